@@ -1,6 +1,6 @@
-"""Dumps of real clusters become sandboxes: read, sort out, complete, and say what was done.
+"""Turn dumps of real clusters into sandboxes: read, sort, complete, and report the changes.
 
-Pure functions of the bytes that are given: ``gather`` reads, ``prepare`` makes an ``Import`` of what was read.
+Pure functions of the input bytes: ``gather`` reads, ``prepare`` makes an ``Import`` of the result.
 """
 
 from scheduler_engine.importing.advice import GET

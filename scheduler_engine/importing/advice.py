@@ -1,4 +1,4 @@
-"""What a person can do about a file that is no dump: kubectl's own messages in it, or an end that is missing.
+"""Advice about a file that is not a dump: it has kubectl's own messages, or its end is missing.
 
 Message texts: upstream ``kubectl/pkg/cmd/util`` and ``apimachinery/pkg/api/errors``.
 """
@@ -10,18 +10,18 @@ import re
 from scheduler_engine.api.parse_events import NotReadable
 
 GET = "kubectl get nodes,pods,pvc,pv,sc,csinodes,pdb,priorityclasses,deploy,rs,sts,ds,svc,ns -A -o yaml"
-"""The command that writes everything that decides where pods go."""
+"""The command that writes everything that affects placement."""
 HOW = f"Write it with: {GET}"
 LONGEST = 200
-"""Characters of a line that a message shows."""
+"""The most characters of a line in a message."""
 CUT_OFF = "the file ends here: it is cut off. Run kubectl again, wait until it has ended, and bring the whole file"
 KUBECTL = re.compile(
     "error: |Error from server|The connection to the server |Unable to connect to the server|No resources found|"
     r"Error in configuration|Warning: |[EWIF]\d{4} \d\d:\d\d:\d\d|.*: (command )?not found$|.* is not recognized as "
 )
-"""How lines begin that kubectl, or a shell in its place, writes for people."""
+"""Prefixes of lines that kubectl, or a shell in its place, writes for people."""
 PREFIX = re.compile(r"kubectl(\.exe)? : ")
-"""What PowerShell puts before them."""
+"""PowerShell's prefix before them."""
 WHAT_TO_DO = (
     (r"\(Forbidden\)", "You may not list this kind. Leave it out of the command, or ask for the right."),
     (r"Unauthorized|be logged in", "Log in to the cluster, then run the command again."),
@@ -36,7 +36,7 @@ WHAT_TO_DO = (
     (r"^(Warning|[EWIF]\d{4})", "Run the command again without 2>&1, so that messages stay out of the file."),
     ("", "Run the command again, and bring the file when it has no message."),
 )
-"""Part of a message → what to do; the first one that fits."""
+"""Part of a message → advice; the first match counts."""
 FOR_PEOPLE = (
     (re.compile(r"(NAMESPACE +)?NAME {2,}\S"), f"this is a table for people. {HOW}"),
     (re.compile(r"Name: {3,}\S"), f"this is what kubectl describe writes. {HOW}"),
@@ -45,7 +45,7 @@ FOR_PEOPLE = (
 
 
 def said_by_kubectl(line: str) -> str:
-    """What to tell of a line that is a message of kubectl; "" for any other."""
+    """Return advice on a line that is a message of kubectl; "" for any other."""
     bare = PREFIX.sub("", line.strip())
     if not KUBECTL.match(bare):
         return ""
@@ -64,7 +64,7 @@ def check_beginning(text: str) -> None:
 
 
 def explained(text: str, error: NotReadable) -> NotReadable:
-    """The same error, or one that says more: a message of kubectl stands there, or the text ends too early."""
+    """Return the error, or a clearer one: a message of kubectl is there, or the text ends too early."""
     if not error.line:
         return error
     first = max(1, error.line - 1)
@@ -80,7 +80,7 @@ def explained(text: str, error: NotReadable) -> NotReadable:
 
 
 def _lines(text: str, first: int, last: int) -> list[str]:
-    """Some lines of a text that may have millions, which are never all taken apart."""
+    """Return some lines of a text that may have millions, without splitting all of it."""
     start = 0
     for _ in range(first - 1):
         start = text.find("\n", start) + 1

@@ -1,7 +1,7 @@
-"""The same cluster under made-up names: what the scheduler decides stays, what tells whose it is goes.
+"""Give the same cluster made-up names: the scheduler decides the same, but nothing shows who owns it.
 
-Each kind has a function that builds an object anew from the fields which decide something; nothing else is taken over.
-Names of drivers, schedulers and resources stay, as decisions and configurations speak of them.
+Each kind has a function that builds a new object from the fields that affect decisions; nothing else is copied.
+Names of drivers, schedulers and resources stay, as decisions and configurations refer to them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WORKLOAD_FIELDS = (
 
 
 def made_anonymous(draft: Draft) -> dict[str, str]:
-    """Rename everything in ``draft``. Gives the key of each pod before → after."""
+    """Rename everything in ``draft``. Return the key of each pod before → after."""
     names = MadeUp()
     _every(Renamer(names), draft)
     names.number()
@@ -39,7 +39,7 @@ def made_anonymous(draft: Draft) -> dict[str, str]:
 
 
 def _made_of_others(draft: Draft, names: MadeUp) -> None:
-    """Pods and claims of a StatefulSet are known by the set's name and a number."""
+    """Name pods and claims of a StatefulSet by the set's name and a number."""
     for manifest in draft.of("StatefulSet").values():
         real = manifest["metadata"]["name"]
         made = names.of("StatefulSet", real)
@@ -56,7 +56,7 @@ def _made_of_others(draft: Draft, names: MadeUp) -> None:
 
 
 def _every(renamer: Renamer, draft: Draft) -> dict[str, list[Manifest]]:
-    """Kind → its objects under their made-up names, in the order that they have."""
+    """Return kind → its objects under their made-up names, in their old order."""
     return {kind: [_object(renamer, item) for item in held.values()] for kind, held in draft.objects.items()}
 
 
@@ -193,7 +193,7 @@ def _driver(renamer: Renamer, item: Manifest) -> Manifest:
 
 
 def _status(item: Manifest) -> Manifest:
-    """A copy."""
+    """Return a copy."""
     held = item.get("status")
     return {"status": dict(held)} if held else {}
 
@@ -216,4 +216,4 @@ PARTS: dict[str, Callable[[Renamer, Manifest], Manifest]] = {
     "PriorityClass": _priority_class,
     **dict.fromkeys(WORKLOADS, _workload),
 }
-"""Kind → what of its objects decides something, under made-up names."""
+"""Kind → builder of its objects with decisive fields and made-up names."""

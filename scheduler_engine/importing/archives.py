@@ -1,4 +1,4 @@
-"""Folders of ``kubectl cluster-info dump`` as a zip, and files packed with gzip: unpacked in memory, within limits.
+"""Unpack zips of ``kubectl cluster-info dump`` folders and gzip files in memory, within limits.
 
 A name from an archive is only ever shown and compared: nothing is written under it.
 """
@@ -15,17 +15,17 @@ from scheduler_engine.importing.reading import MOST_BYTES
 
 ZIP, GZIP = b"PK", b"\x1f\x8b"
 MOST_FILES = 20_000
-"""Entries of an archive: a dump has a few for each namespace, and one of logs for each pod."""
+"""The most entries of an archive: a dump has a few for each namespace, and one of logs for each pod."""
 READ = (".json", ".yaml", ".yml")
 NESTED = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z")
 LONGEST_NAME = 200
-"""Characters of a name that a message shows."""
+"""The most characters of a name in a message."""
 
 
 def unpacked(content: bytes, name: str = "", most: int = MOST_BYTES) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of every file to read: of an archive the JSON and YAML in it, in its order, else the file itself.
+    """Yield (name, bytes) of every file to read: the JSON and YAML in an archive, in its order, else the file itself.
 
-    Raises Rejected for an archive that is broken, too large once unpacked, or whose names lead elsewhere.
+    Raises Rejected for an archive that is broken, too large once unpacked, or has names outside it.
     """
     if content[:2] == ZIP:
         yield from _zip(content, most)
@@ -60,7 +60,7 @@ def _zip(content: bytes, most: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _wrong_name(name: str, seen: dict[str, None]) -> str:
-    """Why nobody reads an archive with a file of this name; "" where nothing is wrong."""
+    """Return why an archive with a file of this name is refused; "" if the name is fine."""
     parts = name.replace("\\", "/").split("/")
     if name.startswith(("/", "\\")) or name[1:2] == ":":
         return "its name is absolute"

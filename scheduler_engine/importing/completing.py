@@ -1,4 +1,4 @@
-"""What the API server asks for before it takes a pod: its namespace, priority class and runtime class.
+"""What the API server needs before it accepts a pod: its namespace, priority class and runtime class.
 
 Source: upstream ``plugin/pkg/admission/{priority,runtimeclass}``.
 """
@@ -16,7 +16,7 @@ Manifest = dict[str, Any]
 
 DEFAULT = "default"
 BUILT_IN = ("default", "kube-system", "kube-public", "kube-node-lease")
-"""Namespaces that every sandbox has."""
+"""Namespaces of every sandbox."""
 
 
 def add_namespaces(draft: Draft) -> None:
@@ -31,7 +31,7 @@ def add_namespaces(draft: Draft) -> None:
 
 
 def keep_one_default_class(draft: Draft) -> None:
-    """A race can leave several; of these the API server takes the lowest."""
+    """Keep one of several, which a race can leave: the lowest, as the API server does."""
     held = [item for item in draft.of("PriorityClass").values() if item.get("globalDefault")]
     for item in sorted(held, key=lambda item: int(item.get("value", 0)))[1:]:
         item["globalDefault"] = False
@@ -39,14 +39,14 @@ def keep_one_default_class(draft: Draft) -> None:
 
 
 def settle_volumes(draft: Draft) -> None:
-    """A volume that goes with its claim goes if the claim is not here; a claim whose volume is not here is lost."""
+    """Drop a volume whose claim is missing, if deleted with its claim; note claims whose volume is missing."""
     volumes, claims = draft.of("PersistentVolume"), draft.of("PersistentVolumeClaim")
     for name, volume in list(volumes.items()):
         spec = volume.get("spec") or {}
         claim = spec.get("claimRef") or {}
         held = claims.get(f"{claim.get('namespace')}/{claim.get('name')}")
         if held is not None and claim.get("uid") and (held.get("spec") or {}).get("volumeName") == name:
-            # Without one, as in snapshots, it is the claim that the volume means: they name each other.
+            # Without a uid, as in snapshots, the volume means this claim: they name each other.
             held["metadata"].setdefault("uid", claim["uid"])
         here = held is not None and held["metadata"].get("uid") == claim.get("uid")
         if claim.get("uid") and not here and spec.get("persistentVolumeReclaimPolicy") == "Delete":
@@ -58,7 +58,7 @@ def settle_volumes(draft: Draft) -> None:
 
 
 def add_priority_classes(draft: Draft) -> None:
-    """Each pod keeps its number and its policy, whatever has become of its class."""
+    """Keep each pod's number and policy, even if its class changed."""
     classes = draft.of("PriorityClass")
     default = next((item for item in classes.values() if item.get("globalDefault")), None)
     for key, pod in draft.of("Pod").items():
@@ -81,7 +81,7 @@ def add_priority_classes(draft: Draft) -> None:
 
 
 def _given_by(classes: dict[str, Manifest], default: Manifest | None, name: str) -> tuple[int, str]:
-    """The priority and policy that admission would compute."""
+    """Return the priority and policy that admission would compute."""
     if name in SYSTEM_PRIORITY_CLASSES:
         return SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY
     found = classes[name] if name else default
@@ -97,7 +97,7 @@ def _add_class(draft: Draft, name: str, number: int, policy: str) -> None:
 
 
 def add_runtime_classes(draft: Draft) -> None:
-    """Each pod keeps its overhead."""
+    """Keep each pod's overhead."""
     classes, amounts = draft.of("RuntimeClass"), dict[str, Manifest]()
     for name, held in classes.items():
         amounts[name] = (held.get("overhead") or {}).get("podFixed") or {}

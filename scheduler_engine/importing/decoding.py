@@ -1,4 +1,4 @@
-"""Bytes of a file → its text: UTF-8, or UTF-16 and UTF-32 as Windows PowerShell and editors write them."""
+"""Decode a file's bytes: UTF-8, or UTF-16 and UTF-32 as Windows PowerShell and editors write them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ZEROS = {
     b"\0\1\0\1": "utf-16-le",
     b"\1\0\1\0": "utf-16-be",
 }
-"""Which of the first four bytes are zero (1) → the encoding of a text that begins with ASCII and has no mark."""
+"""Pattern of zeros (1) in the first four bytes → the encoding of a text that begins with ASCII and has no mark."""
 
 
 def decoded(content: bytes) -> str:
-    """The text, with ``\\n`` at the ends of its lines. Raises NotReadable."""
+    """Return the text, with ``\\n`` as line ends. Raises NotReadable."""
     mark, encoding = next((pair for pair in MARKS if content.startswith(pair[0])), (b"", ""))
     encoding = encoding or ZEROS.get(bytes(byte == 0 for byte in content[:4]), "utf-8")
     try:

@@ -1,4 +1,4 @@
-"""A cluster on its way in: objects by kind and key, and what has been done to them."""
+"""A cluster during its import: objects by kind and key, and the changes to them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ ORDER = (
     *("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"),
     *("PodDisruptionBudget", "Pod"),
 )
-"""Kinds in an order that applies."""
+"""Kinds in an order that can be applied."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """``created``: key of a pod → creationTimestamp; ``messages``: key of a pod → why it has no node, in the words of
-    its cluster, which no sandbox gets; ``terminating``: keys of pods that are being deleted;
-    ``foreign``: ids of objects that come from a cluster, which has given them a uid; ``done``: (namespace, name) of the
-    owners of finished pods.
+    """``created``: key of a pod → creationTimestamp; ``messages``: key of a pod → why it has no node, in its cluster's
+    words, which no sandbox gets; ``terminating``: keys of pods that are being deleted; ``done``: (namespace, name) of
+    the owners of finished pods.
     """
 
     objects: dict[str, dict[str, Manifest]] = field(default_factory=lambda: {kind: {} for kind in ORDER})
@@ -46,22 +45,22 @@ class Draft:
         self.told.note(notice, key)
 
     def every(self) -> Iterator[Manifest]:
-        """All objects in an order that applies."""
+        """Yield all objects in an order that can be applied."""
         for held in self.objects.values():
             yield from held.values()
 
 
 def controller_of(manifest: Manifest) -> Manifest | None:
-    """The owner reference with ``controller: true``."""
+    """Return the owner reference with ``controller: true``."""
     owners = manifest["metadata"].get("ownerReferences") or ()
     return next((owner for owner in owners if owner.get("controller")), None)
 
 
 def owner_key(manifest: Manifest, owner: Manifest) -> str:
-    """Of an owner in the same namespace."""
+    """Return the key of an owner in the same namespace."""
     return f"{manifest['metadata'].get('namespace')}/{owner.get('name')}"
 
 
 def is_a(manifest: Manifest, owner: Manifest) -> bool:
-    """Whether an object is the one that an owner reference means."""
+    """Return True if the owner reference means this object."""
     return bool(manifest["metadata"].get("uid") == owner.get("uid"))

@@ -1,4 +1,4 @@
-"""What stands in the files of a dump: objects by kind, a scheduler's configuration, or a scenario.
+"""The content of a dump's files: objects by kind, a scheduler's configuration, or a scenario.
 
 Source: what ``kubectl get`` and ``kubectl cluster-info dump`` write, and the snapshots of kube-scheduler-simulator
 (``simulator/snapshot``: ``ResourcesForSnap``).
@@ -28,7 +28,7 @@ SNAPSHOT = {
     "nodes": "Node",
     "pods": "Pod",
 }
-"""Key of a simulator's snapshot → the kind of what is listed there."""
+"""Key of a simulator's snapshot → the kind of its items."""
 SNAPSHOT_CONFIGURATION = "schedulerConfig"
 WITH_DATA = ("Secret", "ConfigMap")
 UNREAD = {
@@ -38,17 +38,17 @@ UNREAD = {
     "Lease": "the sandbox keeps its own",
     "ControllerRevision": "the sandbox keeps its own",
 }
-"""Kinds that are left out although, or because, the sandbox could know them → why."""
+"""Kinds that are omitted although, or because, the sandbox could know them → the reason."""
 NO_SUCH_KIND = "the sandbox has no objects of this kind"
 LONGEST = 253
-"""Characters of a kind or name that is shown."""
+"""The most characters of a kind or name shown."""
 
 
 @dataclass(slots=True)
 class Gathered:
-    """What is kept of a file, as plain data. ``objects`` have apiVersion and kind, and only fields of the allow-list;
-    ``places`` says of each where it stood, ``notes`` what was dropped or replaced in it. ``secrets``: how many Secrets
-    and ConfigMaps were dropped. ``scenario``: the text of a file that is one.
+    """The kept content of a file, as plain data. ``objects`` have apiVersion and kind, and only fields of the
+    allow-list; ``places`` has the place of each, ``notes`` what was dropped or replaced in it. ``secrets``: the number
+    of Secrets and ConfigMaps dropped. ``scenario``: the text of a file that is one.
     """
 
     objects: list[dict[str, Any]] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Gathered:
     scenario: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """What ``from_json`` reads."""
+        """Return the input of ``from_json``."""
         return {name: getattr(self, name) for name in self.__slots__} | {"skipped": [asdict(i) for i in self.skipped]}
 
     @classmethod
@@ -71,8 +71,8 @@ class Gathered:
 def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: StandIns | None = None) -> Gathered:
     """Read a file: manifests, a dump, a zip of dumps, a simulator's snapshot or a scenario.
 
-    ``most``: bytes once unpacked. ``stand_ins``: those of the files before this one, so that equal stays equal. Raises
-    Rejected, with the line where there is one.
+    ``most``: bytes once unpacked. ``stand_ins``: those of earlier files, so that equal names stay equal. Raises
+    Rejected, with the line if there is one.
     """
     found, stand_ins = Gathered(), stand_ins or StandIns()
     several = content[:2] == b"PK"
@@ -102,7 +102,7 @@ def _nothing(found: Gathered, several: bool) -> str:
 
 
 def _is_scenario(documents: list[Any]) -> bool:
-    """``scheduler-sandbox/v1``, or one that names no version."""
+    """Return True for ``scheduler-sandbox/v1``, or one without a version."""
     first = documents[0] if len(documents) == 1 else None
     if not isinstance(first, dict):
         return False
@@ -111,7 +111,7 @@ def _is_scenario(documents: list[Any]) -> bool:
 
 
 def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
-    """Sort one document. Raises Rejected for what is no object of any kind."""
+    """Sort one document. Raises Rejected if it is not an object of any kind."""
     if isinstance(data, list):
         for index, item in enumerate(data):
             _take(found, item, text, f"{place}[{index}]")
@@ -134,7 +134,7 @@ def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
 
 
 def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """The object, or the items of a list; those of a ``PodList`` take over kind and apiVersion."""
+    """Yield the object, or the items of a list; those of a ``PodList`` inherit kind and apiVersion."""
     kind = data["kind"]
     if not kind.endswith("List") or "items" not in data:
         yield data, place
@@ -167,7 +167,7 @@ def _take_snapshot(found: Gathered, data: dict[str, Any], text: Text) -> None:
             if not isinstance(item, dict):
                 raise _wrong(text, data, where, "an item of a list must be an object")
             line = text.line(item)
-            # Objects of a snapshot come without either.
+            # Objects of a snapshot have neither.
             whole = {**item, "apiVersion": KINDS[kind].api_versions[0], "kind": kind}
             text.lines[id(whole)] = line
             _sort(found, whole, text, where)
@@ -180,7 +180,7 @@ def _take_snapshot(found: Gathered, data: dict[str, Any], text: Text) -> None:
 
 
 def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None:
-    """One object of any kind."""
+    """Sort one object of any kind."""
     kind, metadata = str(item["kind"]), item.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     name = metadata.get("name")
@@ -209,7 +209,7 @@ def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None
 
 
 def _place(text: Text, item: Any, where: str) -> str:
-    """Where something stands, in words: file, line or path."""
+    """Return the place in words: file, line or path."""
     line = text.line(item)
     spot = f"line {line}" if line else where
     return ", ".join(part for part in (text.name, spot) if part)

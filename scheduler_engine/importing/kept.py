@@ -1,6 +1,6 @@
-"""The allow-list of an import: the fields that decide something here, or that the page shows.
+"""The allow-list of an import: the fields that affect decisions here, or that the page shows.
 
-Whatever does not stand here is dropped while a file is read, before anything of it is written anywhere.
+All other fields are dropped while a file is read, before any of it is written anywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, 
 from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, BIND_COMPLETED, MIGRATED_PLUGINS
 
 EARLIER = "sandbox/earlier-revision"
-"""Tells apart templates that have become equal."""
+"""Marks templates that have become equal as different."""
 ANNOTATIONS = (
     *(*simulated.AMOUNTS, simulated.READY, simulated.KUBELET_CONFIGURATION, EARLIER, MIRROR, SOURCE, DELETION_COST),
     *(REVISION, DESIRED_REPLICAS, MAX_REPLICAS, INDEX, DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER),
@@ -29,8 +29,8 @@ FINALIZERS_NOT_KEPT = (
     *("kubernetes.io/pv-controller", "external-provisioner.volume.kubernetes.io/finalizer"),
     *("provisioner.storage.kubernetes.io/cloning-protection", "service.kubernetes.io/load-balancer-cleanup"),
 )
-"""Those that a cluster takes off by itself and no sandbox does: its controller is not here, or a deletion under way
-(``POLICIES``) begins again. All others stay, for people to take off.
+"""Those that a cluster removes automatically but no sandbox does: its controller is not here, or a running deletion
+(``POLICIES``) starts again. All others stay, for people to remove.
 """
 FINALIZER_BEGINNINGS_NOT_KEPT = ("external-attacher/", "snapshot.storage.kubernetes.io/")
 
@@ -161,8 +161,9 @@ JobSpec = parallelism completions activeDeadlineSeconds backoffLimit selector ma
 JobStatus = conditions startTime active ready
 JobCondition = type status
 """
-"""One line per type of ``api/fields_*.py``: its fields that are kept. ``PodCondition.message`` is kept for PodScheduled
-alone, and for the page before the import; no sandbox gets it."""
+"""One line per type of ``api/fields_*.py``: its kept fields. ``PodCondition.message`` is kept only for PodScheduled,
+and for the page before the import; no sandbox gets it.
+"""
 
 
 def _read(table: str) -> dict[str, tuple[str, ...]]:
@@ -194,12 +195,12 @@ STAND_INS: dict[tuple[str, str], str] = {
     ("PodResourceClaim", "resourceClaimName"): "claim-{}",
     ("PodResourceClaim", "resourceClaimTemplateName"): "claim-{}",
 }
-"""Type and field → the form of the names that take the place of the real ones, equal where these are equal."""
+"""Type and field → the form of the names that replace the real ones; equal names stay equal."""
 
 MEANINGFUL = ("/subscriptions/", "https://", "aws://")
-"""Beginnings of identifiers that decide how they are read, and stay."""
+"""Prefixes of identifiers that decide how they are read, so they stay."""
 DEFAULTS = ("rbd",)
-"""Names that mean the same as none, and stay."""
+"""Names that mean the same as no name, so they stay."""
 
 GIVEN: dict[str, dict[str, object]] = {
     "ServiceSpec": {"ports": [{"port": 80}]},
@@ -207,6 +208,6 @@ GIVEN: dict[str, dict[str, object]] = {
     "LocalVolumeSource": {"path": "/volume"},
     "ISCSIVolumeSource": {"targetPortal": "portal", "lun": 0},
 }
-"""Type → fields that an API server asks for and nobody reads, and what every object gets there."""
+"""Type → fields that an API server requires but nobody reads, and the value they all get."""
 GIVEN_SOURCE = {"hostPath": {"path": "/volume"}}
-"""Of a PersistentVolume that lies where it decides nothing."""
+"""For a PersistentVolume whose location decides nothing."""

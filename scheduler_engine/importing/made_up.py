@@ -1,6 +1,6 @@
-"""Made-up names in place of those of a real cluster: the same one everywhere, in the order of the real ones.
+"""Made-up names for those of a real cluster: consistent everywhere, in the order of the real ones.
 
-Some choices go by name (of two volumes that do alike, the first), so that numbers follow the order of names.
+Some choices go by name (of two volumes that suit, the first), so numbers follow the order of names.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 KEPT_DOMAINS = ("kubernetes.io", "k8s.io")
-"""Label keys of these, and below, are Kubernetes' own."""
+"""Kubernetes owns the label keys of these domains and their subdomains."""
 KEPT_KEYS = ("controller-revision-hash", "pod-template-hash", "pod-template-generation", "controller-uid", "job-name")
 KEPT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 VALUE_CATEGORIES = {
@@ -29,14 +29,14 @@ SHAPES = {
     "key": "label-{}",
     "finalizer": "example.com/finalizer-{}",
 }
-"""Category → the made-up form, where it is not the category and a number."""
+"""Category → the made-up form, if it is not the category and a number."""
 
 
 @dataclass(slots=True)
 class MadeUp:
-    """First every name is asked for, which only notes it; after ``number`` each question gives the made-up one.
+    """A table of names. At first it only notes each name requested; after ``number`` it returns the made-up one.
 
-    ``exact``: (category, real name) → the made-up one, for names that are made of others.
+    ``exact``: (category, real name) → the made-up one, for names built from others.
     """
 
     noted: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class MadeUp:
     numbered: bool = False
 
     def of(self, category: str, real: str) -> str:
-        """The made-up name; before ``number`` the real one. "" stays."""
+        """Return the made-up name; before ``number`` the real one. "" stays."""
         if not real:
             return real
         if not self.numbered:
@@ -63,19 +63,19 @@ class MadeUp:
     # --- labels ---
 
     def key(self, real: str) -> str:
-        """Of a label or taint."""
+        """Rename the key of a label or taint."""
         return real if _is_kubernetes(real) or real in KEPT_KEYS else self.of("key", real)
 
     def finalizer(self, real: str) -> str:
         return real if _is_kubernetes(real) else self.of("finalizer", real)
 
     def value(self, key: str, real: str) -> str:
-        """Of a label or taint with this (real) key. Numbers stay, as Gt and Lt compare them."""
+        """Rename the value of a label or taint with this (real) key. Numbers stay, as Gt and Lt compare them."""
         if key in VALUE_CATEGORIES:
             return self.of(VALUE_CATEGORIES[key], real)
         if key in KEPT_VALUES or real in ("true", "false") or real.lstrip("-").isdecimal():
             return real
-        # Labels of volumes name several zones in one value.
+        # A volume's label can name several zones in one value.
         return "__".join(self.of("value", part) for part in real.split("__"))
 
     def namespace(self, real: str) -> str:
@@ -83,6 +83,6 @@ class MadeUp:
 
 
 def _is_kubernetes(name: str) -> bool:
-    """Whether a name with a domain is one of Kubernetes' own."""
+    """Return True if a name with a domain belongs to Kubernetes."""
     domain, slash, _ = name.rpartition("/")
     return bool(slash) and any(domain == kept or domain.endswith(f".{kept}") for kept in KEPT_DOMAINS)

@@ -1,4 +1,4 @@
-"""What an import tells of what it changed or left out: key → the sentence for one, and for several."""
+"""An import's messages about changes and omissions: key → the sentence for one, and for several."""
 
 from __future__ import annotations
 

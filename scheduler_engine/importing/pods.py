@@ -1,4 +1,4 @@
-"""Pods of a live cluster: who is left out, and what keeps the others as they are.
+"""Pods of a live cluster: which to omit, and how to keep the others as they are.
 
 Source: upstream ``pkg/controller/podgc`` and ``pkg/kubelet`` (what would become of them).
 """
@@ -20,7 +20,7 @@ AFFINITY_LISTS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDu
 
 
 def leave_out(draft: Draft) -> None:
-    """Leave out pods that have ended and that no finalizer holds, and pods whose node is not here."""
+    """Omit finished pods without finalizers, pods whose node is missing, and deleted pods without a node."""
     nodes, pods = draft.of("Node"), draft.of("Pod")
     for key, pod in list(pods.items()):
         bound = pod["spec"].get("nodeName")
@@ -41,7 +41,7 @@ def leave_out(draft: Draft) -> None:
 
 
 def keep_as_they_are(draft: Draft) -> None:
-    """Nothing changes only because time goes on in a sandbox: pods stay ready, waiting or at work as they were."""
+    """Keep pods from changing only because time passes: they stay ready, waiting or running."""
     for key, pod in draft.of("Pod").items():
         status, annotations = pod.get("status") or {}, {}
         if pod["spec"].get("nodeName") and status and status.get("phase") not in FINISHED:
@@ -70,8 +70,8 @@ def _annotations(draft: Draft, key: str, pod: Manifest, status: Manifest) -> dic
 
 
 def _with_claims(draft: Draft, pod: Manifest) -> None:
-    """A claim that was made for an ephemeral volume knows its pod by uid, and pods get new ones: it becomes the pod's
-    claim like any other.
+    """Detach a claim made for an ephemeral volume, as it names its pod by uid, and pods get new ones: the pod then uses
+    it as a normal claim.
     """
     claims, metadata, volumes = draft.of("PersistentVolumeClaim"), pod["metadata"], []
     for volume in pod["spec"].get("volumes") or ():
@@ -93,7 +93,7 @@ def _belongs(claim: Manifest, pod: str) -> bool:
 
 
 def _unmerged(pod: Manifest) -> None:
-    """The API server has merged ``matchLabelKeys`` into selectors, and does it again: what it added goes first."""
+    """Remove what the API server merged into selectors from ``matchLabelKeys``, as it will merge it again."""
     spec, labels = pod["spec"], pod["metadata"].get("labels") or {}
     if spec.get("topologySpreadConstraints"):
         constraints = [_without_merged(item, labels) for item in spec["topologySpreadConstraints"]]
@@ -129,7 +129,7 @@ def _without_merged(term: Manifest, labels: Manifest) -> Manifest:
 
 
 def tell_of_owners(draft: Draft) -> None:
-    """Pods whose controller is not here."""
+    """Report pods whose controller is missing."""
     for key, pod in draft.of("Pod").items():
         owner = controller_of(pod)
         if owner is None or owner.get("kind") == "Node":

@@ -1,4 +1,4 @@
-"""From what was read to what is applied: choose, trim, judge, leave out, complete, and tell."""
+"""Turn what was read into what is applied: choose, trim, check, omit, complete, and report."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Manifest = dict[str, Any]
 EVERYTHING = Choices()
 DEFAULT_SCHEDULER = "default-scheduler"
 LONGEST_REASON = 500
-"""Characters of a reason that is told."""
+"""The most characters of a reason shown."""
 FEW_IMAGES = 500
-"""On all nodes together: so many stay, used or not. A real node tells of up to 50."""
+"""Up to this many images on all nodes together stay, used or not. A real node reports up to 50."""
 
 
 def prepare(gathered: Gathered, choices: Choices = EVERYTHING) -> Import:
-    """The objects that are applied, and everything that is to be told about them. ``gathered`` stays as it is.
+    """Return the objects to apply, and all reports about them. ``gathered`` does not change.
 
     Raises Rejected when nothing is left, or the chosen pod is not among the pods without a node.
     """
@@ -77,7 +77,7 @@ def _result(
 ) -> Import:
     served = _served(configuration)
     objects = [item for kind in ORDER if kind != "Pod" for item in draft.of(kind).values()]
-    # As they came into the cluster, and those that run before those that wait.
+    # In order of creation, with running pods before waiting ones.
     found = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
     objects += [pod for _, pod in found]
     if not objects:
@@ -111,11 +111,11 @@ def _turn(draft: Draft, pair: tuple[str, Manifest], chosen: str) -> tuple[bool, 
     return is_waiting(pod), key != chosen, draft.created.get(key, "")
 
 
-# --- taking over ------------------------------------------------------------------------------------------------------
+# --- adopting objects -------------------------------------------------------------------------------------------------
 
 
 def _namespace(item: Manifest) -> str:
-    """Of an object that is in one; "" else. One of a wrong type is for validation to name."""
+    """Return an object's namespace; "" if it has none. Validation reports one of a wrong type."""
     if not KINDS[item["kind"]].namespaced:
         return str(item["metadata"]["name"]) if item["kind"] == "Namespace" else ""
     given = item["metadata"].get("namespace")
@@ -123,7 +123,7 @@ def _namespace(item: Manifest) -> str:
 
 
 def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes) -> None:
-    """One object, if an API server would take it."""
+    """Add one object, if an API server would accept it."""
     kind, metadata = item["kind"], item["metadata"]
     manifest = {**item, "metadata": {name: held for name, held in metadata.items() if name not in TIMES}}
     if KINDS[kind].namespaced and metadata.get("namespace") in (None, ""):
@@ -151,7 +151,7 @@ def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes
 
 
 def _take_message(pod: Manifest) -> str:
-    """What the condition PodScheduled says, which is taken from the pod."""
+    """Remove and return the message of condition PodScheduled."""
     status = pod.get("status")
     if not isinstance(status, dict) or not isinstance(conditions := status.get("conditions"), list):
         return ""
@@ -170,7 +170,7 @@ def _reason(errors: list[FieldError]) -> str:
 
 
 def _keep_used_images(draft: Draft) -> None:
-    """Of many images on nodes those that a pod or template names: the others are most of a node's manifest."""
+    """Of many images on nodes keep those that a pod or template names: the others fill most of a node's manifest."""
     nodes = draft.of("Node").values()
     if sum(len((node.get("status") or {}).get("images") or ()) for node in nodes) <= FEW_IMAGES:
         return
@@ -193,7 +193,7 @@ def _keep_used_images(draft: Draft) -> None:
 
 
 def _configuration(draft: Draft, gathered: Gathered) -> Manifest | None:
-    """The last configuration that the scheduler takes."""
+    """Return the last configuration that the scheduler accepts."""
     found: Manifest | None = None
     for given in gathered.configurations:
         try:
@@ -207,7 +207,7 @@ def _configuration(draft: Draft, gathered: Gathered) -> Manifest | None:
 
 
 def _served(configuration: Manifest | None) -> list[str]:
-    """Names of the schedulers that there are."""
+    """Return the names of the available schedulers."""
     return [profile.scheduler_name for profile in load_configuration(configuration).profiles]
 
 
@@ -220,5 +220,5 @@ def _schedules(pod: Manifest, served: list[str]) -> bool:
 
 
 def _waits(draft: Draft, key: str) -> bool:
-    """A pod is here, has no node, and is to get one."""
+    """Return True if a pod is here, has no node, and should get one."""
     return key in draft.of("Pod") and key not in draft.terminating and is_waiting(draft.of("Pod")[key])

@@ -1,7 +1,7 @@
-"""Bytes in, plain data out, fast enough for the dump of a whole cluster: JSON at once, YAML without keeping places.
+"""Read bytes into plain data, fast enough for the dump of a whole cluster: JSON at once, YAML without most places.
 
-Source: what ``kubectl get -o json`` and ``-o yaml`` write. Text with anchors is no dump; it takes the careful way of
-``api/loading.py``, with the limits of pasted text.
+Source: what ``kubectl get -o json`` and ``-o yaml`` write. Text with anchors is not a dump; ``api/loading.py`` reads it
+carefully, with the limits of pasted text.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from scheduler_engine.importing.advice import check_beginning, explained
 from scheduler_engine.importing.decoding import decoded
 
 MOST_BYTES = 96 * 1024 * 1024
-"""Of all that is read for one import, after unpacking."""
+"""The limit for one import, after unpacking."""
 MOST_VALUES = 12_000_000
-"""In one text of YAML: those of 96 MiB in the shortest lines that a dump has."""
+"""The limit for one text of YAML: 96 MiB in the shortest lines of a dump."""
 MOST_OBJECTS = 200_000
 MOST_IN_OBJECT = 200_000
-"""Values of one object. A cluster stores at most 1.5 MiB of it."""
+"""The most values in one object. A cluster stores at most 1.5 MiB of it."""
 MOST_DEPTH = 60
 ENTANGLED = Limits(size=1024 * 1024)
-"""Of a text with anchors."""
+"""The limits of a text with anchors."""
 NOTED_DEPTH = 4
-"""Down to which it is noted in which line a mapping begins: that of the items of a list in a document."""
+"""The depth to which lines of mappings are noted: that of the items of a list in a document."""
 
 _MANAGED = re.compile(r"^( +)managedFields:[^\S\n]*\n(?:\1(?:- | {2,}).*(?:\n|\Z))+", re.MULTILINE)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -41,9 +41,9 @@ _MISSING = object()
 
 
 OUTSIDE, LISTED, OBJECT, INSIDE = "outside", "listed", "object", "inside"
-"""Where a value stands: in no object, in a list of objects, in an object, or further in."""
+"""Where a value is: outside objects, in a list of objects, in an object, or deeper."""
 HEAD = ("kind", "metadata")
-"""Fields that tell an object; those in a ``PodList`` have no kind."""
+"""Fields that identify an object; those in a ``PodList`` have no kind."""
 MANY = ("title", "setup", "namespaces", "priorityClasses", "storageClasses", "pvcs", "pvs", "nodes", "pods")
 """Fields of a scenario, and of a snapshot of the simulator."""
 NO_KIND = "Required value: every object needs a kind, such as Pod"
@@ -56,7 +56,7 @@ class _Entangled(Exception):
 
 @dataclass(slots=True)
 class Text:
-    """The documents of one text. ``lines``: id of a mapping near the top → the line where it begins, if known."""
+    """The documents of one text. ``lines``: id of a mapping near the top → its first line, if known."""
 
     name: str
     whole: str
@@ -64,12 +64,14 @@ class Text:
     lines: dict[int, int] = field(default_factory=dict)
 
     def line(self, data: Any) -> int:
-        """From 1; 0: not known."""
+        """Return the line from 1; 0: unknown."""
         return self.lines.get(id(data), 0)
 
 
 def read_text(content: bytes, name: str = "") -> Text:
-    """The documents of a text, JSON or YAML. ``name``: of the file, for messages. Raises Rejected with the line."""
+    """Return the documents of a text, JSON or YAML. ``name``: of the file, for messages. Raises Rejected with the
+    line.
+    """
     text = ""
     try:
         text = decoded(content)
@@ -91,7 +93,7 @@ def _read(text: str, name: str) -> Text:
                 try:
                     return _yaml(text, name)
                 except NotReadable:
-                    pass  # It is JSON that went wrong, then: what is said of it is of more use.
+                    pass  # Then the JSON is faulty: its error is more useful.
             line, column = _end(text) if _ends_early(error) else (error.lineno, error.colno)
             raise NotReadable(f"invalid JSON: {error.msg}", line, column) from error
         except ValueError as error:
@@ -100,13 +102,13 @@ def _read(text: str, name: str) -> Text:
 
 
 def _end(text: str) -> tuple[int, int]:
-    """Line and column behind the last character."""
+    """Return line and column after the last character."""
     bare = text.rstrip()
     return bare.count("\n") + 1, len(bare) - bare.rfind("\n")
 
 
 def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Whether something begins in the text that has no end."""
+    """Return True if something in the text begins but has no end."""
     return error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
 
 
@@ -114,7 +116,7 @@ def _ends_early(error: json.JSONDecodeError) -> bool:
 
 
 def _json(text: str) -> list[Any]:
-    """One or more values. Raises ValueError."""
+    """Return one or more values. Raises ValueError."""
     if nul := _NUL.search(text):
         line = text.count("\n", 0, nul.start()) + 1
         raise NotReadable("a text must not hold the character U+0000", line, 1)
@@ -152,7 +154,7 @@ def _no_constant(word: str) -> float:
 
 
 def _yaml(whole: str, name: str) -> Text:
-    # A third of a dump is managedFields, which nobody reads here; blank lines in their place keep the line numbers.
+    # A third of a dump is managedFields, which nobody reads here; blank lines instead keep the line numbers.
     text = _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), whole)
     read = Text(name, whole, [])
     try:
@@ -168,7 +170,7 @@ def _yaml(whole: str, name: str) -> Text:
 
 
 def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
-    """Every document that is not empty. What cannot be a dump is refused where it is read, not at the end of the text.
+    """Yield every document that is not empty. Refuse invalid content at once, not at the end of the text.
 
     Raises NotReadable, or _Entangled.
     """
@@ -227,14 +229,14 @@ def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
 
 
 def _inside(where: str, what: str, key: Any) -> str:
-    """Where something is that begins there."""
+    """Return where a value is that begins there."""
     if where in (OUTSIDE, LISTED):
         return OBJECT if what == "map" else LISTED
     return LISTED if where == OBJECT and what == "list" and key == "items" else INSIDE
 
 
 def _holds_many(stack: list[tuple[Any, Any, str]], container: Any) -> bool:
-    """Whether the document holds objects in other places than lists do: it is a scenario or a snapshot."""
+    """Return True if the document holds objects outside lists: it is a scenario or a snapshot."""
     whole = stack[1][0] if len(stack) > 1 else container
     return (isinstance(whole, dict) and not whole.keys().isdisjoint(MANY)) or (len(stack) > 1 and stack[1][1] in MANY)
 

@@ -1,4 +1,4 @@
-"""Whatever names something, under made-up names: labels and selectors, pods, and where their volumes lie."""
+"""Rename all references to made-up names: labels and selectors, pods, and the places of their volumes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CATEGORIES = {
     "StorageClass": "storage",
     "RuntimeClass": "runtime",
 }
-"""Kind → the category of its names; the others have one of their own."""
+"""Kind → the category of its names; other kinds have their own."""
 NAMED = {"nodeName": "Node", "priorityClassName": "PriorityClass", "runtimeClassName": "RuntimeClass"}
 """Field of a pod's spec → the kind that it names."""
 KEPT_KINDS = ("CSIDriver",)
@@ -39,7 +39,7 @@ PORT_FIELDS = ("containerPort", "hostPort", "protocol", "hostIP")
 VOLUME_FIELDS = ("accessModes", "capacity", "persistentVolumeReclaimPolicy", "volumeMode", "volumeAttributesClassName")
 CLAIM_FIELDS = ("accessModes", "resources", "volumeMode", "volumeAttributesClassName")
 PLACES = (*SOURCES["PersistentVolumeSpec"], *GIVEN_SOURCE)
-"""Fields of a PersistentVolume that say where it lies, by a stand-in."""
+"""Fields of a PersistentVolume that locate it, by a stand-in."""
 ANNOTATIONS_WITH_NAMES = {
     "volume.kubernetes.io/selected-node": "node",
     "volume.beta.kubernetes.io/storage-class": "storage",
@@ -71,7 +71,7 @@ class Renamer:
         return result
 
     def name(self, kind: str, real: str) -> str:
-        """Of an object of a kind."""
+        """Return the name of an object of a kind."""
         if kind in KEPT_KINDS or (kind == "PriorityClass" and real in SYSTEM_PRIORITY_CLASSES):
             return real
         if kind == "Namespace":
@@ -82,13 +82,13 @@ class Renamer:
         named = {"name": self.name(owner["kind"], owner["name"]), "uid": self.names.of("uid", owner["uid"])}
         return {**owner, **named}
 
-    # --- selectors, in whatever they stand ---
+    # --- selectors, wherever they are ---
 
     def labels(self, held: Manifest) -> Manifest:
         return {self.names.key(key): self.names.value(key, text) for key, text in held.items()}
 
     def tree(self, value: Any) -> Any:
-        """Affinity, spread constraints and selectors: every field that names something is renamed, the rest stays."""
+        """Rename affinity, spread constraints and selectors: every field that is a name changes, the rest stays."""
         if isinstance(value, list):
             return [self.tree(item) for item in value]
         if not isinstance(value, dict):
@@ -107,7 +107,7 @@ class Renamer:
         return {**item, "key": self.names.key(item["key"]), **renamed}
 
     def _fields(self, items: Iterable[Manifest]) -> list[Manifest]:
-        """Of a node there is only its name to match."""
+        """Match a node only by its name."""
         return [
             {**item, "values": [self.names.of("node", text) for text in item.get("values") or ()]} for item in items
         ]
@@ -116,7 +116,7 @@ class Renamer:
         return [self.names.key(item) for item in items]
 
     def taint(self, item: Manifest) -> Manifest:
-        """Or a toleration."""
+        """Rename a taint or a toleration."""
         key = item.get("key") or ""
         renamed = {"key": self.names.key(key)} if key else {}
         if item.get("value"):
@@ -167,7 +167,7 @@ class Renamer:
         return {"name": self.names.of("container", item["name"]), **result}
 
     def _pod_volume(self, volume: Manifest) -> Manifest:
-        """Where a volume lies is a stand-in already."""
+        """Keep a volume's place, already a stand-in."""
         head = {"name": self.names.of("name", volume["name"])}
         claim = volume.get("persistentVolumeClaim")
         if claim:

@@ -1,4 +1,4 @@
-"""What an import is: what a person may choose, and what came of it."""
+"""The model of an import: a person's choices, and the result."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 Manifest = dict[str, Any]
 OWNERS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
-"""Kinds whose controllers make and delete pods."""
+"""Kinds whose controllers create and delete pods."""
 MOST_EXAMPLES = 5
-"""Names that a notice shows."""
+"""The number of names in a notice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person may choose. ``namespaces`` and ``kinds`` are left out; ``pod`` (``namespace/name``) is to be the
-    first that is scheduled of those of its priority.
+    """A person's choices. ``namespaces`` and ``kinds`` are omitted; ``pod`` (``namespace/name``) will be scheduled
+    first among those of its priority.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that is not taken over. ``count``: how many alike; ``name`` is that of the first."""
+    """Something omitted. ``count``: how many alike; ``name`` is that of the first."""
 
     kind: str
     name: str
@@ -38,7 +38,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that was changed or left out, in a sentence; ``key`` names it for tests and translations."""
+    """A change or omission, as a sentence; ``key`` identifies it for tests and translations."""
 
     key: str
     count: int
@@ -49,7 +49,7 @@ class Notice:
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A pod without a node. ``message``: of its PodScheduled condition, "" under made-up names; ``schedules``: this
-    scheduler would pick it.
+    scheduler would take it.
     """
 
     key: str
@@ -61,7 +61,7 @@ class Waiting:
 class Summary:
     """``pods``: namespace → (bound, pending); ``kinds``: kind → number; ``offered``: kind → number before choices.
 
-    ``namespaces``: every namespace that there was before choices, with its number of objects.
+    ``namespaces``: every namespace before choices, with its number of objects.
     """
 
     nodes: int
@@ -82,8 +82,8 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """``objects`` in an order that applies; ``terminating``: keys of pods that are being deleted; ``configuration``:
-    the scheduler's, where there was one; ``pod``: the chosen one, under the name that it has here.
+    """``objects`` in an order that can be applied; ``terminating``: keys of pods that are being deleted;
+    ``configuration``: the scheduler's, if any; ``pod``: the chosen one, under its name here.
     """
 
     objects: tuple[Manifest, ...]
@@ -95,8 +95,8 @@ class Import:
     pod: str = ""
 
     def commands(self) -> list[Manifest]:
-        """In their JSON form: all objects at once. Pods that are being deleted are so before their owners come, who
-        would have one too many else.
+        """Return them in JSON form: all objects at once. Pods that are being deleted are deleted before their owners
+        come, which would otherwise have one too many.
         """
         if not self.terminating:
             return [_apply(self.objects)]
@@ -108,16 +108,16 @@ class Import:
 
 @dataclass(slots=True)
 class Told:
-    """Collects notices while an import is made: key → names of those it is about."""
+    """Collects notices during an import: key → names they concern."""
 
     about: dict[str, list[str]] = field(default_factory=dict)
 
     def note(self, key: str, name: str = "", count: int = 1) -> None:
-        """``count`` more, of which one may be named."""
+        """Count ``count`` more, of which one may be named."""
         self.about.setdefault(key, []).extend([name] * count)
 
     def notices(self, texts: dict[str, tuple[str, str]]) -> tuple[Notice, ...]:
-        """In the order of the table; ``texts``: key → sentence for one, for several."""
+        """Return them in the order of the table; ``texts``: key → sentence for one, for several."""
         found: list[Notice] = []
         for key, (one, other) in texts.items():
             names = self.about.get(key)
@@ -133,18 +133,18 @@ def _apply(manifests: Iterable[Manifest]) -> Manifest:
 
 
 def key_of(manifest: Manifest) -> str:
-    """``namespace/name``, or the name alone."""
+    """Return ``namespace/name``, or only the name."""
     metadata = manifest["metadata"]
     return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
 
 
 def is_waiting(manifest: Manifest) -> bool:
-    """A pod without a node."""
+    """Return True for a pod without a node."""
     return manifest["kind"] == "Pod" and not manifest["spec"].get("nodeName")
 
 
 def grouped(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
-    """Those of one kind and reason together, in the order of the first."""
+    """Combine those of one kind and reason, in the order of the first."""
     found: dict[tuple[str, str], Skipped] = {}
     for item in skipped:
         name = (item.kind, item.reason)

@@ -1,7 +1,7 @@
 """Cut an object down to the fields of the allow-list (``importing/kept.py``), while a file is read.
 
-Types come from ``api/fields.py``. What has a wrong type stays for validation to name, but empty: nobody can say what it
-holds.
+Types come from ``api/fields.py``. A value of a wrong type stays for validation to report, but emptied: its content is
+unknown.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from scheduler_engine.importing.kept import (
 
 Manifest = dict[str, Any]
 Notes = dict[str, dict[str, int]]
-"""Key of a notice → what it is about → how often."""
+"""Key of a notice → its subject → count."""
 
 CONTAINERS = ("containers", "initContainers")
 TEMPLATED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
 TIMES = ("creationTimestamp", "deletionTimestamp")
-"""Of an object in a draft; a sandbox stamps its own."""
+"""Times of an object in a draft; a sandbox sets its own."""
 QUIET = ("ObjectMeta", "PodTemplateSpec")
-"""Types in which only unknown fields and stand-ins are told of: clusters write the one, and pods repeat the other."""
+"""Types whose notices cover only unknown fields and stand-ins: clusters write the one, and pods repeat the other."""
 SOURCE = "VolumeSource"
 SOURCES = {
     kind: tuple(name for name in KEPT[kind] if TYPES[kind][name].type.endswith(SOURCE))
     for kind in ("Volume", "PersistentVolumeSpec")
 }
-"""Type → its fields that say where a volume lies."""
+"""Type → its fields that locate a volume."""
 DROPPED = {
     **dict.fromkeys(("env", "envFrom"), "environment"),
     **dict.fromkeys(("command", "args", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe"), "commands"),
     "ephemeralContainers": "ephemeral-containers",
 }
-"""Field → the notice that tells of it; all others share one."""
+"""Field → its notice; all others share one."""
 LONGEST_FIELD = 60
-"""Characters of the path of an unknown field."""
+"""The most characters of the path of an unknown field."""
 EXTENDER = {"urlPrefix": "https://extender.example"}
 NEVER_READ = ("clientConnection",)
 """Fields of a scheduler's configuration."""
@@ -57,12 +57,12 @@ NEVER_READ = ("clientConnection",)
 
 @dataclass(slots=True)
 class StandIns:
-    """Names in place of real identifiers: the same for the same one, in every field, numbered as they come."""
+    """Names that replace real identifiers: consistent across all fields, numbered in order of arrival."""
 
     numbers: dict[str, int] = field(default_factory=dict)
 
     def of(self, form: str, real: str) -> str:
-        """``form`` has a place for the number. "" stays."""
+        """Return the replacement; ``form`` has a place for the number. "" stays."""
         if not real or real in DEFAULTS:
             return real
         beginning = next((text for text in MEANINGFUL if real.startswith(text)), "")
@@ -73,7 +73,7 @@ class StandIns:
 
 @dataclass(slots=True)
 class Trimmer:
-    """Trims one object. ``notes`` says what was dropped or replaced."""
+    """Trims one object. ``notes`` lists what was dropped or replaced."""
 
     stand_ins: StandIns
     notes: Notes = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Trimmer:
         return result | GIVEN.get(kind, {})
 
     def member(self, item: Any, kind: str, name: str, path: str, quiet: bool) -> Any:
-        """A kept field of a type; None where nothing of it is left."""
+        """Return a kept field of a type; None if nothing of it is left."""
         known = TYPES[kind][name]
         if kind == "ObjectMeta" and name == "annotations":
             return self._annotations(item)
@@ -160,7 +160,7 @@ class Trimmer:
         return made if items is item else made[0]
 
     def _without_source(self, result: Manifest, kind: str, quiet: bool) -> Manifest | None:
-        """A volume of a pod goes, as nothing depends on it; a PersistentVolume must lie somewhere."""
+        """Drop a pod's volume, as nothing depends on it, but give a PersistentVolume a location."""
         if kind == "PersistentVolumeSpec":
             self.note("volume-places")
             return result | GIVEN_SOURCE
@@ -175,7 +175,7 @@ class Trimmer:
 
 
 def trimmed(manifest: Manifest, stand_ins: StandIns) -> tuple[Manifest, Notes]:
-    """The object with what is kept of it, and what is to be told. ``manifest`` has a kind of ``KEPT`` and metadata."""
+    """Return the object's kept part, and its notices. ``manifest`` has a kind of ``KEPT`` and metadata."""
     kind, metadata = manifest["kind"], manifest["metadata"]
     trimmer = Trimmer(stand_ins)
     result: Manifest = trimmer.struct(manifest, kind, "", quiet=False)
@@ -190,7 +190,7 @@ def trimmed(manifest: Manifest, stand_ins: StandIns) -> tuple[Manifest, Notes]:
 
 
 def _keep_verdict(pod: Manifest) -> None:
-    """Of all messages only the one that says why the pod has no node."""
+    """Keep only the message that says why the pod has no node."""
     conditions = (pod.get("status") or {}).get("conditions")
     for item in conditions if isinstance(conditions, list) else ():
         if isinstance(item, dict) and item.get("type") != "PodScheduled":
@@ -198,7 +198,7 @@ def _keep_verdict(pod: Manifest) -> None:
 
 
 def trimmed_configuration(configuration: Manifest) -> Manifest:
-    """A KubeSchedulerConfiguration without how the scheduler reaches others, and without what no plugin here reads.
+    """Return a KubeSchedulerConfiguration without connection settings, and without fields that no plugin here reads.
 
     Extenders are refused as such; their addresses and keys are not needed for that.
     """
@@ -226,7 +226,7 @@ def _configured(value: Any, kind: Any) -> Any:
 
 
 def _emptied(value: Any) -> Any:
-    """A value of the same type that says nothing."""
+    """Return an empty value of the same type."""
     return None if value is None else type(value)()
 
 
@@ -245,7 +245,7 @@ def _is_empty(value: Any) -> bool:
 
 
 def pod_specs(manifest: Manifest) -> Iterator[Manifest]:
-    """The spec of a pod, or of a workload's template."""
+    """Yield the spec of a pod, or of a workload's template."""
     if manifest["kind"] == "Pod":
         yield manifest.get("spec") or {}
     elif manifest["kind"] in TEMPLATED:

@@ -1,7 +1,7 @@
-"""Owners of a live cluster, so that none makes pods a second time, or replaces what is there.
+"""Workloads of a live cluster, kept from creating pods a second time, or replacing existing ones.
 
-A controller of the sandbox works out hashes of its own, and what is dropped from templates can make two revisions
-equal: so the present revision is the one that the cluster says it is. Source: upstream ``pkg/controller/{deployment,
+A sandbox's controller computes its own hashes, and dropped fields of templates can make two revisions equal: so the
+cluster decides which revision is the present one. Source: upstream ``pkg/controller/{deployment,
 daemon,statefulset,job}``.
 """
 
@@ -22,7 +22,7 @@ ENDED = ("Complete", "Failed")
 
 
 def leave_out(draft: Draft) -> None:
-    """Jobs that are over, or that would make finished pods again; and Deployments without what they own."""
+    """Omit Jobs that are over, or would create finished pods again; and Deployments without what they own."""
     for key, job in list(draft.of("Job").items()):
         conditions = (job.get("status") or {}).get("conditions") or ()
         metadata = job["metadata"]
@@ -32,13 +32,13 @@ def leave_out(draft: Draft) -> None:
             draft.drop("Job", key, "jobs-half")
     owned = _sets(draft)
     for key, deployment in list(draft.of("Deployment").items()):
-        # One that no cluster has stored yet is to make its pods.
+        # One that no cluster has stored yet should create its pods.
         if deployment["metadata"].get("uid") and not owned.get(key):
             draft.drop("Deployment", key, "deployment-alone")
 
 
 def settle(draft: Draft) -> None:
-    """Give every owner the revision that it has in the cluster. The last thing that happens to templates."""
+    """Give every owner its revision from the cluster. This is the last change to templates."""
     owned = _sets(draft)
     for key, deployment in draft.of("Deployment").items():
         _settle_deployment(draft, deployment, owned.get(key, []))
@@ -63,7 +63,7 @@ def _relabel(draft: Draft, pod: Manifest, revision: str) -> None:
 
 
 def _sets(draft: Draft) -> dict[str, list[Manifest]]:
-    """Key of a Deployment → its ReplicaSets."""
+    """Return key of a Deployment → its ReplicaSets."""
     found: dict[str, list[Manifest]] = {}
     for item in draft.of("ReplicaSet").values():
         owner = controller_of(item)
@@ -90,7 +90,7 @@ def _settle_deployment(draft: Draft, deployment: Manifest, sets: list[Manifest])
 
 
 def _current(deployment: Manifest, sets: list[Manifest]) -> Manifest:
-    """The set whose revision the Deployment has noted, else that of the highest revision."""
+    """Return the set with the revision noted in the Deployment, else with the highest revision."""
     noted = (deployment["metadata"].get("annotations") or {}).get(REVISION)
     return next((item for item in sets if _revision(item) == noted), None) or max(sets, key=_number)
 
@@ -112,7 +112,7 @@ def _bare(template: Manifest) -> Manifest:
 
 
 def _with_hash(template: Manifest, held: Manifest) -> Manifest:
-    """The Deployment's template under the hash that the set has."""
+    """Return the Deployment's template with the set's hash."""
     value = ((held.get("metadata") or {}).get("labels") or {}).get(HASH_LABEL)
     bare = _bare(template)
     if value is not None:

@@ -1,4 +1,4 @@
-"""The command line of the engine. Each command is a module; only the one that is asked for is imported."""
+"""The command line of the engine. Each command is a module; only the one requested is imported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scheduler_engine.errors import Rejected
 NAME = "scheduler-sandbox"
 PACKAGE = "scheduler_engine.cli"
 OK, DIFFERENT, UNUSABLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
-"""Exit statuses: as expected; not so; a file or an option cannot be used; Ctrl-C; nobody reads the output any more."""
+"""Exit statuses: as expected; not so; a file or an option cannot be used; Ctrl-C; the reader of the output is gone."""
 
 COMMANDS = {
     "run": ("running", "Play a scenario, tell what happens, and check what it expects."),
@@ -33,7 +33,7 @@ COMMANDS = {
     "bench": ("bench", "Measure how many pods the engine schedules in a second."),
     "completion": ("completion", "Print the script that completes commands in a shell."),
 }
-"""Command → its module, and what it does."""
+"""Command → its module, and its description."""
 
 
 class Program(click.Group):
@@ -65,7 +65,7 @@ def program() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status of the command line ``argv``, ``sys.argv`` when left out."""
+    """Return the exit status of the command line ``argv``, or of ``sys.argv`` by default."""
     try:
         status = program.main(args=None if argv is None else [*argv], prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(*refusal.errors, sep="\n", file=sys.stderr)
         return UNUSABLE
     except BrokenPipeError:
-        # What is left in the buffer would be complained about at the end.
+        # Otherwise Python would complain about the rest of the buffer at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except (click.Abort, KeyboardInterrupt):

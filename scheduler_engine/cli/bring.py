@@ -17,9 +17,9 @@ from scheduler_engine.scenario.model import RUN
 from scheduler_engine.scenario.writing import dump
 
 SEED, QUEUE_RULES = 42, "v1.34"
-"""Of a scenario that says nothing else."""
+"""The defaults of a scenario."""
 MOST_NAMES = 10
-"""Of what is left out, on standard error."""
+"""The most omitted names on standard error."""
 
 
 @click.command()
@@ -53,7 +53,7 @@ def command(
     )
     found = prepare(_gathered(files), choices)
     title = title or (Path(files[0]).stem if files[0] != STDIN else "A cluster")
-    # Whoever runs it wants to see where the pods go that have no node.
+    # A person who runs it wants to see where the pods without a node go.
     write(
         dump(replace(from_log(SEED, found.configuration, QUEUE_RULES, found.commands(), title=title), then=RUN)), output
     )
@@ -64,7 +64,7 @@ def command(
 
 
 def _gathered(files: tuple[str, ...]) -> Gathered:
-    """What is in all of them. Raises Unusable or Rejected, which names the file."""
+    """Return the content of all files. Raises Unusable or Rejected, which names the file."""
     everything, stand_ins = Gathered(), StandIns()
     for name in dict.fromkeys(files):
         try:

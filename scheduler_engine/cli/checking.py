@@ -42,7 +42,7 @@ def command(files: tuple[str, ...]) -> int:
 
 
 def _played(text: bytes, name: str) -> tuple[str, list[str]]:
-    """The title of what is in a file, and what does not hold of it. Raises Rejected."""
+    """Return the title of a file's content, and what does not hold in it. Raises Rejected."""
     if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
         lesson = read_lesson(text, name, FILE_LIMITS)
         return lesson.title, problems_of(lesson)

@@ -1,4 +1,4 @@
-"""``completion``: commands and options completed by the shell."""
+"""``completion``: lets the shell complete commands and options."""
 
 from __future__ import annotations
 

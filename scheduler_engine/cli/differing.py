@@ -74,7 +74,7 @@ def _place(simulation: Simulation, key: str) -> str:
 
 
 def _attempt(one: Attempt | None, other: Attempt | None) -> Iterator[str]:
-    """Of the last attempts."""
+    """Compare the last attempts."""
     yield from _pair("attempts: ", one.number if one else 0, other.number if other else 0)
     if one is None or other is None:
         return

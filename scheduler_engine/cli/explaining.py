@@ -40,7 +40,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
 
 
 def _key(simulation: Simulation, name: str) -> str:
-    """Raises Unusable when there is no such pod, or more than one."""
+    """Return a pod's key. Raises Unusable when there is no such pod, or more than one."""
     known = dict.fromkeys([*(pod.key for pod in simulation.api.pods()), *Seen(simulation).attempts])
     found = [key for key in known if name in (key, key.partition("/")[2])]
     if len(found) == 1:

@@ -1,4 +1,4 @@
-"""``export``: what a scenario leads to, in the forms of others."""
+"""``export``: the result of a scenario, in other formats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
     "simulator": lambda simulation: json.dumps(simulator_snapshot(simulation), indent=1, ensure_ascii=False) + "\n",
     "trace": lambda simulation: "".join(f"{line}\n" for line in trace_lines(simulation)),
 }
-"""Form → the text of it."""
+"""Form → the function for its text."""
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Files that a command is given, and files that it writes."""
+"""A command's input and output files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 
 STDIN = "-"
 ENDINGS = (".yaml", ".yml")
-"""Of the files that a folder is searched for."""
+"""The files to look for in a folder."""
 
 
 class Unusable(click.ClickException):
@@ -28,12 +28,12 @@ class Unusable(click.ClickException):
 
 
 def shown(name: str) -> str:
-    """The name of a file in messages."""
+    """Return the name of a file for messages."""
     return "<stdin>" if name == STDIN else name
 
 
 def found(names: Iterable[str]) -> Iterator[str]:
-    """Files, and in place of a folder the YAML files in it and below, in the order of their paths; itself, if none."""
+    """Yield files, and for a folder its YAML files at any depth, in order of path; itself, if none."""
     for name in names:
         if name == STDIN or not Path(name).is_dir():
             yield name
@@ -43,7 +43,7 @@ def found(names: Iterable[str]) -> Iterator[str]:
 
 
 def read(name: str) -> bytes:
-    """What is in a file, or on standard input. Raises Unusable."""
+    """Return the content of a file, or of standard input. Raises Unusable."""
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except IsADirectoryError as problem:
@@ -53,7 +53,7 @@ def read(name: str) -> bytes:
 
 
 def write(text: str, output: Path | None) -> None:
-    """To a file, or to standard output. Raises Unusable."""
+    """Write to a file, or to standard output. Raises Unusable."""
     if output is None:
         click.echo(text, nl=False)
         return
@@ -64,10 +64,12 @@ def write(text: str, output: Path | None) -> None:
 
 
 def scenario_of(name: str) -> Scenario:
-    """The scenario in a file. Raises Unusable or Rejected, which name file, line and column."""
+    """Return the scenario in a file. Raises Unusable or Rejected, which name file, line and column."""
     return read_scenario(read(name), "<stdin>" if name == STDIN else Path(name).name, FILE_LIMITS)
 
 
 def configuration_of(name: str) -> dict[str, Any]:
-    """The KubeSchedulerConfiguration in a file. Raises Unusable or Rejected, which name file, line and column."""
+    """Return the KubeSchedulerConfiguration in a file. Raises Unusable or Rejected, which name file, line and
+    column.
+    """
     return read_configuration(read(name), shown(name))

@@ -37,5 +37,5 @@ def command(file: str, output: Path | None, quiet: bool) -> int:
 
 
 def _place(notice: Notice) -> str:
-    """``:7: predicates[1]: text``; without a field it is about the whole file."""
+    """Return ``:7: predicates[1]: text``; without a field it concerns the whole file."""
     return f":{notice.line}: {notice.path}: {notice.text}" if notice.path else f": {notice.text}"

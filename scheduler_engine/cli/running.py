@@ -1,4 +1,4 @@
-"""``run``: a scenario, told as it happens."""
+"""``run``: a scenario, reported as it happens."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
 
 TABLED = (ev.FilterRan, ev.PreScoreRan, ev.ScoreRan, ev.NormalizeRan)
-"""What the table of an attempt tells."""
+"""Events that the table of an attempt covers."""
 DECIDED = (ev.HostSelected, ev.PodUnschedulable)
-"""After which the table of an attempt is told."""
+"""Events followed by the table of an attempt."""
 COLOURS: dict[type[ev.Event], str] = {
     ev.CommandGiven: "cyan",
     ev.HostSelected: "green",
@@ -54,7 +54,7 @@ def command(scenario: str, quiet: bool, as_json: bool) -> int:
 
 
 def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulation]:
-    """(path, what does not hold) of every point, and the simulation at the end. Raises Rejected."""
+    """Return (path, what does not hold) of every point, and the simulation at the end. Raises Rejected."""
     failures: list[tuple[str, str]] = []
     last: Point | None = None
     for point in run(scenario):
@@ -65,7 +65,7 @@ def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulatio
 
 
 def nobodys(simulation: Simulation) -> dict[str, str]:
-    """Pod → what is said of it, of those that wait for a scheduler which does not run here."""
+    """Return pod → a message, for those that wait for a scheduler that does not run here."""
     profiles = simulation.scheduler.profiles
     here = ", ".join(profiles)
     waiting = (pod for pod in simulation.api.pods() if not (pod.node_name or pod.finished or pod.terminating))
@@ -77,14 +77,14 @@ def nobodys(simulation: Simulation) -> dict[str, str]:
 
 
 def result(failures: int) -> str:
-    """In words."""
+    """Return the result in words."""
     if not failures:
         return click.style("as expected", fg="green")
     return click.style("1 expectation not met" if failures == 1 else f"{failures} expectations not met", fg="red")
 
 
 def transcript(simulation: Simulation) -> Iterator[str]:
-    """The trace line by line; what an attempt found of each node as a table."""
+    """Yield the trace line by line, with each attempt's results per node as a table."""
     by_cycle = {
         attempt.cycle: attempt for attempts in attempts_in(simulation.recorder.entries).values() for attempt in attempts
     }
@@ -100,5 +100,5 @@ def transcript(simulation: Simulation) -> Iterator[str]:
 
 
 def _table(attempt: Attempt) -> Sequence[str]:
-    """Without its first line, which the trace tells."""
+    """Return the table without its first line, which the trace has."""
     return decision(attempt)[1:]

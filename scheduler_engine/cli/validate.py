@@ -15,7 +15,7 @@ from scheduler_engine.cli.files import Unusable, read, shown
 from scheduler_engine.errors import FieldError
 
 LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
-"""Wider than for pasted text: whoever names a file on the command line waits for it alone."""
+"""Wider than for pasted text: only the person who names a file on the command line waits for it."""
 
 
 @click.command()
@@ -44,7 +44,7 @@ def command(files: tuple[str, ...], as_json: bool) -> int:
 
 
 def _lines(checked: dict[str, Checked]) -> Iterator[str]:
-    """``FILE:LINE:COLUMN: error: OBJECT: PATH: TEXT`` in the order of each file, and a summary."""
+    """Yield ``FILE:LINE:COLUMN: error: OBJECT: PATH: TEXT`` in the order of each file, and a summary."""
     for name, result in checked.items():
         problems = [(problem, "error") for problem in result.errors] + [(item, "warning") for item in result.warnings]
         for problem, word in sorted(problems, key=lambda pair: (pair[0].line, pair[0].column)):

@@ -1,4 +1,4 @@
-"""From a valid configuration to profiles: multiPoint expanded, effective running order, weights.
+"""Build profiles from a valid configuration: multiPoint expanded, effective running order, weights.
 
 Source: seed 004 and 002 §6; upstream ``framework/runtime/framework.go`` (NewFramework) and ``profile/profile.go``.
 """
@@ -16,23 +16,23 @@ from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.plugins.registry import REGISTRY
 
 BUILD_ERROR = "BuildError"
-"""Kind of the error of a valid configuration from which no scheduler can be built."""
+"""The error kind of a valid configuration from which no scheduler can be built."""
 
 POINTS = (
     *("preFilter", "filter", "postFilter", "reserve", "preScore", "score", "preBind", "bind", "postBind", "permit"),
     *("preEnqueue", "queueSort"),
 )
-"""In the order in which Kubernetes checks them, which decides the error that is reported."""
+"""The order of Kubernetes' checks, which decides the error reported."""
 
 Registry = Mapping[str, type[Plugin]]
 
 
 class _CannotBuild(Exception):
-    """One profile cannot be built; the text is Kubernetes'."""
+    """A profile cannot be built; the text comes from Kubernetes."""
 
 
 def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tuple[Profile, ...]:
-    """The profiles of a defaulted, validated configuration. Raises Rejected with Kubernetes' first error."""
+    """Build the profiles of a defaulted, validated configuration. Raises Rejected with Kubernetes' first error."""
     for extender in config.get("extenders", ()):
         _check_extender(extender, config["profiles"])
     profiles: list[Profile] = []
@@ -48,7 +48,7 @@ def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tup
 
 
 def _check_queue_sort(first: Profile, other: Profile) -> None:
-    """All profiles share one queue, so its plugin has the same arguments in all of them."""
+    """Check that its plugin has the same arguments in all profiles, as they share one queue."""
     [(name, _)], [(expected, _)] = other.plugins["queueSort"], first.plugins["queueSort"]
     if name != expected:
         text = f'different queue sort plugins for profile "{other.scheduler_name}": "{name}", first: "{expected}"'
@@ -60,7 +60,7 @@ def _check_queue_sort(first: Profile, other: Profile) -> None:
 
 
 def _check_extender(extender: dict[str, Any], profiles: list[dict[str, Any]]) -> None:
-    """Its certificates; and NodeResourcesFit must be there to be told of what the extender looks after alone."""
+    """Check its certificates; and NodeResourcesFit must exist to ignore resources that only the extender manages."""
     tls, problem = extender.get("tlsConfig", {}), ""
     if tls.get("insecure") and (tls.get("caFile") or tls.get("caData")):
         problem = "specifying a root certificates file with the insecure flag is not allowed"
@@ -101,23 +101,23 @@ def _build(manifest: dict[str, Any], registry: Registry) -> Profile:
 
 
 def _combined(errors: list[FieldError]) -> str:
-    """All texts as one, each once, in brackets when there are several."""
+    """Join all texts, each once, in brackets if there are several."""
     texts = list(dict.fromkeys(str(error) for error in errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def _interface(point: str) -> str:
-    """Kubernetes' name of the interface, as its errors show it."""
+    """Return Kubernetes' name of the interface, as its errors show it."""
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
 def takes_part(plugin: type[Plugin], point: str) -> bool:
-    """Whether ``plugin`` has the method of an extension point."""
+    """Return True if ``plugin`` has the method of an extension point."""
     return hasattr(plugin, EXTENSION_POINTS[point])
 
 
 def _check_specific(point: str, plugin_set: dict[str, Any], registry: Registry) -> None:
-    """What is named at an extension point must exist, have its method, and be named once."""
+    """Check that each plugin named at an extension point exists, has its method, and is named once."""
     seen: dict[str, None] = {}
     for item in plugin_set.get("enabled", ()):
         name = item["name"]
@@ -131,7 +131,7 @@ def _check_specific(point: str, plugin_set: dict[str, Any], registry: Registry) 
 
 
 def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, Any], registry: Registry) -> list[str]:
-    """First those that multiPoint names as well, then the rest of multiPoint, then the rest of this point."""
+    """Return first those that multiPoint names as well, then the rest of multiPoint, then the rest of this point."""
     specific = dict.fromkeys(item["name"] for item in plugin_set.get("enabled", ()))
     disabled = {item["name"] for item in plugin_set.get("disabled", ())}
     if "*" in disabled:
@@ -155,7 +155,7 @@ def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, An
 
 
 def _check_total(weights: dict[str, int], registry: Registry) -> None:
-    """Kubernetes adds up the weights against an overflow; once the sum is negative, the check itself overflows."""
+    """Check the sum of the weights for overflow, like Kubernetes; once it is negative, the check itself overflows."""
     total = 0
     for name, weight in weights.items():
         if name in registry and takes_part(registry[name], "score"):
@@ -165,7 +165,7 @@ def _check_total(weights: dict[str, int], registry: Registry) -> None:
 
 
 def _weights(sets: dict[str, Any]) -> dict[str, int]:
-    """The weight given at ``score`` wins over that of multiPoint; 0 counts as 1."""
+    """Prefer the weight at ``score`` to that of multiPoint; 0 counts as 1."""
     weights: dict[str, int] = {}
     for item in (*sets["score"].get("enabled", ()), *sets["multiPoint"].get("enabled", ())):
         weights.setdefault(item["name"], item["weight"] or 1)

@@ -27,17 +27,19 @@ from scheduler_engine.config.schema import (
 from scheduler_engine.errors import FieldError, Rejected
 
 DECODE_ERROR = "DecodeError"
-"""Kind of the errors of a configuration that cannot be read at all."""
+"""The error kind of a configuration that cannot be read at all."""
 
 MOST_PROFILES = 500
 MOST_PLUGIN_CONFIGS = 2000
-"""Of all profiles together. Kubernetes sets no limits; here every default of each entry is written out."""
+"""The sum over all profiles. Kubernetes sets no limits; here every default of each entry is written out."""
 
 INTEGERS = {"int32": 2**31, "int64": 2**63}
 
 
 def decode(manifest: Any) -> dict[str, Any]:
-    """The configuration without nulls, its plugin arguments read as well. Raises Rejected with every decoding error."""
+    """Return the configuration without nulls, plugin arguments decoded too. Raises Rejected with every decoding
+    error.
+    """
     errors: list[FieldError] = []
     _check_type(manifest)
     result: dict[str, Any] = _read(manifest, CONFIGURATION, "", "", errors)
@@ -54,7 +56,7 @@ def decode(manifest: Any) -> dict[str, Any]:
 
 
 def decode_as(value: Any, struct: Struct) -> dict[str, Any]:
-    """Any manifest, read strictly by the table of its fields, without nulls. Raises Rejected with every error."""
+    """Decode a manifest strictly by the table of its fields, without nulls. Raises Rejected with every error."""
     errors: list[FieldError] = []
     result = _read_struct(value, struct, "", "", errors)
     if errors:
@@ -102,7 +104,7 @@ def _read_args(args: Any, struct: Struct, place: str, plugin: str, errors: list[
 
 
 def _read(value: Any, kind: Any, path: str, shown: str, errors: list[FieldError]) -> Any:
-    """``value`` as ``kind``; ``shown`` is how Go's decoder names the place (``NodeAffinityArgs.addedAffinity``)."""
+    """Read ``value`` as ``kind``; ``shown`` is the place as in Go's decoder (``NodeAffinityArgs.addedAffinity``)."""
     if isinstance(kind, Struct):
         return _read_struct(value, kind, path, shown, errors)
     if isinstance(kind, ListOf):
@@ -117,7 +119,7 @@ def _read(value: Any, kind: Any, path: str, shown: str, errors: list[FieldError]
 
 
 def _read_item(value: Any, kind: Any, path: str, shown: str, errors: list[FieldError]) -> Any:
-    """An item of a list; null stands for the zero of its type."""
+    """Read an item of a list; null stands for the zero of its type."""
     return "" if value is None and kind == "string" else _read(value, kind, path, shown, errors)
 
 

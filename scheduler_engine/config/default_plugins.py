@@ -37,7 +37,7 @@ PluginSet = dict[str, list[dict[str, Any]]]
 
 
 def merged_plugins(custom: Mapping[str, Any]) -> dict[str, PluginSet]:
-    """The plugin sets of a profile: the defaults, with ``custom`` (its ``plugins``) laid over them."""
+    """Return the plugin sets of a profile: the defaults, overridden by ``custom`` (its ``plugins``)."""
     result = {name: merge_plugin_set((), custom.get(name, {})) for name in PLUGIN_SETS}
     defaults = [{"name": name, "weight": weight} for name, weight in DEFAULT_PLUGINS]
     result["multiPoint"] = merge_plugin_set(defaults, custom.get("multiPoint", {}))
@@ -45,7 +45,9 @@ def merged_plugins(custom: Mapping[str, Any]) -> dict[str, PluginSet]:
 
 
 def merge_plugin_set(defaults: Sequence[dict[str, Any]], custom: Mapping[str, Any]) -> PluginSet:
-    """A default named again takes its new weight but keeps its place; a disabled one that is named goes to the end."""
+    """Merge the lists: a default named again gets its new weight but keeps its place; a disabled one goes to the
+    end.
+    """
     disabled = [{"name": item.get("name", "")} for item in custom.get("disabled", ())]
     enabled: list[dict[str, Any]] = list(custom.get("enabled", ()))
     off = {item["name"] for item in disabled}

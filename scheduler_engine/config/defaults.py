@@ -34,7 +34,7 @@ RESOURCES = ({"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1})
 
 
 def set_defaults(decoded: dict[str, Any]) -> dict[str, Any]:
-    """The whole configuration with every default; ``decoded`` is what ``decode`` gave.
+    """Return the whole configuration with every default; ``decoded`` comes from ``decode``.
 
     ``schema.written`` turns the result into its v1 form.
     """
@@ -51,7 +51,7 @@ def set_defaults(decoded: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled(given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """``defaults`` where ``given`` has nothing or a zero; an explicit false is kept."""
+    """Use ``defaults`` where ``given`` has nothing or a zero; keep an explicit false."""
     kept = {name: value for name, value in given.items() if isinstance(value, bool) or value not in ("", 0, "0s")}
     return {**defaults, **kept}
 
@@ -70,7 +70,7 @@ def _profile(profile: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plugin_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Arguments that nobody knows stay as they are."""
+    """Complete the arguments; unknown ones stay as they are."""
     name = config.get("name", "")
     if name not in PLUGIN_ARGS:
         return config

@@ -1,4 +1,4 @@
-"""Durations as Go writes them (``1m30s``). Source: Go's package time, ParseDuration and Duration.String."""
+"""Durations in Go's format (``1m30s``). Source: Go's package time, ParseDuration and Duration.String."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_SHOWN = 1000
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds; what is finer is cut off. Raises ValueError with Go's text."""
+    """Return nanoseconds; smaller fractions are cut off. Raises ValueError with Go's text."""
     body = text[1:] if text[:1] in ("+", "-") else text
     if body == "0":
         return 0
@@ -46,7 +46,7 @@ def parse_duration(text: str) -> int:
 
 
 def _nanoseconds(whole: str, fraction: str, unit: int) -> int:
-    """Decimal places are worked out in floating point, as Go does."""
+    """Compute decimal places in floating point, as Go does."""
     if len(whole) > len(str(2**63)):
         return 2**63 + 1
     places = int(float(fraction) * (unit / 10 ** len(fraction))) if fraction else 0
@@ -59,7 +59,7 @@ def _wrong(complaint: str, text: str) -> ValueError:
 
 
 def format_duration(nanoseconds: int) -> str:
-    """The shortest form: ``0s``, ``1.5s``, ``1m30s``, ``2h0m0s``, ``10ms``."""
+    """Return the shortest form: ``0s``, ``1.5s``, ``1m30s``, ``2h0m0s``, ``10ms``."""
     if nanoseconds == 0:
         return "0s"
     sign, rest = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)

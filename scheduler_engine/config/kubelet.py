@@ -1,4 +1,4 @@
-"""What a KubeletConfiguration says about eviction: thresholds, grace periods, minimum reclaim, transition period.
+"""The eviction settings of a KubeletConfiguration: thresholds, grace periods, minimum reclaim, transition period.
 
 Source: seed 002 §10 (Eviction thresholds, Node condition oscillation, Minimum eviction reclaim); upstream
 ``pkg/kubelet/eviction/helpers.go`` (ParseThresholdConfig) and ``pkg/kubelet/apis/config``. Other fields of a
@@ -41,13 +41,13 @@ OFF = ("0%", "100%")
 """Amounts that switch a threshold off."""
 
 HARD_GRACE_SECONDS = 1
-"""What a pod gets to end when a hard threshold is met, in v1.34.1; seed 002 §10 says 0 s.
+"""A pod's grace at a hard threshold, in v1.34.1; seed 002 §10 says 0 s.
 
 Source: upstream ``pkg/kubelet/eviction/eviction_manager.go`` (immediateEvictionGracePeriodSeconds).
 """
 DEFAULT_TRANSITION_US = 300 * SECOND_US
 HOUSEKEEPING_US = 10 * SECOND_US
-"""A kubelet looks so often whether a threshold is met; no configuration changes that."""
+"""How often a kubelet checks its thresholds; no configuration changes that."""
 MAPS = ("evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim")
 FIELDS: dict[str, type] = {
     **dict.fromkeys(MAPS, dict),
@@ -59,7 +59,7 @@ FIELDS: dict[str, type] = {
 }
 NS_PER_US = 1000
 LONGEST_SHARE = 300
-"""Characters of a percentage."""
+"""The most characters of a percentage."""
 LARGEST_NUMBER = 2**31 - 1
 
 
@@ -106,7 +106,7 @@ class EvictionConfiguration:
 
 
 def load_kubelet_configuration(data: Mapping[str, Any] | None) -> EvictionConfiguration:
-    """A KubeletConfiguration (None = the default one). Raises Rejected with everything that is wrong."""
+    """Read a KubeletConfiguration (None = the default one). Raises Rejected with all errors."""
     given = dict(data or {})
     errors = list(_known_fields(given))
     if errors:
@@ -128,7 +128,7 @@ def default_configuration() -> EvictionConfiguration:
 
 
 def _thresholds(given: Mapping[str, Any]) -> Iterator[Threshold]:
-    """Hard ones first. Defaults hold only where no hard threshold is given, or where they are asked to merge."""
+    """Yield hard ones first. Defaults apply only if no hard threshold is set, or if merging them is requested."""
     hard = given.get("evictionHard")
     if hard is None or given.get("mergeDefaultEvictionSettings"):
         hard = {**DEFAULT_HARD, **(hard or {})}
@@ -143,7 +143,7 @@ def _thresholds(given: Mapping[str, Any]) -> Iterator[Threshold]:
 
 
 def _amount(text: str) -> Amount:
-    """Raises ValueError."""
+    """Read an amount. Raises ValueError."""
     if text.endswith("%"):
         number = text[:-1]
         if not number.replace(".", "", 1).isdigit() or not number.isascii():
@@ -154,7 +154,7 @@ def _amount(text: str) -> Amount:
     return Amount(parse_quantity(text).value())
 
 
-# --- what can be wrong ------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def _error(path: str, text: str) -> FieldError:
@@ -197,7 +197,7 @@ def _values(given: Mapping[str, Any]) -> Iterator[FieldError]:
 
 
 def _signal_problem(name: str, signal: str, text: str) -> str:
-    """What is wrong with one entry of one of the maps."""
+    """Return what is wrong with one entry of one of the maps."""
     if signal not in SIGNALS:
         return f"unsupported eviction signal {signal}"
     try:

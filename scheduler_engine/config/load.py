@@ -1,4 +1,4 @@
-"""From a KubeSchedulerConfiguration to what the scheduler runs with. Source: seed 004."""
+"""Turn a KubeSchedulerConfiguration into the scheduler's settings. Source: seed 004."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scheduler_engine.config.validation import validate
 from scheduler_engine.errors import FieldError, Rejected
 
 LIMITS = Limits(nodes=50_000)
-"""Fewer values than manifests may have: much is worked out for each."""
+"""Fewer values than for manifests: much is computed for each."""
 
 Result = TypeVar("Result")
 
@@ -30,10 +30,10 @@ NO_EXTENDERS = FieldError(
 
 
 def load_configuration(source: Mapping[str, Any] | str | None) -> Configuration:
-    """The configuration in ``source``: a manifest, a YAML or JSON text, or None for the default profile.
+    """Load ``source``: a manifest, a YAML or JSON text, or None for the default profile.
 
-    Raises Rejected with everything that is wrong (lines and columns when ``source`` is a text); nothing is lenient.
-    Extenders are refused although Kubernetes accepts them: nobody would ask them, and decisions would silently differ.
+    Raises Rejected with all errors (with lines and columns if ``source`` is a text); nothing is lenient.
+    Extenders are refused although Kubernetes accepts them: nothing here calls them, so decisions would silently differ.
     """
     if source is None:
         source = {"apiVersion": API_VERSION, "kind": KIND}
@@ -63,8 +63,8 @@ def _load_text(text: str) -> Configuration:
 
 
 def in_document(text: str, load: Callable[[Any], Result], found: Callable[[Place], object] = bool) -> Result:
-    """What ``load`` makes of the only document in ``text``; ``found`` learns where its fields are. Raises Rejected with
-    lines and columns.
+    """Call ``load`` on the only document in ``text``; ``found`` learns where its fields are. Raises Rejected with lines
+    and columns.
     """
     documents = [document for document in read_documents(text, LIMITS) if document.data is not None]
     if len(documents) != 1:

@@ -10,7 +10,7 @@ from scheduler_engine.errors import FieldError, Rejected
 
 
 def read_configuration(text: bytes, name: str) -> dict[str, Any]:
-    """The configuration in the file ``name``, as a mapping. Raises Rejected with everything that is wrong, and where:
+    """Read the file ``name`` as a mapping. Raises Rejected with all errors and their places:
     ``name:3:1: …``.
     """
     try:
@@ -25,6 +25,6 @@ def read_configuration(text: bytes, name: str) -> dict[str, Any]:
 
 
 def in_file(name: str, error: FieldError) -> str:
-    """An error, and where in the file it is."""
+    """Return an error with its place in the file."""
     place = [name, *(str(number) for number in (error.line, error.column) if number)]
     return f"{':'.join(place)}: {error}"

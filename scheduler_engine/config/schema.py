@@ -15,7 +15,7 @@ API_VERSION = f"{GROUP}/v1"
 KIND = "KubeSchedulerConfiguration"
 
 OMITTED: Any = object()
-"""Default of a field that is left out of the written form while it is empty."""
+"""The default of a field that is omitted from the written form while empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """``name`` is the Go type's, as errors show it."""
+    """``name`` is the Go type's, as in errors."""
 
     name: str
     fields: Mapping[str, Field] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class MapOf:
 
 
 RAW = "raw"
-"""Anything at all; kept as it is."""
+"""Any value; kept as it is."""
 BASE64 = "base64"
 """Bytes, written as base64."""
 
@@ -219,11 +219,11 @@ PLUGIN_ARGS: dict[str, Struct] = {
     ),
     "VolumeBinding": _args("VolumeBinding", bindTimeoutSeconds=Field("int64", pointer=True), shape=Field(SHAPE)),
 }
-"""Arguments of the plugins that have any; those of other plugins are not looked at."""
+"""Arguments of the plugins that have any; those of other plugins are ignored."""
 
 
 def completed(value: Any, kind: Any) -> Any:
-    """``value`` (as read) with every field that has a default; nothing is left out."""
+    """Add the default of every field to ``value`` (as read); omit nothing."""
     if isinstance(kind, ListOf):
         return [completed(item, kind.item) for item in value]
     if not isinstance(kind, Struct):
@@ -236,7 +236,7 @@ def completed(value: Any, kind: Any) -> Any:
 
 
 def written(value: Any, kind: Any) -> Any:
-    """``value`` (completed) as Kubernetes would encode it: without empty fields, except those that are always there."""
+    """Encode ``value`` (completed) as Kubernetes does: without empty fields, except those that are always there."""
     if value is None:
         return None
     if isinstance(kind, ListOf):
@@ -260,9 +260,9 @@ def _left_out(value: Any, spec: Field) -> bool:
 
 
 def go_form(value: Any, kind: Any) -> Any:
-    """``value`` (completed) as Go prints the internal form: capital names, nothing left out but kind and version.
+    """Return ``value`` (completed) as Go prints the internal form: capital names, all but kind and version.
 
-    Types of ``core/v1`` inside keep the form in which they are written.
+    Types of ``core/v1`` inside keep their written form.
     """
     if isinstance(kind, ListOf) and value is not None:
         return [go_form(item, kind.item) for item in value]

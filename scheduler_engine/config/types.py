@@ -1,4 +1,4 @@
-"""What the scheduler runs with, once a configuration is decoded, defaulted, validated and built.
+"""The scheduler's settings, once a configuration is decoded, defaulted, validated and built.
 
 Source: seed 004; upstream ``pkg/scheduler/apis/config/types.go``.
 """
@@ -25,7 +25,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A whole configuration. ``defaulted`` is its v1 form with every default filled in. Backoffs are in seconds."""
+    """A whole configuration. ``defaulted`` is its v1 form with every default set. Backoffs are in seconds."""
 
     profiles: tuple[Profile, ...]
     percentage_of_nodes_to_score: int | None
@@ -35,5 +35,5 @@ class Configuration:
     defaulted: dict[str, Any]
 
     def profile(self, scheduler_name: str) -> Profile | None:
-        """The profile that serves ``scheduler_name``, None when none does."""
+        """Return the profile of ``scheduler_name``, None if there is none."""
         return next((profile for profile in self.profiles if profile.scheduler_name == scheduler_name), None)

@@ -18,7 +18,7 @@ REMOVED_PLUGINS = ("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"
 
 
 def validate(config: dict[str, Any]) -> list[FieldError]:
-    """Everything that is wrong with ``config`` (what ``set_defaults`` gave), in Kubernetes' order."""
+    """Return all errors in ``config`` (from ``set_defaults``), in Kubernetes' order."""
     errors = _leader_election(config["leaderElection"])
     if config["clientConnection"]["burst"] < 0:
         errors.insert(0, invalid("clientConnection.burst", config["clientConnection"]["burst"], "must be non-negative"))
@@ -81,7 +81,7 @@ def _removed(path: str, name: str) -> FieldError:
 
 
 def _removed_plugins(path: str, plugins: dict[str, Any]) -> list[FieldError]:
-    """At every extension point; ``multiPoint`` is not looked at."""
+    """Check every extension point, but ignore ``multiPoint``."""
     return [
         _removed(f"{path}.{point}.enabled[{index}]", item["name"])
         for point in PLUGIN_SETS
@@ -107,7 +107,7 @@ def _plugin_config(path: str, configs: list[dict[str, Any]]) -> list[FieldError]
 
 
 def _queue_sort(profiles: list[dict[str, Any]]) -> list[FieldError]:
-    """All profiles share one queue, so they must sort it in the same way."""
+    """Check that all profiles sort the queue in the same way, as they share it."""
     errors: list[FieldError] = []
     first = profiles[0]
     canon = first["plugins"]["queueSort"]
@@ -134,7 +134,7 @@ def _queue_sort(profiles: list[dict[str, Any]]) -> list[FieldError]:
 
 
 def _go_plugin_set(plugin_set: dict[str, Any]) -> dict[str, Any]:
-    """With the names of Go's fields, which is how the error shows it."""
+    """Return it with the names of Go's fields, as the error shows it."""
     return {
         key.capitalize(): [{"Name": item["name"], "Weight": item["weight"]} for item in plugin_set[key]]
         if key in plugin_set
@@ -144,7 +144,7 @@ def _go_plugin_set(plugin_set: dict[str, Any]) -> dict[str, Any]:
 
 
 def validate_extenders(extenders: list[dict[str, Any]]) -> list[FieldError]:
-    """What is wrong with extenders (completed): weights, what they manage, and that one of them binds at most."""
+    """Return errors in extenders (completed): weights, what they manage, and that at most one of them binds."""
     errors: list[FieldError] = []
     managed: dict[str, None] = {}
     for index, extender in enumerate(extenders):
@@ -166,7 +166,7 @@ def validate_extenders(extenders: list[dict[str, Any]]) -> list[FieldError]:
 
 
 def _extended_resource_problems(name: str) -> list[str]:
-    """An extended resource has a prefix outside ``kubernetes.io``."""
+    """Check that an extended resource has a prefix outside ``kubernetes.io``."""
     problems = qualified_name(name)
     if problems:
         return problems

@@ -175,7 +175,7 @@ def _is_int64(text: str) -> bool:
 
 
 def node_resources_fit(path: str, args: Args) -> list[FieldError]:
-    """Judged only when a profile is built; ``path`` is then empty."""
+    """Check them only when a profile is built; ``path`` is then empty."""
     errors: list[FieldError] = []
     prefix = f"{path}." if path else ""
     for index, name in enumerate(args.get("ignoredResources", ())):
@@ -211,7 +211,7 @@ def _scoring_strategy(path: str, strategy: Args) -> list[FieldError]:
 
 
 def validate_shape(path: str, points: list[Args]) -> list[FieldError]:
-    """What is wrong with the points of a function from utilization to score."""
+    """Return errors in the points of a function from utilization to score."""
     if not points:
         return [required(path, "at least one point must be specified")]
     errors: list[FieldError] = []
@@ -238,4 +238,4 @@ VALIDATORS: dict[str, Callable[[str, Args], list[FieldError]]] = {
     "PodTopologySpread": pod_topology_spread,
     "VolumeBinding": volume_binding,
 }
-"""Plugin → check of its defaulted arguments; NodeResourcesFit's wait until the profile is built."""
+"""Plugin → check of its defaulted arguments; NodeResourcesFit's are checked when the profile is built."""

@@ -1,6 +1,6 @@
-"""From a Scheduling Policy to a KubeSchedulerConfiguration v1, and what is different then.
+"""Convert a Scheduling Policy to a KubeSchedulerConfiguration v1, and report the differences.
 
-Every extension point is listed by itself: a policy ran what it named and nothing else, which multiPoint cannot say.
+Every extension point is listed separately: a policy ran only what it named, which multiPoint cannot express.
 Source: upstream v1.22 ``pkg/scheduler/factory.go`` (createFromConfig) and ``framework/plugins/legacy_registry.go``.
 """
 
@@ -38,7 +38,7 @@ SCORING = ("preScore", "score")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is different, or was implied. ``path`` is the field of the policy, "" for all of it; ``line`` as in
+    """A difference, or what was implied. ``path`` is the field of the policy, "" for all of it; ``line`` as in
     ``FieldError``.
     """
 
@@ -57,7 +57,7 @@ class Converted:
 
 @dataclass(slots=True)
 class _Draft:
-    """What has come together: extension point → plugin → weight, arguments of plugins, notices."""
+    """The result so far: extension point → plugin → weight, arguments of plugins, notices."""
 
     points: dict[str, dict[str, int]] = field(default_factory=lambda: {point: {} for point in EXTENSION_POINTS})
     args: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -67,14 +67,14 @@ class _Draft:
         self.notices.append(Notice(path, text))
 
     def enable(self, plugin: str, points: tuple[str, ...], weight: int = 0) -> None:
-        """At those of ``points`` at which it takes part; the first weight stays."""
+        """Enable it at those of ``points`` where it takes part; the first weight stays."""
         for point in points:
             if takes_part(REGISTRY[plugin], point):
                 self.points[point].setdefault(plugin, weight if point == "score" else 0)
 
 
 def read_policy(text: str) -> Converted:
-    """Convert the policy in a YAML or JSON text. Raises Rejected with everything that is wrong, line and column."""
+    """Convert the policy in a YAML or JSON text. Raises Rejected with all errors, line and column."""
     places: list[Place] = []
     converted = in_document(text, convert_policy, places.append)
     notices = (replace(item, line=places[0].find(item.path).line if item.path else 0) for item in converted.notices)
@@ -82,7 +82,7 @@ def read_policy(text: str) -> Converted:
 
 
 def convert_policy(manifest: Any) -> Converted:
-    """Convert a policy. Raises Rejected with everything that is wrong with it."""
+    """Convert a policy. Raises Rejected with all errors."""
     errors = wrong_type(manifest)
     if errors:
         raise Rejected(errors)
@@ -95,7 +95,7 @@ def convert_policy(manifest: Any) -> Converted:
     _priorities(policy, draft)
     _rest(policy, draft)
     configuration = _written(draft)
-    # A policy can be right, and its numbers still too large for today's scheduler.
+    # A policy can be valid, and its numbers still too large for today's scheduler.
     load_configuration(configuration)
     return Converted(configuration, tuple(draft.notices))
 
@@ -108,7 +108,7 @@ def _predicates(policy: Mapping[str, Any], draft: _Draft) -> None:
         draft.tell("", f"There is no list of predicates, so the default ones ran: {names}.")
     for known in PREDICATES:
         if known.name in named or known.always or (given is None and known.default):
-            # What every node has to have is NodeAffinity's today.
+            # Labels required on every node are NodeAffinity's today.
             demands = known.argument == "labelsPresence" and AFFINITY in draft.args
             for plugin in (AFFINITY,) if demands else known.plugins:
                 draft.enable(plugin, FILTERING)
@@ -117,7 +117,7 @@ def _predicates(policy: Mapping[str, Any], draft: _Draft) -> None:
 
 
 def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tuple[str, Predicate]]:
-    """The predicates in the list; arguments and what is different are noted on the way."""
+    """Yield the predicates in the list, and note arguments and differences."""
     for index, item in enumerate(given):
         known, path, name = predicate_of(item), f"predicates[{index}]", item.get("name", "")
         if known is None:
@@ -138,7 +138,7 @@ def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tu
 
 
 def _demanded(draft: _Draft, expressions: list[dict[str, Any]]) -> None:
-    """What every node has to have, for all pods: requirements of one term, all of which must hold."""
+    """Require labels on every node, for all pods: requirements of one term, all of which must hold."""
     if expressions:
         affinity = draft.args.setdefault(AFFINITY, {}).setdefault("addedAffinity", {})
         terms = affinity.setdefault("requiredDuringSchedulingIgnoredDuringExecution", {"nodeSelectorTerms": [{}]})
@@ -174,7 +174,7 @@ def _priorities(policy: Mapping[str, Any], draft: _Draft) -> None:
 
 
 def _argument(known: Priority, item: Mapping[str, Any], draft: _Draft) -> None:
-    """Arguments of a priority that somebody made: a shape, or a label that is liked or disliked."""
+    """Convert a custom priority's arguments: a shape, or a label that is liked or disliked."""
     argument = (item.get("argument") or {}).get(known.argument) or {}
     if known.argument == "requestedToCapacityRatioArguments":
         strategy = {"type": known.strategy, "requestedToCapacityRatio": {"shape": argument.get("shape", [])}}
@@ -190,7 +190,7 @@ def _argument(known: Priority, item: Mapping[str, Any], draft: _Draft) -> None:
 
 
 def _scored(weights: Mapping[Priority, int], draft: _Draft, path: str) -> None:
-    """Score plugins with their weights. Where two priorities shared one, the first of them decided."""
+    """Enable score plugins with their weights. If two priorities shared one, the first of them decided."""
     by_name = {known.name: weight for known, weight in weights.items()}
     strategies = {known: weight for known, weight in weights.items() if known.strategy}
     kept = max(strategies, key=lambda known: strategies[known], default=None)
@@ -215,7 +215,7 @@ def _scored(weights: Mapping[Priority, int], draft: _Draft, path: str) -> None:
 
 
 def _spread(weights: Mapping[str, int], draft: _Draft, path: str) -> None:
-    """The old SelectorSpread is the built-in default constraints; without it there were none."""
+    """Map the old SelectorSpread to the built-in default constraints; without it there were none."""
     own, implied = weights.get("EvenPodsSpreadPriority"), weights.get("SelectorSpreadPriority")
     if own is not None or implied is not None:
         draft.args[SPREAD] = {"defaultingType": "List" if implied is None else "System"}

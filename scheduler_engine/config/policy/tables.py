@@ -1,4 +1,4 @@
-"""Predicates and priorities of Scheduling Policies, and the plugins that do their work in v1.34.
+"""Predicates and priorities of Scheduling Policies, and the plugins that replace them in v1.34.
 
 Source: upstream v1.22 ``pkg/scheduler/framework/plugins/legacy_registry.go`` (names, plugins, what is implied);
 kubernetes/kubernetes#84152, #105424, #105588, #105906, #105907, #117720 and #124003 (what is gone).
@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 POLICY_GONE = "v1.23"
-"""The version in which Scheduling Policies went, and with them the names of all predicates and priorities."""
+"""The version that removed Scheduling Policies, and with them the names of all predicates and priorities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """``plugins`` filter in its place today. ``default``: it ran when a policy had no list of predicates; ``always``:
-    with every list. ``argument``: a predicate of any name that has it is this one. ``gone``: the version in which it
-    lost its effect. ``note`` tells of it, ``changed``: that it is different today.
+    """``plugins`` filter in its place today. ``default``: it ran if a policy had no list of predicates; ``always``:
+    with every list. ``argument``: a predicate of any name with it is this one. ``gone``: the version in which it lost
+    its effect. ``note`` explains it, ``changed``: it works differently today.
     """
 
     name: str
@@ -31,9 +31,9 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Priority:
-    """``plugin`` scores in its place today ("" for none). ``weight``: what it had when a policy had no list of
-    priorities, 0 = it did not run. ``strategy``: the scoring strategy of NodeResourcesFit that it has become.
-    ``argument``, ``gone``, ``note`` and ``changed`` as above.
+    """``plugin`` scores in its place today ("" for none). ``weight``: its weight if a policy had no list of priorities,
+    0 = it did not run. ``strategy``: its present scoring strategy of NodeResourcesFit. ``argument``, ``gone``, ``note``
+    and ``changed`` as above.
     """
 
     name: str
@@ -100,7 +100,7 @@ PREDICATES = (
     Predicate("CheckNodeDiskPressure", ("TaintToleration",), gone="v1.12", note=BY_TAINT, changed=True),
     Predicate("CheckNodePIDPressure", ("TaintToleration",), gone="v1.12", note=BY_TAINT, changed=True),
 )
-"""In the order in which they ran, whatever the order in a policy; last those that v1.22 knew no more."""
+"""In their running order, whatever the order in a policy; last those that v1.22 no longer knew."""
 
 PRIORITIES = (
     Priority("BalancedResourceAllocation", "NodeResourcesBalancedAllocation", 1),
@@ -159,7 +159,7 @@ PRIORITIES = (
         changed=True,
     ),
 )
-"""In the order in which they were put together (by name), which decides where two shared a plugin."""
+"""In the order of their merge (by name), which decides when two shared a plugin."""
 
 OTHER_NAMES = {
     "PodFitsPorts": "PodFitsHostPorts",
@@ -168,8 +168,8 @@ OTHER_NAMES = {
     "ServiceSpreadingPriority": "SelectorSpreadPriority",
 }
 ONLY_DOCUMENTED = ("PodFitsHost", "MaxCSIVolumeCount")
-"""Names of the documentation that the scheduler itself refused."""
+"""Names in the documentation that the scheduler itself refused."""
 ALWAYS = ("SchedulingGates", "PrioritySort", "DefaultPreemption", "DynamicResources", "DefaultBinder")
-"""Plugins that no predicate or priority stood for: v1.22 added three of them to every policy."""
+"""Plugins without a predicate or priority: v1.22 added three of them to every policy."""
 SINCE_THEN = ("SchedulingGates", "DynamicResources")
-"""Those of them that are younger than policies."""
+"""Those of them that are newer than policies."""

@@ -1,4 +1,4 @@
-"""What is wrong with a Scheduling Policy. Source: upstream v1.22 ``apis/config/validation`` (ValidatePolicy) and
+"""Validation of a Scheduling Policy. Source: upstream v1.22 ``apis/config/validation`` (ValidatePolicy) and
 ``framework/plugins/legacy_registry.go``.
 """
 
@@ -20,11 +20,11 @@ from scheduler_engine.errors import FieldError
 INVALID = "FieldValueInvalid"
 LARGEST_WEIGHT = 2**31
 MOST_ENTRIES = 500
-"""Of each list. Kubernetes sets no limits."""
+"""The limit for each list. Kubernetes sets none."""
 
 
 def wrong_type(manifest: Any) -> list[FieldError]:
-    """Whether it is a policy at all."""
+    """Return an error if it is not a policy at all."""
     if not isinstance(manifest, Mapping):
         return [FieldError("", DECODE_ERROR, f"a {KIND} is a mapping of fields")]
     if manifest.get("kind") != KIND:
@@ -40,7 +40,7 @@ def wrong_type(manifest: Any) -> list[FieldError]:
 
 
 def validate_policy(policy: Mapping[str, Any]) -> list[FieldError]:
-    """Everything that is wrong with ``policy`` (as decoded)."""
+    """Return all errors in ``policy`` (as decoded)."""
     errors: list[FieldError] = []
     for field in ("predicates", "priorities", "extenders"):
         if len(policy.get(field, ())) > MOST_ENTRIES:
@@ -58,7 +58,7 @@ def validate_policy(policy: Mapping[str, Any]) -> list[FieldError]:
 
 
 def predicate_of(item: Mapping[str, Any]) -> Predicate | None:
-    """The predicate that an entry stands for: by its name, else by its argument."""
+    """Return the predicate of an entry: by its name, else by its argument."""
     name, argument = OTHER_NAMES.get(item.get("name", ""), item.get("name", "")), item.get("argument") or {}
     return next((known for known in PREDICATES if known.name == name), None) or next(
         (known for known in PREDICATES if known.argument in argument), None
@@ -66,7 +66,7 @@ def predicate_of(item: Mapping[str, Any]) -> Predicate | None:
 
 
 def priority_of(item: Mapping[str, Any]) -> Priority | None:
-    """The priority that an entry stands for: by its name, else by its argument."""
+    """Return the priority of an entry: by its name, else by its argument."""
     name, argument = OTHER_NAMES.get(item.get("name", ""), item.get("name", "")), item.get("argument") or {}
     return next((known for known in PRIORITIES if known.name == name and not known.argument), None) or next(
         (known for known in PRIORITIES if known.argument in argument), None
@@ -74,7 +74,7 @@ def priority_of(item: Mapping[str, Any]) -> Priority | None:
 
 
 def _arguments(word: str, path: str, item: Mapping[str, Any], known: Predicate | Priority | None) -> list[FieldError]:
-    """An entry must be known, and have one argument or none."""
+    """Check that an entry is known, and has at most one argument."""
     name, argument = item.get("name", ""), item.get("argument")
     if argument is not None and len(argument) != 1:
         text = f"exactly 1 {word} argument is required, numArgs: {len(argument)}, {word} {name}"
@@ -99,7 +99,7 @@ def _label(path: str, argument: Mapping[str, Any]) -> list[FieldError]:
 
 
 def _ratio(path: str, argument: Mapping[str, Any]) -> list[FieldError]:
-    """A shape, and weights of resources, of which 0 counts as 1."""
+    """Check a shape, and weights of resources, of which 0 counts as 1."""
     points = completed(argument.get("shape", []), SHAPE)
     errors = validate_shape(f"{path}.shape", points)
     for index, resource in enumerate(argument.get("resources", ())):
@@ -116,15 +116,15 @@ ARGUMENTS: dict[str, Callable[[str, Mapping[str, Any]], list[FieldError]]] = {
     "labelsPresence": _labels,
     "labelPreference": _label,
     "requestedToCapacityRatioArguments": _ratio,
-    # They have no counterpart, so nothing is made of them.
+    # They have no counterpart, so they are ignored.
     "serviceAffinity": lambda path, argument: [],
     "serviceAntiAffinity": lambda path, argument: [],
 }
-"""Argument → what is wrong with it."""
+"""Argument → its check."""
 
 
 def _priorities(items: Any) -> list[FieldError]:
-    """Weights, and that those which share a plugin agree."""
+    """Check the weights, and that those which share a plugin agree."""
     errors: list[FieldError] = []
     seen: dict[str, tuple[str, int]] = {}
     for index, item in enumerate(items):

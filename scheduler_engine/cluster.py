@@ -1,7 +1,7 @@
-"""The simulated cluster: API server, schedulers, controllers and kubelets on one clock, and how things happen in it.
+"""The simulated cluster: API server, schedulers, controllers and kubelets on one clock, and the order of events.
 
-The whole object is plain data: ``copy.deepcopy`` and ``pickle`` give a cluster that goes on identically, in the middle
-of a cycle, too. Source: design of the sandbox; seed 000–004.
+The whole object is plain data: ``copy.deepcopy`` and ``pickle`` give a cluster that continues identically, even in the
+middle of a cycle. Source: design of the sandbox; seed 000–004.
 """
 
 from __future__ import annotations
@@ -53,15 +53,14 @@ WORKLOAD_CONTROLLERS = (
 
 
 class Ended(Exception):
-    """A command has come as far as it was to come."""
+    """A command has reached its planned end."""
 
 
 class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
-    default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells
-    it). ``allow_privileged``: privileged containers are accepted. ``priority_numbers``: a pod may give a number alone.
-    ``until``: so many trace entries of the command under
-    way are enough, 0 = all.
+    default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
+    ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``until``:
+    stop the running command after this many of its trace entries, 0 = do not stop.
     """
 
     def __init__(
@@ -107,21 +106,21 @@ class Cluster:
 
     @property
     def now_us(self) -> int:
-        """The simulated time in microseconds."""
+        """Return the simulated time in microseconds."""
         return self.recorder.now_us
 
     @property
     def scheduler(self) -> Scheduler:
-        """The one that leads; of several the first; when none does, the last that did, which is gone."""
+        """Return the one that leads; of several the first; if none does, the last that did, which is gone."""
         return self.replicas.scheduler
 
     def patience_us(self) -> int:
-        """How much time one command may let pass now."""
+        """Return how much time one command may let pass now."""
         most_us, longest_us = self.replicas.patience_us(), commands.MAX_ADVANCE_SECONDS * SECOND_US
         return longest_us if most_us is None else min(most_us, longest_us)
 
     def is_replaced_later(self, key: str) -> bool:
-        """Return True if a pod is being deleted and its controller makes another one once it is gone, not before."""
+        """Return True if a pod is being deleted and its controller makes another one only once it is gone."""
         pod = self.api.pod(key)
         reference = pod.controller_ref if pod is not None and pod.terminating else None
         if pod is None or reference is None:
@@ -135,10 +134,10 @@ class Cluster:
             if isinstance(controller, WorkloadController) and owner.kind == controller.KIND
         )
 
-    # --- letting things happen ---
+    # --- progress ---
 
     def deliver(self) -> None:
-        """Hand out watch events until everyone has seen everything, to the first who has not. Raises OverBudget."""
+        """Hand out watch events until all are seen, always to the first watcher with one. Raises OverBudget."""
         workers = (self.replicas, self.kubelet, *self.controllers)
         turn, written = 0, self.api.written
         while turn < len(workers):
@@ -147,19 +146,19 @@ class Cluster:
                 continue
             self.recorder.effort.count_step()
             if self.api.written != written:
-                # News for those, too, who had seen everything.
+                # There may be new events for earlier ones, too.
                 turn, written = 0, self.api.written
 
     def rest(self) -> None:
-        """The engine stands between two steps. Raises Ended where the present command is to end."""
+        """Note that the engine is between two steps. Raises Ended if the present command ends here."""
         self.recorder.rest()
         if self.until and self.recorder.effort.entries >= self.until:
             raise Ended
 
     def step(self, only_busy: bool = False) -> bool:
-        """One stage, and what follows from it at once; False when there is nothing to do.
+        """Run one stage, and its immediate effects; return False if there is nothing to do.
 
-        ``only_busy``: of a cycle that is under way, no new pod.
+        ``only_busy``: only of a running cycle, no new pod.
         """
         worked = self.replicas.step(only_busy)
         if worked:
@@ -170,7 +169,9 @@ class Cluster:
         return worked
 
     def settle(self, cycles: int | None = None) -> bool:
-        """Until nothing can happen at this instant; False when ``cycles`` scheduling cycles were not enough."""
+        """Run until nothing can happen at this instant; return False if ``cycles`` scheduling cycles were not
+        enough.
+        """
         limit = None if cycles is None else self.scheduler.cycle_count + cycles
         while self.step():
             if limit is not None and self.scheduler.cycle_count >= limit and not self.replicas.busy():
@@ -178,7 +179,7 @@ class Cluster:
         return True
 
     def fire_next(self) -> None:
-        """The next timer, and what follows from it at once."""
+        """Fire the next timer, and run its immediate effects."""
         self.timeline.fire_next()
         self.deliver()
         self.rest()
@@ -210,12 +211,12 @@ class Cluster:
             raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem
 
     def create(self, manifest: Mapping[str, Any], defaulted: Mapping[str, Any]) -> None:
-        """``manifest`` as written, and with its defaults. Raises ApiError when the object exists, or is refused."""
+        """Create ``manifest`` as written, with its defaults. Raises ApiError when it exists, or is refused."""
         self.api.create(defaulted)
         self._remember(*identity(defaulted), manifest)
 
     def _remember(self, kind: str, key: str, manifest: Mapping[str, Any]) -> None:
-        """What somebody applied."""
+        """Note a manifest that somebody applied."""
         self.api.remember(kind, key, manifest)
         if self.recorder.full:
             self.recorder.add(ObjectApplied(kind, key, dict(manifest)))

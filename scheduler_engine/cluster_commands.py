@@ -1,4 +1,4 @@
-"""Commands about objects, nodes in trouble and evictions: what they check, and what they write to the API server.
+"""Commands about objects, nodes in trouble and evictions: their checks, and their writes to the API server.
 
 Source: seed 002 §5, §10 and §11.
 """
@@ -41,7 +41,7 @@ REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
         ("RouteCreated", "RouteController created a route"),
     ),
 }
-"""Node condition → (reason, message) when it is True, and when it is False."""
+"""Node condition → (reason, message) if it is True, and if it is False."""
 
 
 def delete(cluster: Cluster, command: commands.Delete) -> None:
@@ -164,7 +164,7 @@ def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
 
 
 def admission(cluster: Cluster, command: commands.Admission) -> None:
-    """Owners whose pods were refused are no event; they are told by hand."""
+    """Switch the plugin. Owners whose pods were refused see no event for it, so notify them directly."""
     cluster.api.switch(command.plugin, command.enabled)
     for controller in cluster.controllers:
         if isinstance(controller, WorkloadController):
@@ -201,7 +201,7 @@ def _patch(cluster: Cluster, kind: str, key: str, changes: Mapping[str, Any]) ->
 
 @contextmanager
 def _asking(cluster: Cluster) -> Iterator[None]:
-    """What the API server refuses inside is refused; else everybody learns of what was done."""
+    """Turn refusals of the API server inside into Rejected; else deliver all events."""
     try:
         yield
     except ApiError as problem:

@@ -1,7 +1,7 @@
-"""How much one command may bring about: counts, never seconds, so that every replay refuses the same commands.
+"""Limits on the work of one command: counts, never seconds, so that every replay refuses the same commands.
 
-Source: design of the sandbox. Whoever works counts here: the recorder its entries, the clock its timers, a simulation
-its stages and the rounds in which it hands out watch events, the API server the pods that owners make.
+Source: design of the sandbox. Each worker counts here: the recorder its entries, the clock its timers, a simulation
+its stages and the rounds in which it hands out watch events, the API server the pods that owners create.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ MOST_ENTRIES = 500_000
 MOST_STEPS = 3_000_000
 """Rounds, timers and stages of one command. A pod takes about 60, a quiet day of five schedulers 450,000."""
 MOST_PODS = 10_000
-"""Pods that one owner makes in one instant: twice as many as controllers may have in a sandbox."""
+"""Pods that one owner creates in one instant: twice the number that controllers may have in a sandbox."""
 MERGING_SHARE = 10
-"""Ticks of playing merge while they have brought about less than this part of what a command may."""
+"""Ticks of playing merge while they have used less than this part of a command's budget."""
 
 
 @dataclass(slots=True)
 class Effort:
-    """What the present command has brought about. ``made``: owner (kind and key) → pods that it has made at
+    """The work of the present command. ``made``: owner (kind and key) → pods that it has created at
     ``instant_us`` (simulated microseconds).
     """
 
@@ -32,19 +32,19 @@ class Effort:
     made: dict[str, int] = field(default_factory=dict)
 
     def count_entry(self) -> None:
-        """Raises OverBudget."""
+        """Count an entry. Raises OverBudget."""
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise OverBudget(f"more than {MOST_ENTRIES:,} trace entries")
 
     def count_step(self) -> None:
-        """Raises OverBudget."""
+        """Count a step. Raises OverBudget."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise OverBudget(f"more than {MOST_STEPS:,} steps")
 
     def count_pod(self, owner: str, now_us: int) -> None:
-        """``owner`` makes a pod. Raises OverBudget."""
+        """Count a pod that ``owner`` creates. Raises OverBudget."""
         if now_us != self.instant_us:
             self.instant_us, self.made = now_us, {}
         self.made[owner] = self.made.get(owner, 0) + 1
@@ -52,7 +52,7 @@ class Effort:
             raise OverBudget(f"{owner} makes {MOST_PODS:,} pods in one instant")
 
     def small(self) -> bool:
-        """So little that what comes next may still belong to the same command."""
+        """Return True if so little was done that the next work may still belong to the same command."""
         return self.entries * MERGING_SHARE < MOST_ENTRIES and self.steps * MERGING_SHARE < MOST_STEPS
 
     def copy(self) -> Effort:

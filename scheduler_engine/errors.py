@@ -1,4 +1,4 @@
-"""Errors that reach a person: complete, Kubernetes-shaped, with a place.
+"""Errors that reach a person: complete, in Kubernetes' form, with a place.
 
 Source: upstream ``apimachinery/pkg/util/validation/field/errors.go`` (kinds and wording).
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MOST_ERRORS = 1000
-"""How many errors of one text or command are listed, and how many warnings. After one more, nobody looks for others."""
+"""The number of errors listed per text or command, and of warnings. After one more, the search stops."""
 
 LONGEST_NAME = 253
-"""Characters of an object's name that its errors show."""
+"""The most characters of an object's name in its errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FieldError:
 
 
 class Rejected(Exception):
-    """A command was refused; nothing has changed. ``errors`` lists everything that is wrong, up to ``MOST_ERRORS``."""
+    """A command was refused; nothing has changed. ``errors`` lists all errors, up to ``MOST_ERRORS``."""
 
     def __init__(self, errors: list[FieldError] | str) -> None:
         self.errors = [FieldError("", "Invalid", errors)] if isinstance(errors, str) else list(errors[:MOST_ERRORS])
@@ -46,8 +46,8 @@ class Rejected(Exception):
 
 
 class NothingToDo(Rejected):
-    """Nothing is wrong with a command that steps; there is only nothing to step now."""
+    """A stepping command has no error, but there is nothing to step now."""
 
 
 class OverBudget(Rejected):
-    """A command was refused on the way, as it would bring about more than one may (``effort.py``)."""
+    """A command was refused while running, as it would exceed the limits of ``effort.py``."""

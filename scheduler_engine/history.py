@@ -1,4 +1,4 @@
-"""How a simulation came to be: what it began with, and its commands. They are its truth."""
+"""The origin of a simulation: its arguments and its commands. They are its truth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scheduler_engine.commands import Command
 
 @dataclass(slots=True)
 class History:
-    """The arguments of a ``Simulation`` and the commands that it has carried out. Copies share the commands."""
+    """The arguments of a ``Simulation`` and its executed commands. Copies share the commands."""
 
     seed: int
     configuration: Mapping[str, Any] | None
@@ -22,7 +22,7 @@ class History:
     commands: list[Command] = field(default_factory=list)
 
     def note(self, command: Command, in_place_of_last: bool) -> None:
-        """A command was carried out; a tick of playing takes the place of the one that it merges with."""
+        """Note an executed command; a tick of playing replaces the one that it merges with."""
         if in_place_of_last:
             self.commands[-1] = command
         else:

@@ -1,6 +1,6 @@
 """A simulation's metrics in the Prometheus text format 0.0.4, under Kubernetes' names, labels and buckets.
 
-Told is only what simulated state tells: gauges are read off the queue and the cache, counters folded from the trace;
+They show only simulated state: gauges are read off the queue and the cache, counters folded from the trace;
 durations are simulated time, in which computing takes none. The gauges are exact where the real scheduler's drift:
 ``unschedulable_pods`` does not remember deleted pods, ``cache_size`` is not a second old.
 Source: feature Q8; upstream ``metrics/metrics.go``.
@@ -25,7 +25,7 @@ Sample = tuple[str, Labels, int | float]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """``help`` starts with Kubernetes' promise of stability, as it does there."""
+    """``help`` starts with Kubernetes' promise of stability, as upstream."""
 
     name: str
     type: str
@@ -34,9 +34,9 @@ class Family:
 
 
 def render(simulation: Simulation) -> str:
-    """All metrics of ``simulation`` as it stands. Nothing is changed, and the same state gives the same text.
+    """Return all metrics of ``simulation``. Nothing changes, and the same state gives the same text.
 
-    Where there are replicas, they are those of the process that leads, which began to count when it began to lead.
+    With replicas, they are those of the leading process, which began to count when it began to lead.
     """
     counters = _counters(simulation)
     lines = []
@@ -49,7 +49,7 @@ def render(simulation: Simulation) -> str:
 
 
 def samples(simulation: Simulation) -> Iterator[Sample]:
-    """(whole name, labels, value) of everything that ``render`` tells."""
+    """Yield (whole name, labels, value) of everything in ``render``."""
     counters = _counters(simulation)
     for family in FAMILIES:
         for ending, labels, value in family.samples(simulation, counters):
@@ -84,7 +84,7 @@ def _one(value: int) -> list[Sample]:
 
 
 def _by(names: tuple[str, ...], values: Iterable[tuple[tuple[str, ...], int]]) -> list[Sample]:
-    """A sample per label set, sorted; ``names`` name the parts of the keys."""
+    """Return a sample per label set, sorted; ``names`` name the parts of the keys."""
     labelled = [(dict(sorted(zip(names, key, strict=True))), value) for key, value in values]
     return [("", labels, value) for labels, value in sorted(labelled, key=lambda item: tuple(item[0].values()))]
 
@@ -94,7 +94,7 @@ def _by_one(name: str, values: Mapping[str, int]) -> list[Sample]:
 
 
 def _histogram(histogram: Histogram, unit: int = 1, labels: Labels | None = None) -> list[Sample]:
-    """``unit``: what a 1 is in the histogram's own unit; 1000000 turns microseconds into seconds."""
+    """Return samples. ``unit``: what a 1 is in the histogram's own unit; 1000000 turns microseconds into seconds."""
     labels = labels or {}
     samples: list[Sample] = []
     below = 0
@@ -114,7 +114,7 @@ def _histograms(name: str, histograms: Mapping[str, Histogram]) -> list[Sample]:
 
 
 def _unschedulable_pods(simulation: Simulation, counters: Counters) -> list[Sample]:
-    """Pods that wait now, per plugin that had rejected them or holds them back."""
+    """Count waiting pods per plugin that rejected them or holds them back."""
     found: dict[tuple[str, ...], int] = {}
     for lane in simulation.scheduler.queue.lanes().values():
         for info in lane:

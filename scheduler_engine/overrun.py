@@ -1,6 +1,6 @@
-"""What went round in a command that brought about more than one may, in words.
+"""Explain in words what repeated in a command that exceeded its limits.
 
-The tally is made from the entries of that command. Source: design of the sandbox.
+It counts the entries of that command. Source: design of the sandbox.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.events import Entry
 
 MAKES_MANY = 100
-"""An owner that makes so many pods that end at once is what went round."""
+"""An owner that makes this many pods that end at once is the cause."""
 ENDS = {"TaintManagerEviction": "evicted", "Evicted": "evicted"}
 """Reason of a Kubernetes Event about a pod → how the pod ends."""
 SUBJECTS: dict[type[ev.Event], Callable[[Any], str]] = {
@@ -33,11 +33,11 @@ ADVICE = {
     "settle": "Go on pod by pod, or run some cycles at a time.",
     "apply": "Apply less at once.",
 }
-"""Kind of command → what to do."""
+"""Kind of command → advice."""
 
 
 def explain(kind: str, problem: str, entries: Iterable[Entry]) -> str:
-    """What a person is told of a command of this ``kind``; ``problem``: the bound that was met; ``entries``: the
+    """Return the message about a command of this ``kind``; ``problem``: the limit reached; ``entries``: the
     command's own.
     """
     what = _round(entries)
@@ -46,7 +46,7 @@ def explain(kind: str, problem: str, entries: Iterable[Entry]) -> str:
 
 
 def _round(entries: Iterable[Entry]) -> str:
-    """The owner whose pods end as fast as it makes them, else what there is most of."""
+    """Return the owner whose pods end as fast as it creates them, else the most frequent events."""
     made: dict[str, int] = {}
     ends: dict[str, dict[str, int]] = {}
     owners: dict[str, tuple[str, int]] = {}
@@ -76,7 +76,7 @@ def _round(entries: Iterable[Entry]) -> str:
 
 
 def _owner(event: ev.ObjectAdded) -> str:
-    """Kind and name of a pod's controller."""
+    """Return kind and name of a pod's controller."""
     for reference in event.manifest["metadata"].get("ownerReferences") or ():
         if reference.get("controller"):
             return f"{reference['kind']} {reference['name']}"
@@ -84,7 +84,7 @@ def _owner(event: ev.ObjectAdded) -> str:
 
 
 def _end(event: ev.Event) -> tuple[str, str]:
-    """(key of a pod that ends, how); "" where none does."""
+    """Return (key of a pod that ends, how); "" if none does."""
     if isinstance(event, ev.EventRecorded) and event.regarding_kind == "Pod":
         return event.regarding, ENDS.get(event.reason, "")
     if isinstance(event, ev.EvictionAnswered):

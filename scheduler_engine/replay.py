@@ -1,8 +1,8 @@
 """Replay: a log of commands gives the same trace again.
 
 A log is JSON: ``{"engine": version, "seed": number, "configuration": mapping or null, "queue_rules": name,
-"allow_privileged": false, "priority_numbers": false, "commands": [command, …]}``. One that does not speak of a flag was
-made with it, or before it was a setting: what was refused then stands in no log, so that such a log replays as it did.
+"allow_privileged": false, "priority_numbers": false, "commands": [command, …]}``. A log without a flag was made with it
+on, or before it was a setting: no log contains refused commands, so such a log replays unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import CommandGiven, Entry
 
 FLAGS = ("allow_privileged", "priority_numbers")
-"""Arguments of ``Simulation`` that hold in a log that does not speak of them."""
+"""Arguments of ``Simulation`` that are on if a log does not mention them."""
 
 
 def make_log(
@@ -32,7 +32,7 @@ def make_log(
     allow_privileged: bool = True,
     priority_numbers: bool = True,
 ) -> dict[str, Any]:
-    """The log of a sandbox as plain JSON."""
+    """Return the log of a sandbox as plain JSON."""
     return {
         "engine": ENGINE_VERSION,
         "seed": seed,
@@ -45,7 +45,7 @@ def make_log(
 
 
 def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
-    """Run a log from the start. Raises Rejected when it is no log, or a command is refused."""
+    """Run a log from the start. Raises Rejected when it is invalid, or a command is refused."""
     if not isinstance(log.get("commands"), list):
         raise Rejected("not a command log: it needs a list of commands")
     rules = log.get("queue_rules", "v1.34")
@@ -63,9 +63,9 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
-    """One trace entry as JSON: number, time, command, type and the event's own fields.
+    """Return one trace entry as JSON: number, time, command, type and the event's own fields.
 
-    That of a command has its ``kind``, its ``summary``, and the command itself as ``data``.
+    An entry of a command has its ``kind``, its ``summary``, and the command itself as ``data``.
     """
     event = entry.event
     body = {item.name: getattr(event, item.name) for item in fields(event)}  # type: ignore[arg-type]
@@ -77,17 +77,17 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 
 def entry_line(entry: Entry) -> str:
-    """The entry as one line of JSON, with sorted keys."""
+    """Return the entry as one line of JSON, with sorted keys."""
     return json.dumps(entry_json(entry), sort_keys=True, ensure_ascii=False, default=tuple)
 
 
 def trace_lines(simulation: Simulation) -> Iterable[str]:
-    """The trace as JSON lines."""
+    """Return the trace as JSON lines."""
     return map(entry_line, simulation.recorder.entries)
 
 
 def trace_digest(simulation: Simulation) -> str:
-    """SHA-256 over the trace: equal digests mean equal traces, byte for byte."""
+    """Return SHA-256 over the trace: equal digests mean equal traces, byte for byte."""
     digest = hashlib.sha256()
     for line in trace_lines(simulation):
         digest.update(line.encode() + b"\n")

@@ -1,7 +1,7 @@
 """One replica of the scheduler: a process with a clock and a connection, and with a scheduler while it leads.
 
-It is known to the lock by its name, as a host is in seed 003: one that is restarted before its lease has expired takes
-its own lock up again. Source: seed 003; upstream ``cmd/kube-scheduler/app/server.go``.
+The lock knows it by its name, as it knows a host in seed 003: if it restarts before its lease expires, it takes its
+own lock again. Source: seed 003; upstream ``cmd/kube-scheduler/app/server.go``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ElectionSettings:
 
 
 class Group(Protocol):
-    """What the replicas have in common. ``last`` is the scheduler that began or ended last, ``assumed_ttl_us`` the ttl
+    """Data shared by the replicas. ``last`` is the scheduler that began or ended last, ``assumed_ttl_us`` the ttl
     of their caches in microseconds, 0 = never.
     """
 
@@ -56,7 +56,7 @@ class Group(Protocol):
 
 
 class Replica:
-    """One kube-scheduler on a host of its own. ``scheduler`` is None while it does not schedule.
+    """One kube-scheduler on its own host. ``scheduler`` is None while it does not schedule.
 
     ``state``: acquiring, leading or stopped; without an election it leads as soon as it runs. ``random`` draws among
     equal nodes, ``jitter`` spreads the tries for the lock.
@@ -77,7 +77,7 @@ class Replica:
         self.scheduler: Scheduler | None = None
 
     def _new_election(self) -> Election | None:
-        """Raises Rejected when the settings are wrong."""
+        """Build an election. Raises Rejected when the settings are wrong."""
         settings = self.settings
         if settings is None:
             return None
@@ -95,16 +95,16 @@ class Replica:
         )
         return Election(new_leader_elector(config, self.clock), self.timers, self.jitter)
 
-    # --- what others ask ---
+    # --- queries ---
 
     @property
     def runs(self) -> bool:
-        """The process is there, though it may stand still."""
+        """Return True if the process exists, even paused."""
         return self.state != STOPPED
 
     @property
     def works(self) -> bool:
-        """It has a scheduler that does something now."""
+        """Return True if its scheduler can work now."""
         return self.scheduler is not None and not self.timers.paused
 
     @property
@@ -118,20 +118,20 @@ class Replica:
         return self.works and self.scheduler is not None and self.scheduler.waits_for_time()
 
     def tries_per_second(self) -> Fraction:
-        """How often it tries for the lock at most, in simulated time."""
+        """Return the most tries for the lock per second of simulated time."""
         if self.settings is None or not self.runs:
             return Fraction(0)
         return self.clock.rate * 1_000_000_000 / self.settings.retry_period_ns
 
     def step(self) -> bool:
-        """Its next stage; False when there is none."""
+        """Run its next stage; return False if there is none."""
         if not self.works or self.scheduler is None:
             return False
         with self.group.recorder.doing(self.name):
             return self.scheduler.step()
 
     def work(self) -> bool:
-        """Handle one watch event; False when there is none."""
+        """Handle one watch event; return False if there is none."""
         if self.scheduler is None:
             return False
         with self.group.recorder.doing(self.name):
@@ -148,7 +148,7 @@ class Replica:
             with self.group.recorder.doing(self.name):
                 self.scheduler.configure(configuration)
 
-    # --- what happens to it ---
+    # --- actions on it ---
 
     def start(self, why: str) -> None:
         """Schedule, or with an election become a candidate; the first try is at once."""
@@ -161,18 +161,18 @@ class Replica:
             self.election.start()
 
     def restart(self) -> None:
-        """A new process on the same host: what the old one knew is forgotten."""
+        """Start a new process on the same host: the old one's knowledge is lost."""
         self.election = self._new_election()
         self.start("restarted")
 
     def kill(self) -> None:
-        """The process is gone at once; the lock stays as it is."""
+        """End the process at once; the lock stays as it is."""
         if self.election is not None:
             self.election.kill()
         self._end("killed")
 
     def release(self) -> None:
-        """The process is asked to end: a leader gives the lock up, when it is configured to."""
+        """Ask the process to end: a leader releases the lock, if configured to."""
         if self.election is None:
             self._end("asked to end")
             return
@@ -180,19 +180,19 @@ class Replica:
             self.election.cancel()
 
     def pause(self) -> None:
-        """The process stands still while time passes."""
+        """Pause the process while time passes."""
         self.timers.paused = True
         self.connection.freeze()
         self._tell("stands still")
 
     def resume(self) -> None:
-        """It goes on where it stood; what it should have done meanwhile it does as soon as time moves."""
+        """Continue the process where it was; overdue work runs as soon as time moves."""
         self.timers.resume()
         self._thaw()
         self._tell("goes on")
 
     def partition(self) -> None:
-        """Nothing comes or goes between it and the API server."""
+        """Cut the connection between it and the API server."""
         self.client.reachable = self.connection.reachable = False
         self.connection.freeze()
         self._tell("cut off from the API server")
@@ -218,12 +218,12 @@ class Replica:
         self._schedule("became leader")
 
     def _lost(self) -> None:
-        """Called back by the election, whose outcome tells why."""
+        """Handle the election's end; its outcome says why."""
         assert self.election is not None
         self._end("asked to end" if self.election.outcome == "cancelled" else self.election.outcome)
 
     def _schedule(self, why: str) -> None:
-        """A scheduler of its own, which knows what the API server knows and nothing else."""
+        """Start a scheduler that knows only what the API server knows."""
         group = self.group
         self.state = LEADING
         self._tell(why, schedules=True)
@@ -242,7 +242,7 @@ class Replica:
         group.last = self.scheduler
 
     def _end(self, why: str) -> None:
-        """Its cycles under way are abandoned: what they did to the API server stays, what they assumed is lost."""
+        """Abandon its running cycles: their API writes stay, their assumptions are lost."""
         self.state = STOPPED
         self.timers.stop()
         self._thaw()

@@ -1,4 +1,4 @@
-"""Commands about the replicas of the scheduler: what they check, and what they do. Source: seed 003."""
+"""Commands about the replicas of the scheduler: their checks and actions. Source: seed 003."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ POSSIBLE: dict[str, tuple[Condition, ...]] = {
     "skew": (),
     "rate": (),
 }
-"""Action → (what must hold of the replica, what is said of it when it does not)."""
+"""Action → (condition on the replica, message if it does not hold)."""
 
 
 def replicas(cluster: Cluster, command: commands.Replicas) -> None:
@@ -47,7 +47,7 @@ def replicas(cluster: Cluster, command: commands.Replicas) -> None:
 
 
 def _election(cluster: Cluster, command: commands.Replicas) -> ElectionSettings:
-    """Raises Rejected for a text that is no duration, in the words of Kubernetes' command line."""
+    """Read the settings. Raises Rejected for an invalid duration, with the text of Kubernetes' command line."""
     defaults = cluster.replicas.configuration.defaulted["leaderElection"]
     durations: dict[str, int] = {}
     errors: list[FieldError] = []

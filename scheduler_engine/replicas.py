@@ -1,7 +1,7 @@
-"""All replicas of the scheduler: who leads, whose turn it is, and what they have in common.
+"""All replicas of the scheduler: who leads, whose turn it is, and shared data.
 
-Nothing fences: whoever believes to lead schedules. A sandbox begins with one replica without a name, which needs no
-election. Source: seed 003.
+There is no fencing: a replica that believes it leads schedules. A sandbox begins with one replica without a name,
+which needs no election. Source: seed 003.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from scheduler_engine.trace.events import AssumedPodsExpire, Recorder, ReplicasC
 
 NAME = "kube-scheduler"
 MAX_TRIES = 120_000
-"""How many tries for the lock one command may bring about: each takes about 22 of the steps that a command may take."""
+"""The most tries for the lock in one command: each takes about 22 of the steps that a command may take."""
 
 
 class Replicas:
-    """All replicas, and what they have in common. ``last`` is the scheduler that began or ended last.
+    """All replicas, and shared data. ``last`` is the scheduler that began or ended last.
 
-    ``turn``: whose stage is next, where several schedule. ``configuration`` is what the next scheduler starts with.
+    ``turn``: the replica with the next stage, if several schedule. ``configuration`` is for the next scheduler.
     """
 
     last: Scheduler
@@ -48,7 +48,7 @@ class Replicas:
         self.members[0].start("")
 
     def replace(self, count: int, settings: ElectionSettings | None) -> None:
-        """End the replicas that there are, in good order where they hear, and start ``count`` others.
+        """End the present replicas, in good order if they can be reached, and start ``count`` others.
 
         Raises Rejected when ``settings`` are wrong; then nothing has changed.
         """
@@ -66,25 +66,25 @@ class Replicas:
 
     @property
     def named(self) -> bool:
-        """There are replicas, rather than just the one scheduler of the beginning."""
+        """Return True if there are replicas, not just the initial scheduler."""
         return bool(self.members[0].name)
 
     @property
     def scheduler(self) -> Scheduler:
-        """The scheduler that leads, of several the first; when none does, the one that led last and is gone."""
+        """Return the scheduler that leads, of several the first; if none does, the last one that led, which is gone."""
         return next((member.scheduler for member in self.members if member.scheduler is not None), self.last)
 
     def scheduler_of(self, cycle: int) -> Scheduler | None:
-        """The scheduler whose latest cycle has this number; None: it has begun another one, or is gone."""
+        """Return the scheduler whose latest cycle has this number; None: it has begun another one, or is gone."""
         known = [member.scheduler for member in self.members if member.scheduler is not None] or [self.last]
         return next((item for item in known if item.latest is not None and item.latest.number == cycle), None)
 
     def leaders(self) -> list[Replica]:
-        """Those who have a scheduler, whether it stands still or not."""
+        """Return those with a scheduler, paused or not."""
         return [member for member in self.members if member.scheduler is not None]
 
     def expire_assumed_pods_after(self, ttl_us: int) -> None:
-        """In all caches, those of schedulers to come too; 0 = never. It counts from the next binding that finishes."""
+        """Set the ttl in all caches, present and future; 0 = never. It applies from the next binding that finishes."""
         self.assumed_ttl_us = ttl_us
         for member in self.leaders():
             assert member.scheduler is not None
@@ -92,13 +92,13 @@ class Replicas:
         self.recorder.add(AssumedPodsExpire(ttl_us))
 
     def work(self) -> bool:
-        """Somebody handles one watch event; False when nobody has one."""
+        """Let one replica handle one watch event; return False if none has one."""
         return any(member.work() for member in self.members)
 
     def step(self, only_busy: bool = False) -> bool:
-        """The next stage of the replica whose turn it is; False when nobody has one.
+        """Run the next stage of the replica whose turn it is; return False if none has one.
 
-        ``only_busy``: of those with a cycle that can go on, so that no other pod is popped.
+        ``only_busy``: only of those with a cycle that can continue, so that no other pod is popped.
         """
         count = len(self.members)
         for index in range(self.turn, self.turn + count):
@@ -118,11 +118,11 @@ class Replicas:
         return any(member.works for member in self.members)
 
     def allow_waiting_pod(self, pod_key: str) -> bool:
-        """Wherever it waits on Permit it is allowed; False when it waits nowhere."""
+        """Allow it wherever it waits on Permit; return False if it waits nowhere."""
         return sum(member.allow_waiting_pod(pod_key) for member in self.members) > 0
 
     def patience_us(self) -> int | None:
-        """How long one command may let time pass; None where nobody tries for a lock."""
+        """Return how much time one command may let pass; None if nobody tries for a lock."""
         rates = [member.tries_per_second() for member in self.members]
         return int(MAX_TRIES / sum(rates) * SECOND_US) if any(rates) else None
 

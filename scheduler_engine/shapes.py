@@ -1,4 +1,4 @@
-"""Shapes of values: each says what is wrong with a value, and what it is in JSON Schema. One table, two readers."""
+"""Shapes of values: each finds errors in a value, and describes it in JSON Schema. One table, two readers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scheduler_engine.errors import FieldError
 
 Data = dict[str, Any]
 LONGEST_SHOWN = 60
-"""Characters of a wrong value that its error shows."""
+"""The most characters of a wrong value in its error."""
 
 
 class Shape(Protocol):
-    """``problems``: what is wrong with a value at a path; ``schema``: the shape as JSON Schema."""
+    """``problems``: the errors in a value at a path; ``schema``: the shape as JSON Schema."""
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]: ...
 
@@ -24,7 +24,7 @@ class Shape(Protocol):
 
 
 def inside(path: str, name: str) -> str:
-    """The path of a key in what stands at ``path``."""
+    """Return the path of a key in the value at ``path``."""
     return f"{path}.{name}" if path else name
 
 
@@ -34,7 +34,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def unknown(path: str, name: str, known: Iterable[str]) -> FieldError:
-    """A key that nobody knows."""
+    """Return an error for an unknown key."""
     return FieldError(inside(path, name), "FieldValueInvalid", f'unknown field "{name}"{did_you_mean(name, known)}')
 
 
@@ -50,7 +50,7 @@ def _about(schema: Data, about: str) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """``values``: those that may stand there, () = any; ``longest``: in characters, 0 = any length."""
+    """``values``: the allowed ones, () = any; ``longest``: in characters, 0 = any length."""
 
     about: str = ""
     values: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """``least`` and ``most`` may be reached, ``above`` may not."""
+    """``least`` and ``most`` are inclusive, ``above`` is not."""
 
     about: str = ""
     whole: bool = False
@@ -119,7 +119,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """``fewest``: so many items at least."""
+    """``fewest``: the minimum number of items."""
 
     item: Shape
     about: str = ""
@@ -171,7 +171,7 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """The first shape of the right type speaks; ``must`` says what a value of no right type should be."""
+    """The first shape of the right type reports; ``must`` says what a value of no right type should be."""
 
     shapes: tuple[Shape, ...]
     must: str
@@ -181,7 +181,7 @@ class Either:
         if any(not list(shape.problems(value, path)) for shape in self.shapes):
             return
         nested = [list(shape.problems(value, path)) for shape in self.shapes]
-        # One that complains about a part of the value has taken it for what it is.
+        # A shape that complains about a part has recognised the value.
         inner = next((errors for errors in nested if errors[0].path != path), None)
         yield from inner or [invalid(path, value, self.must)]
 

@@ -1,7 +1,7 @@
 """A simulation: API server, schedulers and kubelets on one simulated clock, driven by commands.
 
 Same seed, configuration and commands give the same trace, byte for byte. The whole object is plain data:
-``copy.deepcopy`` and ``pickle`` give a simulation that goes on identically, in the middle of a cycle, too. Source:
+``copy.deepcopy`` and ``pickle`` give a simulation that continues identically, even in the middle of a cycle. Source:
 design of the sandbox; seed 000–004.
 """
 
@@ -28,11 +28,11 @@ class Simulation(Cluster):
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default.
 
-    ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as seed 000 tells it).
-    ``undoes``: commands are kept, so that one that is over budget can be undone. Without, a simulation that has raised
-    ``OverBudget`` is in the middle of nowhere, and whoever executes throws it away. ``allow_privileged``: the flag
-    of the API server, set in every kubeadm cluster. ``priority_numbers``: a pod may give its priority as a number,
-    without a class, which no cluster lets it. Raises Rejected when the configuration is wrong.
+    ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
+    ``undoes``: keep commands, so that one that is over budget can be undone. Otherwise, a simulation that has raised
+    ``OverBudget`` is in an undefined state, and the caller must discard it. ``allow_privileged``: the flag of the API
+    server, set in every kubeadm cluster. ``priority_numbers``: a pod may set its priority as a number, without a class,
+    which no cluster allows. Raises Rejected when the configuration is wrong.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class Simulation(Cluster):
         self.played_us, self.room_us = 0, 0
 
     def execute(self, command: commands.Command) -> None:
-        """Carry out one command. Raises Rejected when it is refused: then nothing has changed (but see ``undoes``).
+        """Execute one command. Raises Rejected when it is refused: then nothing has changed (but see ``undoes``).
 
-        To undo what is over budget everything is made anew: who holds a part of the simulation holds an old one then.
+        To undo a command over budget, everything is rebuilt: references to parts of the simulation are then outdated.
         """
         commands.check_bounds(command)
         merged = self.merged(command)
@@ -62,7 +62,7 @@ class Simulation(Cluster):
         entries, number, effort = len(recorder.entries), recorder.command, recorder.effort.copy()
         rests = len(recorder.rests)
         if merged is None:
-            # Only now: where a tick of playing ends that goes on, nothing has come to its end.
+            # Only now: a tick of playing that continues has reached no end.
             recorder.rest()
             recorder.command += 1
             recorder.effort = Effort()
@@ -85,10 +85,10 @@ class Simulation(Cluster):
         self._note(command, merged, room_us)
 
     def merged(self, command: commands.Command) -> commands.Advance | None:
-        """The command that ``command`` and the last one are together, when both are ticks of playing.
+        """Return the merger of ``command`` and the last one, if both are ticks of playing.
 
-        None: it stands for itself. Ticks merge as long as one command may let so much time pass and bring about so
-        much; whether one after the other or merged, the trace is the same.
+        None: it is separate. Ticks merge while their time and work fit into one command; separate or merged, the trace
+        is the same.
         """
         if not isinstance(command, commands.Advance) or not command.play or command.until or not self.played_us:
             return None
@@ -98,7 +98,7 @@ class Simulation(Cluster):
         return commands.Advance((self.played_us + delay_us) / SECOND_US, play=True)
 
     def _room_for(self, command: commands.Command) -> int:
-        """How much time the command may let pass in all. Raises Rejected when it is more than it may."""
+        """Return how much time the command may let pass in all. Raises Rejected when it would exceed that."""
         if not isinstance(command, commands.Advance):
             return 0
         most_us = self.patience_us()
@@ -109,7 +109,7 @@ class Simulation(Cluster):
         return most_us
 
     def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:
-        """The command is done; ``room_us`` is what it might have let pass."""
+        """Note a finished command; ``room_us`` is its time limit."""
         self.played_us, self.room_us = 0, 0
         if isinstance(command, commands.Advance) and command.play and not command.until:
             self.played_us = commands.time_us(merged or command)
@@ -118,7 +118,7 @@ class Simulation(Cluster):
             self.history.note(merged or command, in_place_of_last=merged is not None)
 
     def _undo(self) -> None:
-        """Everything as before the command under way: made anew from the commands so far."""
+        """Undo the running command: rebuild everything from the earlier commands."""
         history = self.history
         if history is None:
             return

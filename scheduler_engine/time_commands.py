@@ -1,4 +1,4 @@
-"""Commands that let the sandbox go on: a stage, a pod, all of an instant, or time.
+"""Commands that let the sandbox continue: a stage, a pod, all of an instant, or time.
 
 Source: design of the sandbox.
 """
@@ -14,11 +14,11 @@ from scheduler_engine.errors import NothingToDo
 from scheduler_engine.timeline import SECOND_US
 
 MOST_ROUNDS = 500
-"""Instants in a row, beyond those that are foreseen, after which a run ends: nothing is scheduled, and what goes round
-among controllers and kubelets may do so for ever. A second or two of computing.
+"""Instants in a row, beyond those that are expected, after which a run ends: nothing is scheduled, and loops among
+controllers and kubelets may repeat for ever. A second or two of computing.
 """
 FORESEEN = 4
-"""Instants to which one timer leads at most if nothing goes round: a pod starts, is ready, is done, is gone."""
+"""The most instants that one timer leads to without a loop: a pod starts, is ready, is done, is gone."""
 NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
 NOBODY_LEADS = "No replica leads and runs now, so nobody schedules: let time pass, or restart or resume one."
 
@@ -48,7 +48,7 @@ def advance(cluster: Cluster, command: commands.Advance) -> None:
 
 
 def run(cluster: Cluster, command: commands.Run) -> None:
-    """What is due in more than a day is not waited for, nor what goes round for ever without the scheduler."""
+    """Run until idle, without waiting for work due in over a day, or for endless loops without the scheduler."""
     limit = cluster.scheduler.cycle_count + command.cycles
     until_us = cluster.now_us + cluster.patience_us()
     tomorrow_us = cluster.now_us + commands.MAX_ADVANCE_SECONDS * SECOND_US

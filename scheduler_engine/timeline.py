@@ -20,7 +20,7 @@ Callback = Callable[..., None]
 
 
 class Timers(Protocol):
-    """What one who waits needs of the clock."""
+    """The clock's methods for those who wait."""
 
     @property
     def now_us(self) -> int: ...
@@ -51,23 +51,23 @@ class Timeline:
 
     def after(self, delay_us: int, callback: Callback, *args: Any, housekeeping: bool = False) -> int:
         """Call ``callback(*args)`` in ``delay_us``. Housekeeping timers repeat for ever and do not count as work
-        to wait for. Gives the timer's number, for ``cancel``.
+        to wait for. Return the timer's number, for ``cancel``.
         """
         self.serial += 1
         heapq.heappush(self.timers, Timer(self.now_us + delay_us, self.serial, callback, args, housekeeping))
         return self.serial
 
     def cancel(self, serial: int) -> None:
-        """Forget a timer; nothing happens when it has fired."""
+        """Cancel a timer; do nothing if it has fired."""
         self.timers = [timer for timer in self.timers if timer.serial != serial]
         heapq.heapify(self.timers)
 
     def next_us(self) -> int | None:
-        """When the next timer fires."""
+        """Return when the next timer fires."""
         return self.timers[0].at_us if self.timers else None
 
     def has_work(self, until_us: float = inf) -> bool:
-        """Some timer other than housekeeping is due by then."""
+        """Return True if a timer other than housekeeping is due by then."""
         return any(not timer.housekeeping and timer.at_us <= until_us for timer in self.timers)
 
     def fire_next(self) -> None:
@@ -84,10 +84,10 @@ class Timeline:
 
 @dataclass(slots=True)
 class ProcessTimers:
-    """The timers of one process, which stand still while it does and end with it.
+    """The timers of one process, which pause with it and end with it.
 
-    What it does when one fires is told of it: ``name`` is the recorder's ``replica`` meanwhile. What falls due in a
-    pause waits in ``overdue`` and is due again at once when the process goes on.
+    Its work when one fires is attributed to it: ``name`` becomes the recorder's ``replica``. Timers that fall due in a
+    pause wait in ``overdue`` and are due at once when the process continues.
     """
 
     timeline: Timeline
@@ -102,7 +102,7 @@ class ProcessTimers:
         return self.timeline.now_us
 
     def after(self, delay_us: int, callback: Callback, *args: Any, housekeeping: bool = False) -> int:
-        """As ``Timeline.after``; the number given is the process's own."""
+        """Like ``Timeline.after``; the number returned is the process's own."""
         self.count += 1
         due = (self.count, callback, args, housekeeping)
         self.pending[self.count] = self.timeline.after(delay_us, self._due, *due, housekeeping=housekeeping)
@@ -117,14 +117,14 @@ class ProcessTimers:
             callback(*args)
 
     def resume(self) -> None:
-        """The process goes on: what is overdue happens as soon as time moves."""
+        """Continue the process: overdue timers fire as soon as time moves."""
         self.paused = False
         overdue, self.overdue = self.overdue, []
         for callback, args, housekeeping in overdue:
             self.after(0, callback, *args, housekeeping=housekeeping)
 
     def stop(self) -> None:
-        """The process is gone: nothing that it waited for happens."""
+        """End the process: its timers never fire."""
         for serial in self.pending.values():
             self.timeline.cancel(serial)
         self.pending, self.overdue, self.paused = {}, [], False

@@ -1,1 +1,1 @@
-"""Runs recordings of the real scheduler against the engine."""
+"""Run recordings of the real scheduler against the engine."""

@@ -1,7 +1,8 @@
-"""Runs recorded manifests, quantities and selectors: defaults, validation errors, arithmetic, matches.
+"""Run recorded manifests, quantities and selectors: defaults, validation errors, arithmetic, matches.
 
-Not compared: texts of the parser, the diff at the end of a refused update, and what no scheduler, controller or learner
-can see of a defaulted object (empty structures, a node's system information). Recorded without ``--allow-privileged``.
+Not compared: texts of the parser, the diff at the end of a refused update, and parts of a defaulted object that no
+scheduler, controller or learner can see (empty structures, a node's system information). Recorded without
+``--allow-privileged``.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from scheduler_engine.errors import FieldError, Rejected
 Case = dict[str, Any]
 
 MOST_STRICT_TEXTS = 100
-"""Kubernetes lists no more."""
+"""Kubernetes' limit."""
 
 UNSEEN = ("nodeInfo", "daemonEndpoints", "creationTimestamp")
 OPERATOR_TEXTS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!", "Gt": "gt", "Lt": "lt"}
 
 
 def run(case: Case) -> list[str]:
-    """The differences of one case."""
+    """Return the differences of one case."""
     return OPS[case["op"]](case)
 
 
@@ -64,7 +65,7 @@ def _create(case: Case) -> list[str]:
 
 
 def _compare_strict(expected: list[str], got: list[FieldError]) -> list[str]:
-    """Each recorded problem must name a field that was found, and each field found must be named."""
+    """Check that each recorded problem names a field found, and that each field found is named."""
     names = [(error.path, f'key "{error.path.rpartition(".")[2]}"') for error in got]
     lines = [f"strict: expected {text}" for text in expected if not any(_names(text, name) for name in names)]
     if len(expected) < MOST_STRICT_TEXTS:
@@ -85,7 +86,7 @@ def _update(case: Case) -> list[str]:
 
 
 def _seen(value: Any) -> Any:
-    """A defaulted object without what nobody can see."""
+    """Return a defaulted object without its invisible parts."""
     if isinstance(value, dict):
         inner = {name: _seen(item) for name, item in value.items() if name not in UNSEEN}
         return {name: item for name, item in inner.items() if item not in ({}, None, "")}
@@ -129,7 +130,7 @@ def _quantity(case: Case) -> list[str]:
 
 
 def _json_round_trip(case: Case) -> list[str]:
-    """A JSON text may have blanks around the quantity; what Kubernetes refuses must be refused here."""
+    """Check that Kubernetes' refusals are refused here. A JSON text may have blanks around the quantity."""
     try:
         got = canonical(parse_quantity(case["text"].strip(" ")))
     except ValueError:

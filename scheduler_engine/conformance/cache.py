@@ -1,4 +1,4 @@
-"""Runs recorded cache scenarios: the cache, the node tree and the snapshot after every operation."""
+"""Run recorded cache scenarios: the cache, the node tree and the snapshot after every operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECOND_US = 1_000_000
 
 
 def run(case: dict[str, Any]) -> list[str]:
-    """Differences of one recorded scenario, [] when it passes."""
+    """Return differences of one recorded scenario, [] if it passes."""
     run_ = Run(case["ttl"])
     lines: list[str] = []
     for index, (op, expected) in enumerate(zip(case["ops"], case["results"], strict=True)):
@@ -29,10 +29,10 @@ def run(case: dict[str, Any]) -> list[str]:
 
 
 def _unshared(tree: dict[str, Any]) -> dict[str, Any]:
-    """A recorded tree with the nodes of each zone dealt out anew from ``list``.
+    """Return a recorded tree with the nodes of each zone dealt out again from ``list``.
 
     The recorder kept references to the zones' arrays, which later operations overwrote: a zone may name a node twice,
-    where ``list``, taken at once, is right. The lengths are sound; with them a complete ``list`` tells what is where.
+    where ``list``, taken at once, is right. The lengths are correct; with them a complete ``list`` shows the places.
     """
     lengths = [len(zone["nodes"]) for zone in tree["zones"]]
     if sum(lengths) != len(tree["list"]):
@@ -48,13 +48,13 @@ def _unshared(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pod(op: dict[str, Any], key: str = "pod") -> Pod:
-    """The pod of an operation; its uid is ``namespace/name``, or empty with ``noUID``."""
+    """Return the pod of an operation; its uid is ``namespace/name``, or empty with ``noUID``."""
     pod = Pod(op[key])
     return pod.evolve({"metadata": {"uid": "" if op.get("noUID") else pod.key}})
 
 
 class Run:
-    """A cache, a snapshot that lives through the whole scenario, and the generations it held after the last one."""
+    """A cache, a snapshot for the whole scenario, and the generations it held after the last one."""
 
     def __init__(self, ttl: float) -> None:
         self.cache = Cache(ttl_us=round(ttl * SECOND_US))
@@ -77,7 +77,7 @@ class Run:
         }
 
     def step(self, op: dict[str, Any]) -> dict[str, Any]:
-        """Do ``op`` and describe what is seen then, in the form of the recordings."""
+        """Do ``op`` and return the visible state in the form of the recordings."""
         seen: dict[str, Any] = {"error": None}
         if op["op"] == "isAssumed":
             seen["assumed?"] = False
@@ -157,7 +157,7 @@ def _resource(amounts: Resource) -> dict[str, Any]:
 
 
 def node_info(info: NodeInfo) -> dict[str, Any]:
-    """A NodeInfo in the form of the recordings: keys are absent when empty."""
+    """Return a NodeInfo in the form of the recordings: omit empty keys."""
     described: dict[str, Any] = {
         "hasNode": info.node is not None,
         "pods": _keys(info.pods),

@@ -1,4 +1,4 @@
-"""What differs between two JSON values, one readable line per difference."""
+"""The differences between two JSON values, one readable line each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHOWN = 300
 
 
 def differences(expected: Any, got: Any, path: str = "") -> list[str]:
-    """Lines ``path: expected …, got …``; none when both are equal (True and 1 are not)."""
+    """Return lines ``path: expected …, got …``; none if both are equal (True and 1 are not)."""
     if isinstance(expected, dict) and isinstance(got, dict):
         lines: list[str] = []
         for key in (*expected, *(key for key in got if key not in expected)):

@@ -1,6 +1,6 @@
-"""Runs recorded scheduler configurations: defaults, validation errors, effective plugins.
+"""Run recorded scheduler configurations: defaults, validation errors, effective plugins.
 
-Of a configuration that cannot be decoded, and of one that crashes the real scheduler, only the refusal counts.
+For a configuration that cannot be decoded, or that crashes the real scheduler, only the refusal counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scheduler_engine.errors import FieldError, Rejected
 
 
 def run(case: dict[str, Any]) -> list[str]:
-    """The differences of one case; both the text and the JSON form are loaded."""
+    """Return the differences of one case; both the text and the JSON form are loaded."""
     lines = _stages(case)
     accepted = case["decodeError"] is None and not case["errors"] and "plugins" in case
     for form in ("json", "text"):

@@ -1,4 +1,4 @@
-"""Runs recorded scheduling cycles: every attempt of a scenario, compared field by field with what was recorded."""
+"""Run recorded scheduling cycles: compare every attempt of a scenario with the recording, field by field."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from scheduler_engine.trace.events import Recorder
 SECOND_US = 1_000_000
 PREEMPTION = "DefaultPreemption"
 TRIES = 3
-"""A pod that preempts is attempted at most so often."""
+"""The most attempts at a pod that preempts."""
 
 
 def run(case: dict[str, Any], *, full: bool = False) -> list[str]:
-    """Differences of one recorded scenario, [] when it passes. ``full``: with tables in the trace."""
+    """Return differences of one recorded scenario, [] if it passes. ``full``: with tables in the trace."""
     scenario = Run(case, full=full)
     got = scenario.attempts()
     lines: list[str] = []
@@ -49,7 +49,7 @@ def run(case: dict[str, Any], *, full: bool = False) -> list[str]:
 
 
 def _comparable(expected: dict[str, Any]) -> dict[str, Any]:
-    """The format does not tell in which order ``clearedNominations`` come: by name on both sides."""
+    """Sort ``clearedNominations`` by name on both sides, as the format sets no order."""
     post_filter = expected.get("postFilter") or {}
     if "clearedNominations" not in post_filter:
         return expected
@@ -58,7 +58,7 @@ def _comparable(expected: dict[str, Any]) -> dict[str, Any]:
 
 
 def looks_at_every_node(configuration: Configuration) -> Configuration:
-    """Preemption looks at every node, as the recordings do."""
+    """Make preemption look at every node, as in the recordings."""
     return replace(configuration, profiles=tuple(map(_unlimited, configuration.profiles)))
 
 
@@ -70,7 +70,7 @@ def _unlimited(profile: Profile) -> Profile:
 
 
 class Turns(SchedulingQueue):
-    """Nobody waits here: the recording says whose turn it is."""
+    """A stub: nobody waits here, as the recording decides who is next."""
 
     def done(self, uid: str, cause: str = "") -> None:
         pass
@@ -115,7 +115,7 @@ class Run:
             framework.handle.nominator = self.nominator
 
     def _limit(self, profile: Profile) -> Evaluator | None:
-        """How many candidates the profile's preemption would look for; None: it has none."""
+        """Return the profile's limit on preemption candidates; None without preemption."""
         args = profile.args.get(PREEMPTION)
         if args is None:
             return None
@@ -123,7 +123,7 @@ class Run:
         return Evaluator(handle, args["minCandidateNodesPercentage"], args["minCandidateNodesAbsolute"])
 
     def attempts(self) -> list[dict[str, Any]]:
-        """All attempts in the form of the recording."""
+        """Return all attempts in the form of the recording."""
         waiting = deque(pod.key for pod in self.world.pending)
         tries: dict[str, int] = {}
         described: list[dict[str, Any]] = []
@@ -140,7 +140,7 @@ class Run:
         return described
 
     def attempt(self, pod: Pod) -> dict[str, Any]:
-        """One attempt and what follows from it; ``again`` tells afterwards whether the pod has a nomination to try."""
+        """Run one attempt and its effects; ``again`` says afterwards whether the pod has a nomination to try."""
         self.again = False
         scheduler = self.scheduler
         profiles = scheduler.profiles
@@ -164,7 +164,7 @@ class Run:
         return self.record.describe(attempt, scene)
 
     def _place(self, attempt: Attempt) -> None:
-        """The pod runs at once on the node that was reserved for it."""
+        """Start the pod at once on its reserved node."""
         if attempt.cycle.reserve is not None:
             return
         start = timestamp(self.placed * SECOND_US)
@@ -174,7 +174,7 @@ class Run:
         self.world.put(placed)
 
     def _after_post_filter(self, pod: Pod, result: PostFilterResult | None, lower_nominations: tuple[str, ...]) -> None:
-        """Lower nominations go here even where all victims are leaving already: the recordings' own rule."""
+        """Clear lower nominations even if all victims are already leaving: the recordings' own rule."""
         if result is None or result.nominated_node is None:
             return
         for key in lower_nominations:
@@ -185,7 +185,7 @@ class Run:
         self.again = bool(result.nominated_node)
 
     def _evict(self, victim: Pod) -> None:
-        """At once, or with a grace period: then it stays, marked as terminating."""
+        """Delete at once, or with a grace period: then it stays, marked as terminating."""
         if not self.graceful_victims:
             self.cache.remove_pod(victim)
             del self.world.objects["Pod"][victim.key]
@@ -197,7 +197,7 @@ class Run:
         self.world.put(leaving)
 
     def outcome(self) -> tuple[dict[str, str], list[str]]:
-        """Where every pod is at the end, and the pods that are nowhere; those evicted are in neither."""
+        """Return the final place of every pod, and the pods without a place; evicted ones are in neither."""
         pods = [pod for pod in self.world.list("Pod") if isinstance(pod, Pod)]
         final = {pod.key: pod.node_name for pod in pods if pod.node_name}
         return final, sorted(pod.key for pod in pods if not pod.node_name)

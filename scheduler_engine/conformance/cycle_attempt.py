@@ -1,6 +1,6 @@
-"""One attempt to schedule one pod, with everything that a recording may ask about it.
+"""One attempt to schedule one pod, with everything that a recording may contain.
 
-The attempt goes through the scheduler's own stages; what only a recording asks is looked up between them.
+The attempt goes through the scheduler's own stages; values only for recordings are looked up between them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from scheduler_engine.trace.events import CycleFinished, Recorder
 FilterTable = dict[str, Status | None]
 
 RESERVED = "Permit"
-"""The stage at which a recorded attempt is over: the pod has its node."""
+"""The stage at which a recorded attempt ends: the pod has its node."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """What happened: ``cycle`` and what was found beside it. ``skipped``: why the pod was not attempted at all;
-    ``error`` or ``message`` is what it failed with before a node was chosen.
+    """The result: ``cycle`` and more findings. ``skipped``: why the pod was not attempted at all;
+    ``error`` or ``message`` is its failure before a node was chosen.
     """
 
     cycle: Cycle
@@ -58,7 +58,7 @@ class Attempt:
 
     @property
     def selected(self) -> str:
-        """The smallest of the best, "" when nothing is feasible."""
+        """Return the smallest of the best, "" if nothing is feasible."""
         return self.best[0] if self.best else ""
 
     @property
@@ -67,7 +67,7 @@ class Attempt:
 
     @property
     def searched(self) -> bool:
-        """Whether the search came to an end without an error."""
+        """Return True if the search ended without an error."""
         return self.search is not None and not self.search.failure
 
     @property
@@ -80,13 +80,13 @@ class Attempt:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Node → total; without Score plugins every node has the same."""
+        """Return node → total; without Score plugins every node has the same."""
         return self.cycle.totals or {info.name: 0 if self.scores_enabled else 1 for info in self.feasible}
 
 
 def attempt_pod(scheduler: SchedulerParts, cycle: Cycle, *, every_filter: bool) -> Attempt:
-    """From the snapshot until the pod has its node, or has failed. ``every_filter``: ask all filters about all nodes
-    as well.
+    """Run from the snapshot until the pod has its node, or has failed. ``every_filter``: also run all filters on all
+    nodes.
     """
     attempt = Attempt(cycle)
     while cycle.stage not in (stages.OVER, RESERVED):
@@ -100,7 +100,7 @@ def attempt_pod(scheduler: SchedulerParts, cycle: Cycle, *, every_filter: bool) 
             if every_filter:
                 _ask_every_filter(attempt)
             if attempt.feasible and attempt.scores_enabled:
-                # The scheduler does not score a node that is the only one; recordings tell its scores all the same.
+                # The scheduler does not score a single feasible node, but recordings contain its scores.
                 cycle.stage = "PreScore"
         elif stage == "SelectHost":
             _select(attempt)
@@ -110,7 +110,7 @@ def attempt_pod(scheduler: SchedulerParts, cycle: Cycle, *, every_filter: bool) 
 
 
 def _evaluation(attempt: Attempt) -> Evaluation | None:
-    """Made beforehand, on the same state: what preemption does afterwards must not colour it."""
+    """Evaluate first, on the same state: later steps of preemption must not affect it."""
     plugin = attempt.cycle.framework.plugins.get("DefaultPreemption")
     statuses = attempt.cycle.diagnosis.node_to_status
     if not isinstance(plugin, DefaultPreemption) or plugin.evaluator.ineligible(attempt.pod, statuses):
@@ -137,7 +137,7 @@ def _asked_alone(plugin: Any, state: CycleState, pod: Pod, info: NodeInfo) -> St
 
 
 def _select(attempt: Attempt) -> None:
-    """Where the scheduler draws among the best, recordings take the one whose name is the smallest."""
+    """Select the smallest name of the best, like recordings; the scheduler draws."""
     totals = attempt.totals
     highest = max(totals.values())
     attempt.best = sorted(name for name, total in totals.items() if total == highest)
@@ -146,7 +146,7 @@ def _select(attempt: Attempt) -> None:
 
 
 def _volumes(state: CycleState, node: str) -> dict[str, object]:
-    """What VolumeBinding would bind and provision on ``node``."""
+    """Return what VolumeBinding would bind and provision on ``node``."""
     held = state.read(VOLUME_BINDING_STATE)
     chosen = held.pod_volumes.get(node) if isinstance(held, BindingState) else None
     if chosen is None:
@@ -157,7 +157,7 @@ def _volumes(state: CycleState, node: str) -> dict[str, object]:
 
 
 def _tell_failure(attempt: Attempt, recorder: Recorder) -> None:
-    """An error is told apart from a message that the pod is unschedulable."""
+    """Separate an error from a message that the pod is unschedulable."""
     end = recorder.entries[-1].event
     assert isinstance(end, CycleFinished), f"the attempt ended with {end}"
     if end.outcome == "error":

@@ -1,4 +1,4 @@
-"""The forms in which attempts are recorded: in full, or reduced (``sampling``, ``ties``, ``summary``)."""
+"""The recorded forms of attempts: in full, or reduced (``sampling``, ``ties``, ``summary``)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from scheduler_engine.scheduler.search import Search
 Fields = dict[str, Any]
 
 SAMPLED_FROM = 100
-"""With fewer nodes the search looks at all of them, and a full record says nothing about it."""
+"""With fewer nodes the search visits all of them, and a full record omits it."""
 
 
 @dataclass(slots=True)
 class Scene:
-    """What surrounds an attempt. ``limit`` knows how many candidates the profile's preemption would look for."""
+    """The context of an attempt. ``limit`` knows the profile's limit on preemption candidates."""
 
     several_profiles: bool
     start_index: int
@@ -52,7 +52,7 @@ def _start(attempt: Attempt, scene: Scene) -> Fields:
 
 
 def _end(attempt: Attempt) -> Fields:
-    """What only some attempts have."""
+    """Return fields of only some attempts."""
     fields: Fields = {}
     if attempt.volumes:
         fields["volumes"] = attempt.volumes
@@ -123,7 +123,7 @@ def _post_filter(attempt: Attempt) -> Fields:
 
 
 def _reduced_post_filter(attempt: Attempt, scene: Scene) -> Fields:
-    """With the numbers around the limit on candidates."""
+    """Include the numbers around the limit on candidates."""
     described = _post_filter(attempt)
     evaluation = attempt.evaluation
     if evaluation is None or not evaluation.candidates or scene.limit is None:
@@ -142,7 +142,7 @@ def _reduced_post_filter(attempt: Attempt, scene: Scene) -> Fields:
 
 
 def _possible_nodes(evaluation: Evaluation, wanted: int) -> list[str]:
-    """Nodes that may be chosen when only ``wanted`` candidates are found: enough others must be no better."""
+    """Return nodes that may be chosen if only ``wanted`` candidates are found: enough others must be no better."""
     candidates = evaluation.candidates
     ranks = {candidate.node: _rank(candidate) for candidate in candidates}
     harmless = [candidate for candidate in candidates if not candidate.pdb_violations] or candidates
@@ -162,7 +162,7 @@ def _rank(candidate: Candidate) -> tuple[int, ...]:
 
 
 def full(attempt: Attempt, scene: Scene) -> Fields:
-    """Every verdict and every score."""
+    """Return every verdict and every score."""
     fields = _start(attempt, scene) | {
         "nodeOrder": [info.name for info in attempt.nodes],
         "preFilter": _pre_filter(attempt),
@@ -207,7 +207,7 @@ def _scores(attempt: Attempt) -> Fields:
 
 
 def _reduced(attempt: Attempt, scene: Scene, fields: Fields) -> Fields:
-    """``fields`` with what all reduced forms have; what is empty, false or zero is left out."""
+    """Return ``fields`` with those of all reduced forms; empty, false or zero values are omitted."""
     ranked = sorted(attempt.totals.items(), key=lambda item: (-item[1], item[0]))
     fields = _start(attempt, scene) | fields | _reduced_post_filter(attempt, scene) | _end(attempt)
     fields |= {
@@ -220,7 +220,7 @@ def _reduced(attempt: Attempt, scene: Scene, fields: Fields) -> Fields:
 
 
 def summary(attempt: Attempt, scene: Scene) -> Fields:
-    """Placements and messages only."""
+    """Return placements and messages only."""
     fields = _reduced(attempt, scene, {})
     post_filter = fields.get("postFilter", {})
     post_filter.pop("candidates", None)
@@ -231,7 +231,7 @@ def summary(attempt: Attempt, scene: Scene) -> Fields:
 
 
 def ties(attempt: Attempt, scene: Scene) -> Fields:
-    """How the nodes were gone through, and sums of the scores."""
+    """Return the order of the search, and sums of the scores."""
     fields: Fields = {}
     if scene.order_changed and attempt.nodes:
         fields["nodeOrder"] = [info.name for info in attempt.nodes]
@@ -249,7 +249,7 @@ def ties(attempt: Attempt, scene: Scene) -> Fields:
 
 
 def sampling(attempt: Attempt, scene: Scene) -> Fields:
-    """As ``ties``, with every total."""
+    """Return ``ties`` with every total."""
     fields = ties(attempt, scene)
     return fields | ({"totals": attempt.totals} if attempt.totals else {})
 

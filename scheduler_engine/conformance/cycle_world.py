@@ -1,4 +1,4 @@
-"""The API objects of one recorded cycle scenario: what plugins read, and what preemption and binding write."""
+"""The API objects of one recorded cycle scenario: plugins read them, preemption and binding write them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Manifest = dict[str, Any]
 class World:
     """Implements ``Api``.
 
-    ``order`` lists all objects as given, ``pending`` the pods to be attempted. Pods that are Succeeded or Failed are
-    left out: the scheduler does not see them.
+    ``order`` lists all objects as given, ``pending`` the pods to attempt. Succeeded or Failed pods are omitted: the
+    scheduler ignores them.
     """
 
     priority_numbers = True
@@ -50,7 +50,7 @@ class World:
         self.put(self.order[-1])
 
     def _pod(self, manifest: Manifest) -> Pod:
-        """With defaults and what admission adds; a priority given as a number wins over the class."""
+        """Add defaults and admission's changes; a priority number wins over the class."""
         defaulted = set_defaults(manifest)
         metadata = defaulted["metadata"]
         metadata.setdefault("uid", f"uid-{metadata['namespace']}-{metadata['name']}")
@@ -81,7 +81,7 @@ class World:
         self.patch("Pod", pod_key, {"spec": {"nodeName": node_name}})
 
     def delete_pod(self, pod_key: str, reason: str, message: str) -> None:
-        """Nothing happens here: the scenario says what becomes of victims."""
+        """Do nothing: the scenario decides about victims."""
 
     def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
         self.put(self.objects[kind][key].evolve(changes))
@@ -92,11 +92,11 @@ class World:
         return Watch()
 
     def next_event(self, watch: Watch) -> None:
-        """Nothing is told: the recording's own steps change the cache."""
+        """Return nothing: the recording's own steps change the cache."""
 
 
 class WaitingPods:
-    """Where the nominator finds pods: all that have no node yet, whether or not their turn is over."""
+    """The nominator's source of pods: all without a node, whether or not their turn is over."""
 
     def __init__(self, world: World) -> None:
         self.world = world

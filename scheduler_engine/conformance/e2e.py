@@ -1,4 +1,4 @@
-"""Runs recorded end-to-end timelines: commands in, placements, queues, nominations, events and conditions out."""
+"""Run recorded end-to-end timelines: commands in, placements, queues, nominations, events and conditions out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS = 20_000
 class Store(ApiServer):
     """The recordings' API store: a bound pod runs at once, and has a start time once the scheduler rests.
 
-    ``starting``: keys of the pods without one, in the order in which they were bound.
+    ``starting``: keys of the pods without one, in order of binding.
     """
 
     starting: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Store(ApiServer):
         self.starting.append(pod_key)
 
     def start(self) -> None:
-        """The pods bound since the last rest have started."""
+        """Start the pods bound since the last rest."""
         for key in self.starting:
             pod = self.pod(key)
             if pod is not None and pod.node_name:
@@ -51,7 +51,7 @@ def running(node_name: str, now_us: int) -> dict[str, Any]:
 
 
 def run(case: dict[str, Any], *, full: bool = False) -> list[str]:
-    """Differences of one recorded timeline, [] when it passes. ``full``: with tables in the trace."""
+    """Return differences of one recorded timeline, [] if it passes. ``full``: with tables in the trace."""
     timeline = Run(Recorder(full=full))
     lines: list[str] = []
     for index, (command, expected) in enumerate(zip(case["commands"], case["results"], strict=True)):
@@ -125,7 +125,7 @@ class Run:
             self._tick()
 
     def settle(self) -> None:
-        """Let the scheduler come to rest."""
+        """Run the scheduler until it rests."""
         self.deliver()
         for _ in range(STEPS):
             if not self.scheduler.step():
@@ -150,10 +150,10 @@ class Run:
             self.settle()
         return phases
 
-    # --- what is compared ---
+    # --- comparison ---
 
     def _told(self, seen: int) -> dict[str, Any]:
-        """Bindings, victims and events of one command."""
+        """Return bindings, victims and events of one command."""
         events, bindings, victims = set(), [], []
         for entry in self.recorder.entries[seen:]:
             event = entry.event

@@ -1,4 +1,4 @@
-"""Runs recorded leader elections: every call, belief and stored lock, and every refusal at construction."""
+"""Run recorded leader elections: every call, belief and stored lock, and every refusal at construction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scheduler_engine.leaderelection.locks import ResourceLock, v1_34_refusal
 
 
 def run(case: dict[str, Any]) -> list[str]:
-    """Differences of one recorded scenario, [] when it passes."""
+    """Return differences of one recorded scenario, [] if it passes."""
     return _construction(case) if case["op"] == "electionConfig" else _election(case)
 
 

@@ -1,4 +1,4 @@
-"""The world of a recorded leader election: electors with a clock each, one server, faults and races."""
+"""The world of a recorded leader election: electors with their clocks, one server, faults and races."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ ERRORS = {
 
 
 def nothing() -> None:
-    """A callback that is there and has nothing to do."""
+    """Do nothing, as a callback."""
 
 
 def exact(seconds: float, unit: int) -> int:
-    """Seconds as whole units, as they are written in decimal."""
+    """Convert seconds to whole units, exactly as written in decimal."""
     return round(Fraction(str(seconds)) * unit)
 
 
@@ -58,7 +58,7 @@ def micros(seconds: float) -> int:
 
 @dataclass(slots=True)
 class Server:
-    """One lock object under a resourceVersion that counts up with every write."""
+    """One lock object with a resourceVersion that counts up with every write."""
 
     stored: Manifest | None = None
     version: int = 0
@@ -88,7 +88,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How one elector's calls reach the server: by way of the scenario, which may disturb them."""
+    """An elector's route to the server: through the scenario, which may disturb it."""
 
     scenario: Scenario
     elector: str
@@ -108,7 +108,7 @@ class Connection:
 
 @dataclass(slots=True)
 class Frame:
-    """An operation under way: whose, its calls so far, what happened in between."""
+    """A running operation: its elector, its calls so far, and events in between."""
 
     elector: str | None
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Frame:
 
 
 class Scenario:
-    """``faults`` and ``races`` wait for the electors' next calls; ``frames`` are the operations under way."""
+    """``faults`` and ``races`` wait for the electors' next calls; ``frames`` are the running operations."""
 
     def __init__(self, electors: list[dict[str, Any]]) -> None:
         self.timeline = Timeline(Recorder())
@@ -142,7 +142,7 @@ class Scenario:
     # --- calls ---
 
     def call(self, elector: str, verb: str, method: Callable[..., Manifest], *args: Any) -> Manifest:
-        """Note the call, let the first thing that races with it happen, then fail or answer it."""
+        """Note the call, run the first racing event, then fail or answer it."""
         call: dict[str, Any] = {"verb": verb, "error": None}
         self.frames[-1].calls.append(call)
         self._race(elector, verb)
@@ -163,7 +163,7 @@ class Scenario:
                 return
 
     def _busy(self, elector: str) -> bool:
-        """In the middle of a try or a release."""
+        """Return True in the middle of a try or a release."""
         return any(frame.elector == elector for frame in self.frames)
 
     def _fail(self, elector: str, verb: str) -> None:
@@ -175,7 +175,7 @@ class Scenario:
     # --- operations ---
 
     def step(self, op: Op) -> dict[str, Any]:
-        """Do one operation; the result in the form of the recordings."""
+        """Do one operation; return the result in the form of the recordings."""
         calls = op["op"] in ("try", "release")
         frame = Frame(op["elector"] if calls else None)
         self.frames.append(frame)
@@ -217,7 +217,7 @@ class Scenario:
         return {"existed": existed}
 
     def edit(self, op: Op) -> dict[str, Any]:
-        """Overwrite fields of the lease, which are given by their names in the record."""
+        """Overwrite fields of the lease, by their names in the record."""
         changes = {SPEC_NAMES.get(name, name): value for name, value in op["set"].items()}
         for name in ("acquireTime", "renewTime"):
             if changes.get(name) is not None:
@@ -235,7 +235,7 @@ class Scenario:
         return {}
 
     def restart(self, op: Op) -> dict[str, Any]:
-        """A new process with a new connection: what was in store for its calls is gone."""
+        """Start a new process with a new connection: faults and races planned for its calls are gone."""
         name = op["elector"]
         self.faults = [fault for fault in self.faults if fault["elector"] != name]
         self.races = [race for race in self.races if race["elector"] != name]
@@ -261,10 +261,10 @@ OPERATIONS: dict[str, Callable[[Scenario, Op], dict[str, Any]]] = {
     "check": Scenario.check,
 }
 ABOUT_AN_ELECTOR = ("jump", "try", "release", "restart", "check")
-"""Operations after which the recordings show what the elector believes."""
+"""Operations after which the recordings show the elector's beliefs."""
 
 
-# --- what is seen ----------------------------------------------------------------------------------------------------
+# --- visible state ---------------------------------------------------------------------------------------------------
 
 
 def believed(elector: LeaderElector) -> dict[str, Any]:
@@ -289,5 +289,5 @@ def record_state(record: LeaderElectionRecord) -> dict[str, Any]:
 
 
 def seconds(at_us: int | None) -> float | None:
-    """After the recordings' second 0; None is the zero time."""
+    """Return seconds after the recordings' second 0; None is the zero time."""
     return None if at_us is None else (at_us - START_US) / SECOND_US

@@ -1,4 +1,4 @@
-"""Runs recorded scheduling-queue scenarios: every queue, counter and nomination after every operation."""
+"""Run recorded scheduling-queue scenarios: every queue, counter and nomination after every operation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Op = dict[str, Any]
 
 
 def run(case: dict[str, Any]) -> list[str]:
-    """Differences of one recorded scenario, [] when it passes."""
+    """Return differences of one recorded scenario, [] if it passes."""
     played = Run(case.get("objects") or [])
     lines: list[str] = []
     for index, (op, expected) in enumerate(zip(case["ops"], case["results"], strict=True)):
@@ -74,7 +74,7 @@ class Store:
 
 
 class NoWrites:
-    """Hints and PreEnqueue change nothing, so that no plugin may ask for it here."""
+    """A stub that refuses writes: hints and PreEnqueue change nothing."""
 
     def bind(self, pod_key: str, uid: str, node_name: str) -> None:
         raise AssertionError("a queue scenario binds nothing")
@@ -101,7 +101,7 @@ def view(manifest: dict[str, Any]) -> KubeObject:
 
 
 def default_queue(store: Store, recorder: Recorder) -> SchedulingQueue:
-    """A queue with the plugins of the default profile."""
+    """Return a queue with the plugins of the default profile."""
     profile = load_configuration(None).profiles[0]
     names = dict.fromkeys(name for enabled in profile.plugins.values() for name, _ in enabled)
     handle = Handle(Snapshot(), store, NoWrites(), Nominator(recorder, store, ()), recorder, Random(0))
@@ -118,7 +118,7 @@ def default_queue(store: Store, recorder: Recorder) -> SchedulingQueue:
 
 
 class Run:
-    """A queue, the store behind it, and the pods popped and not yet back."""
+    """A queue, its store, and the pods popped and not yet back."""
 
     def __init__(self, objects: list[dict[str, Any]]) -> None:
         self.store = Store()
@@ -149,7 +149,7 @@ class Run:
         }
 
     def step(self, op: Op) -> dict[str, Any]:
-        """Do ``op`` and describe what is seen then, in the form of the recordings."""
+        """Do ``op`` and return the visible state in the form of the recordings."""
         self.recorder.now_us = round(op["t"] * SECOND_US)
         before = dict(self.queue.incoming_pods)
         try:
@@ -167,7 +167,7 @@ class Run:
         return seen | {"state": describe(self.queue)}
 
     def let_lead(self, key: str) -> None:
-        """Let ``key`` go first among pods that the order leaves equal: which one the real heap takes is an accident."""
+        """Let ``key`` go first among pods of equal order: the real heap's choice is an accident."""
         item = self.queue.active_q.items.get(key)
         if item is not None:
             item.serial = 0
@@ -283,16 +283,16 @@ class Run:
 
 
 def _bare_pod(key: str) -> Pod:
-    """A pod that the store does not know: it has no UID, so that it is none of those in flight either."""
+    """Return a pod unknown to the store: without a UID, it matches none in flight."""
     namespace, name = key.split("/")
     return Pod({"metadata": {"name": name, "namespace": namespace}})
 
 
-# --- what is seen ----------------------------------------------------------------------------------------------------
+# --- visible state ---------------------------------------------------------------------------------------------------
 
 
 def describe(queue: SchedulingQueue) -> dict[str, Any]:
-    """The state in the form of the recordings; pods that the order leaves equal are listed by name."""
+    """Return the state in the form of the recordings; pods of equal order are listed by name."""
     active, ties = _equals_by_name(queue.active_q.sorted())
     errors = sorted(
         queue.backoff_q.error_backoff_q.sorted(),
@@ -317,14 +317,14 @@ def describe(queue: SchedulingQueue) -> dict[str, Any]:
 
 
 def _equals_by_name(infos: list[QueuedPodInfo]) -> tuple[list[QueuedPodInfo], bool]:
-    """(the same with neighbours that are equal in priority and timestamp sorted by name, are there any)."""
+    """Return (the list with neighbours of equal priority and timestamp sorted by name, are there any)."""
     groups = [list(group) for _, group in groupby(infos, lambda info: (info.pod.priority, info.timestamp_us))]
     listed = [info for group in groups for info in sorted(group, key=lambda info: info.pod.key)]
     return listed, any(len(group) > 1 for group in groups)
 
 
 def pod_state(queue: SchedulingQueue, info: QueuedPodInfo) -> dict[str, Any]:
-    """One queued pod; zero and empty fields are left out."""
+    """Return one queued pod; zero and empty fields are omitted."""
     expiration = queue.backoff_q.expiration_us(info)
     state: dict[str, Any] = {
         "pod": info.pod.key,
@@ -348,5 +348,5 @@ def pod_state(queue: SchedulingQueue, info: QueuedPodInfo) -> dict[str, Any]:
 
 
 def seconds(time_us: int) -> float:
-    """Whole seconds as an integer, as JSON has them."""
+    """Return whole seconds as an integer, as in JSON."""
     return time_us / SECOND_US if time_us % SECOND_US else time_us // SECOND_US

@@ -25,8 +25,8 @@ SHOWN_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``detects`` recognises a scenario; ``run`` gives its differences. ``in_full``: the same with tables in the trace,
-    for kinds in which the engine then does more.
+    """``detects`` recognises a scenario; ``run`` returns its differences. ``in_full``: the same with tables in the
+    trace, for kinds in which the engine then does more.
     """
 
     name: str
@@ -44,12 +44,12 @@ KINDS: tuple[Kind, ...] = (
     Kind("e2e", lambda case: "commands" in case, e2e.run, partial(e2e.run, full=True)),
     Kind("api", lambda case: case.get("op") in api.OPS, api.run),
 )
-"""In the order in which they are tried."""
+"""In the order of trying."""
 
 
 @dataclass(slots=True)
 class Family:
-    """The outcome of one family; ``failures`` are (scenario, differences)."""
+    """The result of one family; ``failures`` are (scenario, differences)."""
 
     kind: str
     name: str
@@ -59,9 +59,9 @@ class Family:
 
 
 def run_paths(paths: list[Path], families: list[str] | None = None, *, full: bool = False) -> list[Family]:
-    """Run every scenario in ``paths`` (of ``families`` only, when given). ``full``: with tables in the trace.
+    """Run every scenario in ``paths`` (only of ``families``, if given). ``full``: with tables in the trace.
 
-    Raises OSError or ValueError for what cannot be read as a recording.
+    Raises OSError or ValueError for a file that cannot be read as a recording.
     """
     results: dict[tuple[str, str], Family] = {}
     for file in recordings(paths):
@@ -87,7 +87,7 @@ def _count(result: Family, run: Callable[[Case], list[str]], case: Case) -> None
 
 
 def run_case(run: Callable[[Case], list[str]], case: Case) -> list[str]:
-    """The differences; an exception is one, so that the other scenarios still run."""
+    """Return the differences; an exception counts as one, so that the other scenarios still run."""
     try:
         return run(case)
     except Exception as problem:  # noqa: BLE001 - reported as a failure of the scenario, with its place
@@ -100,7 +100,7 @@ def kind_of(case: Case) -> Kind | None:
 
 
 def recordings(paths: list[Path]) -> list[Path]:
-    """The recording files in ``paths`` (files and folders), sorted by name within a folder."""
+    """Return the recording files in ``paths`` (files and folders), sorted by name within a folder."""
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -111,7 +111,7 @@ def recordings(paths: list[Path]) -> list[Path]:
 
 
 def read_cases(file: Path) -> Iterator[Case]:
-    """The scenarios of one file. Raises OSError or ValueError when it cannot be read."""
+    """Yield the scenarios of one file. Raises OSError or ValueError when it cannot be read."""
     raw = file.read_bytes()
     try:
         text = (gzip.decompress(raw) if file.suffix == ".gz" else raw).decode()
@@ -126,7 +126,7 @@ def read_cases(file: Path) -> Iterator[Case]:
 
 
 def report(results: list[Family], first: int) -> Iterator[str]:
-    """The lines to print: each family, its first ``first`` failing scenarios, the total last."""
+    """Yield the lines to print: each family, its first ``first`` failing scenarios, the total last."""
     for family in results:
         yield f"{family.kind:15} {family.name:25} {family.passed}/{family.total}"
         for name, lines in family.failures[:first]:

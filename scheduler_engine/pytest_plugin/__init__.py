@@ -1,6 +1,6 @@
-"""pytest collects scenario files as tests, in any repository that has the engine installed.
+"""Make pytest collect scenario files as tests, in any repository that has the engine installed.
 
-Told in docs/testing.md. Only what pytest looks for stands here.
+See docs/testing.md. This module has only what pytest looks for.
 """
 
 from scheduler_engine.pytest_plugin.fixtures import cluster

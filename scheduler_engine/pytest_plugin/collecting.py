@@ -1,4 +1,4 @@
-"""A scenario file as a test: it passes when everything holds that it expects, wherever it expects it."""
+"""A scenario file as a test: it passes if all its expectations hold, each at its point."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from scheduler_engine.scenario.why import refusal
 from scheduler_engine.scenario.yaml_text import one_line
 
 CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
-"""Name → configuration under which every scenario runs; empty: each under its own."""
+"""Name → configuration for every scenario; empty: each uses its own."""
 UPDATED = "scenario_updated"
-"""Name of the user property that tells what was rewritten."""
+"""The user property that says what was rewritten."""
 ENDS = {START: "the setup", END: "everything"}
-"""Path of a point that is not behind a step → after what it is."""
+"""Path of a point that does not follow a step → what it follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Found:
 
 
 class Unmet(Exception):
-    """Something that a scenario expects does not hold."""
+    """An expectation of a scenario does not hold."""
 
     def __init__(self, found: list[Found]) -> None:
         super().__init__(f"{len(found)} differences")
@@ -45,7 +45,7 @@ class Unmet(Exception):
 
 
 class ScenarioFile(pytest.File):
-    """One file, which holds one scenario."""
+    """One file with one scenario."""
 
     def collect(self) -> Iterator[ScenarioItem]:
         try:
@@ -63,7 +63,7 @@ class ScenarioFile(pytest.File):
 
 
 class ScenarioItem(pytest.Item):
-    """A scenario, played under one configuration."""
+    """A scenario, played with one configuration."""
 
     def __init__(self, scenario: Scenario, **given: Any) -> None:
         super().__init__(**given)
@@ -85,7 +85,7 @@ class ScenarioItem(pytest.Item):
             raise Unmet(found)
 
     def _left(self, point: Point) -> Iterator[Failure]:
-        """The failures of a point, without those whose expectation is rewritten."""
+        """Yield the failures of a point, without those whose expectation is rewritten."""
         seen = Seen(point.simulation)
         rewritten: set[str] = set()
         for failure in point.failures:
@@ -126,7 +126,7 @@ class ScenarioItem(pytest.Item):
 
 
 def _found(point: Point, failure: Failure) -> Found:
-    """With the attempt that the expectation is about; which must be told now, as the run goes on."""
+    """Add the attempt of the expectation; this must happen now, as the run continues."""
     named = next(name for name in failure.expectation if name in ASSERTIONS)
     seen, about = Seen(point.simulation), failure.expectation[named]
     attempt = seen.attempt(about, failure.expectation.get("attempt")) if isinstance(about, str) else None

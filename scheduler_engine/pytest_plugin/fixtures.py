@@ -9,5 +9,5 @@ from scheduler_engine.testing import Cluster
 
 @pytest.fixture
 def cluster() -> Cluster:
-    """An empty cluster with its scheduler, which stands still until it is told to go on."""
+    """Return an empty cluster, whose scheduler pauses until told to continue."""
     return Cluster()

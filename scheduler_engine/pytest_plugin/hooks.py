@@ -1,4 +1,4 @@
-"""What pytest asks of the plugin: options, which files are scenarios, and what to say at the end."""
+"""The plugin's hooks for pytest: options, scenario files, and the final report."""
 
 from __future__ import annotations
 

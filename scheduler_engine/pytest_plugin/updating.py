@@ -1,4 +1,4 @@
-"""Rewriting what a scenario file expects. Only the lines of that expectation change: comments elsewhere stay."""
+"""Rewrite the expectations of a scenario file. Only the lines of an expectation change: comments elsewhere stay."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ FACTS: Mapping[str, tuple[str, ...]] = {
     "leader": ("leader",),
     "clock": ("clock",),
 }
-"""Name of an expectation → the facts that it may tell. Others, such as an order, are a person's to mend."""
+"""Name of an expectation → its possible facts. A person must mend others, such as an order."""
 ABOUT = ("node", "plugin", "attempt")
-"""What stands beside a name and says which fact is meant."""
+"""Keys beside a name that select the fact."""
 MAY_GO = {
     *("pod", "gone", "node", "nodes", "pending", "phase", "terminating"),
     *("passes", "plugin", "reasons", "visited", "seconds", "among", "margin"),
@@ -40,8 +40,8 @@ SHARED = (yaml.AnchorToken, yaml.AliasToken)
 
 
 def rewrite(path: Path, scenario: Scenario, failure: Failure, seen: Seen) -> bool:
-    """Put what is found in the place of an expectation; False when nothing is known to put there, and where parts of
-    the file are shared by anchors: a change of one would be a change of others.
+    """Replace an expectation with the facts found. Return False if no fact is known for it, or if anchors share parts
+    of the file: a change of one would change others.
     """
     found = _found(failure.expectation, seen)
     if found is None or scenario.origin is None:
@@ -57,7 +57,7 @@ def rewrite(path: Path, scenario: Scenario, failure: Failure, seen: Seen) -> boo
 
 
 def _found(expectation: Mapping[str, Any], seen: Seen) -> dict[str, Any] | None:
-    """The same facts as they are now; all of the first one, where what was expected is not so at all."""
+    """Return the same facts as they are now; all of the first one, if nothing expected is true."""
     name = next(name for name in expectation if name in ASSERTIONS)
     facts = [found for fact in FACTS.get(name, ()) if (found := _fact(fact, name, expectation, seen)) is not None]
     told = {key: value for found in reversed(facts) for key, value in found.items()}
@@ -75,7 +75,7 @@ def _fact(fact: str, name: str, expectation: Mapping[str, Any], seen: Seen) -> d
 
 
 def _span(node: Any, path: str) -> tuple[int, int]:
-    """Where the value at a path such as ``then[2].expect[0]`` begins and ends in the text."""
+    """Return where the value at a path such as ``then[2].expect[0]`` begins and ends in the text."""
     for part in path.replace("[", ".").replace("]", "").split("."):
         if isinstance(node, yaml.SequenceNode):
             node = node.value[int(part)]
@@ -85,7 +85,7 @@ def _span(node: Any, path: str) -> tuple[int, int]:
 
 
 def _end(node: Any) -> int:
-    """A block ends for the parser where the next thing begins; comments between belong to that."""
+    """Return the end: the parser ends a block where the next begins; comments between belong to the next."""
     if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]

@@ -1,4 +1,4 @@
-"""For tests: builders of manifests, and a cluster to try them in. Told in docs/testing.md."""
+"""For tests: builders of manifests, and a cluster to try them in. See docs/testing.md."""
 
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.testing.builders import (

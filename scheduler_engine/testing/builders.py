@@ -1,6 +1,6 @@
 """Fluent builders of manifests, for tests and examples.
 
-``make_pod("p").cpu("500m").label("app", "web").obj()`` gives a plain manifest; every method returns the builder.
+``make_pod("p").cpu("500m").label("app", "web").obj()`` returns a plain manifest; other methods return the builder.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Data = dict[str, Any]
 
 
 def make_pod(name: str, namespace: str = "default") -> PodBuilder:
-    """A pod with one container."""
+    """Build a pod with one container."""
     return PodBuilder("v1", "Pod", name, namespace)
 
 
 def make_node(name: str) -> NodeBuilder:
-    """A node of 4 cpu, 8Gi memory and 110 pods, labelled with its name."""
+    """Build a node of 4 cpu, 8Gi memory and 110 pods, labelled with its name."""
     return NodeBuilder("v1", "Node", name).label(HOSTNAME, name).capacity(cpu="4", memory="8Gi", pods="110")
 
 
@@ -33,20 +33,20 @@ def make_priority_class(name: str, value: int, policy: str = "PreemptLowerPriori
 
 
 def make_budget(name: str, selector: dict[str, str], namespace: str = "default", **spec: Any) -> Data:
-    """A PodDisruptionBudget; ``spec`` is ``minAvailable`` or ``maxUnavailable``."""
+    """Return a PodDisruptionBudget; ``spec`` is ``minAvailable`` or ``maxUnavailable``."""
     manifest = Builder("policy/v1", "PodDisruptionBudget", name, namespace).obj()
     return {**manifest, "spec": {"selector": {"matchLabels": selector}, **spec}}
 
 
 class Builder:
-    """Metadata that every kind has."""
+    """The metadata of every kind."""
 
     def __init__(self, api_version: str, kind: str, name: str, namespace: str = "") -> None:
         metadata: Data = {"name": name, **({"namespace": namespace} if namespace else {})}
         self.manifest: Data = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
     def obj(self) -> Data:
-        """The manifest; later calls on the builder do not change it."""
+        """Return the manifest; later calls on the builder do not change it."""
         return deepcopy(self.manifest)
 
     def label(self, key: str, value: str) -> Self:
@@ -83,7 +83,7 @@ class NodeBuilder(Builder):
         return self.label(REGION, region)
 
     def capacity(self, resources: dict[str, str] | None = None, **more: str) -> Self:
-        """Set amounts; those given before stay. Names with dots or slashes go into ``resources``."""
+        """Set amounts; earlier ones stay. Names with dots or slashes go into ``resources``."""
         self.manifest.setdefault("status", {}).setdefault("capacity", {}).update({**(resources or {}), **more})
         return self
 
@@ -127,7 +127,7 @@ class PodBuilder(Builder):
         return self.request(memory=amount)
 
     def request(self, resources: dict[str, str] | None = None, **more: str) -> Self:
-        """Requests of the container added last."""
+        """Set requests of the last container."""
         requests = self._container.setdefault("resources", {}).setdefault("requests", {})
         requests.update({**(resources or {}), **more})
         return self
@@ -142,7 +142,7 @@ class PodBuilder(Builder):
         return self
 
     def container(self, name: str, **fields: Any) -> Self:
-        """One more container; what follows applies to it."""
+        """Add a container; later calls apply to it."""
         self._spec["containers"].append({"name": name, "image": "registry.k8s.io/pause:3.10", **fields})
         return self
 
@@ -171,7 +171,7 @@ class PodBuilder(Builder):
         return self.spec(schedulerName=name)
 
     def node(self, name: str) -> Self:
-        """Already bound to a node."""
+        """Bind it to a node."""
         return self.spec(nodeName=name)
 
     def nominated(self, name: str) -> Self:
@@ -188,7 +188,7 @@ class PodBuilder(Builder):
         return self.spec(nodeSelector=labels)
 
     def toleration(self, key: str, value: str | None = None, effect: str = "", seconds: int | None = None) -> Self:
-        """``value`` None tolerates every value of the key (operator Exists)."""
+        """Add a toleration. ``value`` None tolerates every value of the key (operator Exists)."""
         entry: Data = {"key": key} if key else {}
         entry |= {"operator": "Exists"} if value is None else {"operator": "Equal", "value": value}
         entry |= {"effect": effect} if effect else {}
@@ -205,11 +205,11 @@ class PodBuilder(Builder):
         return self
 
     def affinity(self, topology_key: str, selector: dict[str, str], weight: int = 0) -> Self:
-        """Required, or preferred with a ``weight`` from 1 to 100."""
+        """Add a required term, or a preferred one with a ``weight`` from 1 to 100."""
         return self._pod_term("podAffinity", topology_key, selector, weight)
 
     def anti_affinity(self, topology_key: str, selector: dict[str, str], weight: int = 0) -> Self:
-        """Required, or preferred with a ``weight`` from 1 to 100."""
+        """Add a required term, or a preferred one with a ``weight`` from 1 to 100."""
         return self._pod_term("podAntiAffinity", topology_key, selector, weight)
 
     def _pod_term(self, side: str, topology_key: str, selector: dict[str, str], weight: int) -> Self:
@@ -220,7 +220,7 @@ class PodBuilder(Builder):
         return self
 
     def node_affinity(self, key: str, values: list[str], operator: str = "In", weight: int = 0) -> Self:
-        """One more required term (terms are ORed), or a preferred one with a ``weight`` from 1 to 100."""
+        """Add a required term (terms are ORed), or a preferred one with a ``weight`` from 1 to 100."""
         term: Data = {"matchExpressions": [{"key": key, "operator": operator, "values": values}]}
         affinity = self._spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
         if weight:

@@ -1,4 +1,4 @@
-"""A cluster that a test drives: apply manifests, let the scheduler go on, ask what came of it."""
+"""A cluster under a test's control: apply manifests, let the scheduler continue, check the result."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from scheduler_engine.testing.builders import Builder, Data
 from scheduler_engine.timeline import SECOND_US
 
 MOST_STEPS = 10_000
-"""Stages that are waited for."""
+"""The most stages to wait for."""
 
 
 class Cluster:
-    """An in-memory cluster and its scheduler, which stands still until it is told to go on.
+    """An in-memory cluster and its scheduler, which pauses until told to continue.
 
     ``configuration``: a KubeSchedulerConfiguration as a mapping, None for the default one. ``seed`` decides draws among
     equal nodes. A pod is named ``name``, in the namespace default, or ``namespace/name``.
 
-    Commands raise Rejected, with everything that is wrong, when Kubernetes would refuse them; then nothing has changed.
+    Commands raise Rejected, with all errors, if Kubernetes would refuse them; then nothing has changed.
     """
 
     def __init__(self, configuration: Data | None = None, *, seed: int = 42) -> None:
         self.simulation = Simulation(seed=seed, configuration=configuration)
 
-    # --- what happens ---
+    # --- actions ---
 
     def apply(self, *given: Data | Builder | str | Path) -> Self:
         """Apply manifests: mappings, builders, YAML texts of any number of documents, and files of these."""
@@ -42,15 +42,15 @@ class Cluster:
         return self.execute(commands.Apply(tuple(manifests)))
 
     def run(self, cycles: int = 1000) -> Self:
-        """So many scheduling cycles, or as many as there are pods to schedule now."""
+        """Run up to ``cycles`` scheduling cycles, while there are pods to schedule now."""
         return self.execute(commands.Run(cycles))
 
     def stage(self) -> Self:
-        """One stage of a cycle, such as Filter."""
+        """Run one stage of a cycle, such as Filter."""
         return self.execute(commands.Stage())
 
     def settle(self) -> Self:
-        """Everything that can happen without time passing."""
+        """Run everything that can happen without time passing."""
         return self.execute(commands.Settle())
 
     def advance(self, seconds: float) -> Self:
@@ -62,12 +62,14 @@ class Cluster:
         return self.execute(commands.Delete(kind, _key(name) if kind == "Pod" else name))
 
     def execute(self, command: Command | Data) -> Self:
-        """Any other command, such as ``{"kind": "cordon", "node": "node-a"}``."""
+        """Execute any other command, such as ``{"kind": "cordon", "node": "node-a"}``."""
         self.simulation.execute(command if not isinstance(command, dict) else commands.from_json(command))
         return self
 
     def step_until(self, holds: Callable[[Cluster], object]) -> Self:
-        """Stage by stage until ``holds`` of this cluster. Raises AssertionError when it does not come to hold."""
+        """Run stage by stage until ``holds`` is true of this cluster. Raises AssertionError when it does not become
+        true.
+        """
         for _ in range(MOST_STEPS):
             if holds(self):
                 return self
@@ -80,35 +82,35 @@ class Cluster:
                 break
         raise AssertionError("it does not come to hold")
 
-    # --- what there is ---
+    # --- state ---
 
     @property
     def seconds(self) -> float:
-        """Simulated seconds since the start."""
+        """Return simulated seconds since the start."""
         return self.simulation.now_us / SECOND_US
 
     def pod(self, name: str) -> Pod:
-        """Raises KeyError when there is none."""
+        """Return the pod. Raises KeyError when there is none."""
         found = self.simulation.api.pod(_key(name))
         if found is None:
             raise KeyError(name)
         return found
 
     def node_of(self, name: str) -> str:
-        """The node that a pod is bound to, "" when it is pending. Raises KeyError when there is no such pod."""
+        """Return the node that a pod is bound to, "" if pending. Raises KeyError when there is no such pod."""
         return self.pod(name).node_name
 
     def attempts(self, name: str) -> list[Attempt]:
-        """The attempts at a pod, oldest first."""
+        """Return the attempts at a pod, oldest first."""
         return Seen(self.simulation).attempts.get(_key(name), [])
 
     def explain(self, name: str) -> str:
-        """What the last attempt at a pod found of each node, as a table."""
+        """Return the last attempt's results for a pod on each node, as a table."""
         attempts = self.attempts(name)
         return "\n".join(decision(attempts[-1])) if attempts else f"{_key(name)}: no attempt was made"
 
     def expect(self, *expectations: Data) -> Self:
-        """What scenario files may expect, such as ``{"pod": "default/web", "node": "node-a"}``.
+        """Check expectations as in scenario files, such as ``{"pod": "default/web", "node": "node-a"}``.
 
         Raises AssertionError with everything that does not hold.
         """

@@ -1,4 +1,4 @@
-"""The commands: what a person can do to a sandbox. Each class is one row of the table: see ``table``."""
+"""The commands of a sandbox. Each class is one row of the table: see ``table``."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _named(manifest: Any) -> str:
 class Delete(Command):
     """Delete an object; a pod on a node gets its grace period.
 
-    ``propagation_policy``, what becomes of what it owns: Background, Foreground or Orphan.
+    ``propagation_policy``, the handling of objects it owns: Background, Foreground or Orphan.
     """
 
     object_kind: Kind
@@ -85,9 +85,9 @@ class Delete(Command):
 
 @command("patch", "{0.verb} {0.object_kind} {0.key}: {0.paths}")
 class Patch(Command):
-    """``kubectl patch --type=merge``: ``changes`` are laid over an object as a JSON merge patch (RFC 7396).
+    """``kubectl patch --type=merge``: merge ``changes`` into an object as a JSON merge patch (RFC 7396).
 
-    ``subresource`` "resize" changes the requests and limits of a pod, which nothing else may.
+    ``subresource`` "resize" changes the requests and limits of a pod, which no other command may.
     """
 
     object_kind: Kind
@@ -121,7 +121,7 @@ def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
 
 @command("replace", "replace {0.object_kind} {0.key}", charge=REMOVAL)
 class Replace(Command):
-    """``kubectl replace --force``: the object goes at once, without any grace, and ``manifest`` takes its place."""
+    """``kubectl replace --force``: delete the object at once, without any grace, and create ``manifest``."""
 
     object_kind: Kind
     key: str
@@ -142,7 +142,7 @@ class Cordon(Command):
 
 @command("taint", "{0.verb} {0.node} {0.taint}")
 class Taint(Command):
-    """Give a node a taint, in place of one with the same key and effect; ``on`` False: take that one away."""
+    """Add a taint to a node, replacing one with the same key and effect; ``on`` False: remove that one."""
 
     node: str
     key: str
@@ -161,7 +161,7 @@ class Taint(Command):
 
 @command("scale", "scale {0.object_kind} {0.key} to {0.replicas}")
 class Scale(Command):
-    """Give a workload another number of replicas."""
+    """Set the number of replicas of a workload."""
 
     object_kind: Kind
     key: str
@@ -174,7 +174,7 @@ class Scale(Command):
 
 @command("rollout-restart", "restart {0.object_kind} {0.key}")
 class RolloutRestart(Command):
-    """Replace the pods of a workload by new ones of the same template, as ``kubectl rollout restart`` does."""
+    """Replace the pods of a workload by new ones of the same template, like ``kubectl rollout restart``."""
 
     object_kind: Kind
     key: str
@@ -182,12 +182,12 @@ class RolloutRestart(Command):
 
 @command("stage", "next stage", steps=True)
 class Stage(Command):
-    """One stage of the cycle under way; without one, Pop."""
+    """Run one stage of the current cycle; without one, Pop."""
 
 
 @command("pod", "next pod", steps=True)
 class PodCycle(Command):
-    """To the end of this pod's cycle, its binding included; without one, the next pod's.
+    """Run to the end of this pod's cycle, including its binding; without one, the next pod's.
 
     ``until``, here and below: stop at the first rest with this many trace entries written; 0: run to the end.
     """
@@ -197,15 +197,15 @@ class PodCycle(Command):
 
 @command("settle", "settle", steps=True)
 class Settle(Command):
-    """Until nothing can happen at this instant."""
+    """Run until nothing can happen at this instant."""
 
     until: Until = 0
 
 
 @command("advance", "{0.passing}", steps=True)
 class Advance(Command):
-    """Let simulated time pass; everything due on the way happens. ``play``: a tick of playing, which merges with
-    the tick before.
+    """Let simulated time pass; everything due in it happens. ``play``: a tick of playing, which merges with the tick
+    before.
     """
 
     seconds: Annotated[float, Number("Simulated seconds.", above=0, most=MAX_ADVANCE_SECONDS)]
@@ -232,8 +232,8 @@ def time_us(advance: Advance) -> int:
 
 @command("run", "run until idle", steps=True)
 class Run(Command):
-    """Until idle: nothing to schedule, nothing backing off, nothing on its way within a day; at most ``cycles``
-    scheduling cycles.
+    """Run until idle: nothing to schedule, nothing backing off, nothing due within a day; at most ``cycles`` scheduling
+    cycles.
     """
 
     cycles: Annotated[int, Number(whole=True, least=1, most=MAX_CYCLES)] = 1000
@@ -242,14 +242,14 @@ class Run(Command):
 
 @command("configure", "configure the scheduler")
 class Configure(Command):
-    """Another KubeSchedulerConfiguration (None: the default one), effective from the next cycle."""
+    """Use another KubeSchedulerConfiguration (None: the default one) from the next cycle on."""
 
     configuration: dict[str, Any] | None = None
 
 
 @command("fault", "fault: {0.failing}")
 class Fault(Command):
-    """The next call of ``plugin`` at ``point`` fails, is denied or waits (see ``framework/faults.py``).
+    """Make the next call of ``plugin`` at ``point`` fail, be denied or wait (see ``framework/faults.py``).
 
     ``seconds`` is a wait's length; ``profile`` a scheduler name.
     """
@@ -271,16 +271,16 @@ class Fault(Command):
 
 @command("allow", "allow {0.pod}")
 class Allow(Command):
-    """A pod that waits on Permit is allowed."""
+    """Allow a pod that waits on Permit."""
 
     pod: str
 
 
 @command("assumed-ttl", "assumed pods {0.expiry}")
 class AssumedTtl(Command):
-    """An assumed pod expires in the cache so many ``seconds`` after its binding has finished; 0 = never, the default.
+    """Set the ``seconds`` from the binding of an assumed pod to its expiry in the cache; 0 = never, the default.
 
-    Kubernetes v1.34 has a constant there, ``durationToExpireAssumedPod`` = 0.
+    Kubernetes v1.34 has a constant for this, ``durationToExpireAssumedPod`` = 0.
     """
 
     seconds: Seconds
@@ -294,7 +294,7 @@ class AssumedTtl(Command):
 class Admission(Command):
     """Switch an admission plugin of the API server on, or off: LimitPodHardAntiAffinityTopology.
 
-    Objects that are there already stay.
+    Existing objects stay.
     """
 
     plugin: Annotated[str, Text(values=SWITCHED)]
@@ -307,7 +307,7 @@ class Admission(Command):
 
 @command("node-condition", "{0.node}: {0.condition}")
 class NodeCondition(Command):
-    """Give a node's condition ``type`` (Ready, MemoryPressure …) a ``status``: True, False or Unknown."""
+    """Set a node's condition ``type`` (Ready, MemoryPressure …) to a ``status``: True, False or Unknown."""
 
     node: str
     type: str
@@ -320,7 +320,7 @@ class NodeCondition(Command):
 
 @command("usage", "{0.who} uses {0.amounts}")
 class Usage(Command):
-    """What ``pod`` uses from now on, or the system daemons of ``node``: quantities; None leaves an amount as it is.
+    """Set the usage of ``pod``, or of the system daemons of ``node``: quantities; None keeps an amount.
 
     ``ephemeral_storage``: local volumes and logs.
     """
@@ -346,9 +346,9 @@ class Usage(Command):
 
 @command("kubelet", "configure the kubelet on {0.node}")
 class KubeletConfigure(Command):
-    """Another KubeletConfiguration for the kubelet of ``node`` (None: the default one).
+    """Use another KubeletConfiguration for the kubelet of ``node`` (None: the default one).
 
-    ``hard_eviction_grace``: seconds that a pod gets when a hard threshold is met, None = as in v1.34.1.
+    ``hard_eviction_grace``: seconds that a pod gets at a hard threshold, None = as in v1.34.1.
     """
 
     node: str
@@ -371,8 +371,8 @@ class Evict(Command):
 class Drain(Command):
     """``kubectl drain`` with three of its flags: cordon a node and evict its pods; ``on`` False: stop and uncordon.
 
-    ``force``: also pods without a controller. ``ignore_daemonsets``: leave pods of DaemonSets there, which else forbid
-    a drain. ``delete_emptydir_data``: also pods with an emptyDir volume. A drain that fails is an outcome in the trace.
+    ``force``: also pods without a controller. ``ignore_daemonsets``: keep pods of DaemonSets, which otherwise prevent
+    a drain. ``delete_emptydir_data``: also pods with an emptyDir volume. A failed drain is an outcome in the trace.
     """
 
     node: str
@@ -397,10 +397,10 @@ class Drain(Command):
 
 @command("replicas", "{0.counted} of the scheduler, which {0.electing}", traced=True)
 class Replicas(Command):
-    """So many replicas of the scheduler, kube-scheduler-1 and on, in place of those there are.
+    """Run ``count`` replicas of the scheduler, kube-scheduler-1 and on, in place of the present ones.
 
     With ``leader_elect`` they compete for a ``lock``: leases, endpoints or configmaps; without, all of them schedule.
-    Durations are Go's texts; None: what the scheduler's configuration says.
+    Durations are Go's texts; None: the value in the scheduler's configuration.
     """
 
     count: Annotated[int, Number(whole=True, least=1, most=MAX_SCHEDULERS), Spelled("replicas")]
@@ -422,9 +422,9 @@ class Replicas(Command):
 
 @command("replica", "{0.replica}: {0.action}{0.amount}", traced=True)
 class Replica(Command):
-    """Something happens to a replica of the scheduler: one of ``REPLICA_ACTIONS``.
+    """Do one of ``REPLICA_ACTIONS`` to a replica of the scheduler.
 
-    ``seconds``: how far skew sets its clock forward, or back; ``rate``: how many times as fast as the true one it runs.
+    ``seconds``: how far skew sets its clock forward, or back; ``rate``: its speed relative to the true time.
     """
 
     replica: str

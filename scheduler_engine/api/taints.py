@@ -31,7 +31,7 @@ class Taint:
 
     @property
     def text(self) -> str:
-        """Return it as kubectl writes it: ``dedicated=gpu:NoSchedule``."""
+        """Return the taint as kubectl writes it: ``dedicated=gpu:NoSchedule``."""
         return f"{self.key}{'=' + self.value if self.value else ''}:{self.effect}"
 
 

@@ -45,7 +45,7 @@ def with_generation(kind: str, old: Manifest, new: dict[str, Any]) -> dict[str, 
 
 
 def _annotations(metadata: Manifest) -> dict[str, str]:
-    """Return them without the revision, which the controller writes together with the status."""
+    """Return the annotations without the revision, which the controller writes together with the status."""
     held = metadata.get("annotations") or {}
     return {name: text for name, text in held.items() if name != "deployment.kubernetes.io/revision"}
 

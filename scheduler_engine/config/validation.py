@@ -134,7 +134,7 @@ def _queue_sort(profiles: list[dict[str, Any]]) -> list[FieldError]:
 
 
 def _go_plugin_set(plugin_set: dict[str, Any]) -> dict[str, Any]:
-    """Return it with the names of Go's fields, as the error shows it."""
+    """Return the set with Go's field names, as the error shows it."""
     return {
         key.capitalize(): [{"Name": item["name"], "Weight": item["weight"]} for item in plugin_set[key]]
         if key in plugin_set

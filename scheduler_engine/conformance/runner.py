@@ -1,6 +1,6 @@
 """``python -m scheduler_engine conformance``: run recordings of the real scheduler and report what differs.
 
-A recording is a file of JSON lines (gzip or not), one scenario per line; its kind is told from what a line holds.
+A recording is a file of JSON lines (gzip or not), one scenario per line; a line's content shows its kind.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class ReplicaSetController(WorkloadController):
         return [pod for pod in self.api.unfinished(namespace) if is_active(pod)]
 
     def _active(self, owner: KubeObject) -> list[Pod]:
-        """Return them without claiming any."""
+        """Return the active pods without claiming any."""
         found = ((pod, pod.controller_ref) for pod in self._active_in(owner.namespace))
         return [pod for pod, reference in found if reference is not None and reference["uid"] == owner.uid]
 

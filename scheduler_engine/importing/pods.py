@@ -20,7 +20,7 @@ AFFINITY_LISTS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDu
 
 
 def leave_out(draft: Draft) -> None:
-    """Omit finished pods without finalizers, pods whose node is missing, and deleted pods without a node."""
+    """Omit finished pods and unbound deleted pods that no finalizer holds, and pods whose node is missing."""
     nodes, pods = draft.of("Node"), draft.of("Pod")
     for key, pod in list(pods.items()):
         bound = pod["spec"].get("nodeName")

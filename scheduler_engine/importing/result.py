@@ -117,7 +117,7 @@ class Told:
         self.about.setdefault(key, []).extend([name] * count)
 
     def notices(self, texts: dict[str, tuple[str, str]]) -> tuple[Notice, ...]:
-        """Return them in the order of the table; ``texts``: key → sentence for one, for several."""
+        """Return notices in the order of the table; ``texts``: key → sentence for one, for several."""
         found: list[Notice] = []
         for key, (one, other) in texts.items():
             names = self.about.get(key)

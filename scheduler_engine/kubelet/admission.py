@@ -64,7 +64,7 @@ def admit(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims | No
 
 
 def _pressure(pod: Pod, node: Node) -> Refusal | None:
-    """Reject pods that are not critical: under memory pressure those without requests, else all."""
+    """Reject pods that are not critical: under memory pressure alone those without requests, else all."""
     there = [kind for kind in PRESSURES if node.condition_status(kind) == "True"]
     if not there or is_critical(pod):
         return None

@@ -75,7 +75,7 @@ class Nominator:
         return bool(self.nominated_pods)
 
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
-        """Return them in order of nomination. A pod in no queue (it is in flight) has no spec, as upstream."""
+        """Return pods in order of nomination. A pod in no queue (it is in flight) has no spec, as upstream."""
         refs = self.nominated_pods.get(node_name)
         if not refs:
             return ()

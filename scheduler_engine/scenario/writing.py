@@ -31,7 +31,7 @@ def dump(scenario: Scenario) -> str:
 
 
 def dump_compact(scenario: Scenario) -> str:
-    """Return it on one line, as JSON. Raises as ``dump``."""
+    """Return the file on one line, as JSON. Raises as ``dump``."""
     data = _as_file(scenario)
     _check_digits(data)
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

@@ -82,7 +82,7 @@ def post_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def _rejected_on_permit(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
-    """Mark the pod unschedulable for the last time. The rejecting plugin's hints decide when to retry it."""
+    """Fail the pod as unschedulable. The plugin's hints decide when to retry it; later failures are errors."""
     forgotten = _give_back(scheduler, cycle, status)
     fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
     if forgotten:

@@ -169,9 +169,7 @@ class Cluster:
         return worked
 
     def settle(self, cycles: int | None = None) -> bool:
-        """Run until nothing can happen at this instant; return False if ``cycles`` scheduling cycles were not
-        enough.
-        """
+        """Run until nothing can happen at this instant; return False if that takes more than ``cycles`` cycles."""
         limit = None if cycles is None else self.scheduler.cycle_count + cycles
         while self.step():
             if limit is not None and self.scheduler.cycle_count >= limit and not self.replicas.busy():

@@ -52,7 +52,7 @@ class Effort:
             raise OverBudget(f"{owner} makes {MOST_PODS:,} pods in one instant")
 
     def small(self) -> bool:
-        """Return True if so little was done that the next work may still belong to the same command."""
+        """Return True if what comes next may still belong to the same command."""
         return self.entries * MERGING_SHARE < MOST_ENTRIES and self.steps * MERGING_SHARE < MOST_STEPS
 
     def copy(self) -> Effort:

@@ -220,8 +220,7 @@ def meant(error: FieldError) -> str:
 
 
 def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return a well-typed manifest as the API server accepts it: no nulls, no empty optional scalars, canonical
-    amounts.
+    """Return a well-typed manifest in the API server's form: no nulls, no empty optional scalars, canonical amounts.
 
     Missing required scalars get their zero, as in Kubernetes.
     Resource lists are rounded up to thousandths. Unknown fields are omitted. The input does not change.

@@ -100,9 +100,7 @@ def read_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[
 
 
 def read_documents(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
-    """Return the documents of ``text`` as plain data; duplicate keys are noted, not refused. Raises Rejected
-    otherwise.
-    """
+    """Return the documents of ``text`` as plain data; duplicate keys are only noted. Raises Rejected otherwise."""
     decoded = _decoded(text, limits)
     if decoded.lstrip()[:1] in ("{", "["):
         try:

@@ -73,9 +73,7 @@ def is_extended_resource(name: str) -> bool:
 
 
 def is_scalar_resource(name: str) -> bool:
-    """Check for extended resources, hugepages, volume limits and names in ``kubernetes.io/``
-    (``IsScalarResourceName``).
-    """
+    """Check for extended resources, hugepages, volume limits, ``kubernetes.io/`` names (``IsScalarResourceName``)."""
     return (
         is_extended_resource(name) or name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
     )
@@ -92,9 +90,7 @@ def resource_from(quantities: Mapping[str, Any]) -> Resource:
 
 
 def pod_resource(pod: Pod) -> PodResource:
-    """Return the effective request: containers, sidecars, init containers, overhead, pod-level resources, resize
-    status.
-    """
+    """Return the effective request of containers, init containers, overhead, pod-level resources and resize status."""
     requests = pod_requests(pod)
     defaults = DEFAULT_REQUESTS
     if _pod_level_requests(pod):

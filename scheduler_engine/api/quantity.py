@@ -155,8 +155,7 @@ def _narrow(text: str, sign: str, number: str, fraction: str, notation: str, pow
 
 
 def _wide(sign: str, digits: str, places: int, notation: str, power: int) -> Quantity:
-    """Return the quantity in arbitrary precision: rounded to nano-units, binary ones capped at the largest 64-bit
-    number.
+    """Return the quantity in arbitrary precision, rounded to nano-units, binary ones capped at the 64-bit maximum.
 
     ``digits`` without leading zeros, ``places`` of them after the point.
     """

@@ -127,9 +127,7 @@ class Cache:
             raise CacheError(f"pod {key}({pod.key}) was already in added state")
 
     def update_pod(self, old: Pod, new: Pod) -> None:
-        """Replace ``old``. Raises CacheError when it is unknown or only assumed, CacheCorrupted when its node
-        changes.
-        """
+        """Replace ``old``. Raises CacheError when unknown or only assumed, CacheCorrupted when its node changes."""
         key = pod_key(old)
         state = self.pod_states.get(key)
         if state is None:

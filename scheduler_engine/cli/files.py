@@ -69,7 +69,5 @@ def scenario_of(name: str) -> Scenario:
 
 
 def configuration_of(name: str) -> dict[str, Any]:
-    """Return the KubeSchedulerConfiguration in a file. Raises Unusable or Rejected, which name file, line and
-    column.
-    """
+    """Return a file's KubeSchedulerConfiguration. Raises Unusable or Rejected, which name file, line and column."""
     return read_configuration(read(name), shown(name))

@@ -37,9 +37,7 @@ INTEGERS = {"int32": 2**31, "int64": 2**63}
 
 
 def decode(manifest: Any) -> dict[str, Any]:
-    """Return the configuration without nulls, plugin arguments decoded too. Raises Rejected with every decoding
-    error.
-    """
+    """Return the configuration without nulls, with decoded plugin arguments. Raises Rejected with every error."""
     errors: list[FieldError] = []
     _check_type(manifest)
     result: dict[str, Any] = _read(manifest, CONFIGURATION, "", "", errors)

@@ -45,9 +45,7 @@ def merged_plugins(custom: Mapping[str, Any]) -> dict[str, PluginSet]:
 
 
 def merge_plugin_set(defaults: Sequence[dict[str, Any]], custom: Mapping[str, Any]) -> PluginSet:
-    """Merge the lists: a default named again gets its new weight but keeps its place; a disabled one goes to the
-    end.
-    """
+    """Merge: a default named again gets its new weight but keeps its place; a disabled one goes to the end."""
     disabled = [{"name": item.get("name", "")} for item in custom.get("disabled", ())]
     enabled: list[dict[str, Any]] = list(custom.get("enabled", ()))
     off = {item["name"] for item in disabled}

@@ -1,8 +1,7 @@
 """Run recorded manifests, quantities and selectors: defaults, validation errors, arithmetic, matches.
 
-Not compared: texts of the parser, the diff at the end of a refused update, and parts of a defaulted object that no
-scheduler, controller or learner can see (empty structures, a node's system information). Recorded without
-``--allow-privileged``.
+Not compared: texts of the parser, the diff at the end of a refused update, and invisible parts of a defaulted object
+(empty structures, a node's system information). Recorded without ``--allow-privileged``.
 """
 
 from __future__ import annotations

@@ -189,9 +189,7 @@ class PersistentVolumeController:
         return match
 
     def _best_volume(self, claim: KubeObject, waits: bool) -> KubeObject | None:
-        """Return the smallest volume with the fewest sufficient modes. If the scheduler chooses: only a reserved
-        one.
-        """
+        """Return the smallest volume with the fewest sufficient modes; only a reserved one if the scheduler chooses."""
         by_modes: dict[tuple[str, ...], list[KubeObject]] = {}
         for volume in self.api.list(VOLUME):
             modes = tuple(sorted(volume.spec.get("accessModes") or ()))

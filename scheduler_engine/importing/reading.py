@@ -69,9 +69,7 @@ class Text:
 
 
 def read_text(content: bytes, name: str = "") -> Text:
-    """Return the documents of a text, JSON or YAML. ``name``: of the file, for messages. Raises Rejected with the
-    line.
-    """
+    """Return the documents of JSON or YAML. ``name``: of the file, for messages. Raises Rejected with the line."""
     text = ""
     try:
         text = decoded(content)

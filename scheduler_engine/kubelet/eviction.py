@@ -86,9 +86,7 @@ class EvictionManager:
         return not any(_below(threshold, seen, with_reclaim=True) for threshold in self.configuration.thresholds)
 
     def grace_seconds(self, threshold: Threshold, pod: Pod) -> int:
-        """Return the short grace of a hard threshold, or for a soft one the lesser of the pod's and the configured
-        one.
-        """
+        """Return the short grace of a hard threshold; for a soft one the lesser of the pod's and the configured one."""
         if threshold.hard:
             return self.configuration.hard_grace_seconds
         own = pod.spec.get("terminationGracePeriodSeconds")

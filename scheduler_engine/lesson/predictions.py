@@ -145,7 +145,7 @@ def compare(given: Sequence[str], found: Answer) -> list[Point]:
 
 
 def is_right(question: Question, given: Sequence[str], found: Answer) -> bool:
-    """Return True for exactly the right ones, or for a question with one, any of them."""
+    """Return True for exactly the right ones, or for any right one if one is enough."""
     if KINDS[question.kind].many:
         return sorted(given) == sorted(found.right)
     return len(given) == 1 and given[0] in found.right

@@ -67,7 +67,7 @@ def _ebs_handle(fields: Fields, labels: Labels) -> str:
 
 
 def _azure_disk_handle(fields: Fields, labels: Labels) -> str:
-    """Return the handle of a managed disk: other kinds are not migrated, though one is the API server's default."""
+    """Return the handle of a managed disk; other kinds, even the API server's default, are not migrated."""
     kind = fields.get("kind")
     if kind is not None and kind.lower() != "managed":
         raise Untranslatable(f"kind({kind}) is not supported in csi migration")

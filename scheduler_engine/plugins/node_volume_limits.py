@@ -256,9 +256,7 @@ def _has_countable_volumes(pod: Pod) -> bool:
 
 
 def _inline_driver(volume: Mapping[str, Any]) -> str:
-    """Return the CSI driver of an in-tree volume, "" for others. Raises PluginError if it cannot identify the
-    volume.
-    """
+    """Return the CSI driver of an in-tree volume, "" for others. Raises PluginError if that is impossible."""
     found = in_tree_source(volume)
     if found is None:
         return ""

@@ -30,9 +30,7 @@ Shape = tuple[Point, ...]
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """The scoring of NodeResourcesFit: ``resources`` ((name, weight), …); ``shape`` only for
-    RequestedToCapacityRatio.
-    """
+    """The scoring of NodeResourcesFit: ``resources`` ((name, weight), …); RequestedToCapacityRatio has a ``shape``."""
 
     type: str
     resources: tuple[tuple[str, int], ...]
@@ -154,9 +152,7 @@ def balanced_allocation(rows: Sequence[Row]) -> int:
 
 
 def balance(rows: Sequence[Row]) -> tuple[list[float], float, float]:
-    """Return the used fraction of each resource, from 0 to 1, the standard deviation, and the score before it is
-    cut.
-    """
+    """Return the used fraction of each resource, 0 to 1, the standard deviation, and the score before it is cut."""
     fractions = [1.0 if requested > capacity else float(requested) / float(capacity) for capacity, requested, _ in rows]
     deviation = 0.0
     if len(fractions) == 2:

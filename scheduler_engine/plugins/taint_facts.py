@@ -9,9 +9,7 @@ from scheduler_engine.framework.facts import Fact, Parts, fact
 
 
 def tolerance_fact(taint: Taint, tolerations: Sequence[Toleration]) -> Fact:
-    """Return the matching toleration, or why none matches. Those added by admission are named only for their own
-    taints.
-    """
+    """Return the matching toleration, or why none matches. Name those of admission only for their own taints."""
     matching = next((item for item in tolerations if not item.differs_in(taint)), None)
     if matching is not None:
         return fact("taints.tolerated", True, toleration=_toleration(matching))

@@ -190,9 +190,7 @@ def _fact(zone: Zone, labels: Mapping[str, str], node: str) -> Fact:
 
 
 def volume_topologies(labels: Mapping[str, str]) -> Topologies:
-    """Return the topology labels of a volume; ``a__b`` names several zones, a label with an empty part does not
-    count.
-    """
+    """Return a volume's topology labels; ``a__b`` names several zones, a label with an empty part does not count."""
     found: list[tuple[str, tuple[str, ...]]] = []
     for label in VOLUME_LABELS:
         if label in labels:

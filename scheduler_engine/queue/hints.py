@@ -70,9 +70,7 @@ class QueueingHints:
     def _ask(
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
     ) -> Decision:
-        """Ask until no answer can be better: Queue from a pending plugin beats Queue from one that said
-        unschedulable.
-        """
+        """Ask until no answer can be better: Queue from a pending plugin beats Queue from an unschedulable one."""
         decision = STAY
         for hint in self._hints_for(info.pod.scheduler_name, event):
             pending = hint.plugin in info.pending_plugins

@@ -169,8 +169,7 @@ class SchedulingQueue(Lanes):
             self.recorder.add(PodMoved(pod.key, IN_FLIGHT, OUTSIDE, cause, priority=pod.priority, uid=pod.uid))
 
     def add_unschedulable_if_not_present(self, info: QueuedPodInfo, scheduling_cycle: int) -> None:
-        """Requeue a popped pod that failed by the plugins in ``info``, or by an error if there are none; end its
-        attempt.
+        """Requeue a popped pod that failed by the plugins in ``info``, or else by an error; end its attempt.
 
         Raises QueueError when a pod of that name is already queued.
         """

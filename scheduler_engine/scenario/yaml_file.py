@@ -60,9 +60,7 @@ def at_line(error: FieldError, root: Place, name: str) -> FileError:
 
 
 def rename_on(steps: Any, root: Place, path: str) -> None:
-    """Rename the key true to ``on``: YAML 1.1 reads a bare ``on`` as true, and a command's field ``on`` needs no
-    quotes.
-    """
+    """Rename the key true to ``on``: YAML 1.1 reads a bare ``on`` as true, and a command may have a field ``on``."""
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         for kind, given in step.items() if isinstance(step, dict) else ():
             known = commands.COMMANDS[kind].rows if kind in commands.COMMANDS else {}

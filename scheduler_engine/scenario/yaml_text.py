@@ -63,9 +63,7 @@ def documents(data: Iterable[Mapping[str, Any]]) -> str:
 
 
 def can_hold(data: Any) -> bool:
-    """Return True if YAML, as Kubernetes reads it, keeps all numbers: it makes 5.0 a 5, and rounds those of 20
-    digits.
-    """
+    """Return True if YAML, as Kubernetes reads it, keeps all numbers: 5.0 becomes 5, and 20 digits are rounded."""
     if isinstance(data, Mapping):
         return all(map(can_hold, data.values()))
     if isinstance(data, (list, tuple)):

@@ -108,6 +108,6 @@ def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> bool:
 
 
 def _its_going_helps_others(scheduler: SchedulerParts, cycle: Cycle) -> None:
-    """Queue pods that may fit now. Call this after the pod itself is queued again: it must not profit."""
+    """Queue other pods that may fit now. Call this after the pod itself is queued again."""
     pod = cycle.placed
     scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None, OtherThan(pod.uid))

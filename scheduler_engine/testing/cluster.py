@@ -67,9 +67,7 @@ class Cluster:
         return self
 
     def step_until(self, holds: Callable[[Cluster], object]) -> Self:
-        """Run stage by stage until ``holds`` is true of this cluster. Raises AssertionError when it does not become
-        true.
-        """
+        """Run stage by stage until ``holds`` is true of this cluster. Raises AssertionError when it stays false."""
         for _ in range(MOST_STEPS):
             if holds(self):
                 return self

@@ -156,9 +156,7 @@ _PADDED = re.compile(r"(?:^|\.)0[0-9]")
 
 
 def parsed_ip(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return None for an invalid address; leading zeros in IPv4 are allowed, as Kubernetes still does for old
-    fields.
-    """
+    """Return None for an invalid address; allow leading zeros in IPv4, as Kubernetes still does for old fields."""
     try:
         return ipaddress.ip_address(_without_leading_zeros(value)) if "%" not in value else None
     except ValueError:

@@ -144,9 +144,7 @@ def _sysctls(items: Sequence[Data], path: str, spec: Data) -> Errors:
 
 
 def _host_namespace(sysctl: str) -> str:
-    """Return the field that shares the kernel namespace of a parameter (``net/ipv4`` is another form of
-    ``net.ipv4``).
-    """
+    """Return the field that shares a parameter's kernel namespace (``net/ipv4`` is another form of ``net.ipv4``)."""
     separator = re.search("[./]", sysctl)
     name = sysctl.translate(_SWAPPED) if separator is not None and separator[0] == "/" else sysctl
     name = name.partition("*")[0]

@@ -140,9 +140,7 @@ class FilterState(NamesPods):
         return None
 
     def _satisfies_affinity(self, labels: Mapping[str, str]) -> bool:
-        """Check that every term finds a pod in its domain; the first pod of a self-matching group needs only the
-        keys.
-        """
+        """Check that every term finds a pod; the first pod of a self-matching group needs only the keys."""
         found = True
         for term in self.terms:
             if term.topology_key not in labels:

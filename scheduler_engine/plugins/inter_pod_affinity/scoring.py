@@ -102,8 +102,6 @@ class ScoreState(NamesPods):
 
 
 def domain_of(term: AffinityTerm, meant: Pod, namespace_labels: Mapping[str, str], node: Node) -> Pair | None:
-    """Return the domain in which ``term`` counts on ``node``; None if it does not select the pod, or without a
-    label.
-    """
+    """Return the domain in which ``term`` counts on ``node``; None if it does not select the pod, or lacks a label."""
     value = node.labels.get(term.topology_key)
     return (term.topology_key, value) if value is not None and term.matches(meant, namespace_labels) else None

@@ -82,9 +82,7 @@ class FilterState:
         return FilterState(self.pod, self.constraints, [domain.clone() for domain in self.domains])
 
     def update(self, changed: Pod, node: Node | None, delta: int) -> None:
-        """Update the counts: ``changed`` came to (+1) or left (-1) ``node``. As upstream, terminating pods count
-        here.
-        """
+        """Count ``changed``, which came to (+1) or left (-1) ``node``. As upstream, terminating pods count here."""
         if node is None or changed.namespace != self.pod.namespace or not has_all_keys(node.labels, self.constraints):
             return
         for domains in self.domains:

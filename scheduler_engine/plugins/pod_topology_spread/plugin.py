@@ -158,9 +158,7 @@ class PodTopologySpread(Plugin):
         _score_state_of(state).normalize(scores)
 
     def _constraints(self, pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:
-        """Return the pod's own constraints of that kind, or the defaults if it has none at all and something selects
-        it.
-        """
+        """Return the pod's own constraints of that kind, or the defaults if it has none and something selects it."""
         if pod.topology_spread_constraints:
             return constraints_of(pod.topology_spread_constraints, pod, action)
         defaults = constraints_of(self.default_constraints, pod, action)

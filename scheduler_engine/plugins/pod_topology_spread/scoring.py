@@ -78,9 +78,7 @@ class ScoreState:
         return whole + 1 if total - whole >= 0.5 else whole
 
     def crowds(self, info: NodeInfo) -> list[tuple[int | None, float]]:
-        """Return per constraint the matching pods in the node's domain, and what these add; None: it is in no
-        domain.
-        """
+        """Return per constraint the matching pods in the node's domain (None: no domain), and what these add."""
         labels = info.node.labels if info.node is not None else {}
         crowds: list[tuple[int | None, float]] = []
         for constraint, counts, weight in self.judged:

@@ -118,9 +118,7 @@ class VolumeBinder:
             self.claims.restore(claim.key)
 
     def write(self, chosen: PodVolumes) -> None:
-        """Write to the API server; the volume controller does the rest. Raises PluginError; finished writes then
-        stay.
-        """
+        """Write to the API server; the volume controller does the rest. Raises PluginError; finished writes stay."""
         left = PodVolumes(list(chosen.static_bindings), list(chosen.provisions))
         try:
             while left.static_bindings:

@@ -204,9 +204,7 @@ class NormalizeRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class HostSelected(Event):
-    """``how``: ``highest`` (a single top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible
-    node).
-    """
+    """``how``: ``highest`` (one top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible node)."""
 
     cycle: int
     pod: str

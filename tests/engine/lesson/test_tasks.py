@@ -15,7 +15,7 @@ from tests.engine.lesson.test_lessons import FILES
 MADE = {
     "stepping-and-looking-back": "It did so at its first attempt, in this run.",
     "pod-affinity": "api-1 and api-2 are on different nodes.",
-    "the-fewest-nodes": "They stand on two nodes.",
+    "the-fewest-nodes": "They are on two nodes.",
 }
 """Lesson → a row about pods that wait or are not there when its task begins."""
 

@@ -286,7 +286,7 @@ def test_a_second_profile_by_controls_has_switches_of_its_own(page: Page, eventu
     controlled(page, eventually, "Nothing")
     page.get_by_label("Add a profile").fill("packer")
     page.keyboard.press("Enter")
-    controlled(page, eventually, "There is no such profile by default.")
+    controlled(page, eventually, "This profile does not exist by default.")
     page.get_by_role("switch", name="ImageLocality").uncheck()
     controlled(page, eventually, "ImageLocality is off.")
     page.locator("#cf-view-0").click()

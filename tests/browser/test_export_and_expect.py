@@ -214,7 +214,7 @@ def test_a_fact_is_expected_with_the_keyboard_and_taken_back(page: Page, eventua
     page.get_by_role("button", name="All expectations").click()
     eventually(lambda: "{pod: default/web-0, node: n0}" in text(page, "#panel-expectations"))
     page.get_by_role("button", name="Undo", exact=True).click()
-    eventually(lambda: "Nothing is expected yet" in text(page, "#panel-expectations"))
+    eventually(lambda: "No expectations yet" in text(page, "#panel-expectations"))
 
 
 def test_a_verdict_is_expected_from_its_opened_cell(page: Page, eventually: Eventually) -> None:
@@ -239,7 +239,7 @@ def test_what_differs_later_is_told_and_is_not_red(page: Page, eventually: Event
     assert page.locator("#now-red").count() == 0
     press(page, eventually, "n")
     page.locator("#tab-expectations").click()
-    eventually(lambda: "Different at the moment in view:" in text(page, ".xp-d"))
+    eventually(lambda: "At the moment in view it is different:" in text(page, ".xp-d"))
     assert "n0" in text(page, ".xp-d")
     assert page.locator("#now-red, .xp-r.is-no").count() == 0
     assert page.locator("#tab-expectations").get_attribute("data-red") is None

@@ -29,7 +29,7 @@ def test_memory_that_is_turned_up_costs_the_pod_that_goes_first_its_place(page: 
     assert "The kubelet has ranked no pods so far" in text(page, PANEL)
     use(page, eventually, "greedy-low", "4168Mi")
     assert "its kubelet has not seen this yet" in text(page, f"{PANEL} .nd-h")
-    assert "below it" in text(page, f"{PANEL} .ga.is-below")
+    assert "below the threshold" in text(page, f"{PANEL} .ga.is-below")
     click(page, eventually, "#do-10")
     assert text(page, f"{PANEL} .rk tr.is-victim th b") == "greedy-low"
     assert "evicted exceeds its request; priority 0, lower than that of greedy-high" in text(

@@ -146,7 +146,7 @@ def test_there_is_a_limit(decided: Any) -> None:
     for pod in ("web", "big"):
         assert decided.post("expect/", fact="placement", pod=f"default/{pod}").status_code == 200
     answer = decided.post("expect/", fact="placement", pod="default/third")
-    assert (answer.status_code, "keeps 2 expectations" in answer.content.decode()) == (422, True)
+    assert (answer.status_code, "at most 2 expectations" in answer.content.decode()) == (422, True)
     assert len(kept(decided)) == 2
 
 
@@ -184,7 +184,7 @@ def test_what_lies_ahead_after_going_back_is_not_undone_until_something_else_is_
     assert (found.place, found.red, found.moment) == (UNDONE, False, "")
     assert found.differs
     html = decided.get("panel/expectations/").content.decode()
-    assert "undone: the log leads elsewhere since" in html
+    assert "undone: the timeline has changed since" in html
     assert 'data-red="0"' in decided.get("panel/sentence/").content.decode()
     branch = decided.sandbox.branches.get()
     decided.post("reopen/", branch=str(branch.pk))
@@ -210,7 +210,7 @@ def test_a_tick_of_playing_that_goes_on_keeps_what_was_expected_in_it(decided: A
     assert len(decided.log()) == 7
     (found,) = outcomes(decided)
     assert (found.place, found.red, found.counts) == (HERE, False, False), "the tick goes on"
-    assert "an export leaves it out" in decided.get("panel/expectations/").content.decode()
+    assert "an export omits it" in decided.get("panel/expectations/").content.decode()
 
 
 def test_a_fork_expects_what_lies_behind_it(decided: Any) -> None:
@@ -312,7 +312,7 @@ def test_what_is_collected_goes_into_the_exported_scenario(decided: Any, tmp_pat
     path.write_bytes(answer.content)
     assert [failure for point in run(load_scenario(path)) for failure in point.failures] == []
     html = decided.get("export/", form="scenario", expect="collected").content.decode()
-    assert "4 expectations: collected" in html
+    assert "4 expectations: added here" in html
     assert "One is left out" in html
 
 

@@ -122,8 +122,8 @@ def test_when_nothing_has_changed_the_walk_stops_at_the_head(simulation: Simulat
     simulation.execute(commands.Settle())
     snapshot(simulation, "third", **TOO_LARGE)
     shown = found(simulation)
-    assert shown["note"] == "UpdateSnapshot stopped at the head: nothing had changed since the snapshot before."
-    assert {item["note"] for item in shown["lists"]} == {"kept as it was"}
+    assert shown["note"] == "UpdateSnapshot stopped at the head: nothing had changed since the previous snapshot."
+    assert {item["note"] for item in shown["lists"]} == {"unchanged"}
 
 
 def test_after_a_node_has_changed_its_zone_the_list_keeps_the_old_order_and_says_so(simulation: Simulation) -> None:
@@ -273,7 +273,7 @@ def test_before_the_first_snapshot_the_live_list_is_there_already() -> None:
     shown = found(simulation)
     assert (shown["has"], shown["taken"]) == (True, None)
     assert [(card["name"], card["newer"], card["mark"]) for card in shown["recency"]] == [("a1", False, 0)]
-    assert shown["note"] == "No snapshot has been taken yet: the first one copies all of them."
+    assert shown["note"] == "No snapshot has been taken yet. The first one copies every NodeInfo."
 
 
 def test_an_empty_cache_says_so() -> None:

@@ -147,7 +147,7 @@ def test_every_setting_that_differs_is_told_beside_its_default(settings: dict[st
             sets(score={"enabled": [{"name": "NodeAffinity", "weight": 20}]}),
             [
                 "NodeAffinity has weight 20 at Score; by default it is 2.",
-                "NodeAffinity runs in another place at Score.",
+                "NodeAffinity runs in a different position at Score.",
             ],
             id="a weight at score, which also moves the plugin to the front",
         ),
@@ -159,8 +159,8 @@ def test_every_setting_that_differs_is_told_beside_its_default(settings: dict[st
         pytest.param(
             sets(filter={"enabled": [{"name": "NodeResourcesFit"}]}, score={"enabled": [OFF]}),
             [
-                "NodeResourcesFit runs in another place at Filter.",
-                "ImageLocality runs in another place at Score.",
+                "NodeResourcesFit runs in a different position at Filter.",
+                "ImageLocality runs in a different position at Score.",
             ],
             id="another order",
         ),
@@ -252,11 +252,11 @@ def test_a_plugin_that_is_off_everywhere_is_told_once_and_not_by_each_argument()
 
 
 def test_a_profile_that_is_added_and_one_that_is_renamed_are_told() -> None:
-    other = "There is no such profile by default."
+    other = "This profile does not exist by default."
     assert differs([{"schedulerName": "default-scheduler"}, {"schedulerName": "packer"}]) == {"Profile packer": [other]}
     assert differs([{"schedulerName": "packer"}]) == {
         ALL: [
-            "There is no profile default-scheduler: the scheduler leaves pods that name no scheduler alone.",
+            "There is no profile default-scheduler: the scheduler ignores pods that name no scheduler.",
         ],
         "Profile packer": [other],
     }

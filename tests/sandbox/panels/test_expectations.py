@@ -95,7 +95,7 @@ def test_what_stands_at_one_moment_stands_together(world: World) -> None:
     assert titles == [
         "after command 1, apply Node n1",
         "at command 2",
-        "scenario: as it is opened",
+        "scenario: when it is opened",
         "scenario: after step 2",
         "scenario: at the end",
     ]

@@ -207,7 +207,7 @@ def test_a_pressure_that_is_over_tells_how_long_it_stays() -> None:
 def test_what_is_used_shows_before_the_kubelet_has_seen_it() -> None:
     found = detail("memory-pressure", use("greedy-low", "4168Mi"))
     assert gauge(found, "memory.available")["left"] == "200Mi"
-    assert words(found) == ["below it: the kubelet will see at its next look"]
+    assert words(found) == ["below the threshold: the kubelet will see this at its next look"]
     assert found["gauges"]["news"]
     assert found["gauges"]["looks"] == "it looks every 10 s, next at 00:10"
 
@@ -426,7 +426,7 @@ def test_a_threshold_that_removing_was_enough_for_is_not_said_to_evict() -> None
 
 def test_usage_that_rises_again_after_a_removal_is_below_the_threshold() -> None:
     found = detail("two-disks", *FREED, layer("writer", "19Gi"))
-    assert words(found, "imagefs.available") == ["below it: the kubelet will see at its next look"]
+    assert words(found, "imagefs.available") == ["below the threshold: the kubelet will see this at its next look"]
     assert found["gauges"]["news"]
 
 

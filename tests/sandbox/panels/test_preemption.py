@@ -31,10 +31,10 @@ OUT = [("2000m", "batch-8"), ("1100m", "batch-7"), ("500m", "api-2"), ("0m", "ca
 FRAMES = [
     ("2300m used of 4000m", "payments-1 asks for 3000m"),
     *(
-        (f"{used} used of 4000m", f"RemovePod({name}); PreFilter plugins that count it take it out, too")
+        (f"{used} used of 4000m", f"RemovePod({name}); PreFilter plugins that count it remove it, too")
         for used, name in OUT
     ),
-    ("3000m asked ≤ 4000m", "without 4 pods of lower priority payments-1 fits"),
+    ("3000m asked ≤ 4000m", "without 4 pods of lower priority, payments-1 fits"),
     ("3000m asked + 500m back = 3500m ≤ 4000m", "cart-5 fits beside payments-1: it may stay"),
     (
         "3000m asked + 500m staying + 600m back = 4100m > 4000m",
@@ -107,7 +107,7 @@ def test_the_film_of_the_past_counts_pods_that_are_gone_by_now() -> None:
     world = world_of(simulation)
     assert "default/large-1" not in world.pods
     frames = stats(world, View(cycle=1))["film"]["frames"]
-    told = "RemovePod(small-1): priority 5 is below 10; PreFilter plugins that count it take it out, too"
+    told = "RemovePod(small-1): priority 5 is below 10; PreFilter plugins that count it remove it, too"
     assert (frames[1]["note"], "small-1" in frames[1]["pod"]) == (told, True)
     assert [frame["formula"] for frame in frames] == [
         "4000m used of 4000m",

@@ -205,7 +205,7 @@ def test_a_change_of_a_ghost_is_not_called_nothing() -> None:
         "The change of n2 was passed over, as the node has left."
     )
     note = PANELS["cache"].stats(world_of(simulation), View())["note"]
-    assert note == "UpdateSnapshot copied nothing: what was newer belongs to a node that has left (n2)."
+    assert note == "UpdateSnapshot copied nothing: the only newer NodeInfos belong to nodes that have left (n2)."
 
 
 def test_the_only_node_of_a_cluster_is_called_so() -> None:

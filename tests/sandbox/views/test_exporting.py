@@ -184,7 +184,7 @@ def test_a_file_that_is_too_large_is_refused(decided: Any, monkeypatch: pytest.M
 def test_more_expectations_than_a_file_holds_are_refused(decided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exporting, "MOST_EXPECTED", 3)
     answer = decided.get("export/scenario/", expect="verdicts")
-    assert (answer.status_code, "a file holds 3" in answer.content.decode()) == (413, True)
+    assert (answer.status_code, "a file holds at most 3" in answer.content.decode()) == (413, True)
     assert decided.get("export/scenario/", expect="placements").status_code == 200
 
 

@@ -161,7 +161,7 @@ def test_the_panel_shows_what_was_set(cluster: Any) -> None:
     cluster.post("kubelet/", node="n1", configuration="evictionHard: {memory.available: 1Gi}")
     cluster.post("do/settle/")
     cluster.post("usage/", pod="default/web", memory="7500Mi")
-    assert "below it: the kubelet will see at its next look" in panel(cluster)
+    assert "below the threshold: the kubelet will see this at its next look" in panel(cluster)
     cluster.post("do/advance/", seconds="10")
     html = panel(cluster)
     assert "met: evicts" in html

@@ -42,17 +42,17 @@ def test_an_eviction_is_allowed_then_refused_and_allowed_when_asked_again(page: 
     choose(page, eventually, "pod", "default/db-1")
     click(page, eventually, "#insp-evict")
     assert "The disruption budget db needs 2 healthy pods and has 2 currently" in row(page, "db-1", 429)
-    assert "Wait: db-0 is still on the way out." in row(page, "db-1", 429)
+    assert "Wait: db-0 is still terminating." in row(page, "db-1", 429)
     assert text(page, "#sentence-text") == (
         "The API server refused to evict db-1: 429, Cannot evict pod as it would violate the pod's disruption budget."
     )
     assert "429" in text(page, "#panel-inspector .insp-answer")
     for _ in range(3):
         click(page, eventually, "#do-10")
-    assert "Ask again: by now db lets 1 pod go." in row(page, "db-1", 429)
+    assert "Ask again: db now allows evicting 1 pod." in row(page, "db-1", 429)
     click(page, eventually, f'{PANEL} [id="ev-again-default/db-1"]')
     assert "200 OK" in row(page, "db-1", 200)
-    assert "Asked again, it was allowed at 00:30.0." in row(page, "db-1", 429)
+    assert "A later request was allowed at 00:30.0." in row(page, "db-1", 429)
 
 
 def test_a_misconfigured_budget_answers_500_until_it_is_deleted(page: Page, eventually: Eventually) -> None:
@@ -63,7 +63,7 @@ def test_a_misconfigured_budget_answers_500_until_it_is_deleted(page: Page, even
     assert "500 Internal Server Error" in row(page, "db-0", 500)
     assert "This pod has more than one PodDisruptionBudget" in row(page, "db-0", 500)
     page.locator(PANEL).get_by_role("button", name="Delete budget forgotten").click()
-    eventually(lambda: "Ask again: by now db lets 2 pods go." in row(page, "db-0", 500))
+    eventually(lambda: "Ask again: db now allows evicting 2 pods." in row(page, "db-0", 500))
     click(page, eventually, f'{PANEL} [id="ev-again-default/db-0"]')
     assert "200 OK" in row(page, "db-0", 200)
 
@@ -74,14 +74,14 @@ def test_a_stuck_eviction_is_marked_and_resolved_past_the_eviction_api(page: Pag
     click(page, eventually, "#do-10")
     eventually(lambda: page.locator(f"{PANEL} .is-stuck").count() == 2)
     assert "db-1 is not ready" in row(page, "db-0", 429)
-    button = page.locator(PANEL).get_by_role("button", name="Delete db-0 past the Eviction API")
+    button = page.locator(PANEL).get_by_role("button", name="Delete db-0 without the Eviction API")
     button.click()
     eventually(lambda: page.locator(f"{PANEL} .is-stuck").count() == 1)
     for _ in range(3):
         click(page, eventually, "#do-10")
-    asked_again = "Deleted past the Eviction API; asked again at 00:15.0, when no budget counted it any more."
+    asked_again = "Deleted without the Eviction API. Asked again at 00:15.0, when no budget counted it any longer."
     assert asked_again in row(page, "db-0", 429)
-    assert "it was being deleted already: no budget is asked" in row(page, "db-0", 200)
+    assert "it was already being deleted: no budget is checked" in row(page, "db-0", 200)
 
 
 def test_a_node_is_drained_at_the_pace_of_the_budget(page: Page, eventually: Eventually) -> None:
@@ -104,7 +104,7 @@ def test_a_node_is_drained_at_the_pace_of_the_budget(page: Page, eventually: Eve
     for _ in range(3):
         click(page, eventually, "#do-10")
     assert "finished" in text(page, drain)
-    assert "of DaemonSets" in text(page, drain)
+    assert "DaemonSet or static pods" in text(page, drain)
     click(page, eventually, f'{drain} [id="ed-open-node1"]')
     assert page.locator('#panel-cluster article[data-node="node1"].is-cordoned').count() == 0
 
@@ -121,7 +121,7 @@ def test_a_failed_drain_tells_kubectls_words_and_which_flag_helps(page: Page, ev
     )
     said = text(page, "#panel-inspector")
     assert 'error: unable to drain node "node1" due to error: cannot delete DaemonSet-managed Pods' in said
-    assert "--ignore-daemonsets: leave pods of DaemonSets there." in said
+    assert "--ignore-daemonsets: leave DaemonSet pods where they are." in said
     click(page, eventually, "#do-1")
     assert page.locator("#insp-force").is_checked(), "as the last drain was asked for"
     assert not page.locator("#insp-ignore_daemonsets").is_checked()
@@ -163,4 +163,4 @@ def test_a_taint_counts_down_and_is_removed_in_time(page: Page, eventually: Even
     assert "Must leave in 59 min 50 s, at 60:00.0: key1=value1:NoExecute" in text(page, ".insp-plan")
     paste(page, eventually, UNTAINTED)
     eventually(lambda: page.locator(plan).get_attribute("data-state") == "cancelled")
-    assert "cancelled 59 min 50 s before: the taint was removed in time" in text(page, plan)
+    assert "cancelled 59 min 50 s early: the taint was removed in time" in text(page, plan)

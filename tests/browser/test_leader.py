@@ -55,7 +55,7 @@ def test_a_leader_that_stood_still_is_one_of_two_and_each_ones_queue_can_be_seen
     click(page, eventually, "#pause-1")
     for _ in range(2):
         click(page, eventually, "#do-10")
-    assert "stands still" in text(page, "#panel-leader .ld-alarm")
+    assert "is paused" in text(page, "#panel-leader .ld-alarm")
     assert page.locator("#panel-queues [data-replica]").count() == 2
     click(page, eventually, "#resume-1")
     assert "leases do not fence" in text(page, "#panel-leader .ld-alarm")

@@ -158,7 +158,7 @@ def test_an_owner_can_go_after_its_pods(page: Page, eventually: Eventually) -> N
     page.locator("#tab-workloads").click()
     page.locator('[id="w-delete:Deployment:default/last"]').click()
     click(page, eventually, '[id="w-foreground:Deployment:default/last"]')
-    assert text(page, "#sentence-text") == "Deployment last is being deleted: what it owns goes first."
+    assert text(page, "#sentence-text") == "Deployment last is being deleted: the objects it owns go first."
     assert "being deleted" in text(page, f"{ROW} .w-kind >> nth=1")
     for _ in range(4):
         click(page, eventually, "#do-10")

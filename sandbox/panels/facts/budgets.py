@@ -40,7 +40,7 @@ class Budget:
 
     @property
     def text(self) -> str:
-        """``2 healthy, 2 needed, none may go``"""
+        """``2 healthy, 2 needed, none may be evicted``"""
         if self.allowed == 0:
             return say("budgets.none-may-go", healthy=self.healthy, needed=self.needed)
         return say("budgets.may-go", healthy=self.healthy, needed=self.needed, allowed=self.allowed)

@@ -17,7 +17,7 @@ markup = partial(panel_html, "inspector")
 def test_a_pod_shows_its_budget_and_the_last_answer() -> None:
     world = world_after("eviction-answers", evict("db-0"), evict("db-1"))
     found = stats(world, View(pod="default/db-1"))
-    assert found["budgets"] == [{"name": "db", "text": "2 healthy, 2 needed, none may go"}]
+    assert found["budgets"] == [{"name": "db", "text": "2 healthy, 2 needed, none may be evicted"}]
     assert (found["answer"]["code"], found["answer"]["cause"]) == (
         429,
         "The disruption budget db needs 2 healthy pods and has 2 currently",
@@ -71,7 +71,7 @@ def test_a_failed_drain_tells_what_kubectl_says_and_which_flag_helps() -> None:
     failed = world_after("drain", drain("node1", ignore_daemonsets=False))
     html = markup(failed, node="node1")
     assert "error: unable to drain node &#34;node1&#34; due to error: cannot delete DaemonSet-managed Pods" in html
-    assert "<li>--ignore-daemonsets: leave pods of DaemonSets there.</li>" in html
+    assert "<li>--ignore-daemonsets: leave DaemonSet pods where they are.</li>" in html
     again = html.partition('id="insp-again-node1"')[2].partition("</button>")[0]
     assert '"ignore_daemonsets": "1"' in again
     assert "Drain again with --ignore-daemonsets" in again

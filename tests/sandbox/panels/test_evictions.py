@@ -61,8 +61,8 @@ def test_a_refusal_tells_the_message_the_cause_the_budget_and_what_to_wait_for()
     )
     assert refused["message"] == VIOLATES
     assert refused["cause"] == "The disruption budget db needs 2 healthy pods and has 2 currently"
-    assert refused["live"] == "db now: 2 healthy, 2 needed, none may go"
-    assert refused["ways"] == ["Wait: db-0 is still on the way out."]
+    assert refused["live"] == "db now: 2 healthy, 2 needed, none may be evicted"
+    assert refused["ways"] == ["Wait: db-0 is still terminating."]
     assert refused["again"]
     assert not refused["stuck"]
 
@@ -72,7 +72,7 @@ def test_a_leaving_pod_that_nobody_replaces_is_not_waited_for() -> None:
     world = world_after("eviction-answers", evict("db-2"), smaller, evict("db-1"))
     (refused, _) = panel(world)["requests"]
     assert refused["ways"] == [
-        "Fix the budget: db needs 2 healthy of 2 pods, which never lets one go. "
+        "Fix the budget: db needs 2 healthy of 2 pods, so it never allows an eviction. "
         "Lower minAvailable, raise maxUnavailable, or add a replica."
     ]
 
@@ -87,7 +87,7 @@ def test_a_leaving_pod_that_was_replaced_at_once_is_not_waited_for() -> None:
     simulation.execute(commands.Evict(second.key))
     (refused, _) = panel(world_of(simulation))["requests"]
     (new,) = [pod.name for pod in simulation.api.pods() if pod.uid not in (first.uid, second.uid)]
-    assert refused["ways"] == [f"Look after the application: {new} is not ready, and web counts 1 healthy."]
+    assert refused["ways"] == [f"Check the application: {new} is not ready, and web counts 1 healthy."]
 
 
 def test_the_same_refusal_again_counts_instead_of_filling_the_list() -> None:
@@ -100,7 +100,7 @@ def test_a_refusal_that_was_followed_by_an_allowance_says_so() -> None:
     world = world_after("eviction-answers", evict("db-0"), evict("db-1"), advance(31), evict("db-1"))
     allowed, refused, _ = panel(world)["requests"]
     assert allowed["code"] == 200
-    assert refused["after"] == "Asked again, it was allowed at 00:31.0."
+    assert refused["after"] == "A later request was allowed at 00:31.0."
     assert (refused["again"], refused["ways"]) == (False, [])
 
 
@@ -111,11 +111,11 @@ def test_two_budgets_are_a_misconfiguration_with_a_way_out_for_each() -> None:
     assert [label for label, _, _ in request["deletes"]] == [
         "Delete budget db",
         "Delete budget forgotten",
-        "Delete db-0 past the Eviction API",
+        "Delete db-0 without the Eviction API",
     ]
     world = world_after("eviction-two-budgets", evict("db-0"), delete("PodDisruptionBudget", "forgotten"))
     (request,) = panel(world)["requests"]
-    assert request["ways"] == ["Ask again: by now db lets 2 pods go."]
+    assert request["ways"] == ["Ask again: db now allows evicting 2 pods."]
 
 
 def test_a_stuck_eviction_is_marked_with_what_would_resolve_it() -> None:
@@ -126,13 +126,13 @@ def test_a_stuck_eviction_is_marked_with_what_would_resolve_it() -> None:
     stuck = next(request for request in shown["requests"] if request["pod"] == "default/db-0")
     assert (stuck["stuck"], stuck["times"], stuck["node"]) == (True, 3, "node1")
     assert stuck["ways"] == [
-        "Look after the application: db-1 is not ready, and db counts 1 healthy.",
-        "Fix the budget: db needs 2 healthy of 2 pods, which never lets one go. Lower minAvailable, raise "
+        "Check the application: db-1 is not ready, and db counts 1 healthy.",
+        "Fix the budget: db needs 2 healthy of 2 pods, so it never allows an eviction. Lower minAvailable, raise "
         "maxUnavailable, or add a replica.",
     ]
-    assert stuck["deletes"] == [("Delete db-0 past the Eviction API", "Pod", "default/db-0")]
+    assert stuck["deletes"] == [("Delete db-0 without the Eviction API", "Pod", "default/db-0")]
     unhealthy = next(request for request in shown["requests"] if request["pod"] == "default/db-1")
-    assert unhealthy["ways"][-1].startswith("db-1 itself is not ready: unhealthyPodEvictionPolicy AlwaysAllow")
+    assert unhealthy["ways"][-1].startswith("db-1 itself is not ready. With unhealthyPodEvictionPolicy AlwaysAllow")
 
 
 def test_a_drain_that_waits_for_a_pod_to_end_is_not_stuck() -> None:
@@ -144,9 +144,9 @@ def test_deleting_the_pod_resolves_a_stuck_eviction() -> None:
     late, request = [item for item in panel(world)["requests"] if item["pod"] == "default/db-0"]
     assert (request["stuck"], request["again"]) == (False, False)
     assert request["after"] == (
-        "Deleted past the Eviction API; asked again at 00:15.0, when no budget counted it any more."
+        "Deleted without the Eviction API. Asked again at 00:15.0, when no budget counted it any longer."
     )
-    assert late["steps"][0]["text"] == "it was being deleted already: no budget is asked"
+    assert late["steps"][0]["text"] == "it was already being deleted: no budget is checked"
 
 
 def test_a_pod_that_never_ran_goes_at_once_and_no_budget_is_asked() -> None:
@@ -154,7 +154,7 @@ def test_a_pod_that_never_ran_goes_at_once_and_no_budget_is_asked() -> None:
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "waits"}, "spec": {"containers": containers}}
     world = world_after("eviction-answers", {"kind": "apply", "manifests": [manifest]}, evict("waits"))
     (request,) = panel(world)["requests"]
-    assert [step["text"] for step in request["steps"]] == ["it had not been started: deleted at once"]
+    assert [step["text"] for step in request["steps"]] == ["it had not started: deleted at once"]
 
 
 # --- drains ---
@@ -165,7 +165,7 @@ def test_a_drain_tells_who_is_refused_who_leaves_who_stays_and_when_it_asks_agai
     (row,) = panel(world)["drains"]
     assert (row["state"], row["left"], row["ring"]) == ("1 pod refused", "asks again in 3 s", 60)
     named = {item["title"]: [pod["name"].partition("-")[0] for pod in item["pods"]] for item in row["lists"]}
-    assert named == {"Refused": ["db"], "On the way out": ["db"], "Stay": ["agent"]}
+    assert named == {"Refused": ["db"], "Terminating": ["db"], "Stay": ["agent"]}
     assert (row["evicted"], row["rounds"], row["over"]) == (1, "3 rounds", False)
 
 
@@ -184,7 +184,7 @@ def test_a_failed_drain_tells_kubectls_words_and_offers_the_flag_that_helps() ->
     failure = row["failure"]
     start = 'error: unable to drain node "node1" due to error: cannot delete DaemonSet-managed Pods (use --ignore-'
     assert failure["error"].startswith(start)
-    assert failure["ways"] == ["--ignore-daemonsets: leave pods of DaemonSets there."]
+    assert failure["ways"] == ["--ignore-daemonsets: leave DaemonSet pods where they are."]
     assert failure["again"] == ["force", "ignore_daemonsets"]
     assert failure["label"] == "Drain again with --force --ignore-daemonsets"
 
@@ -200,7 +200,7 @@ def test_a_drain_that_a_500_fails_points_to_the_requests() -> None:
     (row,) = panel(world)["drains"]
     assert (row["state"], row["rounds"]) == ("failed", "1 round")
     assert "error when evicting pods/&#34;db-0&#34; -n &#34;default&#34;" in markup(world)
-    assert row["failure"]["ways"] == ["The requests that were refused say why. Then drain again."]
+    assert row["failure"]["ways"] == ["The refused requests say why. Resolve that, then drain again."]
     assert row["failure"]["label"] == "Drain again with --force --ignore-daemonsets"
 
 
@@ -245,14 +245,14 @@ def test_a_plan_is_cancelled_when_the_taint_goes_in_time_and_made_anew_when_it_c
     planned, cancelled = panel(world)["plans"]
     assert (planned["state"], planned["at"], planned["text"]) == ("planned", "91:40.0", "must leave in 60 min")
     assert (cancelled["state"], cancelled["at"]) == ("cancelled", "30:00.0")
-    assert cancelled["text"] == "cancelled 30 min before: the taint was removed in time"
+    assert cancelled["text"] == "cancelled 30 min early: the taint was removed in time"
 
 
 @pytest.mark.parametrize(
     ("seconds", "wait", "why", "then"),
     [
         pytest.param(
-            None, 10, "slow:NoExecute drives it away at once", "evicted at once", id="by one that is not tolerated"
+            None, 10, "slow:NoExecute evicts it at once", "evicted at once", id="by one that is not tolerated"
         ),
         pytest.param(
             20, 0, "slow:NoExecute lets it stay 20 s", "must leave in 20 s", id="by a shorter limit in the same instant"
@@ -282,8 +282,8 @@ def test_a_plan_that_a_second_taint_ends_says_so(seconds: int | None, wait: floa
 def test_a_planned_pod_that_is_deleted_before_has_overtaken_its_plan() -> None:
     world = world_after("taint-removed-in-time", advance(60), delete("Pod", "stays-an-hour"), advance(31))
     (plan,) = panel(world)["plans"]
-    assert plan["state"] == "overtaken"
-    assert plan["text"] == "the pod went for another reason, 58 min 30 s before"
+    assert plan["state"] == "left earlier"
+    assert plan["text"] == "the pod left for another reason, 58 min 30 s early"
 
 
 def test_the_node_that_is_not_ready_drives_its_pods_away_but_not_those_of_the_daemon_set() -> None:

@@ -61,7 +61,7 @@ ODD = "a b: c uses d (Orphan)"
 """What a name or a value may look like before anybody has judged it."""
 TOLD_OF_ODD: list[tuple[commands.Command, str]] = [
     (commands.Patch("Pod", ODD, {"a": ODD}), f"{ODD} was edited: a={ODD}."),
-    (commands.Taint(ODD, "gpu", "NoSchedule", ODD), f"{ODD} has the taint gpu={ODD}:NoSchedule now."),
+    (commands.Taint(ODD, "gpu", "NoSchedule", ODD), f"{ODD} now has the taint gpu={ODD}:NoSchedule."),
     (commands.Usage(pod=ODD, cpu="2"), f"{ODD} now uses cpu 2."),
     (commands.NodeCondition(ODD, "Ready", "False"), f"{ODD}: Ready is False now."),
     (commands.KubeletConfigure(ODD), f"Kubelet configuration applied on {ODD}."),
@@ -81,7 +81,7 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
         pytest.param(
             "eviction-answers",
             [evict("db-0")],
-            "The API server lets db-0 go: 200. It has 30 s to end, and no budget counts it any more.",
+            "The API server allows evicting db-0: 200. It has 30 s to stop, and no budget counts it any longer.",
             id="an eviction is allowed",
         ),
         pytest.param(
@@ -95,7 +95,7 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
             "eviction-two-budgets",
             [evict("db-0"), evict("db-0")],
             "The API server refused to evict db-0: 500, This pod has more than one PodDisruptionBudget, which the "
-            "eviction subresource does not support. It was asked 2 times.",
+            "eviction subresource does not support. It was refused 2 times.",
             id="an eviction is refused twice, as two budgets select the pod",
         ),
         pytest.param(
@@ -107,13 +107,13 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
         pytest.param(
             "drain",
             [drain("node1"), advance(6), drain("node1", on=False)],
-            "The drain of node1 was stopped: nobody is asked any more.",
+            "The drain of node1 was stopped: no more evictions are requested.",
             id="a drain is stopped",
         ),
         pytest.param(
             "eviction-two-budgets",
             [{"kind": "delete", "object_kind": "PodDisruptionBudget", "key": "default/db"}, advance(1), drain("node1")],
-            "The drain of node1 waits for the pods that it has evicted to end.",
+            "The drain of node1 waits for the evicted pods to end.",
             id="a drain waits for the end of its pods",
         ),
         pytest.param(
@@ -155,7 +155,7 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
         pytest.param(
             "taint-removed-in-time",
             [ANEW],
-            "stays-an-hour was deleted and made anew.",
+            "stays-an-hour was deleted and created again.",
             id="a pod is made anew",
         ),
         pytest.param(
@@ -187,7 +187,7 @@ def test_pods_that_must_leave_together_are_told_together() -> None:
 
 
 def test_a_scaled_workload_tells_how_far_it_is() -> None:
-    words = "StatefulSet db now wants 5 pods: 5 there, 3 ready."
+    words = "StatefulSet db now wants 5 pods: 5 exist, 3 ready."
     assert text(world_after("eviction-answers", SCALE)) == words
 
 
@@ -220,7 +220,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "memory-pressure",
             [uses("greedy-low", "4168Mi"), advance(10)],
             "greedy-low is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
-            "500Mi, available: 200Mi. It gets 1 s to end.",
+            "500Mi, available: 200Mi. It has 1 s to stop.",
             id="a kubelet evicts a pod",
         ),
         pytest.param(
@@ -233,13 +233,13 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         pytest.param(
             "soft-threshold",
             [refused_by_its_node()],
-            "The kubelet of node1 does not take large: OutOfmemory.",
+            "The kubelet of node1 rejects large: OutOfmemory.",
             id="a kubelet does not take a pod",
         ),
         pytest.param(
             "soft-threshold",
             [refused_by_its_node(priorityClassName="system-node-critical")],
-            "The kubelet of node1 ends busy in 30 s, so that a critical pod has room.",
+            "The kubelet of node1 ends busy in 30 s, to make room for a critical pod.",
             id="a kubelet ends a pod for a critical one",
         ),
         pytest.param(
@@ -259,7 +259,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "two-disks",
             [{"kind": "usage", "pod": "default/logger", "ephemeral_storage": "95Gi"}, advance(10)],
             "logger is evicted by the kubelet of node1: the node was low on resource: ephemeral-storage. Threshold "
-            "quantity: 10Gi, available: 5Gi. It gets 1 s to end. Containers and images are on another disk, so "
+            "quantity: 10Gi, available: 5Gi. It has 1 s to stop. Containers and images are on another disk, so "
             "removing them first would not have helped.",
             id="a kubelet cannot free the disk that is short",
         ),
@@ -280,19 +280,19 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         pytest.param(
             "soft-threshold",
             [uses("busy", "9Gi"), advance(60), uses("busy", "4Gi"), advance(60)],
-            "The kubelet of node1: memory.available<1.5Gi holds no more, so its grace period would start anew.",
+            "The kubelet of node1: memory.available<1.5Gi no longer holds, so its grace period would start again.",
             id="a soft threshold is no longer crossed",
         ),
         pytest.param(
             "soft-threshold",
             [uses("busy", "9Gi"), advance(20), uses("busy", "4Gi"), advance(400)],
-            "The kubelet of node1 reports no MemoryPressure any more.",
+            "The kubelet of node1 no longer reports MemoryPressure.",
             id="the pressure is over",
         ),
         pytest.param(
             "eviction-stuck",
             [delete("Pod", "db-0")],
-            "db-0 is deleted: no budget is asked for that. It has 30 s to end.",
+            "db-0 is being deleted: no budget is checked for that. It has 30 s to stop.",
             id="a pod is deleted past its budget",
         ),
         pytest.param(
@@ -304,13 +304,13 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         pytest.param(
             "deleted-in-the-foreground",
             [{**delete("Deployment", "last"), "propagation_policy": "Foreground"}],
-            "Deployment last is being deleted: what it owns goes first.",
+            "Deployment last is being deleted: the objects it owns go first.",
             id="an owner waits for what it owns",
         ),
         pytest.param(
             "deleted-in-the-foreground",
             [{**delete("Deployment", "spared"), "propagation_policy": "Orphan"}],
-            "Deployment spared was deleted; what it owned stays.",
+            "Deployment spared was deleted; the objects it owned stay.",
             id="an owner leaves orphans",
         ),
         pytest.param(
@@ -396,7 +396,7 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
     [
         pytest.param(
             [{"kind": "configure", "configuration": HALF}],
-            "Configuration applied. It counts from the next attempt.",
+            "Configuration applied. It takes effect with the next attempt.",
             id="the scheduler is configured",
         ),
         pytest.param(
@@ -406,12 +406,12 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [WAITS, *[STAGE] * 13, {"kind": "allow", "pod": "default/web-4"}],
-            "web-4 need not wait on Permit any longer.",
+            "web-4 no longer has to wait on Permit.",
             id="a pod that waits is allowed",
         ),
         pytest.param(
             [{"kind": "assumed-ttl", "seconds": 0.5}],
-            "Assumed pods are forgotten by the cache 0.5 s after their binding has ended, if nobody confirms it.",
+            "The cache forgets an assumed pod 0.5 s after its binding has ended, if nothing confirms it.",
             id="assumed pods expire",
         ),
         pytest.param(
@@ -421,13 +421,13 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [LIMITED],
-            "The API server asks admission plugin LimitPodHardAntiAffinityTopology about pods from now on. "
-            "Those that are there stay.",
+            "From now on the API server asks admission plugin LimitPodHardAntiAffinityTopology about new pods. "
+            "Existing pods stay.",
             id="an admission plugin is switched on",
         ),
         pytest.param(
             [LIMITED, LIMITED | {"enabled": False}],
-            "The API server does not ask admission plugin LimitPodHardAntiAffinityTopology any more, as by default.",
+            "The API server no longer asks admission plugin LimitPodHardAntiAffinityTopology, which is the default.",
             id="an admission plugin is switched off again",
         ),
         pytest.param(
@@ -443,13 +443,13 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [TWO, advance(5), replica("release")],
-            "kube-scheduler-1 was asked to end, and stopped in good order. No replica leads yet: let time pass, and "
+            "kube-scheduler-1 was asked to stop, and shut down cleanly. No replica leads yet: let time pass, and "
             "one takes the lock.",
             id="the leader is asked to end",
         ),
         pytest.param(
             [TWO, advance(5), replica("partition")],
-            "kube-scheduler-1 is cut off from the API server: no watch event reaches it, no write of it arrives.",
+            "kube-scheduler-1 is cut off from the API server: it gets no watch events, and its writes do not arrive.",
             id="the leader is cut off",
         ),
         pytest.param(
@@ -464,27 +464,27 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [TWO, advance(5), replica("pause", 2)],
-            "kube-scheduler-2 stands still, while time passes for the others.",
+            "kube-scheduler-2 is paused, while time passes for the others.",
             id="one that does not lead stands still",
         ),
         pytest.param(
             [TWO, replica("pause")],
-            "kube-scheduler-1 stands still, while time passes for the others. Nobody schedules now.",
+            "kube-scheduler-1 is paused, while time passes for the others. Nobody schedules now.",
             id="the leader stands still before it has scheduled anything",
         ),
         pytest.param(
             [TWO, replica("pause"), advance(3)],
-            "3 s passed. Nobody schedules now, as kube-scheduler-1 stands still.",
+            "3 s passed. Nobody schedules now, because kube-scheduler-1 is paused.",
             id="time passes while the leader stands still",
         ),
         pytest.param(
             [NO_ELECTION, STAGE, replica("pause"), replica("pause", 2)],
-            "kube-scheduler-2 stands still, while time passes for the others. Nobody schedules now.",
+            "kube-scheduler-2 is paused, while time passes for the others. Nobody schedules now.",
             id="without an election the last one stands still",
         ),
         pytest.param(
             [NO_ELECTION, replica("pause"), replica("pause", 2), advance(3)],
-            "3 s passed. Nobody schedules now, as kube-scheduler-1 and kube-scheduler-2 stand still.",
+            "3 s passed. Nobody schedules now, because kube-scheduler-1 and kube-scheduler-2 are paused.",
             id="time passes while all stand still",
         ),
     ],
@@ -537,7 +537,7 @@ def applied(*made: Any) -> dict[str, Any]:
         pytest.param([applied(make_pod("p").label("a", "b"))], "p was changed: label a=b.", id="a label of a pod"),
         pytest.param(
             [applied(TAINTED, make_node("n2"), make_node("n3"))],
-            "Applied: 3 × Node. Changed: n1 (taint k=v:NoSchedule). 1 of them is as it was.",
+            "Applied: 3 × Node. Changed: n1 (taint k=v:NoSchedule). 1 of them is unchanged.",
             id="one is changed, one is new, one is as it was",
         ),
         pytest.param(
@@ -545,7 +545,7 @@ def applied(*made: Any) -> dict[str, Any]:
             "Applied: 2 × Node. Changed: n1 (taint k=v:NoSchedule) and n2 (label a=b).",
             id="several are changed",
         ),
-        pytest.param([applied(make_node("n1"))], "n1 is as it was.", id="nothing is changed"),
+        pytest.param([applied(make_node("n1"))], "n1 is unchanged.", id="nothing is changed"),
     ],
 )
 def test_what_applying_again_changed_is_told(steps: list[dict[str, Any]], words: str) -> None:

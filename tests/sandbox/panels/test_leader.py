@@ -247,7 +247,7 @@ def test_the_record_in_the_lock_is_told_field_by_field() -> None:
         ),
         pytest.param(
             two_leaders(),
-            f"{ONE} goes on where it stood, and knows nothing of the time between.",
+            f"{ONE} resumes, unaware of the time that has passed.",
             id="a leader that goes on",
         ),
     ],

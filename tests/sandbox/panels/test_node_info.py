@@ -82,7 +82,7 @@ def test_a_pod_that_expired_is_told_to_be_missing_in_the_cache() -> None:
     simulation.execute(commands.Advance(5))
     told = sentence(world(simulation), View())
     assert told["key"] == "default/web-1"
-    assert "the cache counts nothing of it on n1 any more" in told["text"]
+    assert "the cache no longer counts it on n1" in told["text"]
     found = stats(world(simulation), View(node="n1"))["node_info"]
     assert found["differs"] == "The cache does not count web-1 here."
     assert told_of(found)["Requested"] == "none"
@@ -134,4 +134,4 @@ def test_a_dump_is_what_a_scheduler_logs() -> None:
     assert "\n".join(lines) in text
     assert "Dump of scheduling queue\nactiveQ:1; backoffQ:0; unschedulablePods:2\nname: web-3" in text
     assert "Cache mismatch missedNodes=[] redundantNodes=[n1]" in text
-    assert text.endswith("No mismatch of pods\n")
+    assert text.endswith("Pods match\n")

@@ -47,7 +47,7 @@ def headline(world: World) -> str:
     [
         pytest.param(
             [apply(make_node("node-b").capacity({"cpu": "8"}).taint("gpu", "", "NoSchedule"))],
-            "node-b joined. 2 pods were looked at and left.",
+            "node-b joined. 2 pods were checked and not woken.",
             id="a node joins that helps nobody",
         ),
         pytest.param(
@@ -64,21 +64,21 @@ def headline(world: World) -> str:
         ),
         pytest.param(
             [{**GPU, "on": False}],
-            "node-a has lost the taint gpu:NoSchedule. NodeUpdateNodeTaint woke web and big: TaintToleration says "
+            "node-a no longer has the taint gpu:NoSchedule. NodeUpdateNodeTaint woke web and big: TaintToleration says "
             "Queue (no taint of node-a kept the pod away).",
             id="a taint is removed",
         ),
         pytest.param(
             [{**GPU, "key": "slow"}],
-            "node-a has the taint slow:NoSchedule now. 2 pods were looked at and left.",
+            "node-a now has the taint slow:NoSchedule. 2 pods were checked and not woken.",
             id="a node is tainted",
         ),
         pytest.param(
-            [CORDON], "node-a is cordoned: it takes no new pods. 2 pods were looked at and left.", id="a cordon"
+            [CORDON], "node-a is cordoned: it takes no new pods. 2 pods were checked and not woken.", id="a cordon"
         ),
         pytest.param(
             [CORDON, {**CORDON, "on": False}],
-            "node-a is cordoned no more. 2 pods were looked at and left.",
+            "node-a is no longer cordoned. 2 pods were checked and not woken.",
             id="a cordon is lifted",
         ),
         pytest.param(
@@ -89,24 +89,24 @@ def headline(world: World) -> str:
         ),
         pytest.param(
             [drain("node-a")],
-            "The drain of node-a is over: 0 pods evicted. 2 pods were looked at and left.",
+            "The drain of node-a is over: 0 pods evicted. 2 pods were checked and not woken.",
             id="a drain is over",
         ),
         pytest.param(
             [{"kind": "delete", "object_kind": "Pod", "key": "default/big"}],
-            "big was deleted: no budget is asked for that.",
+            "big was deleted: no budget is checked for that.",
             id="a pod that waits is deleted",
         ),
         pytest.param([apply(make_pod("late"))], "late was added.", id="a pod is added"),
         pytest.param([apply(make_pod("late"), make_pod("later"))], "2 pods were added.", id="pods are added"),
         pytest.param(
             [apply(make_pod("late"), make_node("node-b").capacity({"cpu": "1"}).taint("gpu", "", "NoSchedule"))],
-            "Applied: 1 × Pod and 1 × Node. 2 pods were looked at and left.",
+            "Applied: 1 × Pod and 1 × Node. 2 pods were checked and not woken.",
             id="objects of several kinds are applied",
         ),
         pytest.param(
             [advance(2)],
-            "2 s passed, and woke nobody: 2 pods are unschedulable still.",
+            "2 s passed, and woke no pod: 2 pods are still unschedulable.",
             id="time passes for nothing",
         ),
     ],
@@ -150,7 +150,7 @@ def test_who_is_in_flight_notes_a_node_that_comes_in_mid_cycle_and_goes_on() -> 
         ),
         View(),
     )
-    assert found["text"] == " joined. web is in flight and noted it."
+    assert found["text"] == " joined. web is in flight and noted the event."
     assert found["next"] == "Snapshot for web"
 
 
@@ -206,7 +206,7 @@ def test_a_card_says_who_woke_the_pod_and_why() -> None:
         ),
         pytest.param(
             {**GPU, "key": "slow"},
-            "The last event left it where it is.",
+            "The last event did not move it.",
             "NodeUpdateNodeTaint node-a → TaintToleration says QueueSkip: node-a had a taint that the pod does not "
             "tolerate",
             id="it was left",

@@ -147,7 +147,7 @@ def test_predictions_are_asked_while_they_are_switched_on(page: Page, eventually
     eventually(lambda: "Which nodes pass" in text(page, "#les-predict"))
     page.locator("#les-predict .les-q input").first.check()
     page.locator("#les-predict .les-q button[type=submit]").click()
-    eventually(lambda: "Your answer is kept" in text(page, "#les-predict"))
+    eventually(lambda: "Your answer is saved" in text(page, "#les-predict"))
     page.locator("#les-predict .les-kept summary").click()
     page.locator("#les-predict .les-again input:checked").uncheck()
     page.locator("#les-predict .les-again button[type=submit]").click()

@@ -71,7 +71,7 @@ def test_the_end_leads_back_to_the_shelf_of_the_lesson(slug: str) -> None:
 def test_the_end_of_an_own_lesson_leads_back_to_where_it_was_opened() -> None:
     answer = Client().post("/lessons/open/", {"file": SimpleUploadedFile("one.yaml", OWN.encode())})
     html = end(answer["Location"], shelf.lesson_of("", OWN) or pytest.fail("it is read"))
-    assert 'href="/course/#own">Open another lesson of your own</a>' in html
+    assert 'href="/course/#own">Open another of your lessons</a>' in html
 
 
 @pytest.mark.parametrize(("name", "told"), shelf.WAYS_BACK.items())
@@ -153,7 +153,7 @@ def test_a_long_bill_ends_with_how_much_more_there_is() -> None:
 
 def test_a_challenge_at_the_end_of_which_nothing_was_done_says_so() -> None:
     text = words(end(opened(DRAIN), shelf.lessons()[DRAIN].lesson))
-    assert "Cost 0, par 6. You changed nothing that costs." in text
+    assert "Cost 0, par 6. You made no changes that cost anything." in text
 
 
 # --- one of a thing ---

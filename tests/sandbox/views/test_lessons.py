@@ -110,7 +110,7 @@ def test_every_lesson_can_be_gone_through_to_its_end(slug: str) -> None:
             assert learner.do("lesson/answer", look="1") == 204, number
         # By turns slowly, and with the button alone, which does what is left.
         for command in commands_of(part.do, True, simulation)[:-1] if part.foresee and number % 2 else ():
-            assert "You look without guessing." in learner.html(), number
+            assert "You chose to look without guessing." in learner.html(), number
             if "refused" not in command:
                 store.execute(learner.sandbox, command_of(command))
         play(simulation, part.way)
@@ -120,7 +120,7 @@ def test_every_lesson_can_be_gone_through_to_its_end(slug: str) -> None:
             store.execute(learner.sandbox, command_of(step))
         html = learner.html()
         assert 'id="les-on"' in html, number
-        assert ("This is so:" in html) == bool(part.question), number
+        assert ("The answer:" in html) == bool(part.question), number
         assert learner.do("lesson/turn", part=number + 1) == 204
     assert "Finished" in learner.html()
     assert json.loads(Study.objects.get().progress)["skipped"] == []
@@ -260,17 +260,17 @@ def test_going_back_takes_step_and_answer_back(learner: Learner) -> None:
         learner.do("do/back")
     learner.do("lesson/answer", look="1")
     learner.do("lesson/step", part=1)
-    assert "This is so:" in learner.html()
+    assert "The answer:" in learner.html()
     learner.do("do/back")
-    assert "This is so:" not in learner.html()
+    assert "The answer:" not in learner.html()
     assert 'id="les-step"' in learner.html()
 
 
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"named": "node-z"}, "node-z is none of the choices"),
-        ({"named": "<script>"}, "&lt;script&gt; is none of the choices"),
+        ({"named": "node-z"}, "node-z is not one of the choices"),
+        ({"named": "<script>"}, "&lt;script&gt; is not one of the choices"),
     ],
 )
 def test_an_answer_that_is_no_choice_is_refused(learner: Learner, fields: dict[str, str], says: str) -> None:
@@ -341,12 +341,12 @@ def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> No
     learner.do("lesson/turn", part=1)
     path = learner.path.replace(learner.token, tokens.view_token(learner.token))
     watched = f"{path}panel/lesson/"
-    assert "only watches, so you cannot answer" in Client().get(watched).content.decode()
+    assert "view-only, so you cannot answer" in Client().get(watched).content.decode()
     for verb in ("step", "answer", "hint", "turn", "catch-up"):
         assert Client().post(f"{path}lesson/{verb}/", {"part": "1"}).status_code == 403
     learner.do("lesson/step", part=1)
     for html, told in ((learner.html(), True), (Client().get(watched).content.decode(), False)):
-        assert "The step was made before you answered" in html
+        assert "The step happened before you answered" in html
         assert ("Step back (b)" in html) is told
 
 
@@ -427,11 +427,11 @@ def predicting(learner: Learner) -> str:
 
 
 def test_predictions_are_asked_before_a_stage_that_decides_and_compared_after_it(learner: Learner) -> None:
-    assert "Before a stage that decides something" in predicting(learner)
+    assert "Questions appear here before each stage" in predicting(learner)
     learner.do("do/stage")
     assert "Where is web when this attempt is over?" in predicting(learner)
     assert learner.do("predict", named="unschedulablePods") == 204
-    assert "Your answer is kept" in predicting(learner)
+    assert "Your answer is saved" in predicting(learner)
     learner.do("do/stage")
     learner.do("do/stage")
     assert "Which nodes pass for web?" in predicting(learner)
@@ -473,10 +473,10 @@ def crowd(learner: Learner) -> None:
 def test_to_look_is_no_prediction(learner: Learner) -> None:
     stages(learner, 3)
     assert learner.do("predict", look="1") == 204
-    assert "You look without guessing." in predicting(learner)
+    assert "You chose to look without guessing." in predicting(learner)
     stages(learner, 1)
     html = predicting(learner)
-    assert "This is so:" in html
+    assert "The answer:" in html
     assert "of 1 right" not in html
     assert 'class="les-k"' not in html
 
@@ -486,7 +486,7 @@ def test_an_answer_is_kept_and_can_be_changed_until_it_is_judged(learner: Learne
     learner.do("predict", named="default/low-2")
     for _ in range(2):
         html = predicting(learner)
-        assert html.count("Your answer is kept.") == 1
+        assert html.count("Your answer is saved.") == 1
         assert "You answered: low-2." in html
         assert 'class="les-q"' not in html
         add(learner, make_node("more").obj())
@@ -508,7 +508,7 @@ def test_an_answer_that_waits_is_shown_at_every_stage(learner: Learner) -> None:
         stages(learner, 1)
         html = predicting(learner)
         assert "You answered: bound. Checked when this attempt is over." in html
-        assert "Before a stage that decides something" not in html
+        assert "Questions appear here before each stage" not in html
     learner.do("do/pod")
     assert "1 of 1 right" in predicting(learner)
 
@@ -574,7 +574,7 @@ def test_of_a_large_cluster_winner_and_lane_are_asked_alone(learner: Learner) ->
     assert learner.client.post(f"{learner.path}apply/", {"manifests": manifests}).status_code == 204
     for _ in range(3):
         learner.do("do/stage")
-    assert "Before a stage that decides something" in predicting(learner)
+    assert "Questions appear here before each stage" in predicting(learner)
     learner.do("do/stage")
     html = predicting(learner)
     assert "Which node does web get?" in html

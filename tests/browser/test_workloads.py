@@ -65,7 +65,7 @@ def test_a_rolling_update_keeps_the_spread_and_a_scale_down_does_not(page: Page,
     red = f"{LINE}.is-over"
     eventually(lambda: page.locator(red).count() == 1)
     shown = text(page, red)
-    assert shown.endswith("maxSkew 1; nobody moves pods once they run")
+    assert shown.endswith("maxSkew 1; running pods are not moved")
     for _ in range(6):
         click(page, eventually, "#do-10")
     assert text(page, red) == shown

@@ -80,11 +80,11 @@ def test_a_node_alone_is_no_news() -> None:
 def test_a_large_cluster_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "MOST_OBJECTS", 0)
     assert tried(Standing(node("n1")), pod("a", "1")) == [
-        "The cluster has more than 0 nodes and pods, so this is not tried beforehand."
+        "The cluster has more than 0 nodes and pods, so the outcome is not predicted."
     ]
 
 
 def test_many_pods_are_not_tried() -> None:
     spec: dict[str, Any] = {"replicas": 41, "selector": {"matchLabels": {"app": "web"}}}
     many = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
-    assert tried(Standing(node("n1")), many) == ["More than 40 pods are not tried beforehand."]
+    assert tried(Standing(node("n1")), many) == ["The outcome is not predicted for more than 40 pods."]

@@ -76,7 +76,7 @@ def test_a_denial_before_the_binding_cycle_is_undone_too() -> None:
 @pytest.mark.parametrize(
     ("fault", "text"),
     [
-        (commands.Fault("NodeName", "postBind"), "it is bound to n1, whatever NodeName says: injected error."),
+        (commands.Fault("NodeName", "postBind"), "it is bound to n1, although NodeName failed: injected error."),
         (
             commands.Fault("TaintToleration", "normalizeScore"),
             "no node got a total: running Normalize on Score plugins: "

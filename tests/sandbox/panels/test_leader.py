@@ -106,10 +106,10 @@ def test_one_plain_scheduler_is_no_election_either() -> None:
 @pytest.mark.parametrize(
     ("story", "name", "says", "holder", "believes"),
     [
-        pytest.param(Election(), ONE, "leads", True, "leads itself, lease for 15 s more", id="the leader"),
+        pytest.param(Election(), ONE, "leads", True, "it leads, lease for 15 s more", id="the leader"),
         pytest.param(Election(), TWO, "waits for the lock", False, "nobody leads", id="who has not tried"),
         pytest.param(takeover(), ONE, "stopped", False, "", id="who was killed believes nothing"),
-        pytest.param(takeover(), TWO, "leads", True, "leads itself, lease for 15 s more", id="the successor leads"),
+        pytest.param(takeover(), TWO, "leads", True, "it leads, lease for 15 s more", id="the successor leads"),
         pytest.param(two_leaders(), ONE, "believes it leads", False, "its own lease has ended", id="who was overtaken"),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_candidate_tells_whose_lease_it_waits_for() -> None:
     row = story.row(TWO)
     assert row["believes"] == f"{ONE} leads, lease for 10 s more"
     assert row["tried"] == {
-        "text": "found it held",
+        "text": "lock was held",
         "at": "00:03.0",
         "message": f"lock is held by {ONE} and has not yet expired",
         "outcome": "held",
@@ -288,14 +288,13 @@ def test_nobody_schedules_between_two_leaders_and_the_queue_says_so() -> None:
         pytest.param(20, "", id="one leader is no alarm"),
         pytest.param(
             25,
-            f"{ONE} stands still and does not know that {TWO} leads: when it goes on, it schedules until its renew "
+            f"{ONE} is paused and does not know that {TWO} leads: when it resumes, it schedules until its renew "
             "deadline.",
             id="a leader that stands still is told before it does harm",
         ),
         pytest.param(
             30,
-            f"{ONE} and {TWO} both schedule: leases do not fence. "
-            "The second bind of a pod is refused by the API server.",
+            f"{ONE} and {TWO} both schedule: leases do not fence. The API server refuses the second bind of a pod.",
             id="two leaders that work",
         ),
     ],
@@ -320,7 +319,7 @@ def test_without_an_election_all_schedule_and_there_is_no_lock() -> None:
     found = stats(World.fold(story.entries), View())
     assert [row["says"] for row in found["rows"]] == ["schedules", "schedules"]
     assert found["lock"] is None
-    assert found["alarm"].startswith(f"{ONE} and {TWO} all schedule, as nobody elects a leader")
+    assert found["alarm"].startswith(f"{ONE} and {TWO} all schedule, because no leader is elected")
     assert not found["line"]["doubled"]
 
 
@@ -331,9 +330,7 @@ def test_a_lane_tells_in_words_what_it_draws() -> None:
     story = two_leaders()
     story.at(35)
     lanes = story.stats()["line"]["lanes"]
-    assert lanes[0]["says"].endswith(
-        "00:00.0 to 00:05.0 leads; 00:05.0 to 00:30.0 leads, standing still; 00:30.0 to now leads"
-    )
+    assert lanes[0]["says"].endswith("00:00.0 to 00:05.0 leads; 00:05.0 to 00:30.0 leads, paused; 00:30.0 to now leads")
     assert lanes[1]["says"] == "00:00.0 to 00:21.0 waits for the lock; 00:21.0 to now leads"
 
 

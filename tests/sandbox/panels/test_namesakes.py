@@ -87,7 +87,7 @@ def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_
     assert said["next"] == "this pod was deleted; the next pod is popped"
     assert said["precise"].endswith("; Pod default/web is already present in the active queue")
     shown = panel_html("filter", world)
-    assert "Only the scheduler&#39;s log adds: Pod default/web is already present in the active queue" in shown
+    assert "Only in the scheduler&#39;s log: Pod default/web is already present in the active queue" in shown
     assert "scheduling.; Pod" not in shown, "the event does not say so"
     (card,) = in_flight(world)
     assert (card["age"], card["now"]) == ("attempt over", False)
@@ -96,7 +96,8 @@ def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_
     new = inspector(world, View(pod=KEY))
     assert new["message"].startswith("0/1 nodes are available: 1 Insufficient cpu.")
     assert new["message_of"] == (
-        "This is the message of a deleted pod of the same name. Its attempt, cycle 1, failed after this pod had come."
+        "This message belongs to a deleted pod with the same name. "
+        "Its attempt, cycle 1, failed after this pod was created."
     )
     assert new["not_there"] == [], "what was wrong with the old one is not wrong with this one"
     assert [attempt["earlier"] for attempt in new["attempts"]] == [True]
@@ -144,7 +145,7 @@ def test_a_lower_nomination_is_said_to_be_withdrawn_before_the_victims_are_delet
     assert "First mid lost its nomination there." in sentence(world, View())["text"]
     found = preemption(world, View())
     assert found["cleared"] == (
-        "First mid lost its nomination there, as its priority is lower. Then the victims were deleted."
+        "First mid lost its nomination there, because its priority is lower. Then the victims were deleted."
     )
     shown = panel_html("preemption", world)
     assert "Kubernetes v1.34 does this in the background" in shown

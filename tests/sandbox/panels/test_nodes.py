@@ -196,7 +196,10 @@ def test_a_node_that_is_being_deleted_says_so_in_the_list_and_beside_its_name() 
 def test_a_pressure_that_is_over_tells_how_long_it_stays() -> None:
     steps = (use("busy", "9Gi"), advance(20), use("busy", "4Gi"), advance(20))
     assert state_of(detail("soft-threshold", *steps[:2]), "MemoryPressure")["stays"] == "a threshold is met"
-    assert state_of(detail("soft-threshold", *steps), "MemoryPressure")["stays"] == "over, but stays 280 s more"
+    assert (
+        state_of(detail("soft-threshold", *steps), "MemoryPressure")["stays"]
+        == "no longer met, but reported for 280 s more"
+    )
     over = state_of(detail("soft-threshold", *steps, advance(280)), "MemoryPressure")
     assert (over["status"], over["bad"], over["stays"], over["taints"]) == ("False", False, "", [])
 
@@ -326,7 +329,7 @@ def test_the_ranking_for_inodes_says_how_the_kubelet_differs_from_its_documentat
         ("greedy-high", "uses inodes; priority 1000, higher than that of greedy-low"),
         ("modest", "uses no inodes"),
     ]
-    assert "goes first, whatever the priority" in table["note"]
+    assert "is evicted first, whatever its priority" in table["note"]
     assert table["note"] in html(world_after("memory-pressure", *steps))
 
 
@@ -408,7 +411,7 @@ def test_a_threshold_that_removing_was_enough_for_is_not_said_to_evict() -> None
     found = detail("two-disks", *FREED)
     (limit,) = gauge(found, "imagefs.available")["limits"]
     assert (limit["state"], limit["words"]) == ("freed", "was met: enough was freed")
-    assert state_of(found, "DiskPressure")["stays"] == "over, but stays 300 s more"
+    assert state_of(found, "DiskPressure")["stays"] == "no longer met, but reported for 300 s more"
     assert not found["gauges"]["news"], "the kubelet measures again after a removal"
     assert found["ranking"] is None
     assert found["relief"] == (

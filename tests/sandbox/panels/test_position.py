@@ -28,13 +28,13 @@ def present(head: int, length: int) -> World:
         pytest.param(
             present(12, 14),
             "command 12 of 14",
-            "You went back. Commands 13 to 14 are kept until you do something else.",
+            "You went back. Commands 13 to 14 are saved until you do something else.",
             id="two commands are undone",
         ),
         pytest.param(
             looking_back(whole := present(12, 14), whole.starts[3]),
             "command 2 of 14",
-            "You look at command 2. The sandbox stands at command 12.",
+            "You are viewing command 2. The sandbox is at command 12.",
             id="the past, with two commands undone",
         ),
     ],

@@ -202,9 +202,9 @@ def test_the_limit_of_candidates_is_told_with_the_numbers_that_the_dry_run_used(
     first = world.cycle.tried[0].node
     assert found["candidate_count"] == 100
     assert found["limit"] == (
-        f"The dry run began at {first}, drawn at random, and stopped after 100 of the 150 nodes where evictions may "
-        "help. It looks for 100 candidates, the larger of 10 % of these nodes and 100; "
-        "one of them must violate no PodDisruptionBudget."
+        f"The dry run began at {first}, drawn at random. It stopped after 100 of the 150 nodes where evictions may "
+        "help. It looks for 100 candidates: the larger of 10 % of these nodes and 100. "
+        "One of them must violate no PodDisruptionBudget."
     )
     assert found["limit"] in panel_html("preemption", world)
     said = PANELS["sentence"].stats(world, View())["text"]
@@ -224,8 +224,8 @@ def test_candidates_beyond_the_limit_are_not_compared() -> None:
     found, names = stats(world, View()), [tried.node for tried in world.cycle.tried]
     assert found["limit"] == (
         f"The dry run began at {names[0]}, drawn at random, and tried all 5 nodes where evictions may help. "
-        "It would have stopped at 2 candidates, the larger of 0 % of these nodes and 2, "
-        "if one of them violated no PodDisruptionBudget. "
+        "It would have stopped at 2 candidates: the larger of 0 % of these nodes and 2. "
+        "One of them would have had to violate no PodDisruptionBudget. "
         f"{names[2]}, {names[3]} and {names[4]} are beyond that number and were not compared."
     )
     assert [item["node"] for item in found["candidates"] if item["surplus"]] == names[2:]
@@ -235,10 +235,12 @@ def test_candidates_beyond_the_limit_are_not_compared() -> None:
 def test_arguments_that_come_to_no_candidate_are_told() -> None:
     world = _preempting(5, minCandidateNodesAbsolute=0, minCandidateNodesPercentage=10)
     assert stats(world, View())["limit"].endswith(
-        "10 % of them and 0 come to 0 candidates, so none is kept, as in Kubernetes."
+        "10 % of them and 0 both come to 0 candidates, so it keeps none, as in Kubernetes."
     )
     said = PANELS["sentence"].stats(world, View())["text"]
-    assert said == "preemption may keep no candidate, by minCandidateNodesPercentage and minCandidateNodesAbsolute."
+    assert (
+        said == "preemption keeps no candidate, because of minCandidateNodesPercentage and minCandidateNodesAbsolute."
+    )
 
 
 def _beside_one_that_leaves(*others: dict[str, Any], cpu: str) -> World:
@@ -257,10 +259,10 @@ def test_a_victim_that_was_leaving_already_is_not_said_to_be_evicted() -> None:
     world = _beside_one_that_leaves(cpu="3")
     assert world.cycle.post_filter.victims == ("default/gone-1",)
     said, found = PANELS["sentence"].stats(world, View())["text"], stats(world, View())
-    assert said == ("there will be room on n1, and nobody has to be evicted for it. There, gone-1 was leaving already.")
+    assert said == ("there will be room on n1, and no pod has to be evicted for it. gone-1 was already leaving.")
     assert (found["summary"], found["background"]) == (
-        "new-1 is nominated to n1 and waits until the room is free; a nomination is no promise. "
-        "There, gone-1 was leaving already.",
+        "new-1 is nominated to n1 and waits until the room is free; a nomination is not a promise. "
+        "gone-1 was already leaving.",
         "",
     )
     assert not [event for event in world.kube_events if event.event.reason == "Preempted"]
@@ -269,8 +271,8 @@ def test_a_victim_that_was_leaving_already_is_not_said_to_be_evicted() -> None:
 def test_beside_one_that_was_leaving_only_the_others_are_evicted() -> None:
     world = _beside_one_that_leaves(pod("old-1", "2", 0, nodeName="n1"), cpu="4")
     said = PANELS["sentence"].stats(world, View())["text"]
-    assert said == "evicting old-1 makes room on n1. There, gone-1 was leaving already."
-    assert stats(world, View())["summary"].startswith("old-1 must go. new-1 is nominated to n1")
+    assert said == "evicting old-1 makes room on n1. gone-1 was already leaving."
+    assert stats(world, View())["summary"].startswith("old-1 must leave. new-1 is nominated to n1")
     preempted = [event.event.regarding for event in world.kube_events if event.event.reason == "Preempted"]
     assert preempted == ["default/old-1"]
 
@@ -287,8 +289,8 @@ def test_a_victim_that_waited_on_permit_is_rejected_and_not_evicted() -> None:
         PANELS["sentence"]
         .stats(world_of(simulation), View())["text"]
         .startswith(
-            "there will be room on n1, and nobody has to be evicted for it. "
-            "There, held-1 waited on Permit: it was rejected, and is queued again."
+            "there will be room on n1, and no pod has to be evicted for it. "
+            "held-1 waited on Permit there: it was rejected, and is queued again."
         )
     )
 
@@ -303,7 +305,7 @@ def test_a_tie_to_the_last_rung_says_that_the_first_in_the_list_decided() -> Non
     assert [rung["change"] for rung in equal] == ["2, all equal"] * 5
     assert (last["number"], last["title"], last["change"]) == (6, "First in the list", "2 → 1")
     assert [token["node"] for token in last["tokens"] if token["won"]] == ["n1"]
-    assert "map happens to give first" in last["note"]
+    assert "the one that its map returns first" in last["note"]
     assert found["criteria_left"] == []
 
 
@@ -332,7 +334,9 @@ def test_a_further_victim_never_makes_the_sum_smaller() -> None:
 
 
 def test_the_summary_says_who_must_go(world: World) -> None:
-    assert stats(world, View())["summary"].startswith("api-2 and batch-7 must go. payments-1 is nominated to node-b1")
+    assert stats(world, View())["summary"].startswith(
+        "api-2 and batch-7 must leave. payments-1 is nominated to node-b1"
+    )
 
 
 @pytest.mark.parametrize(

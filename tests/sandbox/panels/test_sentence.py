@@ -43,7 +43,7 @@ def until(story: traces.Story, stage: str) -> World:
         pytest.param(
             traces.web_at_filter,
             "PreFilter",
-            "10 plugins looked at the pod; 6 have nothing to check and sit Filter out.",
+            "10 plugins looked at the pod; 6 have nothing to check and skip Filter.",
             id="PreFilter",
         ),
         pytest.param(

@@ -130,7 +130,7 @@ def test_a_pod_with_every_kind_of_wish_is_told_in_words() -> None:
     }
     pod = PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1, 0)
     told = {fact["term"]: fact["text"] for fact in facts(pod, World())}
-    assert told["Asks for"] == "nothing: only a place"
+    assert told["Asks for"] == "nothing but a place"
     assert told["Wants"] == "zone in a, b or cores > 4"
     assert told["Prefers"] == "disk is there (50)"
     assert told["Near"] == "app=db per zone"

@@ -83,12 +83,12 @@ def line_of(row: dict[str, Any]) -> tuple[dict[str, int], str, str]:
 def test_a_scale_down_turns_the_skew_red_and_time_repairs_nothing(show: tuple[Simulation, list[Any]]) -> None:
     simulation, seen = show
     assert line_of(seen[2]) == ({"a": 2, "b": 2, "c": 2}, "yes", "skew 0 ≤ maxSkew 1")
-    red = ({"a": 2, "b": 2, "c": 0}, "no", "skew 2 > maxSkew 1; nobody moves pods once they run")
+    red = ({"a": 2, "b": 2, "c": 0}, "no", "skew 2 > maxSkew 1; running pods are not moved")
     assert line_of(seen[-1]) == red
     assert line_of(seen[-2]) == red
     text = html(world_of(simulation))
     assert 'class="w-line is-over" data-said="no"' in text
-    assert "skew 2 &gt; maxSkew 1; nobody moves pods once they run" in text
+    assert "skew 2 &gt; maxSkew 1; running pods are not moved" in text
 
 
 def test_a_rolling_update_is_told_set_by_set(show: tuple[Simulation, list[Any]]) -> None:
@@ -132,7 +132,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
         pytest.param(
             status("Deployment", {"replicas": 6}, replicas=7, updatedReplicas=6),
             "wait",
-            "rolling update: all 6 updated, the last old pod has yet to go",
+            "rolling update: all 6 updated, the last old pod has not left yet",
             id="the last old pod has to go before a rolling update is over",
         ),
         pytest.param(
@@ -144,7 +144,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
         pytest.param(
             status("Deployment", {"replicas": 3}, replicas=1, updatedReplicas=1),
             "wait",
-            "1 of 3 pods made",
+            "1 of 3 pods created",
             id="a Deployment whose pods are refused has fewer than it wants",
         ),
         pytest.param(
@@ -174,7 +174,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
                 updateRevision="b",
             ),
             "wait",
-            "OnDelete: 0 of 2 updated; the others when somebody deletes them",
+            "OnDelete: 0 of 2 updated; delete the others to update them",
             id="OnDelete waits for a person",
         ),
         pytest.param(
@@ -183,9 +183,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             "1 of 3 ready, one after the other",
             id="a StatefulSet makes one pod after the other",
         ),
-        pytest.param(
-            status("DaemonSet", {}), "", "no node is meant for it", id="a DaemonSet without a node wants nothing"
-        ),
+        pytest.param(status("DaemonSet", {}), "", "no node needs it", id="a DaemonSet without a node wants nothing"),
         pytest.param(
             status("DaemonSet", {}, desiredNumberScheduled=3, updatedNumberScheduled=1),
             "wait",
@@ -226,7 +224,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
         pytest.param(
             status("Job", {"completions": 1}, failed=7, conditions=[{"type": "Failed", "status": "True"}]),
             "",
-            "0 of 1 succeeded, 7 failed: given up",
+            "0 of 1 succeeded, 7 failed: job failed",
             id="a Job that failed too often is given up",
         ),
     ],
@@ -315,7 +313,7 @@ def test_without_zones_there_is_no_line() -> None:
     assert rows(simulation)["shop"]["where"] == []
 
 
-OVER = "skew 3 > maxSkew 1; nobody moves pods once they run"
+OVER = "skew 3 > maxSkew 1; running pods are not moved"
 TIED = {"nodeSelector": {ZONE: "a"}}
 
 
@@ -327,7 +325,7 @@ TIED = {"nodeSelector": {ZONE: "a"}}
             spread("ScheduleAnyway"),
             {},
             "soft",
-            "skew 3 > maxSkew 1; ScheduleAnyway only prefers less",
+            "skew 3 > maxSkew 1; ScheduleAnyway only prefers a lower skew",
             id="a soft constraint is no fault",
         ),
         pytest.param(spread(maxSkew=5), {}, "yes", "skew 3 ≤ maxSkew 5", id="a large maxSkew is kept"),

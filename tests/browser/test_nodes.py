@@ -54,7 +54,7 @@ def test_a_full_disk_for_images_is_freed_and_one_that_nothing_can_free_costs_a_p
     eventually(lambda: "node1" in text(page, f"{PANEL} .nd-h"))
     for _ in range(3):
         click(page, eventually, "#now-step")
-    assert text(page, "#sentence-text").startswith("The kubelet of node1 evicts nobody now: it freed 8Gi")
+    assert text(page, "#sentence-text").startswith("The kubelet of node1 evicts no pod now: it freed 8Gi")
     assert "was met: enough was freed" in text(page, f"{PANEL} .nd-gauges")
     assert "Removing containers and images freed 8Gi" in text(page, f"{PANEL} .nd-relief")
     for _ in range(2):

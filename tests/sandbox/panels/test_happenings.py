@@ -245,7 +245,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         pytest.param(
             "images-before-pods",
             [{"kind": "usage", "pod": "default/writer", "ephemeral_storage": "13Gi"}, advance(20)],
-            "The kubelet of node1 evicts nobody now: it freed 6Gi, and nodefs.available<2Gi no longer holds. "
+            "The kubelet of node1 evicts no pod now: it freed 6Gi, and nodefs.available<2Gi no longer holds. "
             "It removed the unused image registry.example/huge:1.",
             id="a kubelet removes images",
         ),
@@ -363,8 +363,8 @@ def removal(enough: bool) -> Deed:
 @pytest.mark.parametrize(
     ("enough", "outcome"),
     [
-        pytest.param(True, "evicts nobody now: it freed 5Gi, and imagefs.available<15% no longer holds", id="enough"),
-        pytest.param(False, "can evict nobody, and freed too little: 5Gi", id="nobody is there who could go"),
+        pytest.param(True, "evicts no pod now: it freed 5Gi, and imagefs.available<15% no longer holds", id="enough"),
+        pytest.param(False, "can evict no pod, and freed too little: 5Gi", id="nobody is there who could go"),
     ],
 )
 def test_all_that_a_kubelet_removed_is_told_with_what_came_of_it(enough: bool, outcome: str) -> None:

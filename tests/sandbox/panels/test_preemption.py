@@ -405,8 +405,8 @@ def test_a_pod_whose_victim_is_still_leaving_waits_for_it() -> None:
     simulation.execute(commands.Advance(20))
     assert len(world_of(simulation).attempts["default/hi"]) > 1
     assert last_words(simulation, "default/hi") == (
-        "a victim on n1 is still terminating, so hi waits and evicts nobody else.",
-        "A victim on n1 is still terminating, so hi waits and evicts nobody else.",
+        "a victim on n1 is still terminating, so hi waits and evicts no other pod.",
+        "A victim on n1 is still terminating, so hi waits and evicts no other pod.",
         "waits for n1",
         "waits for n1",
     )

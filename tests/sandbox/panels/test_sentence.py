@@ -177,13 +177,13 @@ def _after_a_node_left(*manifests: dict[str, Any]) -> str:
 def test_a_node_that_left_is_named_though_no_node_info_was_cloned() -> None:
     assert _after_a_node_left() == (
         "no NodeInfo of a node changed since the last cycle, so none was cloned. "
-        "The snapshot dropped its copy of n2, as the node has left."
+        "The snapshot dropped its copy of n2, because the node has left."
     )
 
 
 def test_a_node_that_left_while_its_pods_are_there_is_dropped_once() -> None:
     pods = [make_pod(f"there-{number}").node("n2").spec(terminationGracePeriodSeconds=30).obj() for number in (1, 2)]
-    assert _after_a_node_left(*pods).endswith("The snapshot dropped its copy of n2, as the node has left.")
+    assert _after_a_node_left(*pods).endswith("The snapshot dropped its copy of n2, because the node has left.")
 
 
 def test_a_change_of_a_ghost_is_not_called_nothing() -> None:
@@ -202,7 +202,7 @@ def test_a_change_of_a_ghost_is_not_called_nothing() -> None:
         simulation.execute(commands.Settle())
     assert said == (
         "no NodeInfo of a node changed since the last cycle, so none was cloned. "
-        "The change of n2 was passed over, as the node has left."
+        "The change of n2 was passed over, because the node has left."
     )
     note = PANELS["cache"].stats(world_of(simulation), View())["note"]
     assert note == "UpdateSnapshot copied nothing: the only newer NodeInfos belong to nodes that have left (n2)."

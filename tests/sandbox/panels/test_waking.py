@@ -121,7 +121,7 @@ def test_the_answers_of_the_plugins_are_the_precise_form_and_the_next_in_the_que
     found = stats(waiting({**GPU, "on": False}), View())
     answer = "NodeUpdateNodeTaint node-a → TaintToleration says Queue: no taint of node-a kept the pod away"
     assert found["precise"] == f"web: {answer}; big: {answer}"
-    assert found["next"] == "Pop takes web from backoffQ, as activeQ is empty"
+    assert found["next"] == "Pop takes web from backoffQ, because activeQ is empty"
     assert stats(waiting(apply(make_pod("late"))), View())["next"] == "Pop takes late"
 
 

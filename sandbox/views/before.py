@@ -1,4 +1,4 @@
-"""What Kubernetes said before: a page about older versions, and the converter of scheduling policies."""
+"""What Kubernetes used to say: a page about older versions, and the converter of scheduling policies."""
 
 from __future__ import annotations
 

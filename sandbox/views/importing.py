@@ -207,7 +207,7 @@ def _refused(
     lines = [line_of(error) for error in errors[:MOST_TOLD]]
     if _wants_page(request):
         return render(request, page, {"lines": lines}, status=status)
-    text = "\n".join([*lines, "Nothing was made.", ""])
+    text = "\n".join([*lines, "Nothing was created.", ""])
     return HttpResponse(text, content_type="text/plain; charset=utf-8", status=status)
 
 

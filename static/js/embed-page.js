@@ -112,7 +112,7 @@ async function charts() {
 async function command(verb) {
   at = '';
   const answer = await fetch(`${base}do/${verb}/`, { method: 'POST', body: new URLSearchParams(), credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
-  if (!answer) return say('The server gave no answer, so the last click may be lost.');
+  if (!answer) return say('The server did not answer, so your last click may be lost.');
   if (!answer.ok) return say(await sentenceOf(answer));
   return show();
 }

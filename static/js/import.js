@@ -47,9 +47,9 @@ function doorOf(form) {
     request.onload = () => {
       end();
       if (request.status === 201) location.assign(new URL(request.responseText.trim()).pathname);
-      else tell(request.getResponseHeader('Content-Type')?.startsWith('text/plain') ? request.responseText.trim() : `The server answered ${request.status}. Nothing was made.`, true);
+      else tell(request.getResponseHeader('Content-Type')?.startsWith('text/plain') ? request.responseText.trim() : `The server answered ${request.status}. Nothing was created.`, true);
     };
-    request.onerror = () => { end(); tell('The connection broke. Nothing was made.', true); };
+    request.onerror = () => { end(); tell('The connection broke. Nothing was created.', true); };
     bar.value = 0;
     bar.hidden = false;
     button.disabled = true;
@@ -81,7 +81,7 @@ function doorOf(form) {
 
 function copyOf(button, line) {
   button.hidden = !navigator.clipboard;
-  button.addEventListener('click', () => navigator.clipboard.writeText(line.textContent).then(() => { button.textContent = 'Copied'; }, () => { button.textContent = 'Not copied: select the line'; }));
+  button.addEventListener('click', () => navigator.clipboard.writeText(line.textContent).then(() => { button.textContent = 'Copied'; }, () => { button.textContent = 'Not copied. Select the line'; }));
 }
 
 if (door) {

@@ -2,8 +2,8 @@
 
 const byId = (id) => document.getElementById(id);
 const MOST = 1024 * 1024; // bytes of the text; as many as manifests may have
-const BROKEN = 'This link is broken or cut off: what it should hold cannot be read. Ask for it again.';
-const TOO_LARGE = `This link holds more than ${MOST.toLocaleString('en')} bytes. It is not opened.`;
+const BROKEN = 'This link is broken or cut off, so it cannot be read. Ask for it again.';
+const TOO_LARGE = `This link holds more than ${MOST.toLocaleString('en')} bytes, so it was not opened.`;
 
 class Refused extends Error {}
 
@@ -54,9 +54,9 @@ async function send(text) {
   button.disabled = true;
   const answer = await fetch(button.dataset.import, { method: 'POST', body, headers: { Accept: 'text/plain' } }).catch(() => null);
   button.disabled = false;
-  const told = answer ? await answer.text() : 'The server gave no answer. Nothing was made.';
+  const told = answer ? await answer.text() : 'The server did not answer. Nothing was created.';
   if (answer?.status === 201) location.assign(new URL(told.trim()).pathname);
-  else byId('open-refused').textContent = answer?.headers.get('Content-Type')?.startsWith('text/plain') || !answer ? told : `The server answered ${answer.status}. Nothing was made.`;
+  else byId('open-refused').textContent = answer?.headers.get('Content-Type')?.startsWith('text/plain') || !answer ? told : `The server answered ${answer.status}. Nothing was created.`;
 }
 
 async function read() {
@@ -65,7 +65,7 @@ async function read() {
   byId('open-says').hidden = true;
   byId('open-refused').textContent = '';
   if (!packed) {
-    byId('open-about').textContent = 'There is nothing in this link. It should have a part that begins with #s=.';
+    byId('open-about').textContent = 'This link is empty. It should contain a part that begins with #s=.';
     return;
   }
   try {

@@ -414,8 +414,8 @@ def test_a_sandbox_that_is_too_large_for_a_link_says_so(page: Page, server: Serv
 
 
 BAD_LINKS = {
-    "": "nothing in this link",
-    "#s=": "nothing in this link",
+    "": "This link is empty",
+    "#s=": "This link is empty",
     "#s=%%%": "broken or cut off",
     "#s=AAAA": "broken or cut off",
     "#s=q1YqU7JSMlGqBQA": "scenario",

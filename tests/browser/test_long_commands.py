@@ -78,7 +78,7 @@ def test_who_waits_hears_of_the_end_also_if_the_button_has_been_replaced(
     page.locator("#notice").get_by_text("That is refused.").wait_for()
     page.locator("#running").wait_for(state="hidden")
     skip().abort()
-    page.locator("#notice").get_by_text("The server gave no answer").wait_for()
+    page.locator("#notice").get_by_text("The server did not answer").wait_for()
     page.locator("#running").wait_for(state="hidden")
 
 

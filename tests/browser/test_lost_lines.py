@@ -166,7 +166,7 @@ def test_a_workbench_says_that_nothing_comes_and_goes_on_afterwards(
     hear_nothing_for_long_enough(page, eventually)
     assert page.locator("#lost").is_visible()
     page.clock.run_for(LONG_MS)
-    assert "The server gave no answer" in page.locator("#notice").inner_text(), "what hangs is given up and said"
+    assert "The server did not answer" in page.locator("#notice").inner_text(), "what hangs is given up and said"
     line.mend()
     page.locator("#lost").wait_for(state="hidden")
     eventually(lambda: head(page) == before + 1)
@@ -182,7 +182,7 @@ def test_a_trainers_form_keeps_what_was_typed_when_no_answer_comes(
     open_hole(trainer, line, eventually)
     ask(trainer, "Kept?", "yes\nno")
     trainer.clock.run_for(SOON_MS + LONG_MS)
-    eventually(lambda: "The server gave no answer" in trainer.locator("#room").inner_text())
+    eventually(lambda: "The server did not answer" in trainer.locator("#room").inner_text())
     assert trainer.locator("[name=ask]").input_value() == "Kept?"
 
 

@@ -45,7 +45,7 @@ ANSWERS: dict[str, tuple[Callable[[Route], None], str]] = {
         answers(502, "<html><body>Bad Gateway</body></html>"),
         "The server could not do this (502). Nothing was changed; try again.",
     ),
-    "server down": (lambda route: route.abort(), "The server gave no answer"),
+    "server down": (lambda route: route.abort(), "The server did not answer"),
 }
 """How a server refuses, and what is then said."""
 SENT = """() => [...new Set([...document.querySelectorAll('form, [hx-post]')]

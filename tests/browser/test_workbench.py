@@ -307,7 +307,7 @@ def test_a_click_without_an_answer_is_told_of_until_the_next_one_is_answered(
     before = head(page)
     page.route("**/do/stage/", lambda route: route.abort())
     page.locator("#do-stage").click()
-    eventually(lambda: "the last click may be lost" in text(page, "#notice"))
+    eventually(lambda: "your last click may be lost" in text(page, "#notice"))
     assert page.locator("#lost").is_visible()
     assert head(page) == before
     page.unroute("**/do/stage/")

@@ -84,7 +84,7 @@ def test_a_refusal_leads_back_to_the_shelf_it_came_from(name: str, told: tuple[s
 @pytest.mark.parametrize("name", ["", "nonsense"])
 def test_a_refusal_from_elsewhere_leads_to_the_first_page(name: str) -> None:
     answer = Client().post(f"/new/?shelf={name}", {"lesson": "no-such"}, headers={"Sec-Fetch-Mode": "navigate"})
-    assert "To the first page" in answer.content.decode()
+    assert "Go to the start page" in answer.content.decode()
 
 
 def test_too_many_new_sandboxes_lead_back_to_the_challenges(monkeypatch: pytest.MonkeyPatch) -> None:

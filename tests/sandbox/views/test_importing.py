@@ -212,7 +212,7 @@ def test_what_cannot_be_taken_over_gets_its_reason_and_leaves_nothing(name: str,
     page = bring(content, **BROWSER)
     assert page.status_code == 422
     assert "<script>alert" not in page.content.decode()
-    assert "could not be taken over" in page.content.decode()
+    assert "could not be imported" in page.content.decode()
     assert not Sandbox.objects.exists()
     assert not own_folder.exists() or list(own_folder.iterdir()) == []
 

@@ -359,7 +359,7 @@ def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> No
         (LESSON + "\nparts2: []\n", "parts2"),
         ("- a", "lesson"),
         ("", "no lesson in this request"),
-        ("\t\x00", "Nothing was made"),
+        ("\t\x00", "Nothing was created"),
     ],
 )
 def test_a_bad_file_is_refused_in_words(text: str, says: str) -> None:
@@ -584,6 +584,6 @@ def test_of_a_large_cluster_winner_and_lane_are_asked_alone(learner: Learner) ->
 def test_a_browser_gets_what_is_wrong_in_a_lesson_as_a_page_that_leads_back() -> None:
     file = SimpleUploadedFile("my.lesson.yaml", LESSON.replace("pod:default/web", "pod:default/wbe").encode())
     page = Client().post("/lessons/open/", {"file": file}, headers={"Accept": "text/html"}).content.decode()
-    assert "This lesson does not hold." in page
+    assert "This lesson has errors." in page
     assert "wbe" in page
     assert 'href="/course/#own"' in page

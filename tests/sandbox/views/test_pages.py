@@ -107,7 +107,7 @@ def test_a_wrong_token_or_an_unknown_sandbox_is_simply_not_found(visitor: Any, p
     assert visitor.client.get(unknown).status_code == 404
     assert visitor.client.get(wrong).status_code == 404
     assert visitor.client.get(unknown).content == visitor.client.get(wrong).content
-    assert "whole link" in visitor.client.get(wrong).content.decode()
+    assert "complete link" in visitor.client.get(wrong).content.decode()
 
 
 @pytest.mark.parametrize("rules", ["v1.34", "design-doc"])

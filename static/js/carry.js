@@ -20,11 +20,11 @@ async function made() {
   const at = new URL(byId('share-moment').value).searchParams.get('at');
   const query = new URLSearchParams({ compact: '1', ...(at && { at }) });
   const answer = await fetch(`${byId('app').dataset.base}export/scenario/?${query}`).catch(() => null);
-  if (!answer?.ok) return { told: 'The server could not write it. Try again.' };
+  if (!answer?.ok) return { told: 'The server could not create the link. Try again.' };
   const link = new URL(button.dataset.page, location.href);
   link.hash = `s=${await pack(await answer.text())}`;
   if (link.href.length <= LONGEST) return { link: link.href, told: `${link.href.length.toLocaleString('en')} characters. Nothing was stored.` };
-  return { told: `The link would have ${link.href.length.toLocaleString('en')} characters; ${LONGEST.toLocaleString('en')} are possible. Send the link to this moment instead, or a file from Export.` };
+  return { told: `The link would have ${link.href.length.toLocaleString('en')} characters; the limit is ${LONGEST.toLocaleString('en')}. Send the link to this moment instead, or a file from Export.` };
 }
 
 button?.addEventListener('click', async () => {

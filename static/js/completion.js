@@ -77,9 +77,9 @@ function line(app, editor, kind) {
     field.replaceChildren(...(found ? [told(found)] : []));
     return found;
   };
-  fields(app).then((found) => { known = found; look(); }, () => { field.textContent = 'The fields could not be read: nothing is completed.'; });
+  fields(app).then((found) => { known = found; look(); }, () => { field.textContent = 'The fields could not be read, so completion is off.'; });
   editor.on('changeSelection', look);
-  return () => { const found = look(); says.replaceChildren(found ? told(found) : 'No field that is known.'); return found; };
+  return () => { const found = look(); says.replaceChildren(found ? told(found) : 'Unknown field.'); return found; };
 }
 
 /** A note at the field under the pointer; the same by a key at the cursor. */

@@ -67,7 +67,7 @@ async function start(slug) {
   const preset = slug && box.querySelector(`template[data-text-of="${CSS.escape(slug)}"]`);
   told.clear();
   put(preset ? preset.content.textContent : await inForce());
-  says.textContent = preset ? preset.dataset.says : 'What somebody gave last, without the defaults.';
+  says.textContent = preset ? preset.dataset.says : 'The configuration applied last, without the defaults.';
 }
 
 function failed(error) {
@@ -197,7 +197,7 @@ document.getElementById('app').addEventListener('htmx:wsAfterMessage', () => {
   const { configured, who } = inForceNow();
   if (!box.open || configured === since || box.hasAttribute('aria-busy')) return;
   since = configured;
-  says.textContent = `Another configuration was applied meanwhile${who ? ` by ${who}` : ''}. What you apply replaces it.`;
+  says.textContent = `Another configuration was applied meanwhile${who ? ` by ${who}` : ''}. Yours will replace it.`;
 });
 box.addEventListener('click', (event) => {
   const button = event.target.closest('button');

@@ -19,7 +19,7 @@ let at = line && state.moment.present ? '' : state.moment.at; // '' follows the 
 let pins = '';
 let chosenTab = app.dataset.tab ?? '';
 let asking = 0;
-const NO_ANSWER = 'The server does not answer, so this may be old. Reload the page in a minute.';
+const NO_ANSWER = 'The server does not answer, so this may be out of date. Reload the page in a minute.';
 
 // --- what is shown ------------------------------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ function follow() {
     if (!data.startsWith('{') && !at) show();
   });
   socket.addEventListener('close', ({ code }) => {
-    if (code === 4404) return say('This sandbox does not exist any more. The page around this has to name another.');
+    if (code === 4404) return say('This sandbox no longer exists. The page that embeds it must name another one.');
     if (tries) say(LOST);
     tries += 1;
     const late = code === 4429 ? 10000 + Math.random() * 20000 : Math.random() * Math.min(500 * 2 ** tries, 10000) + 500;

@@ -118,7 +118,7 @@
       note.setAttribute('role', 'status');
       note.style.cssText = 'margin:0;padding:1rem;border:1px solid;border-radius:4px;font:1rem/1.4 system-ui,sans-serif';
       note.textContent = answers
-        ? `${site} does not let this page show it. Whoever runs that site can add ${location.origin} to FRAME_ANCESTORS.`
+        ? `${site} does not let this page show it. The operator of that site can add ${location.origin} to FRAME_ANCESTORS.`
         : `${site} does not answer. Reload this page in a minute.`;
       this.#note = note;
       this.#frame.style.display = 'none';

@@ -16,7 +16,7 @@ export function joined(texts) {
 /** Words for what none of the files may be; '' when they will do. */
 export function refusal(files, most) {
   const stranger = files.find(({ name }) => !NAMES.test(name));
-  if (stranger) return `${stranger.name} is no manifest: its name must end in .yaml, .yml or .json. Nothing was read.`;
+  if (stranger) return `${stranger.name} is not a manifest: its name must end in .yaml, .yml or .json. Nothing was read.`;
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const whose = files.length === 1 ? `${files[0]?.name} is` : 'The files together are';
   return size > most ? `${whose} ${size.toLocaleString('en')} bytes long; the limit is ${most.toLocaleString('en')} bytes. Nothing was read.` : '';

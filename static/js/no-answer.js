@@ -38,7 +38,7 @@ export function refusal({ status, responseText }) {
 export function withWayBack(said, element) {
   const box = element?.closest?.('dialog');
   if (!box || inSight(element)) return said;
-  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'btn btn-line way-back', textContent: 'Back to it' });
+  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'btn btn-line way-back', textContent: 'Return to form' });
   Object.assign(button.dataset, { do: 'back-to', box: box.id, form: element.closest('form')?.id ?? '' });
   const frame = said.querySelector('.toast');
   delete frame?.dataset.noAnswer; // It stays as long as nobody has gone back.

@@ -191,7 +191,7 @@ function settle() {
   const { asked, now: past } = byId('panel-timeline').dataset;
   if (view.at && asked === view.at && !past) { // It is the present: somebody went back to here, or behind it.
     choose({ at: '', cycle: 0 });
-    if (!waiting.size) sayCalmly('Somebody else went back as far as the moment that you looked at. You see the present now.');
+    if (!waiting.size) sayCalmly('Somebody else went back past the moment you were looking at. You now see the present.');
   }
   const clock = byId('panel-toolbar').dataset;
   disable('do-back', Number(clock.head) <= 0);

@@ -292,7 +292,7 @@ def test_files_that_are_dropped_are_joined(page: Page, eventually: Eventually) -
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.png", "x", "a.png is no manifest: its name must end in .yaml, .yml or .json."),
+        ("a.png", "x", "a.png is not a manifest: its name must end in .yaml, .yml or .json."),
         ("a.yaml", "a\0b", "a.yaml is not valid UTF-8 text."),
         ("a.yaml", "x" * 1_048_577, "a.yaml is 1,048,577 bytes long; the limit is 1,048,576 bytes."),
     ],

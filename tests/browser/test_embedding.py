@@ -409,7 +409,7 @@ def test_a_sandbox_that_is_too_large_for_a_link_says_so(page: Page, server: Serv
     eventually(lambda: head(page) == 4)
     share(page)
     page.locator("#carry-make").click()
-    expect(page.locator("#carry-told")).to_contain_text("8,000 are possible")
+    expect(page.locator("#carry-told")).to_contain_text("the limit is 8,000")
     assert page.locator("#share-carry").input_value() == ""
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 from tests.browser.workbench import Eventually, apply, arrive, connected, open_example, post, press, text
 
-HINT = "A part of the name of a pod"
+HINT = "Type part of the name of a pod"
 GATED = {"schedulingGates": [{"name": "example.com/later"}], "containers": [{"name": "main", "image": "x"}]}
 LONELY = "#panel-queues [data-pod='default/lonely']"
 ENTER_AT_ONCE = """letters => {
@@ -92,7 +92,7 @@ def test_a_scenario_leads_to_its_place_on_the_first_page(page: Page, eventually:
 def test_what_is_not_there_is_said_and_enter_leads_nowhere(page: Page, eventually: Eventually) -> None:
     open_example(page)
     before = address(page)
-    look_for(page, eventually, "zeppelin", "Nothing here is called “zeppelin”")
+    look_for(page, eventually, "zeppelin", "Nothing matches “zeppelin”")
     page.keyboard.press("Enter")
     assert page.locator("#dialog-find").is_visible()
     assert address(page) == before
@@ -140,7 +140,7 @@ def test_enter_takes_no_hit_of_an_earlier_time(page: Page, eventually: Eventuall
     post(page, "delete/", kind="Pod", key="default/lonely")
     eventually(lambda: not page.locator(LONELY).count())
     page.evaluate(ENTER_AT_ONCE, "lonely")
-    eventually(lambda: "Nothing here is called “lonely”" in text(page, "#find-list"))
+    eventually(lambda: "Nothing matches “lonely”" in text(page, "#find-list"))
     assert page.locator("#dialog-find").is_visible()
     assert "pod=" not in address(page)
 

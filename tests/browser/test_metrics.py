@@ -21,7 +21,7 @@ def opened(page: Page, *manifests: dict[str, Any]) -> str:
 
 def test_nothing_is_drawn_before_there_is_anything(page: Page, eventually: Eventually) -> None:
     opened(page)
-    eventually(lambda: "There is nothing to count yet" in page.locator("#panel-metrics").inner_text())
+    eventually(lambda: "Nothing to count yet" in page.locator("#panel-metrics").inner_text())
     assert page.locator("#panel-metrics .plot").count() == 0
 
 

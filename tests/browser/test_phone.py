@@ -34,7 +34,7 @@ def test_more_tools_step_and_let_time_pass(phone: Page, eventually: Eventually) 
     eventually(lambda: text(phone, "#panel-toolbar b") == "00:11.0")
     phone.locator("#do-back").click()
     eventually(lambda: text(phone, "#panel-toolbar b") == "00:01.0")
-    press_more(phone, "Forward again")
+    press_more(phone, "Forward")
     eventually(lambda: text(phone, "#panel-toolbar b") == "00:11.0")
 
 

@@ -325,7 +325,7 @@ def test_it_is_said_when_others_go_back_behind_what_is_looked_at(
     for _ in range(3):
         post(other, "do/back/", who="Ana")
     eventually(lambda: not page.evaluate(past))
-    eventually(lambda: "Somebody else went back as far as the moment that you looked at" in notice(page))
+    eventually(lambda: "Somebody else went back past the moment you were looking at" in notice(page))
 
 
 def test_a_refused_number_of_replicas_is_tied_to_its_field(page: Page, eventually: Eventually) -> None:

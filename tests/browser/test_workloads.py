@@ -138,7 +138,7 @@ def test_a_number_that_is_being_typed_is_not_sent_when_somebody_else_changes_the
 def test_a_deployment_to_start_from_becomes_pods(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
     page.locator("#tab-workloads").click()
-    assert "No workload yet." in text(page, "#panel-workloads")
+    assert "No workloads yet." in text(page, "#panel-workloads")
     page.locator("#w-add").click()
     assert page.locator("#drawer").get_attribute("data-kind") == "workload"
     page.get_by_role("button", name="Deployment over zones").click()

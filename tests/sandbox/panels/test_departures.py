@@ -64,7 +64,7 @@ def test_a_node_offers_to_drain_or_to_stop() -> None:
         form = html.partition('id="insp-drain-form"')[2].partition("</form>")[0]
         assert f'name="on" value="{on}"' in form
         assert form.count("checkbox") == (3 if on == "1" else 0)
-        assert ("It is being drained." in html) is (on == "0")
+        assert ("This node is being drained." in html) is (on == "0")
 
 
 def test_a_failed_drain_tells_what_kubectl_says_and_which_flag_helps() -> None:

@@ -36,7 +36,7 @@ def table(world: World, name: str) -> dict[str, tuple[str, str]]:
 
 def test_an_empty_sandbox_has_no_charts_but_a_sentence() -> None:
     text = html(World())
-    assert "There is nothing to count yet." in text
+    assert "Nothing to count yet." in text
     assert "<figure" not in text
 
 

@@ -102,7 +102,7 @@ def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_
     assert new["not_there"] == [], "what was wrong with the old one is not wrong with this one"
     assert [attempt["earlier"] for attempt in new["attempts"]] == [True]
     shown = panel_html("inspector", world, pod=KEY)
-    assert "of a deleted pod of this name" in shown
+    assert "of a deleted pod with this name" in shown
     assert "insp-namesake" in shown
 
 

@@ -469,7 +469,7 @@ def test_a_kubelet_that_can_evict_nobody_says_so() -> None:
         {"kind": "delete", "object_kind": "Pod", "key": f"default/{name}"} for name in ("writer", "logger", "batch")
     )
     system: Step = {"kind": "usage", "node": "node1", "ephemeral_storage": "95Gi"}
-    assert "Nobody is evicted: no pod runs here." in html(
+    assert "No pod is evicted: none runs here." in html(
         world_after("two-disks", *gone, advance(60), system, advance(10))
     )
 

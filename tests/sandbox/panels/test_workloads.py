@@ -447,7 +447,7 @@ def test_an_owner_is_deleted_in_one_of_three_ways_and_only_once() -> None:
 
 def test_an_empty_panel_says_what_to_do() -> None:
     text = html(World())
-    assert "No workload yet." in text
+    assert "No workloads yet." in text
     assert 'data-form="workload"' in text
 
 

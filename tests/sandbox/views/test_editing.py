@@ -230,10 +230,10 @@ def test_a_text_that_is_wrong_leaves_the_form_alone(visitor: Any, text: str, tol
 )
 def test_a_text_that_the_form_cannot_show_is_applied_all_the_same(visitor: Any, text: str) -> None:
     answer = visitor.post("preview/pod/", **TEXT, yaml=text)
-    assert "The form follows again when this is one Pod." in text_of(answer)
+    assert "The form follows the YAML again when it is one Pod." in text_of(answer)
     assert "hx-swap-oob" not in text_of(answer)
     touched = visitor.post("preview/pod/", **FORM, yaml=text, name="web", cpu="2")
-    assert "The form follows again when this is one Pod." in text_of(touched)
+    assert "The form follows the YAML again when it is one Pod." in text_of(touched)
     assert text.strip() in text_of(touched), "the text is not lost when somebody types in the form"
     assert visitor.post("add/pod/", **TEXT, yaml=text, replicas="1").status_code == 204
     assert len(visitor.log()) == 1
@@ -374,7 +374,7 @@ def test_what_kubernetes_forbids_is_told_and_a_pending_pod_can_be_made_anew(clus
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
     assert answer.status_code == 422
     assert "pod updates may not change fields other than" in text_of(answer)
-    assert "Delete it and make it anew" in text_of(answer)
+    assert "Delete and recreate" in text_of(answer)
     assert cluster.log() == before
     anew = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, anew="1")
     assert anew.status_code == 204
@@ -400,7 +400,7 @@ def test_a_pod_that_runs_is_not_made_anew(cluster: Any) -> None:
     text = original.replace("disk: ssd", "disk: hdd")
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
     assert answer.status_code == 422
-    assert "make it anew" not in text_of(answer)
+    assert "Delete and recreate" not in text_of(answer)
 
 
 def test_only_the_same_pod_is_made_anew(cluster: Any) -> None:
@@ -419,7 +419,7 @@ def test_a_pod_that_is_gone_is_not_made_anew(cluster: Any) -> None:
     text = original.replace("disk: ssd", "disk: hdd")
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
     assert 'pods "web" not found' in text_of(answer)
-    assert "make it anew" not in text_of(answer)
+    assert "Delete and recreate" not in text_of(answer)
 
 
 DEPLOYMENT = """\
@@ -505,7 +505,7 @@ def test_one_object_is_edited_at_a_time(cluster: Any) -> None:
 def test_a_kind_without_a_form_is_edited_as_yaml(cluster: Any) -> None:
     pane = text_of(cluster.get("edit/Namespace/form/", key="default"))
     assert "A Namespace has no form." in pane
-    assert "follow each other" not in pane
+    assert "stays in step" not in pane
     original = shown(cluster, "Namespace", "default")
     text = original.replace("  labels:\n", "  labels:\n    team: a\n")
     assert cluster.post("edit/Namespace/?key=default", **TEXT, yaml=text, original=original).status_code == 204

@@ -134,14 +134,14 @@ def test_find_lists(visitor: Any, wanted: str, kind: str, leads: str, text: str)
 def test_find_says_that_nothing_was_found_and_shows_the_letters_as_text(visitor: Any) -> None:
     answer = visitor.get("find/", q="<b>nowhere")
     assert hits(visitor, "<b>nowhere") == []
-    assert "Nothing here is called “&lt;b&gt;nowhere”" in answer.content.decode()
+    assert "Nothing matches “&lt;b&gt;nowhere”" in answer.content.decode()
 
 
 @pytest.mark.parametrize("wanted", ["", "   "])
 def test_find_without_letters_says_what_can_be_found(visitor: Any, wanted: str) -> None:
     page = visitor.get("find/", q=wanted).content.decode()
     assert "<button" not in page
-    assert "A part of the name of a pod, a node" in page
+    assert "Type part of the name of a pod, node" in page
 
 
 def test_a_watcher_reads_the_objects_that_others_edit(visitor: Any) -> None:
@@ -167,7 +167,7 @@ def test_find_counts_what_it_leaves_out(visitor: Any, pod: Any) -> None:
     store.execute(visitor.sandbox, pod(*(f"twin-{number}" for number in range(20))))
     listed = len(hits(visitor, "twin-"))
     assert 0 < listed < 20
-    assert f"{20 - listed} more; type more of the name" in visitor.get("find/", q="twin-").content.decode()
+    assert f"{20 - listed} more. Type more of the name" in visitor.get("find/", q="twin-").content.decode()
 
 
 @pytest.mark.parametrize("kind", ["tab", "help", "scenario"])

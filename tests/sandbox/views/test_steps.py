@@ -91,4 +91,4 @@ def test_the_page_of_a_scenario_lists_its_steps_and_tells_only_editors_of_the_bu
     page, watched = visitor.get().content.decode(), visitor.watching().get().content.decode()
     assert "<li>let 31 s pass: db-0 is back</li>" in page
     assert "Step 1 of 5” above" in page
-    assert "above does what is told" not in watched
+    assert "above does what is described" not in watched

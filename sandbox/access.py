@@ -68,7 +68,7 @@ def open_access(sandbox_id: UUID, token: str) -> Access | None:
 
 REVISION = "Sandbox-Revision"
 """Header of an answer to a change: how many changes there are with it. Live updates name theirs, too."""
-FROZEN = "The trainer has stopped the room for a moment. Nothing was changed."
+FROZEN = "The trainer has paused the room. Nothing was changed."
 
 
 def problem(

@@ -24,8 +24,8 @@ T = TypeVar("T")
 Role = Literal["trainer", "beamer", "participant"]
 USED_WITHIN = timedelta(hours=1)
 """How exactly it is known when a room was used last."""
-GONE = "You are not in this room any more, or the room is deleted. Your sandboxes stay yours, under their links."
-TAKEN_OUT = "The trainer has taken you out of this room. Your sandboxes stay yours, under their links."
+GONE = "You are no longer in this room, or it was deleted. Your sandboxes stay yours, under their links."
+TAKEN_OUT = "The trainer removed you from this room. Your sandboxes stay yours, under their links."
 CLOSED = "This room is closed. Nothing was changed."
 
 

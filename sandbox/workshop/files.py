@@ -131,7 +131,7 @@ def _questions(questions: Sequence[Data]) -> Iterator[FieldError]:
         one, others = ("ask", FORESEEN) if "ask" in question else ("predict", ASKED)
         for key in others:
             if key in question:
-                yield FieldError(f"{path}.{key}", "FieldValueForbidden", f"Forbidden: it does not go with {one}")
+                yield FieldError(f"{path}.{key}", "FieldValueForbidden", f"Forbidden: cannot be combined with {one}")
         for wrong in (right for right in question.get("right", ()) if right not in question.get("choices", ())):
             yield invalid(f"{path}.right", wrong, "must be one of the choices")
 

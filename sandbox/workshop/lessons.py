@@ -40,7 +40,7 @@ def bring(room: Workshop, brought: Brought, instead: str = "") -> OwnLesson:
         others = list(room.lessons.order_by("number"))
         kept = next((lesson for lesson in others if str(lesson.number) == instead), None)
         if instead and kept is None:
-            raise Rejected("The lesson to replace is not in this room any more.")
+            raise Rejected("The lesson to replace is no longer in this room.")
         others = [lesson for lesson in others if lesson != kept]
         check_room([*(lesson.text for lesson in others), brought.text])
         number = (room.lessons.aggregate(last=Max("number"))["last"] or 0) + 1

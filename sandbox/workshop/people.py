@@ -16,7 +16,7 @@ from scheduler_engine.errors import FieldError, Rejected
 MOST_PARTICIPANTS = 200
 TAKEN = "FieldValueDuplicate"
 """The kind of error of a name that somebody has."""
-NO_CODE = "This is not the code of {name}. It has four digits and stands on the page of {name}, under “More”."
+NO_CODE = "This is not the code of {name}. It has four digits and is on the page of {name}, under “More”."
 
 
 def find(code: str) -> Workshop | None:

@@ -61,7 +61,7 @@ def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] 
     if len(question) > LONGEST_ASK:
         errors.append(FieldError("ask", "Too long", f"Enter at most {LONGEST_ASK} characters."))
     if len(set(offered)) < 2:
-        errors.append(FieldError("choices", "Required value", "Enter two different answers, one in each line."))
+        errors.append(FieldError("choices", "Required value", "Enter two different answers, one per line."))
     if len(offered) > MOST_CHOICES:
         errors.append(FieldError("choices", "Too many", f"Enter at most {MOST_CHOICES} answers."))
     for choice in offered:
@@ -79,10 +79,10 @@ def predict(room: Workshop, kind: str, pod: str = "") -> Question:
     """What the scheduler does next in the trainer's sandbox. Raises ``Rejected`` or ``EngineError``."""
     sandbox = current(None, room).sandbox
     if sandbox is None:
-        raise Rejected("The trainer's sandbox is no more.")
+        raise Rejected("The trainer's sandbox no longer exists.")
     place, found = site.now(sandbox, "room_question", kind, pod)
     if len(found.choices) > MOST_CHOICES:
-        raise Rejected(f"The room can be asked about {MOST_CHOICES} at most; there are {len(found.choices)}.")
+        raise Rejected(f"A question can have at most {MOST_CHOICES} choices; there are {len(found.choices)}.")
     if not found.choices:
         raise Rejected("There is nothing to choose from yet.")
     put = {"kind": kind, "pod": found.pod, "since": found.since, "state": place.position.state}
@@ -129,10 +129,10 @@ def answer(question: Question, participant: Participant, chosen: Sequence[str], 
 
 def _too_late(question: Question) -> str:
     if question.revealed:
-        return "Your answer arrived too late: the right one is shown already."
+        return "Your answer arrived too late: the right one is already shown."
     if Question.objects.filter(workshop=question.workshop_id, number__gt=question.number).exists():
         return "Your answer arrived too late: the trainer has asked another question."
-    return "Your answer arrived too late: the trainer takes no more answers."
+    return "Your answer arrived too late: the question is closed."
 
 
 def end(room: Workshop, question: Question) -> None:

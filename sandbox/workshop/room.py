@@ -167,7 +167,7 @@ def moment_of_trainer(room: Workshop, at: Moment | None) -> sources.Source:
     """
     seat = current(None, room)
     if seat.sandbox is None:
-        raise Rejected("The trainer's sandbox is no more.")
+        raise Rejected("The trainer's sandbox no longer exists.")
     return sources.copy_of(Sandbox.objects.get(pk=store.fork(seat.sandbox, at)[0]))
 
 

@@ -31,7 +31,7 @@ from scheduler_engine.errors import Rejected
 Source = dict[str, Any]
 
 BLANK: Source = {"kind": "blank", "title": "Empty sandbox"}
-GONE = "What this sandbox was to be made from is no more: {title}."
+GONE = "The source of this sandbox no longer exists: {title}."
 
 
 def scenario(slug: str) -> Source:

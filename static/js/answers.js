@@ -68,7 +68,7 @@ const shown = (choice) => [...document.querySelectorAll('form[data-answer] [name
 
 function wait(number) {
   if (!document.querySelector('[data-name]')) return;
-  told.set(number, `Not sent yet: ${unsent.get(number).chosen.map(shown).join(', ') || 'none of them'}. It is sent when the connection is back.`);
+  told.set(number, `Not sent yet: ${unsent.get(number).chosen.map(shown).join(', ') || 'none of them'}. It will be sent when the connection is back.`);
   showAnswers();
 }
 
@@ -77,7 +77,7 @@ async function sentenceOf(answer) {
   made.innerHTML = await answer.text();
   const said = made.content.querySelector('[data-notice] p')?.textContent;
   const why = [...made.content.querySelectorAll('[data-notice] li')].map((item) => item.textContent).join(' ');
-  return why || said || 'This room does not know you any more. Your answer was not sent.';
+  return why || said || 'You are no longer in this room. Your answer was not sent.';
 }
 
 function changed() {

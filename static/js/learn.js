@@ -37,7 +37,7 @@ if (far) {
   const form = byId('go-on');
   if (form && next && cards.some((card) => known[card.dataset.lesson])) {
     form.elements.lesson.value = next.dataset.lesson;
-    form.querySelector('span').textContent = `Go on: ${next.dataset.title}`;
+    form.querySelector('span').textContent = `Continue: ${next.dataset.title}`;
   }
 }
 

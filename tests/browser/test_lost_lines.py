@@ -123,7 +123,7 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
 
     # What comes too late is said to be lost: the right one is shown, or another question was asked.
     for act, why in (
-        (lambda: trainer.get_by_role("button", name="Reveal").click(), "the right one is shown already"),
+        (lambda: trainer.get_by_role("button", name="Reveal").click(), "the right one is already shown"),
         (lambda: ask(trainer, "And now?", "a\nb"), "the trainer has asked another question"),
     ):
         ask(trainer, "Again?", "*yes\nno")
@@ -147,11 +147,11 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
     line.hole()
     answer(again, "a")
     trainer.locator("[data-person]").click()
-    trainer.get_by_role("button", name="Take out of the room").click()
+    trainer.get_by_role("button", name="Remove from room").click()
     trainer.locator("#person").wait_for(state="hidden")
     line.mend()
     again.get_by_text("Your last answer was not sent.").or_(
-        again.get_by_text("does not know you any more")
+        again.get_by_text("Your answer was not sent")
     ).first.wait_for()
 
 

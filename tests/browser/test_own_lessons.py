@@ -23,7 +23,7 @@ def test_a_trainer_brings_a_lesson_and_sees_where_everybody_is(
     code = open_room(trainer, "node-selector")
     ada.goto("/join/")
     join(ada, code, "Ada")
-    trainer.get_by_text("Open a lesson of your own").click()
+    trainer.get_by_text("Add your own lesson").click()
     chooser, add = trainer.locator("#lessons [name=file]"), trainer.get_by_role("button", name="Check and add")
     chooser.set_input_files(file(LESSON.replace("say: web is on", "sya: web is on")))
     with trainer.expect_response("**/lessons/") as refused:

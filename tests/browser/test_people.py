@@ -32,7 +32,7 @@ def test_the_same_browser_comes_back_and_another_one_by_the_code(
     tab = anna.context.new_page()
     tab.goto(f"/join/{code}/")
     eventually(lambda: "You were here as Countess" in tab.locator("#known").inner_text())
-    tab.get_by_role("link", name="Come back").click()
+    tab.get_by_role("link", name="Return").click()
     workbench(tab).locator("#do-stage").wait_for()
     assert tab.url == home
 
@@ -54,8 +54,8 @@ def test_the_same_browser_comes_back_and_another_one_by_the_code(
 
     # Who was taken out is not led back to a page that is no more.
     trainer.locator("[data-person]", has_text="Countess").click()
-    trainer.get_by_role("button", name="Take out of the room").click()
-    anna.get_by_text("You are not in this room any more").wait_for()
+    trainer.get_by_role("button", name="Remove from room").click()
+    anna.get_by_text("You are no longer in this room").wait_for()
     assert anna.evaluate("localStorage.getItem('rooms')") == "{}"
     anna.goto(f"/join/{code}/")
     assert anna.locator("#known").is_hidden()

@@ -33,7 +33,7 @@ STATES: dict[str, tuple[list[tuple[str, str, dict[str, str]]], str, str]] = {
     "put away": ([("trainer", "put-away/", {"number": "2"})], "#asked.is-none", "#asked.is-none"),
     "frozen, with a timer": (
         [("trainer", "freeze/", {"on": "1"}), ("trainer", "timer/", {"minutes": "5"})],
-        "#strip :text('stopped the room')",
+        "#strip :text('paused the room')",
         ".timer",
     ),
     "eyes here": (

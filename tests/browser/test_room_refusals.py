@@ -120,7 +120,7 @@ def test_every_form_of_a_room_says_where_it_was_sent_what_was_refused(
         page.route("**/s/**", stand_in)
     trainer.goto("/workshop/")
     found = check(trainer, "doors")
-    trainer.get_by_text("A file of your own").click()
+    trainer.get_by_text("Use your own file").click()
     trainer.locator("[name=text]").fill(PLAN)
     trainer.get_by_role("button", name="Open the room").click()
     code = trainer.locator(".room-in .room-code").inner_text()
@@ -162,7 +162,7 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     join(trainer, code, "Ben")
 
     # A question with one answer: said in its form, tied to its field; the board changes, and it stays.
-    trainer.get_by_text("A question of your own").click()
+    trainer.get_by_text("Your own question").click()
     ask, choices = trainer.locator("[name=ask]"), trainer.locator("[name=choices]")
     form = trainer.locator("form[hx-post='ask/']")
     ask.fill("Which queue?")
@@ -220,9 +220,9 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     late.get_by_role("button", name="Join").click()
     late.locator("iframe[title='Your sandbox']").wait_for()
     trainer.get_by_role("button", name="Late").click()
-    trainer.get_by_role("button", name="Take out of the room").click()
-    late.get_by_text("You are not in this room any more").wait_for()
-    assert "taken you out" in late.locator("#room").inner_text()
+    trainer.get_by_role("button", name="Remove from room").click()
+    late.get_by_text("You are no longer in this room").wait_for()
+    assert "removed you" in late.locator("#room").inner_text()
     assert "deleted" not in late.locator("#room").inner_text()
     assert "/s/" in str(late.locator("#kept a").get_attribute("href"))
 

@@ -77,7 +77,7 @@ def join(page: Page | FrameLocator, code: str, name: str) -> None:
 def ask(trainer: Page, question: str, choices: str) -> None:
     """Ask a question of one's own."""
     if not trainer.locator("[name=ask]").is_visible():
-        trainer.get_by_text("A question of your own").click()
+        trainer.get_by_text("Your own question").click()
     trainer.locator("[name=ask]").fill(question)
     trainer.locator("[name=choices]").fill(choices)
     trainer.get_by_role("button", name="Ask", exact=True).click()
@@ -147,7 +147,7 @@ def test_a_workshop_from_the_code_to_the_results(
     trainer.get_by_role("button", name="Reveal").click()
     eventually(lambda: "You were right" in phone.locator("#asked").inner_text())
     eventually(lambda: "Not quite" in laptop.locator("#asked").inner_text())
-    trainer.get_by_role("button", name="Put away").click()
+    trainer.get_by_role("button", name="Hide question").click()
     laptop.locator("#asked form, #asked .asked-b").wait_for(state="detached")
 
     # One line is cut, while the room goes on.
@@ -168,10 +168,10 @@ def test_a_workshop_from_the_code_to_the_results(
 
     # Frozen, nobody but the trainer changes anything.
     trainer.get_by_role("button", name="Freeze").click()
-    phone.get_by_text("has stopped the room").wait_for()
+    phone.get_by_text("has paused the room").wait_for()
     assert phone.locator("iframe[title='Your sandbox']").get_attribute("inert") is not None
-    trainer.get_by_role("button", name="Let them go on").click()
-    phone.get_by_text("has stopped the room").wait_for(state="detached")
+    trainer.get_by_role("button", name="Resume").click()
+    phone.get_by_text("has paused the room").wait_for(state="detached")
 
     # Help, with leave to change something.
     phone.get_by_text("More", exact=True).click()
@@ -245,7 +245,7 @@ def test_everybody_can_use_a_room_on_a_phone(new_page: Callable[..., Page], even
     found = {"join": violations(person)}
     join(person, code, "Somebody with a rather long name to show")
     trainer.get_by_role("tab", name="Actions").click()
-    trainer.get_by_text("A question of your own").click()
+    trainer.get_by_text("Your own question").click()
     trainer.locator("[name=ask]").fill("Which queue?")
     trainer.locator("[name=choices]").fill("*activeQ\nbackoffQ")
     trainer.get_by_role("button", name="Ask", exact=True).click()

@@ -546,10 +546,10 @@ def room(visit: Visit) -> Iterator[Shot]:
     visit.eventually(lambda: "You were right" in person.locator("#asked").inner_text())
     for name, page in everybody:
         yield Shot(f"{name}, revealed", page)
-    trainer.get_by_role("button", name="Put away").click()
+    trainer.get_by_role("button", name="Hide question").click()
     person.locator("#asked form, #asked .asked-b").wait_for(state="detached")
     trainer.get_by_role("button", name="Freeze").click()
-    person.get_by_text("has stopped the room").wait_for()
+    person.get_by_text("has paused the room").wait_for()
     trainer.locator("[name=minutes]").fill("5")
     trainer.locator("form:has([name=minutes]) button").first.click()
     person.locator(".timer").wait_for()
@@ -566,10 +566,10 @@ def room(visit: Visit) -> Iterator[Shot]:
     yield Shot("participant, late, eyes here", late)
     trainer.get_by_role("button", name="Somebody with a rather long").click()
     yield Shot("trainer, a person", trainer)
-    trainer.get_by_role("button", name="Take out of the room").click()
-    person.get_by_text("not in this room any more").wait_for()
+    trainer.get_by_role("button", name="Remove from room").click()
+    person.get_by_text("no longer in this room").wait_for()
     yield Shot("participant, taken out", person)
-    for switch in ("Let them go on", "Back to their own"):
+    for switch in ("Resume", "Show own sandboxes"):
         trainer.get_by_role("button", name=switch).click()
     late.locator("#desk-trainer").wait_for(state="detached")
     late.frame_locator("#desk-own").locator("#add").click()

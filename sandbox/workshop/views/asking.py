@@ -14,7 +14,7 @@ from sandbox.workshop.models import Question, Workshop
 
 DONE = 204
 NO_QUESTION = "No question is open. Ask one first."
-ANOTHER = "The room is at another question by now. Nothing was changed."
+ANOTHER = "The room has moved to another question. Nothing was changed."
 LONGEST_PAGE, LONGEST_TURN = 40, 9
 """Characters and digits of the name of a page, and of its turn."""
 RIGHT = "*"

@@ -19,7 +19,7 @@ from sandbox.workshop.results import table
 from sandbox.workshop.views.doors import chosen
 from scheduler_engine.errors import FieldError, Rejected
 
-NOT_HERE = "This participant is not in the room any more. Close this box."
+NOT_HERE = "This participant is no longer in the room. Close this dialog."
 DONE = 204
 MOST_TOLD = 5
 STEPS: dict[str, dict[str, Any]] = {

@@ -205,4 +205,4 @@ def test_who_is_in_a_room_no_more_is_told_why(trainer: Person, joined: Joined, w
     PARTINGS[why](trainer, ada)
     assert parted(ada.room.pk, ada.token) == why
     refused = ada.post("hand/", on="1").content.decode()
-    assert ("The trainer has taken you out of this room." in refused) is (why == "removed")
+    assert ("The trainer removed you from this room." in refused) is (why == "removed")

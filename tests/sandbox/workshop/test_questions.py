@@ -44,7 +44,7 @@ def test_a_question_is_answered_counted_and_revealed(trainer: Person, joined: Jo
     assert "Not quite" in told(ben)
     late = ben.post("answer/", number="1", chosen="activeQ")
     assert late.status_code == 422
-    assert "arrived too late: the right one is shown already" in late.content.decode()
+    assert "arrived too late: the right one is already shown" in late.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_button_acts_on_the_question_that_its_page_shows(trainer: Person, path
     trainer.post("ask/", ask="second", choices="*a\nb")
     late = trainer.post(path, number=1)
     assert late.status_code == 422
-    assert "The room is at another question by now" in late.content.decode()
+    assert "The room has moved to another question" in late.content.decode()
     assert (question().over, question().revealed, question().away) == (None, None, False)
     assert trainer.post(path, number=2).status_code == 204
     assert question().over is not None

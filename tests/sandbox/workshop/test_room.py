@@ -116,7 +116,7 @@ def test_frozen_people_can_change_nothing_until_they_are_let_go_on(trainer: Pers
     assert trainer.post("freeze/", on="1").status_code == 204
     refused = Client().post(url)
     assert refused.status_code == 423
-    assert "stopped the room" in refused.content.decode()
+    assert "paused the room" in refused.content.decode()
     assert Sandbox.objects.get(pk=late.sit().pk).frozen
     own = trainer.seat().sandbox
     assert own is not None
@@ -244,7 +244,7 @@ def test_who_is_taken_out_has_no_page_any_more_and_keeps_the_sandbox(trainer: Pe
     trainer.post("remove/", who=ada.row.pk)
     assert ada.get().status_code == 404
     reloaded = ada.client.get(ada.url(), headers={"Sec-Fetch-Mode": "navigate"})
-    assert (reloaded.status_code, "The trainer has taken you out" in reloaded.content.decode()) == (404, True)
+    assert (reloaded.status_code, "The trainer removed you" in reloaded.content.decode()) == (404, True)
     assert Client().post(workbench(sandbox, tokens.seat_token(ada.token, 1), "do/stage/")).status_code == 204
 
 

@@ -35,7 +35,7 @@ class Late(Exception):
 api = NinjaAPI(
     title="Scheduler Sandbox",
     version=ENGINE_VERSION,
-    description="Make sandboxes of the Kubernetes scheduler, change and step them, and read what the page shows.",
+    description="Create sandboxes of the Kubernetes scheduler, change and step them, and read what the page shows.",
     docs_url=None,
     openapi_url=None,
     urls_namespace="api",
@@ -84,7 +84,7 @@ def _misshapen(request: HttpRequest, error: ValidationError) -> HttpResponse:
         )
         for one in error.errors
     ]
-    return refusal(422, "The request is not as the API's document has it.", [field_problem(one) for one in errors])
+    return refusal(422, "The request does not match the API document.", [field_problem(one) for one in errors])
 
 
 def _stuck(request: HttpRequest, error: ReplayFailed) -> HttpResponse:
@@ -97,7 +97,7 @@ def _not_taken(request: HttpRequest, error: OperationalError | InterfaceError) -
 
 
 def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    return refusal(413, f"The request is too large. Manifests may have {quotas().manifest_bytes:,} bytes at most.")
+    return refusal(413, f"The request is too large. The limit for manifests is {quotas().manifest_bytes:,} bytes.")
 
 
 def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
@@ -107,7 +107,7 @@ def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 def _broke_down(request: HttpRequest, error: Exception) -> HttpResponse:
     log.exception("a request of the API broke down")
-    return refusal(500, "This went wrong on the server, and nothing was changed. The error is logged.")
+    return refusal(500, "Something went wrong on the server. Nothing was changed. The error is logged.")
 
 
 HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {

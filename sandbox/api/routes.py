@@ -74,7 +74,7 @@ def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -
     if access is None:
         raise HttpError(404, "There is no such sandbox.")
     if edits and not access.can_edit:
-        raise HttpError(403, "This token only watches. Changes need the edit token.")
+        raise HttpError(403, "This token is view-only. Use the edit token to change something.")
     if edits and access.frozen:
         raise HttpError(423, FROZEN)
     name, whose = ("command", str(sandbox_id)) if edits else ("look", f"{sandbox_id} {access.can_edit}")
@@ -83,25 +83,25 @@ def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -
     return access
 
 
-@router.get("/scenarios", response={200: list[Listed], **REFUSED}, summary="The scenarios of this site")
+@router.get("/scenarios", response={200: list[Listed], **REFUSED}, summary="List scenarios")
 def list_scenarios(request: HttpRequest) -> Any:
     return [{"name": name, "title": found.title, "about": found.about} for name, found in scenarios().items()]
 
 
-@router.post("/sandboxes", response={201: Made, **REFUSED}, summary="Make a sandbox")
+@router.post("/sandboxes", response={201: Made, **REFUSED}, summary="Create a sandbox")
 def create(request: HttpRequest, given: NewSandbox) -> Any:
     if late := ratelimit.wait("create", ratelimit.client(request)):
         raise Late(TOO_OFTEN["create"], late)
     if given.file:
         if given.model_fields_set - {"file"}:
-            raise HttpError(422, "A scenario has its own title, seed, queue rules, configuration and commands.")
+            raise HttpError(422, "A scenario itself sets the title, seed, queue rules, configuration and commands.")
         sandbox, token = open_brought(read_brought(given.file))
     elif given.scenario:
         scenario = scenarios().get(given.scenario)
         if scenario is None:
             raise HttpError(404, "There is no such scenario.")
         if given.model_fields_set - {"scenario"}:
-            raise HttpError(422, "A scenario has its own title, seed, queue rules, configuration and commands.")
+            raise HttpError(422, "A scenario itself sets the title, seed, queue rules, configuration and commands.")
         sandbox, token = open_scenario(scenario)
     else:
         title = printable(given.title, LONGEST_TITLE) or "Empty sandbox"
@@ -116,7 +116,7 @@ def create(request: HttpRequest, given: NewSandbox) -> Any:
     return Status(201, made)
 
 
-@router.get(ONE, response={200: State, **REFUSED}, summary="Where a sandbox stands")
+@router.get(ONE, response={200: State, **REFUSED}, summary="Get the state")
 def state(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     return _state(access_to(request, sandbox_id, token, False))
 
@@ -157,19 +157,19 @@ def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> 
     return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}
 
 
-@router.post(f"{ONE}/head", response={200: State, **REFUSED}, summary="Go back, or forward again")
+@router.post(f"{ONE}/head", response={200: State, **REFUSED}, summary="Go back or forward")
 def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: Move) -> Any:
     access = access_to(request, sandbox_id, token, True)
     store.go_to(access.sandbox, lambda position: move.to)
     return _state(access)
 
 
-@router.get("/panels", response={200: list[Panel], **REFUSED}, summary="What the page shows")
+@router.get("/panels", response={200: list[Panel], **REFUSED}, summary="List panels")
 def panels(request: HttpRequest) -> Any:
     return [{"id": panel.id, "title": panel.title} for panel in PANELS.values()]
 
 
-@router.get(f"{ONE}/panels/{{panel}}", response={200: Facts, **REFUSED}, summary="The facts of a panel")
+@router.get(f"{ONE}/panels/{{panel}}", response={200: Facts, **REFUSED}, summary="Get a panel's facts")
 def facts(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -179,23 +179,23 @@ def facts(
     node: str = "",
     plugin: str = "",
     cycle: int = 0,
-    at: str = Query("", description="A moment of the past, as the address of the page has it."),
+    at: str = Query("", description="A past moment, as in the page's address."),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     if panel not in PANELS:
-        raise HttpError(404, f"There is no such panel: {', '.join(PANELS)}.")
+        raise HttpError(404, f"There is no such panel. Use one of {', '.join(PANELS)}.")
     view = View.from_mapping({"pod": pod, "node": node, "plugin": plugin, "cycle": cycle, "at": at})
     place, found = site.now(access.sandbox, "facts", panel, view)
     return {"panel": panel, "head": place.position.head, "facts": found}
 
 
-@router.get(f"{ONE}/objects/{{kind}}", response={200: Objects, **REFUSED}, summary="Objects of a kind")
+@router.get(f"{ONE}/objects/{{kind}}", response={200: Objects, **REFUSED}, summary="List objects of a kind")
 def objects(
     request: HttpRequest,
     sandbox_id: UUID,
     token: str,
     kind: str,
-    after: str = Query("", description="The key that the last answer gave as next."),
+    after: str = Query("", description="The value of next in the last answer."),
     limit: int = Query(500, ge=1, le=MOST_OBJECTS),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
@@ -203,7 +203,7 @@ def objects(
     return {"items": items, "next": following}
 
 
-@router.get(f"{ONE}/log", response={200: Log, **REFUSED}, summary="The log of commands in force")
+@router.get(f"{ONE}/log", response={200: Log, **REFUSED}, summary="Get the command log")
 def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     access = access_to(request, sandbox_id, token, False)
     sandbox: Sandbox = access.sandbox
@@ -218,12 +218,12 @@ def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     }
 
 
-@router.get(f"{ONE}/trace", response={200: None, **REFUSED}, summary="What happened, as JSON lines")
+@router.get(f"{ONE}/trace", response={200: None, **REFUSED}, summary="Get the trace as JSON lines")
 def trace(
     request: HttpRequest,
     sandbox_id: UUID,
     token: str,
-    after: int = Query(0, ge=0, description="So many entries are left out."),
+    after: int = Query(0, ge=0, description="The number of entries to skip."),
     limit: int = Query(MOST_ENTRIES, ge=1, le=MOST_ENTRIES),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
@@ -234,7 +234,7 @@ def trace(
 @router.get(
     f"{ONE}/export/{{form}}",
     response={200: None, **REFUSED},
-    summary="The sandbox as a file",
+    summary="Export the sandbox",
     openapi_extra=EXPORT_BODY,
 )
 def export(

@@ -26,20 +26,20 @@ class Strict(Schema):
 
 
 class NewSandbox(Strict):
-    """A scenario of this site, or objects of one's own."""
+    """A scenario of this site, a scenario file, or your own commands."""
 
     scenario: str = Field("", description="The name of a scenario; see /scenarios.")
     file: str = Field("", description="The text of a scenario file.")
     title: str = Field("", max_length=LONGEST_TITLE)
     seed: int = Field(42, ge=0, le=2**31 - 1, description="Decides draws among equal nodes.")
     queue_rules: Rules = QUEUE_RULES[0]
-    priority_numbers: bool = Field(False, description="Pods may give a priority without a class, as no cluster allows.")
+    priority_numbers: bool = Field(False, description="Allow priorities without a class. Real clusters do not.")
     configuration: dict[str, Any] | None = Field(None, description="A KubeSchedulerConfiguration; null: the default.")
-    commands: list[dict[str, Any]] = Field(default=[], description="Executed at once, as in a log.", max_length=1000)
+    commands: list[dict[str, Any]] = Field(default=[], description="Commands to execute, as in a log.", max_length=1000)
 
 
 class Made(Schema):
-    """``api``: the address of the sandbox here; ``edit`` and ``watch``: its pages. Whoever has them may do that."""
+    """``api``: the sandbox's address in this API. ``edit`` and ``watch``: its pages, which grant that access."""
 
     id: str
     api: str
@@ -65,14 +65,14 @@ class Command(RootModel[dict[str, Any]]):
 
 
 class Move(Strict):
-    """To the state after command ``to``, 0 = the start. What comes later stays until something else is done."""
+    """Move to the state after command ``to``; 0 is the start. Later commands stay until a new one is executed."""
 
     to: int = Field(ge=0)
 
 
 class State(Schema):
-    """Where a sandbox stands. ``head``: commands in force; ``length``: commands that exist, of which the last may have
-    been gone back behind. ``seconds`` are simulated. ``queue``: lane → pods, in the order in which they would leave.
+    """The state of a sandbox. ``head``: commands in force; ``length``: stored commands, including those after ``head``.
+    ``seconds`` are simulated. ``queue``: lane → pods, in the order in which they would leave.
     """
 
     title: str
@@ -89,7 +89,7 @@ class State(Schema):
 
 
 class Told(Schema):
-    """The state after a change, and what the API server warned of."""
+    """The state after a change, and the API server's warnings."""
 
     state: State
     warnings: list[FieldProblem]
@@ -115,7 +115,7 @@ class Problem(Schema):
 
 
 class Log(Schema):
-    """All that a sandbox is made from; ``python -m scheduler_engine replay`` reads it."""
+    """Everything that a sandbox is built from; ``python -m scheduler_engine replay`` reads it."""
 
     engine: str
     seed: int
@@ -126,9 +126,9 @@ class Log(Schema):
 
 
 class Exporting(Schema):
-    """What is to be written. ``from``: commands in the setup of a scenario, null: those before the first step;
+    """What to export. ``from``: commands in the setup of a scenario, null: those before the first step;
     ``expect``: what it expects at its end. ``added``: manifests with what the cluster added; ``kwok``: with nodes that
-    KWOK plays. ``at``: a moment of the past, as the address of the page has it.
+    KWOK plays. ``at``: a past moment, as in the page's address.
     """
 
     setup: int | None = Field(None, alias="from", ge=0, le=999_999_999)
@@ -152,7 +152,7 @@ class Facts(Schema):
 
 
 class Objects(Schema):
-    """``next``: the key to ask for more with, "" when these are all."""
+    """``next``: pass it as ``after`` for more; "" when these are all."""
 
     items: list[dict[str, Any]]
     next: str

@@ -123,8 +123,8 @@ REFUSED: dict[str, tuple[str, Any, int, str]] = {
     "no kind": ("commands", {}, 422, "unknown command"),
     "a field of the wrong type": ("commands", {"kind": "advance", "seconds": "long"}, 422, '"seconds" must be'),
     "nothing to do": ("commands", {"kind": "stage"}, 422, "There is no pod to schedule now"),
-    "a move to nowhere": ("head", {"to": -1}, 422, "not as the API's document has it"),
-    "a list": ("commands", [1], 422, "not as the API's document has it"),
+    "a move to nowhere": ("head", {"to": -1}, 422, "does not match the API document"),
+    "a list": ("commands", [1], 422, "does not match the API document"),
     **{
         f"a manifest that is {kind}": ("commands", {"kind": "apply", "manifests": [manifest]}, 422, "")
         for kind, manifest in (("a list", [{}]), ("nothing", None), ("a text", "kind: Pod"), ("of no kind", {}))
@@ -184,7 +184,7 @@ def test_the_token_decides() -> None:
     watching = f"{start}/{tokens.view_token(token)}"
     assert get(watching).status_code == 200
     refused = post(f"{watching}/commands", {"kind": "run"})
-    assert (refused.status_code, "only watches" in refused.json()["message"]) == (403, True)
+    assert (refused.status_code, "view-only" in refused.json()["message"]) == (403, True)
     assert get(f"{start}/wrong").status_code == 404
     assert post(f"{start}/wrong/commands", {"kind": "run"}).status_code == 404
     assert get(base).json()["head"] == 1

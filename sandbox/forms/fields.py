@@ -37,7 +37,7 @@ def namespace(says: str) -> forms.CharField:
 
 
 class Pairs(forms.Field):
-    """``key=value``, one on each line or parted by commas → dict."""
+    """``key=value``, one on each line or separated by commas → dict."""
 
     def __init__(self, label: str, says: str, hint: str = "") -> None:
         widget = forms.TextInput({"placeholder": hint})
@@ -48,7 +48,7 @@ class Pairs(forms.Field):
 
 
 class Listed(forms.Field):
-    """Values, one on each line or parted by commas → list."""
+    """Values, one on each line or separated by commas → list."""
 
     def __init__(self, label: str, says: str, hint: str = "") -> None:
         widget = forms.TextInput({"placeholder": hint})

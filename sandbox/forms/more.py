@@ -24,14 +24,14 @@ class PriorityClassForm(AddForm):
     )
 
     name = text("Name", "Pods name it as their priority class.", "high")
-    value = number("Value", "The priority of its pods: who is popped first, and who may evict whom.", 1000)
+    value = number("Value", "The priority of its pods: which are popped first, and which may evict others.", 1000)
     preemption_policy = choice(
         "Preemption policy",
         "Never: its pods are popped early, but evict nobody.",
         ("PreemptLowerPriority", "PreemptLowerPriority"),
         ("Never", "Never"),
     )
-    description = text("Description", "A sentence for those who choose among the classes.")
+    description = text("Description", "When to use this class.")
     global_default = tick("Global default", "globalDefault: the class of pods that name none.")
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
@@ -51,7 +51,7 @@ class BudgetForm(AddForm):
 
     name = text("Name", "Usually that of the workload it protects.", "web")
     namespace = namespace("It counts the pods of this namespace.")
-    min_available = text("minAvailable", "A number of pods, or a share such as 50%. Give this or the other.", hint="2")
+    min_available = text("minAvailable", "A number of pods, or a share such as 50%. Set this or the other.", hint="2")
     max_unavailable = text("maxUnavailable", "How many pods, or which share, may be missing at a time.", "1")
     selector = Pairs("Selector", "key=value: the labels of its pods. Empty selects all of the namespace.", "app=web")
 
@@ -83,7 +83,7 @@ class ClaimForm(AddForm):
         ("ReadWriteMany", "ReadWriteMany"),
     )
     storage_class = text("Storage class", "A StorageClass by name. Empty is the default class.", hint="standard")
-    volume = text("Volume", "A PersistentVolume by name, to be bound to no other.", hint="pv-1")
+    volume = text("Volume", "A PersistentVolume by name: the claim binds to no other.", hint="pv-1")
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.claim(name, data)

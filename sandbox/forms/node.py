@@ -32,28 +32,28 @@ class NodeForm(AddForm):
         (r"status\.(capacity|allocatable)", "extended"),
     )
 
-    name = text("Name", "With several nodes it is the start of their names: node-1, node-2 …", "node")
-    count = number("How many", "All alike, one after the other.", 1)
-    zone = text("Zone", "The label topology.kubernetes.io/zone: spreading and the nodeTree go by it.", hint="eu-a")
+    name = text("Name", "For several nodes, the start of their names: node-1, node-2 …", "node")
+    count = number("How many", "All identical, added one by one.", 1)
+    zone = text("Zone", "The label topology.kubernetes.io/zone: used by spreading and the nodeTree.", hint="eu-a")
     region = text("Region", "The label topology.kubernetes.io/region; a zone belongs to one.", hint="eu")
-    cpu = text("CPU", "What pods may ask for in all. 4 or 4000m are four cores.", "4")
-    memory = text("Memory", "In Mi or Gi. What pods may ask for, not what they use.", "8Gi")
+    cpu = text("CPU", "What pods may request in total. 4 or 4000m means four cores.", "4")
+    memory = text("Memory", "In Mi or Gi. What pods may request, not what they use.", "8Gi")
     pods = text("Pods", "How many pods the node takes, however small they are.", "110")
     extended = Pairs(
-        "Extended resources", "name=quantity, parted by commas: devices, counted whole.", "nvidia.com/gpu=4"
+        "Extended resources", "name=quantity, separated by commas: devices, counted whole.", "nvidia.com/gpu=4"
     )
     imagefs = text(
         "Disk for images",
-        "A disk of its own for images and writable layers. Empty: they share the node's disk.",
+        "A separate disk for images and writable layers. Empty: they share the node's disk.",
         hint="50Gi",
     )
-    labels = Pairs("Labels", "key=value, parted by commas. Selectors and affinity look at them.", "disk=ssd")
+    labels = Pairs("Labels", "key=value, separated by commas. Selectors and affinity use them.", "disk=ssd")
     taints = Rows(
         "Taints",
-        "A taint keeps away pods that do not tolerate it; PreferNoSchedule only makes the node worth less.",
+        "A taint keeps away pods that do not tolerate it; PreferNoSchedule only lowers the node's score.",
         shapes.TAINT,
     )
-    unschedulable = tick("Cordoned", "spec.unschedulable: no new pods, those there stay.")
+    unschedulable = tick("Cordoned", "spec.unschedulable: no new pods; existing ones stay.")
 
     def clean_imagefs(self) -> str:
         """The API server refuses it as a whole, without the field."""

@@ -49,28 +49,28 @@ class PodFields(forms.Form):
     """All that a pod's spec is made of."""
 
     namespace = namespace("Pods of other namespaces do not count for spreading and affinity.")
-    labels = Pairs("Labels", "key=value. Spreading and affinity of other pods look at them.", "app=web")
-    cpu = text("CPU request", "What the scheduler counts. 1000m is one core; real use plays no part.", "500m")
+    labels = Pairs("Labels", "key=value. Spreading and affinity of other pods use them.", "app=web")
+    cpu = text("CPU request", "What the scheduler counts. 1000m is one core; actual use does not count.", "500m")
     memory = text("Memory request", "Must fit beside what is already requested on the node.", "512Mi")
-    extended = Pairs("Extended resources", "name=quantity. Only nodes that have so many free fit.", "nvidia.com/gpu=1")
+    extended = Pairs("Extended resources", "name=quantity. Only nodes with that many free fit.", "nvidia.com/gpu=1")
     priority_class = text(
         "Priority class",
-        "A PriorityClass by name. Its number decides who is popped first, and who may evict whom. Empty is the default "
-        "class. Where there is none, the priority is 0.",
+        "A PriorityClass by name. Its number decides which pods are popped first, and which may evict others. Empty "
+        "means the default class; without one, the priority is 0.",
         hint="high",
     )
     priority = number("Priority", "Comes from the class. Any other number is refused.", hint="")
     node_selector = Pairs("Node selector", "Only nodes with all of these labels are considered.", "disk=ssd")
     tolerations = Rows(
         "Tolerations",
-        "Each lets the pod onto nodes with this taint. It does not draw it there. With NoExecute, tolerationSeconds "
+        "Each lets the pod onto nodes with this taint. It does not attract it. With NoExecute, tolerationSeconds "
         "is how long the pod stays on a node that gets the taint later.",
         shapes.TOLERATION,
     )
     spread = Rows(
         "Topology spread constraints",
-        "Each counts, per value of a node label, the pods with the labels in labelSelector (key=value, parted by "
-        "commas); the fullest and the emptiest may differ by maxSkew. All that say DoNotSchedule must be met.",
+        "Each counts, per value of a node label, the pods with the labels in labelSelector (key=value, separated by "
+        "commas); the fullest and the emptiest may differ by maxSkew. All DoNotSchedule constraints must be met.",
         shapes.SPREAD,
     )
     node_affinity = Rows(
@@ -89,8 +89,8 @@ class PodFields(forms.Form):
     gates = Listed(
         "Scheduling gates", "The pod stays out of the queue until its gates are removed.", "example.com/quota"
     )
-    image = text("Image", "Nodes that have it already are worth more (ImageLocality).", hint=manifests.IMAGE)
-    claims = Listed("Volumes", "PersistentVolumeClaims of the namespace by name, parted by commas.", "data")
+    image = text("Image", "Nodes that already have it score higher (ImageLocality).", hint=manifests.IMAGE)
+    claims = Listed("Volumes", "PersistentVolumeClaims of the namespace by name, separated by commas.", "data")
 
 
 def requested_too(spec: Manifest, now: Manifest) -> None:
@@ -142,8 +142,8 @@ class PodForm(PodFields, AddForm):
     copies_field = "replicas"
     places = POD_PLACES
 
-    name = text("Name", "With several pods it is the start of their names: web-1, web-2 …", "web")
-    replicas = number("Replicas", "How many pods. Each is scheduled by itself, one after the other.", 1)
+    name = text("Name", "For several pods, the start of their names: web-1, web-2 …", "web")
+    replicas = number("Replicas", "How many pods. They are scheduled one by one.", 1)
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.pod(name, data)

@@ -116,7 +116,7 @@ class Rows(forms.Field):
 
     def clean(self, value: list[Row]) -> list[Row]:
         if too_many(value):
-            raise ValidationError(f"A form takes {MOST_ROWS} rows at most; YAML takes more.")
+            raise ValidationError(f"A form takes at most {MOST_ROWS} rows. Use YAML for more.")
         wrong = [
             ValidationError(f'Unsupported value: "{row[cell.part]}"', code=f"{place}.{cell.part}")
             for place, row in enumerate(value)

@@ -105,5 +105,5 @@ POD_TERM = Shape(
             Cell("values", "values", hint="web, db"),
         ),
     ),
-    inner_says="Which pods: those whose labels meet all expressions. With none, those with this pod's own labels.",
+    inner_says="Selects pods whose labels meet all expressions. Without any: pods with this pod's own labels.",
 )

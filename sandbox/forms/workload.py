@@ -31,7 +31,7 @@ class WorkloadForm(PodFields, AddForm):
 
     workload = forms.ChoiceField(
         label="Kind",
-        help_text="Its controller makes the pods, and new ones for those that are gone.",
+        help_text="Its controller creates the pods and replaces missing ones.",
         choices=[(kind, kind) for kind in manifests.WORKLOADS],
         initial="Deployment",
     )

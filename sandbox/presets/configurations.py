@@ -36,7 +36,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "requested-to-capacity-ratio",
         "RequestedToCapacityRatio",
-        "A line of your own from use to score: here it rises to 80 % and falls again.",
+        "Your own curve from use to score: here it rises to 80 % and falls again.",
         HEAD
         + PROFILE
         + """\
@@ -58,7 +58,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "no-scoring",
         "No scoring",
-        "The first node that fits is taken: the search ends with it.",
+        "The scheduler takes the first node that fits, and stops searching.",
         HEAD
         + PROFILE
         + """\

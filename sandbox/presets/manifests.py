@@ -38,7 +38,7 @@ spec:
     Preset(
         "statefulset",
         "StatefulSet",
-        "Three pods with names of their own, made one after the other, no two on one node.",
+        "Three pods with fixed names, created one by one, no two on one node.",
         """\
 apiVersion: apps/v1
 kind: StatefulSet
@@ -69,7 +69,7 @@ spec:
     Preset(
         "daemonset",
         "DaemonSet",
-        "One pod on every node that its tolerations let it on.",
+        "One pod on every node that its tolerations allow.",
         """\
 apiVersion: apps/v1
 kind: DaemonSet
@@ -117,7 +117,7 @@ spec:
     Preset(
         "budget",
         "PodDisruptionBudget",
-        "Of the pods with app=shop, only one may be evicted at a time.",
+        "Only one pod with app=shop may be evicted at a time.",
         """\
 apiVersion: policy/v1
 kind: PodDisruptionBudget

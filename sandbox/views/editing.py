@@ -27,7 +27,7 @@ def pane(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     edited = Object(kind, request.GET.get("key", ""))
     manifest = site.read(access.sandbox, "manifest", *edited)
     if manifest is None:
-        return problem(request, 404, f"{edited.kind} {edited.key} is not there any more.")
+        return problem(request, 404, f"{edited.kind} {edited.key} no longer exists.")
     shown = editable(manifest)
     context = {"form": blank(edited, shown), "yaml": written(shown)}
     return render(request, "fragments/edit_pane.html", context)
@@ -40,7 +40,7 @@ def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     draft = drafted(form_of(edited.kind), request.POST, access.sandbox, edited)
     command = _command(request, draft, edited)
     if draft.right and not command:
-        return problem(request, 409, "Nothing is changed.", calm=True)
+        return problem(request, 409, "There is no change to apply.", calm=True)
     anew = False
     if draft.right:
         try:
@@ -76,7 +76,7 @@ def _command(request: HttpRequest, draft: Draft, edited: Object) -> dict[str, An
     if not draft.right:
         return {}
     if len(draft.made) != 1:
-        draft.tell([FieldError("", "Invalid", f"One object is edited here; the text has {len(draft.made)}.")])
+        draft.tell([FieldError("", "Invalid", f"Only one object can be edited here; the text has {len(draft.made)}.")])
         return {}
     try:
         return patch_of(edited, request.POST.get("original", ""), draft.text)

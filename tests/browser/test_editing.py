@@ -133,7 +133,7 @@ def test_what_is_edited_again_looks_the_same_and_what_is_gone_opens_nothing(
     closed(page, eventually)
     page.evaluate("document.querySelector('#insp-edit').dataset.key = 'gone'")
     page.locator("#insp-edit").click()
-    eventually(lambda: "Node gone is not there any more." in text(page, "#notice"))
+    eventually(lambda: "Node gone no longer exists." in text(page, "#notice"))
     assert not page.locator("#drawer").is_visible(), "not the one that was edited last"
 
 

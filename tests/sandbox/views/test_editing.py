@@ -364,7 +364,7 @@ def test_nothing_changed_is_said_calmly(cluster: Any) -> None:
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=original, original=original)
     assert answer.status_code == 409
     assert "is-calm" in text_of(answer)
-    assert "Nothing is changed." in text_of(answer)
+    assert "There is no change to apply." in text_of(answer)
     assert cluster.log() == before
 
 
@@ -490,7 +490,7 @@ def test_a_form_takes_so_many_rows(visitor: Any) -> None:
     keys = [f"k{number}" for number in range(101)]
     answer = visitor.post("add/pod/", **FORM, name="web", toleration_key=keys)
     assert answer.status_code == 422
-    assert "A form takes 100 rows at most; YAML takes more." in text_of(answer)
+    assert "A form takes at most 100 rows. Use YAML for more." in text_of(answer)
 
 
 def test_one_object_is_edited_at_a_time(cluster: Any) -> None:
@@ -515,7 +515,7 @@ def test_a_kind_without_a_form_is_edited_as_yaml(cluster: Any) -> None:
 def test_what_is_gone_is_said(cluster: Any) -> None:
     answer = cluster.get("edit/Pod/form/", key="default/gone")
     assert answer.status_code == 404
-    assert "Pod default/gone is not there any more." in text_of(answer)
+    assert "Pod default/gone no longer exists." in text_of(answer)
 
 
 def test_who_only_watches_gets_no_form(cluster: Any) -> None:

@@ -89,10 +89,10 @@ def problem(
 
 
 EMBED_ADVICE = {
-    404: "Check the address that the page around this gives its frame.",
-    400: "Check the address that the page around this gives its frame.",
+    404: "Check the address of this frame in the page that embeds it.",
+    400: "Check the address of this frame in the page that embeds it.",
     429: "Reload the page in a minute.",
-    500: "Reload the page in a minute. If it stays so, tell who runs the site.",
+    500: "Reload the page in a minute. If this persists, tell the site's operator.",
 }
 """Status → what somebody can do who sees it in a frame, where there are no buttons of the workbench."""
 
@@ -110,7 +110,7 @@ TOO_OFTEN = {
     "room": "Too many clicks at once in this room. Wait a moment and try again.",
     "join": "Too many codes were tried from your address. Wait a moment and try again.",
     "code": "Too many codes were tried for this name. Wait a moment and try again.",
-    "look": "This sandbox is asked for too often. Wait a moment and try again.",
+    "look": "Too many requests for this sandbox. Wait a moment and try again.",
 }
 
 
@@ -138,7 +138,7 @@ def readable_body(view: RoutedView) -> RoutedView:
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        too_large = f"The request is too large. Manifests may have {quotas().manifest_bytes:,} bytes at most."
+        too_large = f"The request is too large. The limit for manifests is {quotas().manifest_bytes:,} bytes."
         if _length(request) > most:
             return problem(request, 413, too_large)
         try:
@@ -192,7 +192,7 @@ def edits(view: CapabilityView[P]) -> RoutedView:
         if access is None:
             raise Http404
         if not access.can_edit:
-            return problem(request, 403, "This link only watches. Changes need the edit link.")
+            return problem(request, 403, "This link is view-only. Use the edit link to change something.")
         if access.frozen:
             return problem(request, 423, FROZEN, calm=True)
         if late := ratelimit.wait("command", str(sandbox_id)):

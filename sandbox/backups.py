@@ -50,7 +50,7 @@ def check(path: Path) -> None:
 def back_up(path: Path, to: Path) -> None:
     """Write a copy, also while the site serves. Raises ``CannotStart`` and leaves nothing when that does not work."""
     if to.exists():
-        raise CannotStart(f"{to} is there already. Name a file that is not.")
+        raise CannotStart(f"{to} already exists. Choose another file name.")
     if not to.absolute().parent.is_dir():
         raise CannotStart(f"There is no folder {to.absolute().parent}.")
     # Loading the settings makes an empty file.
@@ -67,7 +67,7 @@ def restore(path: Path, copy: Path) -> Path | None:
     if not copy.is_file():
         raise CannotStart(f"There is no file {copy}.")
     if damage(copy) or not _is_ours(copy):
-        raise CannotStart(f"{copy} is damaged, or no copy of a database of this site. Nothing was changed.")
+        raise CannotStart(f"{copy} is damaged, or is not a copy of this site's database. Nothing was changed.")
     held = serve_alone(path, shared=False)
     try:
         ready = path.with_name(f"{path.name}.restored")

@@ -87,7 +87,7 @@ def left_out(given: Mapping[str, str]) -> list[str]:
         found.append("at must be start, end or a moment such as 12.40.")
     if origin and not ORIGIN.fullmatch(origin):
         found.append("origin must be an origin such as https://docs.example.")
-    found += [f"“{name[:40]}” is no part of such an address." for name in given if name not in ADDRESS]
+    found += [f"“{name[:40]}” is not a parameter of an embed." for name in given if name not in ADDRESS]
     return found
 
 

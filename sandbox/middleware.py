@@ -41,7 +41,7 @@ def own_host(get_response: Handler) -> Handler:
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The page for what Django refuses with 400."""
-    foreign = "This site is not known under the name it was asked for. Check the address."
+    foreign = "This server does not serve this host name. Check the address."
     message = foreign if isinstance(exception, DisallowedHost) else "The request could not be read, or is too large."
     return with_headers(request, render(request, "400.html", {"message": message}, status=400))
 
@@ -50,7 +50,7 @@ def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The page for an address at which there is nothing; in a frame one that fits there."""
     if not in_embed(request):
         return render(request, "404.html", status=404)
-    gone = "This sandbox does not exist any more, or its link is incomplete."
+    gone = "This sandbox no longer exists, or its link is incomplete."
     return problem(request, 404, gone if request.path_info.startswith("/s/") else "There is nothing at this address.")
 
 

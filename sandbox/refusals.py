@@ -68,7 +68,7 @@ def _not_written(request: HttpRequest, error: OSError) -> HttpResponse:
 
 def _broke_down(request: HttpRequest, error: Exception) -> HttpResponse:
     log.error("a command broke down", exc_info=error)
-    return problem(request, 500, "This went wrong on the server, and nothing was changed. The error is logged.")
+    return problem(request, 500, "Something went wrong on the server. Nothing was changed. The error is logged.")
 
 
 ANSWERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse | None]] = {

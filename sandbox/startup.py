@@ -25,28 +25,28 @@ SHORTEST_KEY = 32
 """Characters of a secret key. A shorter one is what a start that was interrupted has left."""
 
 DISK = {
-    errno.ENOSPC: "The disk of {path} is full. Make room and start again; nothing was lost.",
-    errno.EDQUOT: "The quota of the disk of {path} is used up. Make room and start again; nothing was lost.",
-    errno.EFBIG: "{path} may not become as large as it must: a limit of this process (ulimit -f).",
+    errno.ENOSPC: "The disk of {path} is full. Free some space and start again; nothing was lost.",
+    errno.EDQUOT: "The quota of the disk of {path} is used up. Free some space and start again; nothing was lost.",
+    errno.EFBIG: "{path} cannot grow as large as needed: this process has a file size limit (ulimit -f).",
     errno.EROFS: "{path} is on a disk that is read-only. Set VAR_DIR to a folder that can be written.",
     errno.EACCES: "{path} may not be written by this user. Change its permissions, or set VAR_DIR to another folder.",
     errno.EPERM: "{path} may not be written by this user. Change its permissions, or set VAR_DIR to another folder.",
-    errno.ENOENT: "The folder of {path} is not there. Make it, or set VAR_DIR or DATABASE_URL to another place.",
-    errno.ENOTDIR: "{path} cannot be made: part of it is a file and no folder. Set VAR_DIR to another folder.",
-    errno.EEXIST: "{path} is a file and no folder. Move it away, or set VAR_DIR to another folder.",
+    errno.ENOENT: "The folder of {path} does not exist. Create it, or set VAR_DIR or DATABASE_URL to another place.",
+    errno.ENOTDIR: "{path} cannot be created: part of it is a file, not a folder. Set VAR_DIR to another folder.",
+    errno.EEXIST: "{path} is a file, not a folder. Move it away, or set VAR_DIR to another folder.",
 }
 DATABASE = {
-    sqlite3.SQLITE_NOTADB: "{path} is no SQLite database. Move it away, or set DATABASE_URL to another one.",
+    sqlite3.SQLITE_NOTADB: "{path} is not a SQLite database. Move it away, or set DATABASE_URL to another one.",
     sqlite3.SQLITE_CORRUPT: "The database {path} is damaged. Run: python manage.py restore COPY, or move it away.",
-    sqlite3.SQLITE_FULL: "The disk of {path} is full. Make room and start again; nothing was lost.",
+    sqlite3.SQLITE_FULL: "The disk of {path} is full. Free some space and start again; nothing was lost.",
     sqlite3.SQLITE_IOERR: "The disk of {path} does not work or is full. Nothing was changed.",
     sqlite3.SQLITE_READONLY: "The database {path} may not be written. Change its permissions or those of its folder.",
-    sqlite3.SQLITE_CANTOPEN: "The database {path} cannot be opened. Is its folder there, and may it be written?",
+    sqlite3.SQLITE_CANTOPEN: "The database {path} cannot be opened. Check that its folder exists and can be written.",
     sqlite3.SQLITE_BUSY: "The database {path} is locked by another program. Stop that one and start again.",
 }
 ANOTHER_SERVES = (
-    "Another process already serves {database}. Without REDIS_URL the two would not tell each other's browsers of "
-    "changes: stop the other one, or start all with DATABASE_URL and REDIS_URL (docs/scaling-out.md)."
+    "Another process already serves {database}. Without REDIS_URL, browsers would miss the changes that the other one "
+    "makes: stop it, or start all with DATABASE_URL and REDIS_URL (docs/scaling-out.md)."
 )
 ADVISORY_LOCK = 7_246_383_321
 """Any number that nothing else locks in a PostgreSQL database of this site."""

@@ -20,7 +20,7 @@ DISK = frozenset(
 )
 ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
 """Errors of files that a disk gives which takes nothing more."""
-FULL = "The server's disk is full or cannot be written. Nothing was changed; what is there can be looked at."
+FULL = "The server's disk is full or cannot be written. Nothing was changed. You can still view what is there."
 
 
 def no_room(error: OSError) -> str:
@@ -43,7 +43,7 @@ def refusal(error: DatabaseError | InterfaceError) -> tuple[int, str]:
     # SQLite's lowest byte is the kind, the others only say where. psycopg has None when there was no answer.
     code = getattr(cause, "sqlstate", "") or getattr(cause, "sqlite_errorcode", 0) & 0xFF
     if getattr(cause, "sqlstate", "") is None or str(code).startswith(LOST):
-        return 503, "The server lost its database for a moment. See whether your change is there, and try again if not."
+        return 503, "The server lost its database for a moment. Check whether your change is there. If not, try again."
     if code in DISK:
         return 507, FULL
     return 503, "The server is busy with other sandboxes. Nothing was changed; try again."

@@ -31,9 +31,9 @@ MOST_OF_ONE = MOST_BYTES // 16
 LEAST_BYTES = 4096
 """That a draft counts for, as a disk does."""
 KEY = re.compile(r"[A-Za-z0-9_-]{32}")
-FULL = "This server holds too many imports at once. Nothing was kept; try again in an hour."
+FULL = "This server holds too many imports. Nothing was saved; try again in an hour."
 FULL_OF_ONE = (
-    "Your address has brought too many clusters that nobody has opened. Nothing was kept; open one of them, or try "
+    "Your address has uploaded too many clusters that nobody has opened. Nothing was saved. Open one, or try "
     "again in an hour."
 )
 

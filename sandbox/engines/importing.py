@@ -32,7 +32,7 @@ from scheduler_engine.simulation import Simulation
 
 LONGEST_STORY = 200_000
 """Characters of a scenario without its setup, which every page of its sandbox reads."""
-GONE = "This import is no longer kept: it was opened, or its hour is over. Bring the file again."
+GONE = "This import has expired: it was opened, or an hour has passed. Upload the file again."
 MOST_PODS_BEFORE = 100
 """Pods of higher priority whose turn comes before that of the chosen one."""
 

@@ -71,7 +71,7 @@ MOST_SECONDS = 600.0
 """For which a replay may go on; the next one starts from where it came to."""
 TOO_BUSY = "The server is busy with other sandboxes. Nothing was changed; try again in a moment."
 LOST = "The engine of this sandbox ended. Nothing was changed; try again."
-OPENING = "This sandbox is being opened: its commands are carried out once more, which takes a while."
+OPENING = "This sandbox is being opened: its commands are replayed, which takes a while."
 RESTART_SECONDS = 1.0
 """How long to wait before a process that could not even start is tried again."""
 STARTING_SECONDS = 60.0

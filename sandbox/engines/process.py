@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 0.5
 """Of CPU time, after which a process that has parted looks whether the site is still there, and tells it how far it is,
 again and again."""
-BROKE_DOWN = "This went wrong on the server, and nothing was changed. The error is logged."
+BROKE_DOWN = "Something went wrong on the server. Nothing was changed. The error is logged."
 IDLE_SECONDS = 60.0
 """How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
 BYTES_A_BLOCK = 85
@@ -172,7 +172,7 @@ class Engine:
         except MemoryError:
             self._forget(job.plan.sandbox_id)
             gc.collect()
-            text = "This sandbox needs more memory than one may have. Nothing was changed."
+            text = "This sandbox needs more memory than the limit allows. Nothing was changed."
             return Answer(job.number, error=TooLarge(text))
         except EXPECTED as error:
             return Answer(job.number, error=error)
@@ -289,7 +289,7 @@ class Engine:
         _limit_data(None)
         if not job.may_part:
             self.slow.add(job.plan.sandbox_id)
-            raise Halted(Busy("Too many long commands run on this server. Nothing was changed; try again later."))
+            raise Halted(Busy("Too many long commands are running. Nothing was changed; try again later."))
         try:
             # Made here, so that the site sees it closed should the fork end before it has come to say anything.
             made = connect(self.address, self.key)

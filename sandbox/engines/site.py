@@ -26,7 +26,7 @@ WRITING_SECONDS = 30.0
 """How long somebody waits for a file."""
 TRIES = 4
 """Looks at the log, should other workers change it between the look and the answer."""
-CHANGING = "Others change this sandbox all the time. Nothing was changed; try again."
+CHANGING = "Others are changing this sandbox at the same time. Nothing was changed; try again."
 HELD = 64
 """Simulations that are held where there are no processes."""
 

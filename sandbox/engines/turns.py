@@ -35,11 +35,11 @@ def turn(sandbox_id: UUID) -> Iterator[None]:
     with _guard:
         mine = _turns.setdefault(sandbox_id, Turn())
         if mine.present > MOST_WAITING:
-            raise Busy("Too many requests wait for this sandbox. Wait a moment and try again.")
+            raise Busy("Too many requests are waiting for this sandbox. Wait a moment and try again.")
         mine.present += 1
     try:
         if not mine.lock.acquire(timeout=PATIENCE_SECONDS):
-            raise Occupied("A command of this sandbox still runs. Wait until it ends, or stop it.")
+            raise Occupied("A command is still running in this sandbox. Wait until it ends, or stop it.")
         try:
             yield
         finally:

@@ -21,7 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m sandbox.server", description="Serve the site.")
     parser.add_argument("--bind", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8000, help="(default: %(default)s)")
-    parser.add_argument("--prepare", action="store_true", help="first bring the database and static files up to date")
+    parser.add_argument("--prepare", action="store_true", help="update the database and static files first")
     options = parser.parse_args()
     try:
         serve(options)

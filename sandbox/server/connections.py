@@ -145,9 +145,9 @@ class Channel(HTTPChannel):
 
     def refuse_body(self) -> None:
         if self.imports:
-            most = f"A file may have {self.limits.import_bytes:,} bytes at most; pack it with gzip."
+            most = f"The limit for a file is {self.limits.import_bytes:,} bytes; pack it with gzip."
         else:
-            most = f"Manifests may have {quotas().manifest_bytes:,} bytes at most."
+            most = f"The limit for manifests is {quotas().manifest_bytes:,} bytes."
         self.refuse(413, f"The request is too large. {most}")
 
     def refuse(self, status: int, message: str) -> None:

@@ -89,7 +89,7 @@ class Server(DaphneServer):
         """Start the site on a request or live line. None: it was refused."""
         http = isinstance(protocol, Request)
         if http and (self.stopping or not self.requests.take(protocol.sender)):
-            protocol.channel.refuse(503, "The server has too much to do. Wait a moment and try again.")
+            protocol.channel.refuse(503, "The server is too busy. Wait a moment and try again.")
             return None
         queue: asyncio.Queue[Any] = asyncio.Queue()
 

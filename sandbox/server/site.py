@@ -56,12 +56,12 @@ def check_database(migrate: bool) -> None:
         ]
         if newer:
             raise CannotStart(
-                f"The database is of a newer version of the site ({max(newer)}). Install that version, or set "
+                f"The database is from a newer version of the site ({max(newer)}). Install that version, or set "
                 "DATABASE_URL to another database."
             )
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             if not migrate:
-                raise CannotStart("The database is of an older version of the site. Run: python manage.py migrate")
+                raise CannotStart("The database is from an older version of the site. Run: python manage.py migrate")
             call_command("migrate", interactive=False, verbosity=0)
         # What opens without a word may still be damaged, or on a disk that takes nothing.
         connection.close()

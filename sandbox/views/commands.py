@@ -22,7 +22,7 @@ def _number(data: QueryDict, name: str, least: float) -> float:
     except ValueError:
         number = float("nan")
     if not least <= number < 1e9:
-        raise ValueError(f"{name}: a number of at least {least:g} is needed.")
+        raise ValueError(f"{name} must be a number of at least {least:g}.")
     return int(number) if number.is_integer() else number
 
 

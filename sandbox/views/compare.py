@@ -29,7 +29,7 @@ def show_both(request: HttpRequest) -> HttpResponse:
     paths = {side: request.GET.get(side, "") for side in SIDES}
     found = [_workbench(path) for path in paths.values()]
     if None in found:
-        return problem(request, 404, "Two addresses of sandboxes are needed, as /compare/?left=/s/…/&right=/s/…/.")
+        return problem(request, 404, "Name two sandboxes, as in /compare/?left=/s/…/&right=/s/…/.")
     shown = [open_access(**match.kwargs) for match in found if match is not None]
     sandboxes = [access.sandbox if access else None for access in shown]
     rules = [RULES[sandbox.queue_rules] if sandbox else "" for sandbox in sandboxes]

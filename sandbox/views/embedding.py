@@ -129,7 +129,7 @@ def _try(request: HttpRequest, known: Scenario) -> HttpResponse:
     given = request.POST.dict()
     frame, view = Frame.from_mapping(given), View.from_mapping(given)
     if frame.at and frame.at not in (START, END) and Moment.read(frame.at) is None:
-        return problem(request, 400, "at: a moment such as 12.40 is needed, or start, or end.")
+        return problem(request, 400, "at must be start, end or a moment such as 12.40.")
     sandbox, _ = sharing.made(known)
     at = site.read(sandbox, "embedded", View(), frame.at, [])["moment"]["at"] if frame.at else ""
     own = reverse("embed", args=store.fork(sandbox, Moment.read(at)))

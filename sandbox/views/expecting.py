@@ -25,7 +25,7 @@ def _about(form: QueryDict) -> dict[str, Any]:
     about: dict[str, Any] = {"pod": view.pod, "node": view.node, "plugin": view.plugin}
     given = form.get("attempt", "")
     if given and not (given.isascii() and given.isdigit() and int(given[:10]) > 0 and len(given) < 10):
-        raise ValueError("attempt: a whole number from 1 is needed.")
+        raise ValueError("attempt must be a whole number, 1 or more.")
     return about | ({"attempt": int(given)} if given else {})
 
 
@@ -34,7 +34,7 @@ def expect(request: HttpRequest, access: Access) -> HttpResponse:
     given = request.POST.get("at", "")
     at = Moment.read(given)
     if given and at is None:
-        return problem(request, 400, "at: a moment such as 12.40 is needed.")
+        return problem(request, 400, "at must be a moment such as 12.40.")
     try:
         about = _about(request.POST)
     except ValueError as error:
@@ -48,7 +48,7 @@ def expect(request: HttpRequest, access: Access) -> HttpResponse:
 def take_back(request: HttpRequest, access: Access) -> HttpResponse:
     key = request.POST.get("key", "")
     if not (key.isascii() and key.isdigit() and len(key) <= KEY_DIGITS):
-        return problem(request, 400, "key: a number is needed.")
+        return problem(request, 400, "key must be a number.")
     if not expectations.take_back(access.sandbox, int(key)):
         return problem(request, 404, say("expectations.no-such"))
     return HttpResponse("")

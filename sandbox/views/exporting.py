@@ -45,9 +45,9 @@ def wanted(form: str, query: Mapping[str, str]) -> Wanted:
     """What a query asks for. Raises ``ValueError`` with a sentence that begins with the field."""
     start, expect = query.get("from", ""), query.get("expect", NONE)
     if start and not (start.isascii() and start.isdigit() and len(start) <= COMMANDS_DIGITS):
-        raise ValueError("from: a whole number of commands is needed.")
+        raise ValueError("from must be a whole number of commands.")
     if expect not in EXPECT:
-        raise ValueError(f"expect: one of {', '.join(EXPECT)} is needed.")
+        raise ValueError(f"expect must be one of {', '.join(EXPECT)}.")
     said = {name: query.get(name) == "1" for name in ("added", "kwok", "compact")}
     return Wanted(form, int(start) if start else None, expect, **said)
 

@@ -46,7 +46,7 @@ def _seconds(given: dict[str, str]) -> float:
     try:
         return float(given.get("seconds", ""))
     except ValueError:
-        raise Rejected("seconds: a number is needed") from None
+        raise Rejected("seconds must be a number") from None
 
 
 def _filled_in(given: dict[str, str], access: Access) -> dict[str, Any]:

@@ -40,7 +40,7 @@ MOST_WAITING = 200
 """Pods without a node that the page lists."""
 MOST_SKIPPED = 100
 NOTHING = "There is no file in this request. Choose one, or paste its text."
-TOO_LARGE = "The pasted text is too long for a form. Save it as a file and bring that."
+TOO_LARGE = "The pasted text is too long for a form. Save it as a file and upload that."
 
 
 def told(view: Callable[..., HttpResponse], page: str = "import_refused.html") -> RoutedView:

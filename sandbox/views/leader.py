@@ -62,7 +62,7 @@ def _number(given: Mapping[str, str], name: str) -> float:
     except ValueError:
         number = float("nan")
     if not -1e9 < number < 1e9:
-        raise Rejected(f"{name}: a number is needed")
+        raise Rejected(f"{name} must be a number")
     return number
 
 

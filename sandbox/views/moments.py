@@ -10,7 +10,7 @@ from sandbox import branches, engine, store
 from sandbox.access import Access, edits, limited, problem, reads
 from sandbox.panels.model.moment import Moment
 
-NO_MOMENT = "at: a moment such as 12.40 is needed: the number of a command and of an entry of its trace."
+NO_MOMENT = "at must be a moment such as 12.40: the number of a command and of an entry of its trace."
 
 
 @edits
@@ -32,9 +32,9 @@ def listed(request: HttpRequest, access: Access) -> HttpResponse:
 def reopen(request: HttpRequest, access: Access) -> HttpResponse:
     key = request.POST.get("branch", "")
     if not (key.isascii() and key.isdigit() and len(key) < 19):
-        return problem(request, 400, "branch: a number is needed.")
+        return problem(request, 400, "branch must be a number.")
     if store.reopen(access.sandbox, int(key)) is None:
-        return problem(request, 404, "This branch is not there any more.")
+        return problem(request, 404, "This branch no longer exists.")
     return HttpResponse(status=204)
 
 

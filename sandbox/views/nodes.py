@@ -48,7 +48,7 @@ def usage(request: HttpRequest, access: Access) -> HttpResponse:
     if request.POST.get("amount") in AMOUNTS and request.POST.get("slide"):
         given[request.POST["amount"]] = request.POST["slide"] + request.POST.get("unit", "")
     if not given:
-        return _refused(request, [FieldError("", "Required", "an amount is needed: 0 for nothing")])
+        return _refused(request, [FieldError("", "Required", "enter an amount: 0 for nothing")])
     whose = {name: request.POST[name] for name in ("pod", "node") if request.POST.get(name)}
     try:
         store.execute(access.sandbox, {"kind": "usage", **whose, **given}, who(request))
@@ -76,9 +76,9 @@ def _configuration(text: str) -> dict[str, Any] | None:
     """Raises ``Rejected``."""
     given = [document.data for document in read_documents(text) if document.data is not None]
     if len(given) > 1:
-        raise Rejected("one KubeletConfiguration is needed, not several")
+        raise Rejected("must be one KubeletConfiguration, not several")
     if given and not isinstance(given[0], dict):
-        raise Rejected("a KubeletConfiguration is needed: field: value")
+        raise Rejected("must be a KubeletConfiguration, such as field: value")
     return given[0] if given else None
 
 

@@ -43,7 +43,7 @@ def _scaled(data: QueryDict, access: Access) -> dict[str, Any]:
     try:
         number = int(str(given).strip())
     except ValueError:
-        raise Rejected("replicas: a whole number is needed") from None
+        raise Rejected("replicas must be a whole number") from None
     replicas = now + number if "by" in data else number
     return {"kind": "scale", "object_kind": kind, "key": key, "replicas": replicas}
 

@@ -45,7 +45,7 @@ def test_what_is_sent_waits_until_somebody_has_typed_to_the_end(new_page: Open, 
     ada.locator("#sent").wait_for()
     trainer.get_by_role("button", name="Eyes here").click()
     ada.locator("#desk-trainer").wait_for()
-    trainer.get_by_role("button", name="Back to their own").click()
+    trainer.get_by_role("button", name="Show own sandboxes").click()
     ada.locator("#desk-trainer").wait_for(state="detached")
     assert bench.locator("#manifests").input_value() == "kind: Pod"
     assert ada.locator("#desk-own").get_attribute("src") == before

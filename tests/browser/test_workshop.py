@@ -160,7 +160,7 @@ def test_a_workshop_from_the_code_to_the_results(
     shown = laptop.frame_locator("iframe[title='The trainer’s sandbox']")
     eventually(lambda: "payments-1" in shown.locator("#panel-sentence").inner_text())
     assert not laptop.locator("iframe[title='Your sandbox']").is_visible()
-    trainer.get_by_role("button", name="Back to their own").click()
+    trainer.get_by_role("button", name="Show own sandboxes").click()
     laptop.locator("iframe[title='Your sandbox']").wait_for()
     own = laptop.locator("iframe[title='Your sandbox']")
     assert own.evaluate("frame => frame.contentWindow.typed") == "here", "what one had typed is lost"

@@ -59,14 +59,14 @@ def test_a_damaged_database_is_told_at_the_start_and_a_copy_brings_everything_ba
         base = first.sandbox(nodes=3)
         status, said = manage(tmp_path, "backup", str(copy))
         assert (status, "the copy is whole" in said) == (0, True), said
-        assert "is there already" in manage(tmp_path, "backup", str(copy))[1]
+        assert "already exists" in manage(tmp_path, "backup", str(copy))[1]
         assert "Another process already serves" in manage(tmp_path, "restore", str(copy))[1]
     database = tmp_path / "db.sqlite3"
     spoil(database)
     said = refused(tmp_path)
     assert said.startswith(f"The database {database} is damaged. Run: python manage.py restore COPY")
     status, said = manage(tmp_path, "restore", str(copy))
-    assert (status, f"is kept: {database}.before-1" in said) == (0, True), said
+    assert (status, f"saved as {database}.before-1" in said) == (0, True), said
     with served(tmp_path) as again:
         assert again.ask("GET", base)[0] == 200
         assert "node-2" in again.ask("GET", f"{base}panel/cluster/")[1]
@@ -144,9 +144,9 @@ def other(path: Path) -> None:
     ("make", "said"),
     [
         pytest.param(lambda path: None, "There is no file", id="nothing"),
-        pytest.param(lambda path: path.write_text("dear diary, " * 99), "damaged, or no copy", id="a text"),
-        pytest.param(other, "damaged, or no copy", id="a database of another program"),
-        pytest.param(lambda path: spoil(table(path)), "damaged, or no copy", id="a damaged copy"),
+        pytest.param(lambda path: path.write_text("dear diary, " * 99), "damaged, or is not a copy", id="a text"),
+        pytest.param(other, "damaged, or is not a copy", id="a database of another program"),
+        pytest.param(lambda path: spoil(table(path)), "damaged, or is not a copy", id="a damaged copy"),
     ],
 )
 def test_what_is_no_copy_is_not_put_back(tmp_path: Path, make: object, said: str) -> None:

@@ -209,7 +209,7 @@ def test_a_fork_of_the_present_is_the_whole_log(settled: Any) -> None:
 def test_what_is_no_moment_is_refused_in_words(settled: Any, at: str) -> None:
     answer = settled.post("go-back/", at=at)
     assert answer.status_code == 400
-    assert "a moment such as 12.40 is needed" in answer.content.decode()
+    assert "must be a moment such as 12.40" in answer.content.decode()
 
 
 def test_who_only_watches_changes_nothing(settled: Any) -> None:

@@ -165,7 +165,7 @@ def test_pages_and_panels_are_counted_for_each_link(visitor: Any, clock: list[fl
         found = [watching.get(path).status_code for path in ("metrics", "panel/status/", "configuration/", "")]
         assert found == [200, 200, 429, 429]
         assert visitor.get("panel/status/").status_code == 200
-        assert "asked for too often" in watching.get().content.decode()
+        assert "Too many requests for this sandbox" in watching.get().content.decode()
 
 
 @pytest.mark.django_db

@@ -84,7 +84,7 @@ def test_the_view_link_cannot_change_anything(visitor: Any, node: Any, path: str
     before = visitor.row().revision
     answer = visitor.watching().post(path, seconds="1", n="0", node="a", on="1", kind="Node", key="a", manifests="{}")
     assert answer.status_code == 403
-    assert "only watches" in answer.content.decode()
+    assert "view-only" in answer.content.decode()
     assert visitor.row().revision == before
 
 
@@ -196,7 +196,7 @@ def test_search_engines_may_list_the_first_page_and_no_other(visitor: Any) -> No
 def test_a_foreign_host_gets_one_page_with_the_policy_of_all(visitor: Any, host: str) -> None:
     answer = Client(headers={"host": host}).get(visitor.url())
     assert answer.status_code == 400
-    assert "This site is not known under the name" in answer.content.decode()
+    assert "This server does not serve this host name" in answer.content.decode()
     assert "connect-src 'self';" in answer["Content-Security-Policy"]
     assert answer["Cache-Control"] == "no-store"
 

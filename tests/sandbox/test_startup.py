@@ -71,22 +71,22 @@ WRONG: dict[str, tuple[Callable[[Path], str], dict[str, str], str]] = {
     "a folder below a file": (
         no_folder,
         {},
-        "{var} cannot be made: part of it is a file and no folder. Set VAR_DIR to",
+        "{var} cannot be created: part of it is a file, not a folder. Set VAR_DIR to",
     ),
     "a file that is no database": (
         no_database,
         {},
-        "{var}/db.sqlite3 is no SQLite database. Move it away, or set DATAB",
+        "{var}/db.sqlite3 is not a SQLite database. Move it away, or set DATAB",
     ),
     "a database of a newer version": (
         newer_database,
         {},
-        "The database is of a newer version of the site (9999_what_is",
+        "The database is from a newer version of the site (9999_what_is",
     ),
     "a database in no folder": (
         as_it_is,
         {"DATABASE_URL": "sqlite:////no/where/db"},
-        "The folder of /no/where/db.serving is not there.",
+        "The folder of /no/where/db.serving does not exist.",
     ),
     "a limit that is none": (as_it_is, {"SERVER_CONNECTIONS": "many"}, "SERVER_CONNECTIONS must be a positive number"),
 }
@@ -110,7 +110,7 @@ def test_a_port_in_use_is_said_in_a_sentence(first: Served, tmp_path: Path) -> N
 
 def test_a_second_process_on_the_same_sqlite_database_is_refused(first: Served) -> None:
     said = refused(first.directory)
-    assert said.startswith(f"Another process already serves {first.directory}/db.sqlite3. Without REDIS_URL ")
+    assert said.startswith(f"Another process already serves {first.directory}/db.sqlite3. Without REDIS_URL, ")
     assert "DATABASE_URL and REDIS_URL" in said
     assert first.ask("GET", "/")[0] == 200
 
@@ -141,7 +141,7 @@ def test_a_full_disk_at_the_first_start_is_said_in_a_sentence_and_the_next_start
     )
     assert started.returncode == 1
     assert started.stderr.strip() == (
-        f"{tmp_path} may not become as large as it must: a limit of this process (ulimit -f)."
+        f"{tmp_path} cannot grow as large as needed: this process has a file size limit (ulimit -f)."
     )
     assert not (tmp_path / "secret_key").exists()
     assert secret_key(tmp_path / "secret_key")
@@ -279,7 +279,7 @@ def test_as_many_files_may_be_open_as_the_system_allows() -> None:
 
 
 def test_no_key_is_made_in_a_folder_that_cannot_be(tmp_path: Path) -> None:
-    with pytest.raises(CannotStart, match="part of it is a file and no folder"):
+    with pytest.raises(CannotStart, match="part of it is a file, not a folder"):
         secret_key(Path(no_folder(tmp_path)) / "secret_key")
 
 

@@ -260,7 +260,7 @@ def test_a_foreign_host_gets_a_page_and_the_log_one_line(site: Site, host: str) 
     assert statuses(answer) == [400]
     assert len(site.log().splitlines()) <= 1
     if host == "evil":
-        assert b"This site is not known under the name" in answer
+        assert b"This server does not serve this host name" in answer
         assert b"no-store" in answer
 
 

@@ -15,10 +15,10 @@ POSTGRES = "The database is PostgreSQL, which has its own programs for this. Run
 
 
 class Command(BaseCommand):
-    help = "Write a copy of the SQLite database to a file. The site may serve meanwhile."
+    help = "Write a copy of the SQLite database to a file. The site can keep running."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="where the copy goes; it must not be there yet")
+        parser.add_argument("file", type=Path, help="the file to write; it must not exist yet")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = database_path()

@@ -12,7 +12,7 @@ from sandbox.pruning import prune, prune_rooms
 
 
 class Command(BaseCommand):
-    help = "Delete sandboxes in which nothing was done for the given number of days."
+    help = "Delete sandboxes that were not used for the given number of days."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--days", type=int, default=90, help="default: 90")

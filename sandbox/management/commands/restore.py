@@ -15,7 +15,7 @@ from sandbox.startup import CannotStart
 
 
 class Command(BaseCommand):
-    help = "Put a copy in the place of the SQLite database, which is kept. The site must not serve meanwhile."
+    help = "Restore the SQLite database from a copy, and save the old one. Stop the site first."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,6 +30,6 @@ class Command(BaseCommand):
             kept = backups.restore(path, options["file"])
         except CannotStart as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{path} is as it was in {options['file']}")
+        self.stdout.write(f"{path} was restored from {options['file']}")
         if kept is not None:
-            self.stdout.write(f"What was there before is kept: {kept}")
+            self.stdout.write(f"The old database was saved as {kept}")

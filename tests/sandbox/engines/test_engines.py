@@ -347,7 +347,7 @@ def test_who_wants_something_of_a_sandbox_that_is_at_work_is_told_so(
     parted(pool, sandbox)
     monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.1)
     for want in (lambda: store.go_to(sandbox, lambda _: 0), lambda: cluster(sandbox)):
-        with pytest.raises(Occupied, match="still runs"):
+        with pytest.raises(Occupied, match="still running"):
             want()
     pool.stop(sandbox.pk)
     with pytest.raises(Stopped):
@@ -386,7 +386,7 @@ def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
         sandbox, _ = store.create("Huge")
         store.execute(sandbox, node(*(f"n{number}" for number in range(1_000))))
         store.execute(sandbox, pod(*(f"p{number}" for number in range(2_000))))
-        with pytest.raises(TooLarge, match="more memory than one may have"):
+        with pytest.raises(TooLarge, match="more memory than the limit allows"):
             store.execute(sandbox, SETTLE)
         small, _ = store.create("Small")
         assert store.execute(small, node("n")).head == 1
@@ -425,7 +425,7 @@ def test_so_many_may_wait_for_one_sandbox_and_no_more(visitor: Any, monkeypatch:
         waiting = [later(visitor.post, "do/settle/") for _ in range(2)]
         eventually(lambda: turns._turns[visitor.sandbox.pk].present == 3)
         answer = visitor.post("do/settle/")
-        assert (answer.status_code, "Too many requests wait" in answer.content.decode()) == (503, True)
+        assert (answer.status_code, "Too many requests are waiting" in answer.content.decode()) == (503, True)
     assert [answer.result(60).status_code for answer in waiting] == [204, 204]
 
 

@@ -156,7 +156,7 @@ def test_a_wrong_moment_makes_nothing() -> None:
     Client().get(PATH)
     answer = Client().post(PATH, {"at": "tomorrow"})
     assert answer.status_code == 400
-    assert "at: a moment such as 12.40" in unescape(answer.content.decode())
+    assert "a moment such as 12.40" in unescape(answer.content.decode())
     assert Sandbox.objects.count() == 1
 
 
@@ -230,13 +230,13 @@ def sentence_at(path: str, status: int, **headers: str) -> str:
         ("/embed/scenario/nothing/", "There is no scenario named “nothing” on this site."),
         ("/embed/lesson/nothing/", "There is no lesson named “nothing” on this site."),
         ("/embed/nonsense/", "There is nothing at this address."),
-        ("/s/00000000-0000-4000-8000-000000000000/abc/embed/", "This sandbox does not exist any more"),
+        ("/s/00000000-0000-4000-8000-000000000000/abc/embed/", "This sandbox no longer exists"),
     ],
 )
 def test_what_is_not_there_is_said_in_the_frame_with_what_to_do(path: str, words: str) -> None:
     html = sentence_at(path, 404)
     assert words in html
-    assert "Check the address that the page around this gives its frame." in html
+    assert "Check the address of this frame in the page that embeds it." in html
     assert "embed-refused.js" in html
     assert 'class="embed"' in html
 
@@ -244,7 +244,7 @@ def test_what_is_not_there_is_said_in_the_frame_with_what_to_do(path: str, words
 def test_who_asks_for_the_state_of_what_is_gone_gets_one_sentence() -> None:
     path = "/s/00000000-0000-4000-8000-000000000000/abc/embed/state/"
     html = sentence_at(path, 404, **{"Sec-Fetch-Mode": "cors"})
-    assert re.sub(r"<[^>]+>", "", html).strip() == "This sandbox does not exist any more, or its link is incomplete."
+    assert re.sub(r"<[^>]+>", "", html).strip() == "This sandbox no longer exists, or its link is incomplete."
 
 
 def test_too_many_requests_are_said_in_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +268,7 @@ def test_a_missing_page_of_the_site_is_as_before() -> None:
         ({"steps": "yes", "live": "on"}, ["steps must be 0 or 1.", "live must be 0 or 1."]),
         ({"at": "soon"}, ["at must be start, end or a moment such as 12.40."]),
         ({"origin": "docs"}, ["origin must be an origin such as https://docs.example."]),
-        ({"pannels": "map"}, ["“pannels” is no part of such an address."]),
+        ({"pannels": "map"}, ["“pannels” is not a parameter of an embed."]),
         ({"panels": "map, lanes", "at": "3.7", "steps": "1", "theme": "dark", "lang": "en", "pod": "x/y"}, []),
     ],
 )

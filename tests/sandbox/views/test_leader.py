@@ -64,7 +64,7 @@ def test_the_form_becomes_a_command_and_closes_the_dialog(visitor: Any) -> None:
             id="a deadline that leaves no time for a second try",
         ),
         pytest.param({"lease_duration": "soon"}, "invalid duration", id="no duration at all"),
-        pytest.param({"count": "many"}, "a number is needed", id="no number of replicas"),
+        pytest.param({"count": "many"}, "must be a number", id="no number of replicas"),
         pytest.param({"count": "9"}, "count", id="too many replicas"),
         pytest.param({"lock": "etcd"}, "lock", id="an unknown lock"),
     ],

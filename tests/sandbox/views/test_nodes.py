@@ -82,7 +82,7 @@ def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, 
         pytest.param(
             "usage/", {"pod": "default/web", "memory": "-1"}, "greater than or equal to 0", id="less than none"
         ),
-        pytest.param("usage/", {"pod": "default/web", "memory": ""}, "an amount is needed", id="an empty field"),
+        pytest.param("usage/", {"pod": "default/web", "memory": ""}, "enter an amount", id="an empty field"),
         pytest.param("usage/", {"pod": "default/gone", "memory": "1Mi"}, "&#34;gone&#34; not found", id="no such pod"),
         pytest.param("usage/", {"memory": "1Mi"}, "either a pod or a node", id="nobody is named"),
         pytest.param(

@@ -94,9 +94,9 @@ def test_a_workload_is_scaled(shop: Any, fields: dict[str, str], replicas: int) 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        pytest.param(SHOP | {"replicas": "many"}, "replicas: a whole number is needed", id="no number"),
-        pytest.param(SHOP | {"replicas": ""}, "replicas: a whole number is needed", id="nothing"),
-        pytest.param(SHOP | {"by": "x"}, "replicas: a whole number is needed", id="a step that is no number"),
+        pytest.param(SHOP | {"replicas": "many"}, "replicas must be a whole number", id="no number"),
+        pytest.param(SHOP | {"replicas": ""}, "replicas must be a whole number", id="nothing"),
+        pytest.param(SHOP | {"by": "x"}, "replicas must be a whole number", id="a step that is no number"),
         pytest.param(
             SHOP | {"replicas": "-1"},
             "Invalid value: -1: must be greater than or equal to 0",

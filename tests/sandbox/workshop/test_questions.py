@@ -278,7 +278,7 @@ def test_a_question_asked_while_time_is_played_counts_from_then(crowded: Person)
 
 def test_nobody_promises_what_cannot_be_revealed(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
-    promise = "The trainer will show what is right"
+    promise = "The trainer will reveal the answer"
     for number, (choices, promised) in enumerate((("*a\nb", True), ("a\nb", False)), 1):
         trainer.post("ask/", ask="x", choices=choices)
         trainer.post("end/", number=number)

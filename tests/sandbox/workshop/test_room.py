@@ -291,7 +291,7 @@ def test_rooms_that_nobody_uses_are_deleted(trainer: Person, joined: Joined) -> 
     ],
 )
 def test_a_source_that_is_no_more_is_told(db: None, source: Any) -> None:
-    with pytest.raises(Rejected, match="is no more: Old"):
+    with pytest.raises(Rejected, match="no longer exists: Old"):
         sources.made(source, tokens.new_token())
 
 
@@ -458,4 +458,4 @@ def test_a_page_that_is_asked_for_while_its_room_is_deleted_says_so(
     person = joined("Ada")
     monkeypatch.setattr(access, "_touch", rooms.delete)
     answer = person.get()
-    assert (answer.status_code, "the room is deleted" in answer.content.decode()) == (404, True)
+    assert (answer.status_code, "it was deleted" in answer.content.decode()) == (404, True)

@@ -44,10 +44,10 @@ def stats(world: World, view: View) -> dict[str, Any]:
     pages = pager(len(ordered), view, "scores", PAGE)
     tops = {plugin: max(rows.values(), default=0) for plugin, rows in weighted.items()}
     told = in_order(ordered, view, "scores", _orders(world, weights, weighted or raw, totals))
-    shown = list(on_page(told, pages))
-    if winner and winner not in shown:
-        shown.insert(0, winner)
     places = {node: place for place, node in enumerate(ordered, 1)}
+    shown = list(on_page(told, pages))
+    if winner in places and winner not in shown:
+        shown.insert(0, winner)
     rows = [
         _row(world, places[node], node, cycle, weights, raw, normalized, weighted, totals, tops, view) for node in shown
     ]

@@ -52,9 +52,14 @@ class Place(NamedTuple):
 
 
 class LabelKey(NamedTuple):
-    """The key of a label, written without its prefix."""
+    """The key of a label, written without its prefix unless ``whole``: another label has the same name."""
 
     key: str
+    whole: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.key.rpartition("/")[2]
 
 
 class Label(NamedTuple):

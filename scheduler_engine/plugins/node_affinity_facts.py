@@ -107,14 +107,16 @@ def _objection(term: NodeSelectorTerm, node: str, labels: Mapping[str, str]) -> 
 
 def _lacks(item: Requirement, node: str, labels: Mapping[str, str]) -> Fact:
     row = "node-affinity.has" if item.key in labels else "node-affinity.has-no"
-    value = AnyOf((labels.get(item.key, ""),))
-    return fact(row, False, need=_need(item), node=node, key=LabelKey(item.key), value=value)
+    value, key = AnyOf((labels.get(item.key, ""),)), LabelKey(item.key)
+    if any(other != item.key and LabelKey(other).name == key.name for other in labels):
+        key = key._replace(whole=True)
+    return fact(row, False, need=_need(item, key), node=node, key=key, value=value)
 
 
-def _need(item: Requirement) -> Fact:
+def _need(item: Requirement, key: LabelKey | None = None) -> Fact:
     """Return the requirement as part of a sentence."""
     row = NAMES[item.operator] if item.key == "metadata.name" else OPERATORS[item.operator]
-    return fact(row, key=LabelKey(item.key), values=AnyOf(item.values))
+    return fact(row, key=key or LabelKey(item.key), values=AnyOf(item.values))
 
 
 def _missed(term: NodeSelectorTerm, node: str, labels: Mapping[str, str]) -> Iterator[Fact]:

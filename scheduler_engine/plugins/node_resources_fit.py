@@ -130,8 +130,9 @@ class NodeResourcesFit(Plugin):
         shown = [_places(node_info, lacking), *_sums(wanted, node_info, lacking)]
         if len(shown) == 1:
             shown.append(fact("fit.no-requests"))
-        says = _conclusion(pod, node_info.name, [*lacking.values()])
-        return Facts(says, (*shown, *_beside(pod, wanted)), status)
+        beside = (*_beside(pod, wanted),)
+        says = _conclusion(pod, node_info.name, [*lacking.values()], any(item.key == "fit.ignored" for item in beside))
+        return Facts(says, (*shown, *beside), status)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         state.write(PRE_SCORE_KEY, self._wishes(pod))
@@ -246,11 +247,11 @@ def _sums(wanted: Wanted, node_info: NodeInfo, lacking: Mapping[str, Lacking]) -
         )
 
 
-def _conclusion(pod: Pod, node: str, lacking: Sequence[Lacking]) -> Fact:
+def _conclusion(pod: Pod, node: str, lacking: Sequence[Lacking], ignores: bool) -> Fact:
     hopeless = Keys(item.resource for item in lacking if item.hopeless)
     short = Keys(item.resource for item in lacking if item.resource != "pods")
     if not lacking:
-        key, resources = "fit.fits", short
+        key, resources = "fit.fits-as-checked" if ignores else "fit.fits", short
     elif hopeless:
         key, resources = "fit.too-small", hopeless
     elif not short:

@@ -277,7 +277,7 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     AnyOf: _any_of,
     Domain: _domain,
     Place: _place,
-    LabelKey: lambda label: label.key.rpartition("/")[2],
+    LabelKey: lambda label: label.key if label.whole else label.name,
     Label: _label,
     Things: _things,
     Counts: _counts,

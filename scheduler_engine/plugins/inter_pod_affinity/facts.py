@@ -83,7 +83,8 @@ def _near(state: FilterState, who: Who, labels: Mapping[str, str], names: Values
         elif there(state.affinity, key, labels) > 0:
             row, ok = "near", True
         else:
-            row, ok = ("near-first-of-group", True) if state.first_of_group else ("near-nobody", False)
+            nobody = "near-nobody" if len(state.terms) == 1 else "near-nobody-of-all"
+            row, ok = ("near-first-of-group", True) if state.first_of_group else (nobody, False)
         means = own_term(term, number, len(state.terms))
         values = counted(term, labels, who.pods((NEAR, term, 0), labels), names)
         yield fact(f"pod-affinity.{row}", ok, term=means, **values)

@@ -38,10 +38,9 @@ def score_facts(
         shown.append(fact("pod-affinity.others-count-too", **names))
     shown.append(fact("pod-affinity.raw" if score >= 0 else "pod-affinity.raw-below-0", raw=score))
     shown.append(_normalized(raw, score, normalized[node_info.name]))
-    row = "speaks-for" if score > 0 else "speaks-against" if score < 0 else "speaks-neither-way"
-    if len(raw) > 1 and min(raw.values()) == max(raw.values()):
-        row = "makes-no-difference"
-    says = fact(f"pod-affinity.{row}", **names)
+    lowest, highest = min(raw.values()), max(raw.values())
+    row = {lowest: "favours-least", highest: "favours-most"}.get(score, "favours-others-more")
+    says = fact(f"pod-affinity.{'makes-no-difference' if lowest == highest else row}", **names)
     return Facts(says, tuple(shown), raw=score, normalized=normalized[node_info.name])
 
 

@@ -105,7 +105,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
     "DoesNotExist": (
         requiring(term(("tier", "DoesNotExist", []))),
         "tier=(empty)",
-        "web-1 needs no label tier; n1 has tier (empty).",
+        "web-1 needs a node without the label tier; n1 has tier (empty).",
         ["required: tier DoesNotExist (fails: tier DoesNotExist, node has tier=)"],
     ),
     "Gt": (
@@ -135,7 +135,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
     "several terms about one label": (
         requiring(term((ZONE, "In", ["a"])), term((ZONE, "In", ["b"]), ("gpu", "Exists", []))),
         "zone=c",
-        "None of the 2 terms that web-1 requires matches.",
+        "None of the 2 alternative terms of web-1 matches.",
         [
             f"required, term 1: {ZONE} In [a] (fails: {ZONE} In [a], node has {ZONE}=c)",
             f"required, term 2: {ZONE} In [b] and gpu Exists (fails: {ZONE} In [b], node has {ZONE}=c; gpu Exists, "
@@ -145,7 +145,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
     "several terms about different things": (
         requiring(term(("disk", "In", ["ssd"])), term(fields=[("In", ["n2"])])),
         "no term matches",
-        "None of the 2 terms that web-1 requires matches.",
+        "None of the 2 alternative terms of web-1 matches.",
         [
             "required, term 1: disk In [ssd] (fails: disk In [ssd], node has disk=hdd)",
             "required, term 2: metadata.name In [n2] (fails: metadata.name In [n2], node is n1)",
@@ -202,7 +202,7 @@ ADDED: dict[str, tuple[Data, str, str, list[str]]] = {
     "several terms": (
         adding(term(("gpu", "Exists", [])), term(("gpu", "In", ["a"]))),
         "no gpu",
-        "none of its 2 terms matches",
+        "none of its 2 alternative terms matches",
         [
             "addedAffinity of the profile, term 1: gpu Exists (fails: gpu Exists, node has no label gpu)",
             "addedAffinity of the profile, term 2: gpu In [a] (fails: gpu In [a], node has no label gpu)",
@@ -520,7 +520,7 @@ def test_images_count_by_size_and_by_how_many_nodes_have_them() -> None:
     pod["spec"]["initContainers"] = [{"name": "warm-up", "image": one}]
     world = played(commands.Apply((*nodes, pod)), commands.Settle())
     told = judged(world, "ImageLocality")
-    assert told.sentence == "n1 already has 2 of the 2 images that web-1 runs."
+    assert told.sentence == "n1 already has the images of 2 of the 2 containers of web-1."
     assert texts(told)[:3] == [
         "registry.example/tool:latest: 30 Mi × 1 / 3 = 10 Mi (on 1 of 3 nodes)",
         "registry.example/web:1: 1500 Mi × 2 / 3 = 1000 Mi (on 2 of 3 nodes)",
@@ -540,6 +540,6 @@ def test_facts_within_facts_are_plain_data() -> None:
     said = plain(facts.says)
     assert (said["key"], said["ok"]) == ("node-affinity.pod-needs", False)
     assert said["values"]["missed"]["key"] == "node-affinity.has-no"
-    assert said["values"]["missed"]["values"]["key"] == {"key": "disk"}
+    assert said["values"]["missed"]["values"]["key"] == {"key": "disk", "whole": False}
     (row,) = plain(tuple(facts.shown))
     assert [item["key"] for item in row["values"]["missed"]] == ["node-affinity.label"]

@@ -111,7 +111,7 @@ def test_a_request_of_the_whole_pod_counts_where_the_decision_counts_it() -> Non
     memory = "memory: overhead: 0 + 120Mi overhead = 120Mi asked"
     for told in (filtered(world, "web-1", "n1", FIT), judged(world, "web-1", "n1", BALANCED)):
         assert beside(told) == [*whole, memory]
-        assert notes(told)["cpu: whole pod"] == "the pod's own request replaces the sum of its containers"
+        assert notes(told)["cpu: whole pod"] == "counts for the whole pod"
     told = judged(world, "web-1", "n1", FIT)
     assert lines(told)[0] == "LeastAllocated cpu: (4000m − 750m) × 100 / 4000m = 81"
     assert "cpu: whole pod: 2000m" in beside(told)
@@ -354,7 +354,7 @@ LEFT_OUT = [
     ("Does not count for zone: n3", f"no label {ZONE}"),
     ("Does not count for zone: n5", "no node that can take the pod is in the same zone"),
     ("Does not count for zone: n6", "taint slow:NoSchedule is not tolerated"),
-    ("Does not count for zone: n4", "the pod's node affinity rules it out"),
+    ("Does not count for zone: n4", "the pod's node selector or affinity rules it out"),
     ("Does not count for node: n3", f"no label {ZONE}"),
 ]
 
@@ -384,9 +384,9 @@ def test_one_constraint_compares_pods_and_several_compare_scores() -> None:
     pod = make_pod("web-9").label("app", "web").spread(ZONE, {"app": "web"}, when="ScheduleAnyway")
     one = after(*nodes, *held, pod.obj())
     assert [judged(one, "web-9", f"n{number}", SPREAD).sentence for number in (1, 2, 3)] == [
-        "n1 has the fewest pods like web-9 around it, which is best for spreading.",
-        "n2 has more pods like web-9 around it than the best node.",
-        "n3 has the most pods like web-9 around it; fewer is better.",
+        "n1 has the fewest matching pods around it, which is best for spreading.",
+        "n2 has more matching pods around it than the best node.",
+        "n3 has the most matching pods around it; fewer is better.",
     ]
     two = after(*nodes, *held, pod.spread(HOSTNAME, {"app": "web"}, when="ScheduleAnyway").obj())
     assert [judged(two, "web-9", f"n{number}", SPREAD).sentence for number in (1, 2, 3)] == [
@@ -419,7 +419,7 @@ def test_by_the_built_in_default_a_node_without_a_zone_is_judged_by_itself_alone
 def test_nodes_that_are_equally_good_are_said_to_be() -> None:
     pod = make_pod("web-1").label("app", "web").spread(ZONE, {"app": "web"}, when="ScheduleAnyway").obj()
     told = judged(after(*two_nodes(), pod), "web-1", "n1", SPREAD)
-    assert told.sentence == "For spreading, n1 is as good as every other node."
+    assert told.sentence == "For spreading, n1 is as good as every other node that fits."
     assert lines(told)[2:4] == ["Raw: 0 → 0", "Normalized: 100"]
     third = judged(after(*two_nodes(), make_node("n3").obj(), pod), "web-1", "n1", SPREAD)
-    assert third.sentence == "For spreading, n1 is as good as every other node that has the topology labels."
+    assert third.sentence == "For spreading, n1 is as good as every other node that fits and has the topology labels."

@@ -185,7 +185,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "web-1",
         "InterPodAffinity",
         "web-1 must be near pods with app=db, but there are none in zone a.",
-        ["Near pods with app=db: no pod in zone a"],
+        ["Near pods with app=db: no such pod in zone a"],
     ),
     "a volume out of reach": (
         volumes,
@@ -505,8 +505,8 @@ def test_too_few_domains_are_said_to_make_the_minimum_0() -> None:
     pod = make_pod("web-2").label("app", "web").spread(ZONE, {"app": "web"}, minDomains=3)
     told = filtered(after(*two_nodes(), held, pod.obj()), "web-2", "n1", "PodTopologySpread")
     assert told.sentence == (
-        "With web-2, zone a would be 2 pods ahead of an empty zone (there are fewer than 3 zones, so the minimum "
-        "counts as 0); the limit is 1."
+        "With web-2, zone a would be 2 pods ahead of an empty zone (fewer than 3 domains count, so the "
+        "minimum is 0); the limit is 1."
     )
 
 

@@ -113,10 +113,10 @@ def test_a_score_that_speaks_for_itself_is_told_of_the_chosen_node_alone() -> No
 
 
 def test_whatever_gains_is_never_followed_by_what_speaks_against_it_alone() -> None:
-    """The pods around the winner speak neither way; those around the other node speak against it."""
+    """Pod affinity has nothing for the winner, and counts against the other node."""
     said = gain(opened("preferred-anti-affinity"), "default/web-3")
-    assert "counts neither for nor against node-c1. Pod affinity" in said
-    assert "counts against node-a1 for web-3. Normalized, that is 100 for" in said
+    assert "favours node-c1 most for web-3. Pod affinity" in said
+    assert "favours node-a1 least for web-3. Normalized, that is 100 for" in said
 
 
 @pytest.mark.parametrize(

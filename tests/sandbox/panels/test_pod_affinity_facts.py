@@ -145,7 +145,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "web-0 here",
         "web-1 must not be near pods with app=web (term 2), but web-0 is on n1.",
         [
-            "Not near pods with tier=1 in blue (term 1): no pod on n1",
+            "Not near pods with tier=1 in blue (term 1): no such pod on n1",
             "Not near pods with app=web (term 2): web-0 on n1",
         ],
     ),
@@ -156,7 +156,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "blue/db-1 in zone a",
         "web-1 must not be near pods with app=db in blue (term 2), but blue/db-1 is in zone a.",
         [
-            "Not near pods with tier=1 (term 1): no pod on n1",
+            "Not near pods with tier=1 (term 1): no such pod on n1",
             "Not near pods with app=db in blue (term 2): blue/db-1 in zone a",
         ],
     ),
@@ -244,7 +244,7 @@ def test_anti_affinity_names(words: str) -> None:
 
 def test_a_selector_that_finds_no_namespace_means_nobody() -> None:
     told = filtered(by_a_selector_of_absence(**team("In", "z")), "default/web-1")
-    assert (told.code, lines(told)) == ("Success", ["Not near pods with app=db in no namespace: no pod on n1"])
+    assert (told.code, lines(told)) == ("Success", ["Not near pods with app=db in no namespace: no such pod on n1"])
 
 
 # --- existing pods' anti-affinity ------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def test_a_pod_that_only_waits_for_the_node_is_nobody_to_be_near_to() -> None:
     world = with_nominated(make_pod("vip-1").labels(DB), make_pod("web-1").affinity(HOSTNAME, DB))
     told = filtered(world, "default/web-1")
     assert told.sentence == "web-1 must be near pods with app=db, but there are none on n1."
-    assert lines(told) == ["Near pods with app=db: no pod on n1", "Nominated here: vip-1"]
+    assert lines(told) == ["Near pods with app=db: no such pod on n1", "Nominated here: vip-1"]
 
 
 # --- affinity --------------------------------------------------------------------------------------------------------
@@ -316,8 +316,8 @@ def test_one_pod_must_match_every_term() -> None:
     told = filtered(world, "default/web-1")
     assert told.sentence == "web-1 must be near pods that match both of its affinity terms, but there are none on n1."
     assert lines(told) == [
-        "Near pods with app=db (term 1): no pod on n1",
-        "Near pods with tier=1 (term 2): no pod in zone a",
+        "Near pods with app=db (term 1): no pod that matches both terms on n1",
+        "Near pods with tier=1 (term 2): no pod that matches both terms in zone a",
         "Counts as near: a pod that matches both terms",
     ]
 
@@ -327,7 +327,7 @@ def test_the_first_of_a_group_still_needs_every_label() -> None:
     told = filtered(played((node(), pod.obj())), "default/db-1")
     assert told.sentence == "db-1 must be near pods with app=db (term 2), but n1 has no label rack."
     assert lines(told)[:2] == [
-        "Near pods with app=db (term 1): no pod on n1",
+        "Near pods with app=db (term 1): no such pod on n1",
         "Near pods with app=db (term 2): no label rack",
     ]
 
@@ -356,7 +356,7 @@ def test_required_terms_of_others_count_their_weight() -> None:
         "Raw: 13",
         "Normalized: 100 × (13 − 0) / (13 − 0) = 100",
     ]
-    assert told.sentence == "Pod affinity favours n1 for web-1."
+    assert told.sentence == "Pod affinity favours n1 most for web-1."
 
 
 def test_preferences_of_others_that_were_to_be_ignored_count_for_a_pod_that_has_its_own() -> None:
@@ -381,7 +381,7 @@ def test_the_lowest_score_may_be_below_0() -> None:
         "Normalized: 100 × (−7 − (−7)) / (0 − (−7)) = 0",
     ]
     assert [line.note for line in told.lines][:3:2] == ["no label rack", "negative: the dislikes outweigh the likes"]
-    assert told.sentence == "Pod affinity counts against n1 for web-1."
+    assert told.sentence == "Pod affinity favours n1 least for web-1."
 
 
 def test_a_pod_that_is_being_deleted_counts_in_the_score_and_is_named() -> None:
@@ -447,7 +447,7 @@ def test_each_of_two_equal_preferences_counts() -> None:
             "podAffinity",
             {},
             "web-1 must be near a pod that its affinity selects, but it selects none.",
-            "Near pods (no labelSelector, so none): no pod on n1",
+            "Near pods (no labelSelector, so none): no such pod on n1",
             id="no selector means none",
         ),
     ],

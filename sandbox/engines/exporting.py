@@ -139,7 +139,7 @@ def _collected(live: Live, at: Moment | None) -> tuple[dict[int, list[Data]], in
 
 
 def _first_step(live: Live, commands: list[dict[str, Any]]) -> int:
-    """How many commands stand before the time line, as the scenario has it that the sandbox was opened from."""
+    """How many commands stand before the timeline, as the scenario has it that the sandbox was opened from."""
     if live.guide.setup:
         return min(live.guide.setup, len(commands))
     return next((n for n, command in enumerate(commands) if COMMANDS[command["kind"]].steps), len(commands))

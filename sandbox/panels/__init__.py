@@ -156,7 +156,7 @@ PANELS: dict[str, Panel] = {
             tells_expected=True,
         ),
         Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler"), embed="configuration"),
-        Panel("timeline", "Time line", timeline.stats, ("cycle",), embed="timeline"),
+        Panel("timeline", "Timeline", timeline.stats, ("cycle",), embed="timeline"),
         Panel("status", "Status", status.stats),
     )
 }

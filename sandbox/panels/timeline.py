@@ -1,4 +1,4 @@
-"""The time line: a box per cycle with a mark per stage, moves of the queue, people's commands, timers, the playhead.
+"""The timeline: a box per cycle with a mark per stage, moves of the queue, people's commands, timers, the playhead.
 
 Every mark leads to its moment. The line is that of the present, also while the past is looked at: what comes later than
 the moment in view is there to go to.

@@ -21,7 +21,7 @@ function letGo() {
 }
 
 document.addEventListener('pointerdown', ({ target, button }) => {
-  // A list that drops down swallows the end of its click; the knob of the time line brings about what it waits for.
+  // A list that drops down swallows the end of its click; the knob of the timeline brings about what it waits for.
   held = button === 0 && target.matches(IN_A_PANEL) && !target.closest('select, #knob');
 }, true);
 for (const name of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(name, () => setTimeout(letGo)); // after the click or the change that it makes

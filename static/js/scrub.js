@@ -1,4 +1,4 @@
-// The time line: its knob is dragged, its marks are clicked, and the arrow keys go from mark to mark. Which moment a mark
+// The timeline: its knob is dragged, its marks are clicked, and the arrow keys go from mark to mark. Which moment a mark
 // stands for the server has written on it.
 
 import { aimedAt } from './steady.js';

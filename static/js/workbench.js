@@ -466,7 +466,7 @@ document.addEventListener('keyup', (event) => {
   swallow = false;
 });
 
-/** The keys of the time line. */
+/** The keys of the timeline. */
 function travels(event) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (step) time.go(step, event.shiftKey);

@@ -15,7 +15,7 @@ class Allowed:
 
 EXCEPTIONS: tuple[Allowed, ...] = (
     Allowed("reach", "#panel-ribbon", "the ribbon scrolls to the stage that is now by itself"),
-    Allowed("reach", "#scroll-time", "the time line scrolls to the present by itself"),
+    Allowed("reach", "#scroll-time", "the timeline scrolls to the present by itself"),
     Allowed("reach", ".tree-s", "the nodeTree is as wide as its largest zone has nodes"),
     Allowed("reach", "#scroll-nd-list", "on a phone the list of nodes is one line, to be swiped"),
     Allowed("reach", "#configuration-drawer .presets", "on a phone the presets are one line, to be swiped"),

@@ -11,7 +11,7 @@ from sandbox.panels.words.say import say
 
 
 def origin(world: World, queued: Queued) -> dict[str, Any]:
-    """``text`` in words; ``command`` or ``cycle`` is the number of its mark on the time line, if it has one there.
+    """``text`` in words; ``command`` or ``cycle`` is the number of its mark on the timeline, if it has one there.
 
     A Pop needs no cause but that it was the pod's turn.
     """

@@ -36,4 +36,4 @@ def position(world: World) -> Position:
 TEXTS = {False: "timeline.command", True: "timeline.command-of"}
 """Whether later commands are kept → what is shown."""
 SPOKEN = {False: "timeline.spoken-now", True: "timeline.spoken-past"}
-"""Whether it is the past → what the knob of the time line says to a screen reader."""
+"""Whether it is the past → what the knob of the timeline says to a screen reader."""

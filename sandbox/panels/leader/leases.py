@@ -1,4 +1,4 @@
-"""The time line of leases: one lane per replica over the last two minutes."""
+"""The timeline of leases: one lane per replica over the last two minutes."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Models:
     something happened; ``moved``: (number of the entry, the move) of each pod that went from one queue to another.
     ``present``: the World that this one is the past of, None for the present one itself. ``rests``: after how many
     entries the engine stood between two steps, and the simulated microseconds then. ``boxes``: number of a cycle → what
-    the time line drew for it last, and what that followed from.
+    the timeline drew for it last, and what that followed from.
     """
 
     queue = InFocus[dict[str, Queued]]()

@@ -323,7 +323,7 @@ def test_without_an_election_all_schedule_and_there_is_no_lock() -> None:
     assert not found["line"]["doubled"]
 
 
-# --- the time line ---------------------------------------------------------------------------------------------------
+# --- the timeline ---------------------------------------------------------------------------------------------------
 
 
 def test_a_lane_tells_in_words_what_it_draws() -> None:

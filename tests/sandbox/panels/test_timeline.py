@@ -1,4 +1,4 @@
-"""The time line."""
+"""The timeline."""
 
 from __future__ import annotations
 

@@ -101,10 +101,10 @@ def test_a_fact_is_kept_as_a_scenario_writes_it_and_holds(
         ({"fact": "failure", "pod": "default/web"}, 422, "no such fact"),
         ({"fact": "placment", "pod": "default/web"}, 422, "placement"),
         ({"fact": ""}, 422, "unknown fact"),
-        ({"fact": "placement", "pod": "default/web", "at": "soon"}, 400, "at: "),
-        ({"fact": "winner", "pod": "default/web", "attempt": "0"}, 400, "attempt: "),
-        ({"fact": "winner", "pod": "default/web", "attempt": "٣"}, 400, "attempt: "),
-        ({"fact": "winner", "pod": "default/web", "attempt": "9" * 4000}, 400, "attempt: "),
+        ({"fact": "placement", "pod": "default/web", "at": "soon"}, 400, "at must be"),
+        ({"fact": "winner", "pod": "default/web", "attempt": "0"}, 400, "attempt must be"),
+        ({"fact": "winner", "pod": "default/web", "attempt": "٣"}, 400, "attempt must be"),
+        ({"fact": "winner", "pod": "default/web", "attempt": "9" * 4000}, 400, "attempt must be"),
     ],
 )
 def test_what_is_no_fact_is_refused_and_changes_nothing(

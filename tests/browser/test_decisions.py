@@ -194,7 +194,7 @@ def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
     eventually(lambda: "configure" in sent)
     assert sent == ["controls", "configure"], "the controls are asked first: a later answer would wipe the errors away"
     assert place in text(page, "#configuration-errors")
-    assert "nothing was changed" in text(page, "#configuration-errors")
+    assert "nothing changed yet" in text(page, "#configuration-errors")
     eventually(lambda: page.evaluate("document.activeElement.closest('dialog')?.ariaBusy === null"))
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "configure"
@@ -335,7 +335,7 @@ def test_while_a_cycle_stands_the_new_configuration_is_said_to_count_later(page:
     assert page.locator("#panel-configuration .standing").count() == 0
     post(page, "configure/", configuration=HEAD + "percentageOfNodesToScore: 100\n")
     eventually(lambda: page.locator("#panel-configuration .standing").count() == 1)
-    assert "payments-1 stands at PreFilter in cycle 1" in text(page, "#panel-configuration .standing")
+    assert "payments-1 is at PreFilter in cycle 1" in text(page, "#panel-configuration .standing")
     press(page, eventually, "n")
     page.locator("#tab-configuration").click()
     eventually(lambda: page.locator("#panel-configuration .standing").count() == 0)

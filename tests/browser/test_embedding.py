@@ -263,7 +263,7 @@ def test_an_embed_of_nothing_says_so_in_its_frame(
     page.set_viewport_size({"width": 400, "height": 300})
     page.goto(f"{elsewhere.url}/element")
     expect(within(page).locator("h1")).to_contain_text(
-        "There is no scenario" if "scenario" in what else "does not exist"
+        "There is no scenario" if "scenario" in what else "no longer exists"
     )
     expect(within(page).get_by_text("Check the address")).to_be_visible()
     expect(page.locator("scheduler-sandbox p")).to_have_count(0)

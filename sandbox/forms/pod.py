@@ -63,7 +63,7 @@ class PodFields(forms.Form):
     node_selector = Pairs("Node selector", "Only nodes with all of these labels are considered.", "disk=ssd")
     tolerations = Rows(
         "Tolerations",
-        "Each lets the pod onto nodes with this taint. It does not attract it. With NoExecute, tolerationSeconds "
+        "Each lets the pod onto nodes with this taint. It does not attract the pod. With NoExecute, tolerationSeconds "
         "is how long the pod stays on a node that gets the taint later.",
         shapes.TOLERATION,
     )

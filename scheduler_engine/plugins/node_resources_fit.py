@@ -72,7 +72,6 @@ class NodeResourcesFit(Plugin):
         super().__init__(args, handle)
         self.ignored = tuple(args.get("ignoredResources") or ())
         self.ignored_groups = tuple(args.get("ignoredResourceGroups") or ())
-        self._ignores = bool(self.ignored or self.ignored_groups)
         self.strategy = strategy_from(args)
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
@@ -104,7 +103,8 @@ class NodeResourcesFit(Plugin):
             return Hint.SKIP, "hints.not-a-node"
         wanted, after = wanted_from(pod), _empty_node(new)
         if lacking_resources(wanted, after):
-            return Hint.SKIP, "hints.node-too-small-all-counted" if self._ignores else "hints.node-too-small"
+            ignores = self.ignored or self.ignored_groups
+            return Hint.SKIP, "hints.node-too-small-all-counted" if ignores else "hints.node-too-small"
         if not isinstance(old, Node):
             return Hint.QUEUE, "hints.node-large-enough"
         if _grown(wanted, _empty_node(old).allocatable, after.allocatable):

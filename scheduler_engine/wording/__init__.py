@@ -65,6 +65,7 @@ def _read(folder: Path) -> dict[str, dict[str, Part]]:
 
 
 ROWS = _read(FOLDER)
+HINTS = {key for key in ROWS if key.startswith("hints.")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def worded(told: Fact, part: str) -> str:
 
 def hint(answer: HintAnswered) -> str:
     """Return why a plugin answered an event this way: the row that it named, or its own text."""
-    return _hint(answer.why, answer.about) if answer.why in ROWS else answer.why
+    return _hint(answer.why, answer.about) if answer.why in HINTS else answer.why
 
 
 @lru_cache(MOST_HINTS)

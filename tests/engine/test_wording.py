@@ -128,11 +128,12 @@ def test_a_hint_is_told_with_what_changed_and_a_text_of_its_own_as_it_is() -> No
     answer = HintAnswered("default/web", "Fit", "NodeAdd", "n2", "Queue", "hints.node-large-enough")
     assert wording.hint(answer) == "n2 was new and large enough"
     assert wording.hint(replace(answer, why="the closet is open")) == "the closet is open"
+    assert wording.hint(replace(answer, why="fit.fits")) == "fit.fits"
 
 
 def test_every_hint_of_the_engine_has_its_words() -> None:
-    named = {text for node in nodes() for text in texts(node) if text.startswith("hints.")}
-    assert named == {key for key in wording.ROWS if key.startswith("hints.")}
+    named = {text for node in nodes() for text in texts(node) if re.fullmatch(r"hints\.[a-z-]+", text)}
+    assert named == wording.HINTS
     answers = (node.value for node in nodes() if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple))
     said = [text for answer in answers if HINT.match(ast.unparse(answer)) for text in texts(answer.elts[1])]
     assert len(said) > 80

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, connected, head, open_scenario, text
+from tests.browser.workbench import Eventually, connected, head, open_scenario, press, text
 
 
 @pytest.fixture(name="phone")
@@ -108,3 +108,21 @@ def test_the_filter_table_can_be_sorted_and_its_words_have_room(phone: Page, eve
     box = phone.locator("#how-many").bounding_box()
     assert box
     assert box["width"] > 300
+
+
+READS = """() => {
+    const cell = document.querySelector('#panel-scores .why td');
+    const { paddingLeft, paddingRight } = getComputedStyle(cell);
+    return { left: cell.getBoundingClientRect().left,
+             width: cell.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) };
+}"""
+
+
+def test_the_arithmetic_of_a_score_is_as_wide_as_the_screen(phone: Page, eventually: Eventually) -> None:
+    press(phone, eventually, *"nnnn")
+    phone.locator(".dock [data-panel=decision]").click()
+    phone.locator("#tab-scores").click()
+    phone.locator("#panel-scores td button").first.click()
+    eventually(lambda: phone.locator("#panel-scores .why td").count())
+    found = phone.evaluate(READS)
+    assert 320 < found["width"] <= 390 - found["left"]

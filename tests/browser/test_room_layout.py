@@ -141,7 +141,7 @@ def test_the_workbench_has_its_height_in_every_state_of_a_room(
     for page in (trainer, person, beamer):
         page.route("**/s/**", stand_in)
     code = open_room(trainer)
-    beamer.goto(str(trainer.get_by_role("link", name="Beamer view").get_attribute("href")))
+    beamer.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
     person.goto(f"/join/{code}/")
     person.locator("[name=name]").fill("Somebody with a rather long name to show")
     person.get_by_role("button", name="Join").click()

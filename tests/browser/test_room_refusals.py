@@ -124,7 +124,7 @@ def test_every_form_of_a_room_says_where_it_was_sent_what_was_refused(
     trainer.locator("[name=text]").fill(PLAN)
     trainer.get_by_role("button", name="Open the room").click()
     code = trainer.locator(".room-in .room-code").inner_text()
-    beamer.goto(str(trainer.get_by_role("link", name="Beamer view").get_attribute("href")))
+    beamer.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
     found += check(beamer, "beamer")
     person.goto(f"/join/{code}/")
     found += check(person, "door")

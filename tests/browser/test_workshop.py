@@ -103,7 +103,7 @@ def test_a_workshop_from_the_code_to_the_results(
     page = partial(new_page, base_url=own_server.url)
     trainer, laptop, phone, beamer = page(), page(), page(viewport=PHONE), page()
     code = open_room(trainer)
-    beamer.goto(str(trainer.get_by_role("link", name="Beamer view").get_attribute("href")))
+    beamer.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
 
     # Four come: on a laptop, on a phone, in a frame of another site, and on a line that is going to be cut.
     for each, name in ((laptop, "Ada"), (phone, "Phoebe")):

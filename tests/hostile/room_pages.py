@@ -25,7 +25,7 @@ OWN = re.compile(r'id="desk-own"[^>]* src="([^"]+)"')
 TRAINERS_OWN = re.compile(r'title="Your sandbox" src="([^"]+)"')
 CODE = re.compile(r"data-code hidden>code (\d{4})<")
 ROOM_CODE = re.compile(r'aria-label="Code (\w{6})"')
-BEAMER = re.compile(r'href="https?://[^/"]+(/w/[^"]+)"[^>]*>Beamer view')
+BEAMER = re.compile(r'href="https?://[^/"]+(/w/[^"]+)"[^>]*>Projector view')
 ROW = re.compile(r'data-person="(\d+)">([^<]*)</button>')
 
 

@@ -511,7 +511,7 @@ def room(visit: Visit) -> Iterator[Shot]:
     code = trainer.locator(".room-in .room-code").inner_text()
     everybody = (("trainer", trainer), ("participant", person), ("projector", beamer))
     yield Shot("trainer, nobody there", trainer)
-    beamer.goto(str(trainer.get_by_role("link", name="Beamer view").get_attribute("href")))
+    beamer.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
     person.goto(f"/join/?code={code}")
     yield Shot("join", person)
     person.locator("[name=name]").fill("Somebody with a rather long name to show")

@@ -6,7 +6,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from sandbox.startup import CannotStart
+from sandbox.server.startup import CannotStart
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")

@@ -12,8 +12,8 @@ from channels.security.websocket import AllowedHostsOriginValidator
 from django.conf import settings
 from django.urls import path, re_path
 
-from sandbox import ratelimit
-from sandbox.consumers import WorkbenchConsumer
+from sandbox.limits import ratelimit
+from sandbox.web.consumers import WorkbenchConsumer
 from sandbox.workshop.consumers import RoomConsumer
 
 Scope = dict[str, Any]

@@ -6,7 +6,7 @@ from pathlib import Path
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from sandbox import startup
+from sandbox.server import startup
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything the running site writes: database, secret key, collected static files.
@@ -56,7 +56,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "heroicons",
-    "sandbox",
+    "sandbox.storage",
+    "sandbox.server",
     "sandbox.workshop",
 ]
 MIDDLEWARE = [
@@ -64,12 +65,12 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # After static files, which are compressed once, and which anybody may keep.
     "django.middleware.gzip.GZipMiddleware",
-    "sandbox.middleware.own_host",
-    "sandbox.middleware.counted",
+    "sandbox.web.middleware.own_host",
+    "sandbox.web.middleware.counted",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "sandbox.refusals.InWords",
+    "sandbox.web.errors.InWords",
 ]
 ROOT_URLCONF = "sandbox.urls"
 ASGI_APPLICATION = "sandbox.asgi.application"
@@ -77,7 +78,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.jinja2.Jinja2",
         "DIRS": [BASE_DIR / "templates"],
-        "OPTIONS": {"environment": "sandbox.jinja2.environment"},
+        "OPTIONS": {"environment": "sandbox.web.jinja2.environment"},
     }
 ]
 
@@ -111,7 +112,7 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4096, "socket_timeout": 30}]},
     }
     if REDIS_URL
-    else {"BACKEND": "sandbox.layers.LocalChannelLayer"}
+    else {"BACKEND": "sandbox.runtime.layers.LocalChannelLayer"}
 }
 
 STATIC_URL = "static/"
@@ -120,17 +121,17 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "sandbox.staticfiles.PackageFinder",
+    "sandbox.server.staticfiles.PackageFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "sandbox.staticfiles.Storage"},
+    "staticfiles": {"BACKEND": "sandbox.server.staticfiles.Storage"},
 }
 
 # Bytes of a request body without files; a longer one raises RequestDataTooBig where the body is first read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 # Uploads go to files without names, which end with their requests.
-FILE_UPLOAD_HANDLERS = ["sandbox.uploads.Nameless"]
+FILE_UPLOAD_HANDLERS = ["sandbox.web.uploads.Nameless"]
 # Bytes of a file that is imported; what a form adds to it is allowed on top.
 IMPORT_BYTES = _whole("SERVER_IMPORT_BYTES", 50 * 1024 * 1024, least=1)
 IMPORT_SLACK = 64 * 1024
@@ -196,12 +197,12 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "sandbox.logs.WithoutTokens",
+            "()": "sandbox.runtime.logs.WithoutTokens",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         }
     },
-    "filters": {"calm": {"()": "sandbox.logs.Calm"}},
+    "filters": {"calm": {"()": "sandbox.runtime.logs.Calm"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["calm"]}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {

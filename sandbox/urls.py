@@ -2,8 +2,8 @@
 
 from django.urls import include, path
 
-from sandbox.api import routes
-from sandbox.views import (
+from sandbox.web.api import document, routes
+from sandbox.web.views import (
     adding,
     before,
     commands,
@@ -69,8 +69,8 @@ workbench_patterns = [
     *embedding.urlpatterns,
     *lessons.urlpatterns,
 ]
-handler400 = "sandbox.middleware.refused"
-handler404 = "sandbox.middleware.missing"
+handler400 = "sandbox.web.middleware.refused"
+handler404 = "sandbox.web.middleware.missing"
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("course/", learning.course, name="course"),
@@ -89,7 +89,7 @@ urlpatterns = [
     path("embed.js", embedding.script, name="embed-script"),
     path("embed/scenario/<slug:slug>/", embedding.story, {"kind": "scenario"}, name="embed-scenario"),
     path("embed/lesson/<slug:slug>/", embedding.story, {"kind": "lesson"}, name="embed-lesson"),
-    path("api/v1/openapi.json", completing.api_document, name="api-document"),
+    path("api/v1/openapi.json", document.api_document, name="api-document"),
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),

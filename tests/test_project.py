@@ -12,8 +12,8 @@ from django.contrib.staticfiles import finders
 from django.db import ConnectionHandler
 from django.test import Client, override_settings
 
+from sandbox.server.startup import secret_key
 from sandbox.settings import SQLITE_OPTIONS
-from sandbox.startup import secret_key
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.txt", "requirements-dev.txt")

@@ -8,9 +8,9 @@ from sandbox.panels.drawing.blocks import block, gone_block
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import seconds, share, short_name
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import seconds, share, short_name
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 
 NEXT = {
     "WaitOnPermit": "bindings.wait-on-permit-is-next",

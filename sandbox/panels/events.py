@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import clock, short_name
+from sandbox.words.amounts import clock, short_name
 from scheduler_engine.trace.events import CommandGiven
 from scheduler_engine.wording.entries import line
 

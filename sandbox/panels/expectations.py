@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 
 NOTES = {
     HERE: "expectations.here",

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.wording import Line

@@ -8,8 +8,8 @@ from sandbox.panels.facts.faulty import POINTS, what_comes
 from sandbox.panels.model.state import Fault
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import seconds, short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import seconds, short_name
+from sandbox.words.say import say
 from scheduler_engine.framework.faults import ANSWERS, NORMALIZE, OPEN_TO_ALL
 
 WORDS = {"error": "faults.error", "deny": "faults.deny", "wait": "faults.wait", "late": "faults.late"}

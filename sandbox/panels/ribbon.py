@@ -8,7 +8,7 @@ from sandbox.panels.facts.stages import TAB_OF_STAGE, tab_for
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
 

@@ -15,9 +15,9 @@ from sandbox.panels.facts.whose import whose
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name, signed
-from sandbox.panels.words.phrases import camel, listed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name, signed
+from sandbox.words.phrases import camel, listed
+from sandbox.words.say import say
 
 PAGE = 50
 GREYS = 9

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.panels.facts.position import position
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import clock
+from sandbox.words.amounts import clock
 from scheduler_engine.trace.events import Configured
 
 

@@ -17,7 +17,7 @@ from sandbox.panels.facts.sampling import Search, search_of
 from sandbox.panels.model.state import Cycle, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import SECOND
+from sandbox.words.amounts import SECOND
 from scheduler_engine.api.conditions import condition_statuses
 from scheduler_engine.trace import events as ev
 

@@ -16,9 +16,9 @@ from sandbox.panels.model.base import Models
 from sandbox.panels.model.state import Command, Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import clock, short_clock, short_name
-from sandbox.panels.words.phrases import OUTCOMES, plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, short_clock, short_name
+from sandbox.words.phrases import OUTCOMES, plural
+from sandbox.words.say import say
 
 MOST = 40
 """Cycles drawn; what is earlier or later is a number."""

@@ -11,7 +11,8 @@ import time
 import django
 from django.core.exceptions import ImproperlyConfigured
 
-from sandbox import memory, startup
+from sandbox.runtime import hosts, memory
+from sandbox.server import startup
 
 STUCK_SECONDS = 3
 SWITCH_SECONDS = 0.001
@@ -35,7 +36,7 @@ def serve(options: argparse.Namespace) -> None:
     listener = startup.listener(options.bind, options.port)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     # Whoever listens to a whole room wants to be found by it.
-    os.environ.setdefault("ALLOWED_HOSTS", ",".join([*startup.LOOPBACK, *startup.own_hosts(options.bind)]))
+    os.environ.setdefault("ALLOWED_HOSTS", ",".join([*hosts.LOOPBACK, *hosts.own_hosts(options.bind)]))
     django.setup(set_prefix=False)
     # These need the settings.
     from django.conf import settings
@@ -48,25 +49,25 @@ def serve(options: argparse.Namespace) -> None:
         site.collect()
     site.check_static()
 
-    from sandbox import pruning
     from sandbox.asgi import application
-    from sandbox.engines.site import engines
+    from sandbox.pool.engines import started
+    from sandbox.server import pruning
     from sandbox.server.serve import Server
-    from sandbox.staticfiles import StaticFiles
+    from sandbox.server.staticfiles import StaticFiles
 
     memory.keep_what_is_loaded(memory.OF_THE_SITE)
     # Reading a large body takes a thread many milliseconds; the others need not wait for Python's usual five each time.
     sys.setswitchinterval(SWITCH_SECONDS)
-    started = engines()
+    engines = started()
 
     def ready() -> None:
-        host, others = startup.reached(options.bind)
+        host, others = hosts.reached(options.bind)
         print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
         if others:
             print(f"For others in this network: http://{others}:{options.port}/", flush=True)
 
     Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.chore)
-    started.close()
+    engines.close()
     held.close()
     # A command that still runs may not keep the process: what is not answered is not in the log.
     threading.Thread(target=_end_in_any_case, daemon=True).start()

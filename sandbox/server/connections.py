@@ -26,9 +26,9 @@ from django.template.loader import render_to_string
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.web.http import HTTPChannel
 
-from sandbox import addresses
-from sandbox.quotas import quotas
-from sandbox.server.limits import Limits, Places
+from sandbox.limits import addresses
+from sandbox.limits.quotas import quotas
+from sandbox.limits.server import Limits, Places
 
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
 IMPORT = b"/import/"

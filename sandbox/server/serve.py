@@ -16,8 +16,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 from twisted.logger import LogEvent, LogLevel, STDLibLogObserver, globalLogBeginner
 
+from sandbox.limits.server import Limits, Places
 from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFactory, Request
-from sandbox.server.limits import Limits, Places
 
 CHECK_SECONDS = 0.5
 CHORE_SECONDS = 600

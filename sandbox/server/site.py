@@ -18,8 +18,8 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from sandbox.backups import check
-from sandbox.startup import CannotStart, in_words, said_of, serve_alone
+from sandbox.server.backups import check
+from sandbox.server.startup import CannotStart, in_words, said_of, serve_alone
 
 
 def database_path() -> Path | None:

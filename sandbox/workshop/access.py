@@ -15,8 +15,9 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox import ratelimit, tokens
-from sandbox.access import RoutedView, problem, readable_body, too_often
+from sandbox.limits import ratelimit
+from sandbox.storage import tokens
+from sandbox.web.access import RoutedView, problem, readable_body, too_often
 from sandbox.workshop.models import Participant, Workshop
 
 P = ParamSpec("P")

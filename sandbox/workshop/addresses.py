@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from markupsafe import Markup
 
-from sandbox import tokens
-from sandbox.startup import LOOPBACK
+from sandbox.runtime.hosts import LOOPBACK
+from sandbox.storage import tokens
 from sandbox.workshop.access import RoomAccess
 from sandbox.workshop.models import Seat
 from sandbox.workshop.room import current

@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db.models import Count, F, Max, OuterRef, Subquery
 from django.urls import reverse
 
-from sandbox import engine
-from sandbox.models import CommandRecord, Sandbox
+from sandbox.storage.commands import summary
+from sandbox.storage.models import CommandRecord, Sandbox
 from sandbox.workshop import sources
 from sandbox.workshop.models import Seat, Workshop
 from sandbox.workshop.progress import Far, far
@@ -108,7 +108,7 @@ def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int]
         hand=person.hand,
         sandbox=sources.read(seat.source)["title"],
         lesson=learnt.get(seat.sandbox_id),
-        action=engine.summary(text) if text else "",
+        action=summary(text) if text else "",
         steps=steps,
         since=max(filter(None, (person.joined, person.acted, person.answered, person.hand))),
         **paths,

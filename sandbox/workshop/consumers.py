@@ -11,9 +11,9 @@ from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from sandbox import layers
-from sandbox.consumers import PONG
-from sandbox.threads import LIVE_LINES, in_thread
+from sandbox.runtime import layers
+from sandbox.runtime.threads import LIVE_LINES, in_thread
+from sandbox.web.consumers import PONG
 from sandbox.workshop.access import RoomAccess, enter, parted, unless_deleted
 from sandbox.workshop.board import watched
 from sandbox.workshop.fragments import Board, fragments

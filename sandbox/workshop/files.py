@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from sandbox.engines.asking import PREDICTED
-from sandbox.models import LONGEST_TITLE
-from sandbox.views.importing import line_of
-from sandbox.views.lessons import read_lesson
+from sandbox.changes.opening import read_lesson
+from sandbox.storage.models import LONGEST_TITLE
+from sandbox.web.errors import line_of
+from sandbox.worker.jobs.rooms import PREDICTED
 from sandbox.workshop import sources
 from sandbox.workshop.lessons import MOST_BYTES, MOST_LESSONS, Brought
 from sandbox.workshop.models import Question, Workshop

@@ -10,7 +10,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from sandbox import tokens
+from sandbox.storage import tokens
 from sandbox.workshop import board, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own

@@ -7,7 +7,7 @@ from uuid import UUID
 from channels.layers import get_channel_layer
 from django.db import transaction
 
-from sandbox.threads import tell
+from sandbox.runtime.threads import tell
 
 
 def group(room_id: UUID) -> str:

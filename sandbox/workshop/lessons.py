@@ -10,8 +10,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from sandbox.engines.teaching import Learned
-from sandbox.quotas import OverQuota
+from sandbox.limits.quotas import OverQuota
+from sandbox.worker.jobs.teaching import Learned
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import OwnLesson, Workshop
 from scheduler_engine.errors import Rejected

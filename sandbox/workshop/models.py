@@ -6,8 +6,8 @@ import uuid
 
 from django.db import models
 
-from sandbox.models import LONGEST_TITLE, Sandbox
-from sandbox.shared_text import SharedText
+from sandbox.storage.models import LONGEST_TITLE, Sandbox
+from sandbox.storage.shared_text import SharedText
 
 NAME_CHARACTERS = 40
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox import ratelimit, tokens
-from sandbox.quotas import OverQuota
+from sandbox.limits import ratelimit
+from sandbox.limits.quotas import OverQuota
+from sandbox.storage import tokens
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import NAME_CHARACTERS, Participant, Seat, Workshop
 from sandbox.workshop.names import looks, tidy

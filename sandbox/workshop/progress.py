@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.lessons.shelf import lessons
-from sandbox.models import Sandbox, Study
+from sandbox.library.shelf import lessons
+from sandbox.storage.models import Sandbox, Study
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox.engines import site
-from sandbox.engines.asking import Outcome
-from sandbox.engines.errors import EngineError
-from sandbox.live import ReplayFailed
-from sandbox.models import CommandRecord, Sandbox
-from sandbox.records import log_of
+from sandbox.pool import engines
+from sandbox.storage.models import CommandRecord, Sandbox
+from sandbox.storage.records import log_of
+from sandbox.worker import jobs
+from sandbox.worker.errors import EngineError
+from sandbox.worker.jobs.rooms import Outcome
+from sandbox.worker.live import ReplayFailed
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.models import Answer, Participant, Question, Workshop
 from sandbox.workshop.room import current
@@ -80,7 +81,7 @@ def predict(room: Workshop, kind: str, pod: str = "") -> Question:
     sandbox = current(None, room).sandbox
     if sandbox is None:
         raise Rejected("The trainer's sandbox no longer exists.")
-    place, found = site.now(sandbox, "room_question", kind, pod)
+    place, found = engines.now(sandbox, jobs.room_question, kind, pod)
     if len(found.choices) > MOST_CHOICES:
         raise Rejected(f"A question can have at most {MOST_CHOICES} choices; there are {len(found.choices)}.")
     if not found.choices:
@@ -182,7 +183,7 @@ def outcome(room: Workshop, question: Question) -> Outcome | None:
     if sandbox is None:
         return None
     forked = _forked(sandbox, put.get("state", 0))  # Questions of older versions do not say after which command.
-    found: Outcome | None = site.now(sandbox, "room_outcome", put["kind"], put["pod"], put["since"], forked)[1]
+    found: Outcome | None = engines.now(sandbox, jobs.room_outcome, put["kind"], put["pod"], put["since"], forked)[1]
     return found
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from io import StringIO
 
-from sandbox.engines.errors import EngineError
-from sandbox.live import ReplayFailed
+from sandbox.worker.errors import EngineError
+from sandbox.worker.live import ReplayFailed
 from sandbox.workshop import sources
 from sandbox.workshop.board import helped_commands, own_steps
 from sandbox.workshop.models import Answer, Participant, Question, Seat, Workshop

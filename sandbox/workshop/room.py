@@ -12,13 +12,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from sandbox import pruning, store, tokens
-from sandbox.access import printable
-from sandbox.engines.errors import EngineError
-from sandbox.live import ReplayFailed
-from sandbox.models import LONGEST_TITLE, Key, Sandbox
+from sandbox.changes import store
+from sandbox.limits.quotas import OverQuota
 from sandbox.panels.model.moment import Moment
-from sandbox.quotas import OverQuota
+from sandbox.storage import tokens
+from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, printable
+from sandbox.worker.errors import EngineError
+from sandbox.worker.live import ReplayFailed
 from sandbox.workshop import sources
 from sandbox.workshop.layers import tell_room
 from sandbox.workshop.lessons import Brought, check_room, filled
@@ -50,7 +50,6 @@ def opened(
     number of the one of them that everybody begins with instead of ``source``, 0 = none.
     """
     check_room([each.text for each in brought])
-    pruning.prune_if_due()
     token = tokens.new_token()
     room = Workshop(
         trainer_token_hash=tokens.digest(token),

@@ -16,14 +16,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sandbox import store
-from sandbox.guide import scenarios
-from sandbox.lessons.shelf import lessons
-from sandbox.models import Sandbox
-from sandbox.panels.words.say import say
-from sandbox.study import open_learned, open_lesson
-from sandbox.views.importing import open_brought, read_brought
-from sandbox.views.pages import open_scenario
+from sandbox.changes import store
+from sandbox.changes.opening import open_brought, open_scenario, read_brought
+from sandbox.changes.study import open_learned, open_lesson
+from sandbox.library.scenarios import scenarios
+from sandbox.library.shelf import lessons
+from sandbox.storage.models import Sandbox
+from sandbox.words.say import say
 from sandbox.workshop.lessons import learned
 from sandbox.workshop.models import OwnLesson, Workshop
 from scheduler_engine.errors import Rejected

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import yaml
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from sandbox import memory
+from sandbox.runtime import memory
 from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.cli.validate import LIMITS
 from scheduler_engine.config import load_configuration

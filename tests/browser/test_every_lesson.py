@@ -13,8 +13,8 @@ import os
 import pytest
 from playwright.sync_api import Page
 
-from sandbox.lessons.shelf import SHELVES, lessons, shelf
-from sandbox.panels.words.amounts import short_name
+from sandbox.library.shelf import SHELVES, lessons, shelf
+from sandbox.words.amounts import short_name
 from scheduler_engine.lesson import Lesson
 from scheduler_engine.lesson.model import Part
 from scheduler_engine.scenario import command_of

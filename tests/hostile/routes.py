@@ -74,7 +74,7 @@ def _walk(patterns: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def _documented() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Path of the API's document → methods, and names of parameters and of a body's properties."""
-    from sandbox.api.routes import api
+    from sandbox.web.api.routes import api
 
     document = api.get_openapi_schema()
     found = {}

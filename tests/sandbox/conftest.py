@@ -11,11 +11,14 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from sandbox import ratelimit, rendering, store, tokens
-from sandbox.engines import site
-from sandbox.live import Live
-from sandbox.models import Sandbox
-from sandbox.records import Database, Plan, Position
+from sandbox.changes import store
+from sandbox.limits import ratelimit
+from sandbox.pool import engines
+from sandbox.storage import tokens
+from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Database, Plan, Position
+from sandbox.worker import rendering
+from sandbox.worker.live import Live
 
 POD = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "main", "image": "x"}]}}
 NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}}
@@ -25,7 +28,7 @@ NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", 
 def empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test starts as a fresh process does."""
     monkeypatch.setattr(ratelimit, "buckets", ratelimit.Buckets())
-    monkeypatch.setattr(site, "_engines", site.Inside())
+    monkeypatch.setattr(engines, "_engines", engines.Inside())
     monkeypatch.setattr(rendering, "cache", rendering.FragmentCache())
 
 
@@ -93,13 +96,13 @@ def pod() -> Callable[..., dict[str, Any]]:
 @pytest.fixture
 def on_worker() -> Callable[[str], AbstractContextManager[None]]:
     """``with on_worker("b"):`` sees the database as another process with its own live simulations does."""
-    workers: dict[str, site.Inside] = {}
+    workers: dict[str, engines.Inside] = {}
 
     @contextmanager
     def switch(name: str) -> Iterator[None]:
-        before, site._engines = site._engines, workers.setdefault(name, site.Inside())
+        before, engines._engines = engines._engines, workers.setdefault(name, engines.Inside())
         yield
-        site._engines = before
+        engines._engines = before
 
     return switch
 

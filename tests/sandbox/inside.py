@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from sandbox.engines import site
-from sandbox.live import Live
-from sandbox.models import Sandbox
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.records import Place, Plan, Position
-from sandbox.rendering import Fragment
+from sandbox.pool import engines
+from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Place, Plan, Position
+from sandbox.worker.live import Live
+from sandbox.worker.rendering import Fragment
 
 
 def live(sandbox: Sandbox) -> Live:
-    engines = site.engines()
-    assert isinstance(engines, site.Inside)
-    return engines.live(Plan.of(sandbox))
+    inside = engines.started()
+    assert isinstance(inside, engines.Inside)
+    return inside.live(Plan.of(sandbox))
 
 
 def present(sandbox: Sandbox) -> World:
@@ -28,4 +28,4 @@ def fragments(
     sandbox: Sandbox, view: View, panels: list[str], can_edit: bool = True, at: Place | None = None
 ) -> dict[str, Fragment]:
     """What a browser is sent."""
-    return site.drawn(sandbox, at, view, panels, can_edit, False, {})[1]
+    return engines.fragments(sandbox, at, view, panels, can_edit, False, {})[1]

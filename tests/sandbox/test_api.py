@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from sandbox import tokens
-from sandbox.api.routes import api
-from sandbox.guide import scenarios
-from sandbox.logs import hide_tokens
-from sandbox.models import LONGEST_TITLE
+from sandbox.library.scenarios import scenarios
 from sandbox.panels import PANELS
+from sandbox.runtime.logs import hide_tokens
+from sandbox.storage import tokens
+from sandbox.storage.models import LONGEST_TITLE
+from sandbox.web.api.routes import api
 from scheduler_engine.replay import replay, trace_lines
 from scheduler_engine.testing import make_node, make_pod
 

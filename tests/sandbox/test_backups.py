@@ -12,8 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from sandbox import backups
-from sandbox.startup import CannotStart, private
+from sandbox.server import backups
+from sandbox.server.startup import CannotStart, private
 from tests.conftest import PATIENCE
 from tests.sandbox.served import ROOT, environment, served
 from tests.sandbox.test_startup import refused

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox import branches, store
-from sandbox.models import Branch, CommandRecord, Sandbox
+from sandbox.changes import store
 from sandbox.panels.model.moment import Moment
-from sandbox.records import Position
+from sandbox.storage import branches
+from sandbox.storage.models import Branch, CommandRecord, Sandbox
+from sandbox.storage.records import Position
 from tests.sandbox.inside import live, present
 
 pytestmark = pytest.mark.django_db

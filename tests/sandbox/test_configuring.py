@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.configuring.controls import Refusal, controls
-from sandbox.configuring.edits import USUAL_POINTS, edited
-from sandbox.presets import PRESETS, Preset
-from sandbox.yaml_text import written
+from sandbox.web.configuring.controls import Refusal, controls
+from sandbox.web.configuring.edits import USUAL_POINTS, edited
+from sandbox.web.presets import PRESETS, Preset
+from sandbox.words.yaml_text import written
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.errors import Rejected
 

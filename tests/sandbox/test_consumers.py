@@ -13,9 +13,11 @@ from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.db import OperationalError
 
-from sandbox import rendering, statements, store
 from sandbox.asgi import application
-from sandbox.consumers import NOT_FOUND, TRY_AGAIN
+from sandbox.changes import store
+from sandbox.storage import statements
+from sandbox.web.consumers import NOT_FOUND, TRY_AGAIN
+from sandbox.worker import rendering
 from tests.conftest import PATIENCE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
@@ -63,7 +65,7 @@ async def test_a_page_that_meets_a_lost_database_is_told_to_connect_again(
     def lost(*arguments: Any) -> None:
         raise OperationalError("the connection is lost")
 
-    monkeypatch.setattr("sandbox.consumers.open_access", lost)
+    monkeypatch.setattr("sandbox.web.consumers.open_access", lost)
     async with browser(visitor) as socket:
         assert (await socket.receive_output(timeout=PATIENCE))["code"] == TRY_AGAIN
 

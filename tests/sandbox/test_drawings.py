@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.drawings import drawing, in_words, sketch
-from sandbox.guide import scenarios
-from sandbox.lessons.shelf import shelf
+from sandbox.library.scenarios import scenarios
+from sandbox.library.shelf import shelf
+from sandbox.web.drawings import drawing, in_words, sketch
 
 
 def node(name: str, zone: str = "", **spec: Any) -> dict[str, Any]:

@@ -12,13 +12,14 @@ import pytest
 import yaml
 from django.test import override_settings
 
-from sandbox import expectations, expecting, store
-from sandbox.guide import PLAIN, scenarios
-from sandbox.models import Expectation, Sandbox
+from sandbox.changes import expectations, store
+from sandbox.library.scenarios import PLAIN, scenarios
 from sandbox.panels.model import steps
 from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
 from sandbox.panels.model.moment import Moment
-from sandbox.records import Database, Position
+from sandbox.storage.models import Expectation, Sandbox
+from sandbox.storage.records import Database, Position
+from sandbox.worker import expecting
 from scheduler_engine.errors import NothingToDo, Rejected
 from scheduler_engine.scenario import command_of, load_scenario, run
 from scheduler_engine.testing import make_node, make_pod

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import fairness
-from sandbox.fairness import ANYBODY, INSIDE, MAKING, OVERHEAD_SECONDS, Turn, Turns, kind_of
+from sandbox.limits import fairness
+from sandbox.limits.fairness import ANYBODY, INSIDE, MAKING, OVERHEAD_SECONDS, Turn, Turns, kind_of
 
 
 class Clock:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.glossary import TERMS, Term
 from sandbox.panels import TABS
-from sandbox.panels.words.say import ROWS, say
+from sandbox.web.glossary import TERMS, Term
+from sandbox.words.say import ROWS, say
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)

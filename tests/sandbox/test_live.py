@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from sandbox import store
-from sandbox.engines import site
-from sandbox.live import Live, StateGone, _most_dispensable
-from sandbox.records import Database, Plan, Position, Record
+from sandbox.changes import store
+from sandbox.pool import engines
+from sandbox.storage.records import Database, Plan, Position, Record
+from sandbox.worker.live import Live, StateGone, _most_dispensable
 from tests.sandbox.inside import live
 
 pytestmark = pytest.mark.django_db
@@ -38,14 +38,14 @@ def test_thinning_works_for_any_room(room: int) -> None:
 
 
 def test_the_least_recently_used_simulation_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "HELD", 2)
+    monkeypatch.setattr(engines, "HELD", 2)
     one, two, three = (store.create(name)[0] for name in ("one", "two", "three"))
     kept = live(one)
     live(two)
     assert live(one) is kept
     live(three)
     assert live(one) is kept
-    assert list(site.engines().lives) == [three.pk, one.pk]
+    assert list(engines.started().lives) == [three.pk, one.pk]
 
 
 def test_stepping_back_uses_a_keyframe_instead_of_replaying_everything(

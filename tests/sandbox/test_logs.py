@@ -10,11 +10,10 @@ import pytest
 from daphne.access import AccessLogGenerator
 from django.core.exceptions import SuspiciousOperation
 
-import sandbox.asgi  # noqa: F401
-from sandbox import tokens
-from sandbox.access import Access
-from sandbox.logs import WithoutTokens, hide_tokens
-from sandbox.models import Sandbox
+from sandbox.runtime.logs import WithoutTokens, hide_tokens
+from sandbox.storage import tokens
+from sandbox.storage.models import Sandbox
+from sandbox.web.access import Access
 
 ID = "244d5097-0d80-497b-8752-674d4ba43c57"
 TOKEN = "YOqEnfcp4H-vpS3xLzTLkHVQ_lpzUZSn"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from django.http import QueryDict
 
-from sandbox.forms import FORMS
+from sandbox.web.forms import FORMS
 from scheduler_engine.api.validation import validate
 
 NODE = "name=a&cpu=4&memory=8Gi&pods=110"

@@ -12,10 +12,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.forms import form_of
-from sandbox.forms.reading import READERS
-from sandbox.merging import merge_patch, overlaid, unshown
-from sandbox.presets import CLUSTERS, MANIFESTS
+from sandbox.web.forms import form_of
+from sandbox.web.forms.merging import merge_patch, overlaid, unshown
+from sandbox.web.forms.reading import READERS
+from sandbox.web.presets import CLUSTERS, MANIFESTS
 from scheduler_engine.api.fields import well_typed
 from scheduler_engine.api.objects import merge
 from scheduler_engine.api.validation import validate

@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError
 
-from sandbox import store
-from sandbox.models import CommandRecord
+from sandbox.changes import store
+from sandbox.storage.models import CommandRecord
 
 pytestmark = pytest.mark.django_db
 

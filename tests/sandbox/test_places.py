@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from django.test import Client
 
-from sandbox.api.routes import api
-from sandbox.guide import scenarios
-from sandbox.views.pages import open_scenario
+from sandbox.changes.opening import open_scenario
+from sandbox.library.scenarios import scenarios
+from sandbox.web.api.routes import api
 from scheduler_engine.cli import program
 from tests.sandbox.conftest import Visitor
 from tests.test_coverage import ANCHORS, ROOT

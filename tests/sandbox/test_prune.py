@@ -8,9 +8,11 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from sandbox import pruning, quotas, store
-from sandbox.models import CommandRecord, Sandbox
-from sandbox.threads import BACKGROUND
+from sandbox.changes import store
+from sandbox.limits import quotas
+from sandbox.runtime.threads import BACKGROUND
+from sandbox.server import pruning
+from sandbox.storage.models import CommandRecord, Sandbox
 
 
 def unused_for(days: float, title: str, node: Any) -> Sandbox:
@@ -41,7 +43,7 @@ def test_only_sandboxes_that_lie_unused_are_deleted_with_their_log(node: Any) ->
 
 
 @pytest.mark.django_db
-def test_a_store_that_is_full_is_looked_through_before_anything_is_refused(
+def test_the_servers_chore_makes_room_in_a_full_store(
     node: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unused_for(91, "old", lambda name: {"kind": "apply", "manifests": [large(node(name)["manifests"][0])]})
@@ -51,6 +53,7 @@ def test_a_store_that_is_full_is_looked_through_before_anything_is_refused(
     settings.PRUNE_DAYS, settings.STORE_BYTES = 90, quotas.store_bytes()
     with pytest.raises(quotas.OverQuota):
         quotas.check_site()
+    pruning.chore()
     store.create("New")
     assert left() == ["New"]
 
@@ -84,7 +87,7 @@ def test_the_daily_look_goes_further_when_the_store_is_nearly_full(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_making_a_sandbox_prunes_once_a_day(node: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_servers_chore_prunes_once_a_day(node: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.PRUNE_DAYS = 90
     monkeypatch.setattr(pruning, "_next", 0.0)
     for title in ("first", "second"):
@@ -92,5 +95,6 @@ def test_making_a_sandbox_prunes_once_a_day(node: Any, settings: Any, monkeypatc
         unused_for(91, "old", node)
         settings.PRUNE_DAYS = 90
         store.create(title)
+        pruning.chore()
         BACKGROUND.submit(int).result()
     assert left() == ["first", "old", "second"]

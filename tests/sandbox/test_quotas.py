@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from sandbox import quotas as quotas_module
-from sandbox import store
-from sandbox.quotas import OverQuota, Quotas, quotas
+from sandbox.changes import store
+from sandbox.limits import quotas as quotas_module
+from sandbox.limits.quotas import OverQuota, Quotas, quotas
 
 pytestmark = pytest.mark.django_db
 

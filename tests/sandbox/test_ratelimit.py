@@ -9,9 +9,9 @@ from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.test import Client, RequestFactory, override_settings
 
-from sandbox import ratelimit
 from sandbox.asgi import application
-from sandbox.ratelimit import Buckets
+from sandbox.limits import ratelimit
+from sandbox.limits.ratelimit import Buckets
 from sandbox.routing import TOO_OFTEN
 from tests.conftest import PATIENCE
 

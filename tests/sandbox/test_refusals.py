@@ -13,9 +13,9 @@ from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from sandbox import storage
-from sandbox.models import Sandbox
-from sandbox.schema.document import DIGEST
+from sandbox.storage import failures
+from sandbox.storage.models import Sandbox
+from sandbox.web.schema.document import DIGEST
 from sandbox.workshop import room as rooms
 from sandbox.workshop import sources
 
@@ -104,7 +104,7 @@ def test_a_lost_connection_is_told_in_words_at_every_address(visitor: Any, setti
     ],
 )
 def test_what_a_database_did_not_take_is_told_by_its_reason(error: Any, status: int, words: str) -> None:
-    found, sentence = storage.refusal(error)
+    found, sentence = failures.refusal(error)
     assert (found, words in sentence) == (status, True)
 
 

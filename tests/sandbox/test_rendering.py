@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from sandbox import rendering, store
+from sandbox.changes import store
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
-from sandbox.records import Place
-from sandbox.rendering import Fragment, FragmentCache
+from sandbox.storage.records import Place
+from sandbox.worker import rendering
+from sandbox.worker.rendering import Fragment, FragmentCache
 from tests.sandbox.inside import fragments
 
 NOTHING = View()

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from sandbox.panels.facts.offering import KEYS, NAMES, TABLES
-from sandbox.schema.document import document
-from sandbox.schema.help import HELP, TOLD_ELSEWHERE
-from sandbox.schema.values import SELECTS, SOURCES, VALUES
+from sandbox.web.schema.document import document
+from sandbox.web.schema.help import HELP, TOLD_ELSEWHERE
+from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
 from scheduler_engine.api.checking import check_text
 from scheduler_engine.api.fields import TYPES
 from scheduler_engine.api.scheme import KINDS

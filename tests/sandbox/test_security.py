@@ -11,8 +11,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from sandbox import store
-from sandbox.guide import scenarios
+from sandbox.changes import store
+from sandbox.library.scenarios import scenarios
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.addresses import counted
-from sandbox.server.limits import Limits, Places, from_environment
+from sandbox.limits.addresses import counted
+from sandbox.limits.server import Limits, Places, from_environment
 from tests.sandbox.served import (
     CLOSE,
     PATIENCE,

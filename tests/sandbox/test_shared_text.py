@@ -13,10 +13,11 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.test import Client
 
-from sandbox import quotas, store
-from sandbox.models import Guess, Sandbox, Study, Text
-from sandbox.quotas import OverQuota
-from sandbox.shared_text import KEY_CHARACTERS, LONG, MARK, _read, key_of, sweep
+from sandbox.changes import store
+from sandbox.limits import quotas
+from sandbox.limits.quotas import OverQuota
+from sandbox.storage.models import Guess, Sandbox, Study, Text
+from sandbox.storage.shared_text import KEY_CHARACTERS, LONG, MARK, _read, key_of, sweep
 from sandbox.workshop import people, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.models import Seat, Workshop

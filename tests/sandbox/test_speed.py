@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from sandbox import statements
-from sandbox.handler import OneThreadHandler
-from sandbox.layers import LocalChannelLayer
-from sandbox.models import Sandbox
 from sandbox.panels import PANELS, View, World
-from sandbox.records import Place, Position
-from sandbox.threads import EXECUTING, in_thread, tell
+from sandbox.runtime.layers import LocalChannelLayer
+from sandbox.runtime.threads import EXECUTING, in_thread, tell
+from sandbox.storage import statements
+from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Place, Position
+from sandbox.web.handler import OneThreadHandler
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import Scenario

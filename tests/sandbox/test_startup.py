@@ -16,8 +16,9 @@ from urllib.request import urlopen
 import pytest
 from django.db import OperationalError
 
-from sandbox import startup
-from sandbox.startup import CannotStart, in_words, secret_key
+from sandbox.runtime import hosts
+from sandbox.server import startup
+from sandbox.server.startup import CannotStart, in_words, secret_key
 from tests.conftest import PATIENCE
 from tests.sandbox.served import ROOT, Served, command, environment, free_port, served
 
@@ -118,7 +119,9 @@ def test_a_second_process_on_the_same_sqlite_database_is_refused(first: Served) 
 def test_processes_that_share_redis_may_share_a_database(tmp_path: Path) -> None:
     held = startup.serve_alone(tmp_path / "db", shared=True)
     # Locks are a process's own, so that the second one is another process.
-    script = "import sys, pathlib; from sandbox.startup import serve_alone; serve_alone(pathlib.Path(sys.argv[1]), %s)"
+    script = (
+        "import sys, pathlib; from sandbox.server import startup as s; s.serve_alone(pathlib.Path(sys.argv[1]), %s)"
+    )
     for shared, status in ((True, 0), (False, 1)):
         arguments = [command(0)[0], "-c", script % shared, str(tmp_path / "db")]
         assert subprocess.run(arguments, cwd=ROOT, capture_output=True, check=False).returncode == status
@@ -287,11 +290,11 @@ def test_no_key_is_made_in_a_folder_that_cannot_be(tmp_path: Path) -> None:
     ("bind", "host"), [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("192.168.7.20", "192.168.7.20")]
 )
 def test_a_server_with_one_address_is_found_there(bind: str, host: str) -> None:
-    assert startup.own_hosts(bind) == [host]
-    assert startup.reached(bind) == (host, "")
+    assert hosts.own_hosts(bind) == [host]
+    assert hosts.reached(bind) == (host, "")
 
 
 def test_a_server_for_a_room_is_found_by_the_address_and_the_name_of_its_machine() -> None:
-    hosts = startup.own_hosts("0.0.0.0")
-    assert f"{socket.gethostname()}.local" in hosts
-    assert startup.reached("0.0.0.0") == ("127.0.0.1", hosts[0])
+    names = hosts.own_hosts("0.0.0.0")
+    assert f"{socket.gethostname()}.local" in names
+    assert hosts.reached("0.0.0.0") == ("127.0.0.1", names[0])

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from sandbox import engine, statements, store
-from sandbox.models import CommandRecord, Sandbox
-from sandbox.records import Position
+from sandbox.changes import store
+from sandbox.storage import statements
+from sandbox.storage.models import CommandRecord, Sandbox
+from sandbox.storage.records import Position
+from sandbox.worker import simulations
 from scheduler_engine.errors import Rejected
 from tests.sandbox.inside import live, present
 
@@ -48,14 +50,14 @@ def test_an_engine_that_breaks_down_half_way_does_no_harm(
     visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.execute(visitor.sandbox, node("a"))
-    whole = engine.execute
+    whole = simulations.execute
 
     def half(simulation: Any, text: str) -> None:
         whole(simulation, text)
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "execute", half)
+        patch.setattr(simulations, "execute", half)
         with pytest.raises(ZeroDivisionError):
             store.execute(visitor.row(), node("b"))
     assert nodes(visitor.sandbox) == ["a"]

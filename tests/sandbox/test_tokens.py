@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import store, tokens
-from sandbox.models import Sandbox
+from sandbox.changes import store
+from sandbox.storage import tokens
+from sandbox.storage.models import Sandbox
 
 pytestmark = pytest.mark.django_db
 

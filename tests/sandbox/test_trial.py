@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import trial
+from sandbox.worker import trial
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import node, pod

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from sandbox import earlier, rendering, store, witness
-from sandbox.live import Live
+from sandbox.changes import store
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts.skew import skews
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.records import Position
+from sandbox.storage.records import Position
+from sandbox.worker import earlier, rendering, witness
+from sandbox.worker.live import Live
 from scheduler_engine.testing import ZONE, make_node, make_pod
 from tests.sandbox.inside import live
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox.yaml_text import LONGEST_COMMENTED, rewritten, written
+from sandbox.words.yaml_text import LONGEST_COMMENTED, rewritten, written
 from scheduler_engine.api.loading import read_documents
 
 TEXT = """\

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.witness import Asks
+from sandbox.worker.witness import Asks
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sandbox.panels.model.state import Queued, by_expiry, by_priority
 from sandbox.panels.model.world import World
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 

@@ -12,9 +12,9 @@ from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import SECOND
-from sandbox.panels.words.phrases import camel, listed, plural, zone_and_region
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import SECOND
+from sandbox.words.phrases import camel, listed, plural, zone_and_region
+from sandbox.words.say import say
 
 FEW, PAGE = 24, 120
 """NodeInfos of a list at first, and on one page when somebody asks for all."""

@@ -10,8 +10,8 @@ from sandbox.panels.drawing.runs import names, runs
 from sandbox.panels.facts.verdicts import NOTHING, Word
 from sandbox.panels.model.state import Cycle, NodeState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import listed, plural
-from sandbox.panels.words.say import say
+from sandbox.words.phrases import listed, plural
+from sandbox.words.say import say
 
 MOST_ZONES = 24
 """Of more zones none would have room for its name: all nodes are one field."""

@@ -16,9 +16,9 @@ from sandbox.panels.facts.verdicts import NOTHING, Word, words_for
 from sandbox.panels.model.state import Cycle, NodeState, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import ratio, seconds, short_name
-from sandbox.panels.words.phrases import zone_title, zone_titles
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import ratio, seconds, short_name
+from sandbox.words.phrases import zone_title, zone_titles
+from sandbox.words.say import say
 from scheduler_engine.api.taints import UNSCHEDULABLE
 from scheduler_engine.api.topology import zone_key
 from scheduler_engine.trace import events as ev

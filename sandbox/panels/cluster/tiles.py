@@ -8,8 +8,8 @@ from typing import NamedTuple
 from sandbox.panels.facts.verdicts import Word
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import cores, memory
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import cores, memory
+from sandbox.words.say import say
 
 
 class Level(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
 
 Plugins = Mapping[str, tuple[tuple[str, int], ...]]

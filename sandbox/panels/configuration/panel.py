@@ -8,9 +8,9 @@ from typing import Any
 from sandbox.panels.configuration.differences import Plugins, defaults, differences, moved, titled
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.say import say
-from sandbox.yaml_text import written
+from sandbox.words.amounts import short_name
+from sandbox.words.say import say
+from sandbox.words.yaml_text import written
 from scheduler_engine.apiserver.admission import LIMIT_TOPOLOGY, SWITCHED
 from scheduler_engine.config.schema import API_VERSION, KIND
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS

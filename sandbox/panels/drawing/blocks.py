@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sandbox.panels.model.state import PodState
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.say import say
 
 
 class Block(NamedTuple):

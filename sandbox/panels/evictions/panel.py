@@ -11,7 +11,7 @@ from sandbox.panels.facts.eviction_nodes import counted, drain_row, draining, fl
 from sandbox.panels.facts.kubelet_deeds import deed_row, deeds_of_all
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name
+from sandbox.words.amounts import short_name
 from scheduler_engine.trace import events as ev
 
 PAGE = 50

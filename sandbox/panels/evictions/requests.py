@@ -8,8 +8,8 @@ from sandbox.panels.facts.budgets import KIND, Budgets, ways_out
 from sandbox.panels.facts.eviction_nodes import block
 from sandbox.panels.model.eviction_log import Request
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import clock, left, seconds, share, short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, left, seconds, share, short_name
+from sandbox.words.say import say
 
 STUCK = 3
 """Refusals in a row after which an eviction counts as stuck."""

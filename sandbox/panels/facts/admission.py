@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from sandbox.panels.model.world import World
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
 SAME, ADDED, REMOVED = "", "added", "removed"

@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.panels.explain import explain_filter, explain_score
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 
 
 def verdict(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any]:

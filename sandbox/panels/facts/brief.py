@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import short_reason
+from sandbox.words.phrases import short_reason
 from scheduler_engine import wording
 
 Row = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]

@@ -11,9 +11,9 @@ from typing import Any
 
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import listed, plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import listed, plural
+from sandbox.words.say import say
 from scheduler_engine.api.budgets import Selection, selection
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import KubeObject

@@ -11,9 +11,9 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.model.eviction_log import Drain, Plan
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import clock, left, share, short_name
-from sandbox.panels.words.phrases import plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, left, share, short_name
+from sandbox.words.phrases import plural
+from sandbox.words.say import say
 from scheduler_engine.commands import DRAIN_FLAGS
 
 MOST_PODS, PAGE = 20, 100

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 
 FAILED = ("unschedulable", "nominated", "error")
 """How an attempt ends whose message can be expected."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sandbox.panels.model.state import Fault
-from sandbox.panels.words.amounts import seconds
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import seconds
+from sandbox.words.say import say
 from scheduler_engine.framework.faults import ANSWERS
 
 NEXT = {

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_clock, short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_clock, short_name
+from sandbox.words.say import say
 
 MOST = 40
 MOST_OF_A_KIND = 12

@@ -7,9 +7,9 @@ from typing import Any
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.node_health import Deed
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_clock, short_name
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_clock, short_name
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine.api.node_stats import reclaims
 from scheduler_engine.trace import events as ev
 

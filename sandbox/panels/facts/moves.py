@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.trace.events import PodMoved
 
 BEGINS, FAILS = "Scheduled", "ScheduleAttemptFailure"

@@ -7,8 +7,8 @@ from typing import Any
 from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import SECOND, short_clock
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import SECOND, short_clock
+from sandbox.words.say import say
 from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_statuses
 from scheduler_engine.api.objects import Node, time_us
 from scheduler_engine.api.taints import UNSCHEDULABLE

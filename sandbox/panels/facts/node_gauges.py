@@ -10,8 +10,8 @@ from sandbox.panels.drawing.shapes import Drawing, Rect, percent
 from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.state import NodeState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import duration, memory, seconds, short_clock
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import duration, memory, seconds, short_clock
+from sandbox.words.say import say
 from scheduler_engine.api.node_stats import Observation, Stats, says_usage
 from scheduler_engine.api.simulated import KUBELET_CONFIGURATION
 from scheduler_engine.config.kubelet import (

@@ -6,8 +6,8 @@ from typing import Any
 
 from sandbox.panels.model.state import Queued
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.say import say
 
 
 def origin(world: World, queued: Queued) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod
 

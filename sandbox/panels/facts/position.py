@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import clock
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock
+from sandbox.words.say import say
 
 
 class Position(NamedTuple):

@@ -11,8 +11,8 @@ from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.shapes import Drawing, Rect, Shapes, Text
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import plural
-from sandbox.panels.words.say import say
+from sandbox.words.phrases import plural
+from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.trace.events import FilterRan
 from scheduler_engine.wording import Line

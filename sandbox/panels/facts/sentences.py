@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sandbox.panels.facts.victims import evicted, otherwise
 from sandbox.panels.model.state import Cycle
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import listed, plural, short_reason
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import listed, plural, short_reason
+from sandbox.words.say import say
 from scheduler_engine.trace.events import PreemptionLimited, SnapshotTaken
 
 

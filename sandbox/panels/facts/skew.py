@@ -11,7 +11,7 @@ from typing import Any
 from sandbox.panels.facts.domains import ZONE_KEYS, domain_of
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World, app_name
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.framework.facts import Counts, Domain, Fact
 from scheduler_engine.trace import events as ev
 

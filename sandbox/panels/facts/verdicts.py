@@ -9,8 +9,8 @@ from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.facts.sampling import NOT_NEEDED, not_visited, search_of
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import plural, short_reason
-from sandbox.panels.words.say import say
+from sandbox.words.phrases import plural, short_reason
+from sandbox.words.say import say
 
 
 @dataclass(frozen=True, slots=True)

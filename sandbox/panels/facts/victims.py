@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine.trace.events import PostFilterRan
 
 OTHERWISE = {"terminating": "victims.leaving", "gone": "victims.gone", "waiting": "victims.awaiting-permit"}

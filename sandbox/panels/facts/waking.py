@@ -8,8 +8,8 @@ from sandbox.panels.facts.origin import origin
 from sandbox.panels.model.requeuing import woke
 from sandbox.panels.model.state import Queued
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import clock, short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, short_name
+from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_name
+from sandbox.words.amounts import short_name
 
 
 def whose(world: World, cycle: Cycle | None) -> dict[str, Any] | None:

@@ -15,8 +15,8 @@ from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.phrases import zone_title, zone_titles
-from sandbox.panels.words.say import say
+from sandbox.words.phrases import zone_title, zone_titles
+from sandbox.words.say import say
 
 FEW_NODES, FEW_ZONES, PAGE = 2, 4, 100
 """How many of a group are named at first, and on one page when somebody asks for all."""

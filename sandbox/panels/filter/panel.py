@@ -17,9 +17,9 @@ from sandbox.panels.filter.groups import groups
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import clock, short_name
-from sandbox.panels.words.phrases import camel, phrases, without_log
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, short_name
+from sandbox.words.phrases import camel, phrases, without_log
+from sandbox.words.say import say
 
 PAGE = 100
 GROUPED_ABOVE = 40

@@ -9,8 +9,8 @@ from sandbox.panels.facts.eviction_nodes import draining, failure, flags
 from sandbox.panels.facts.node_conditions import is_bad
 from sandbox.panels.model.state import NodeState, PodState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import clock, left, share, short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, left, share, short_name
+from sandbox.words.say import say
 
 
 def of_pod(world: World, pod: PodState) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from sandbox.panels.drawing.paging import Pager, on_page, pager
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import memory, short_name, shown
-from sandbox.panels.words.phrases import listed, plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import memory, short_name, shown
+from sandbox.words.phrases import listed, plural
+from sandbox.words.say import say
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 

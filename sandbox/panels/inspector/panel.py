@@ -24,9 +24,9 @@ from sandbox.panels.model.state import Cycle, NodeState, PodState, Queued
 from sandbox.panels.model.steps import untouched
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import clock, cores, memory, seconds, short_name, shown
-from sandbox.panels.words.phrases import OUTCOMES, plural, zone_title
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, cores, memory, seconds, short_name, shown
+from sandbox.words.phrases import OUTCOMES, plural, zone_title
+from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.rejected_pods import is_rejected

@@ -8,8 +8,8 @@ from typing import Any
 from sandbox.panels.facts.owned import controlled_by
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import TITLES, cores, memory
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import TITLES, cores, memory
+from sandbox.words.say import say
 from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.taints import TOLERATED_BY_ADMISSION
 

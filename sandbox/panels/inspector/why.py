@@ -11,9 +11,9 @@ from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import signed
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import signed
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 
 FEW, PAGE = 12, 60
 RELATIVE = ("InterPodAffinity", "PodTopologySpread", "TaintToleration", "NodeResourcesBalancedAllocation")

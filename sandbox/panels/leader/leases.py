@@ -8,8 +8,8 @@ from typing import Any
 from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.shapes import Rect, Shapes, Text, percent, tick
 from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span
-from sandbox.panels.words.amounts import SECOND, clock, seconds, short_clock
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import SECOND, clock, seconds, short_clock
+from sandbox.words.say import say
 
 PAST_US, LEAST_US, AHEAD = 120 * SECOND, 40 * SECOND, 4
 """How far back it goes, the shortest stretch that is drawn, and the part of it that the future may take."""

@@ -10,9 +10,9 @@ from sandbox.panels.leader.leases import draw
 from sandbox.panels.model.election import KINDS, ElectionLog, Replica
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import SECOND, clock, duration, seconds, short_clock
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import SECOND, clock, duration, seconds, short_clock
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
 FEW_TOLD, MOST_TOLD = 6, 40

@@ -11,9 +11,9 @@ from sandbox.panels.metrics.series import Line, Series, series_of
 from sandbox.panels.metrics.usage import Usage, Value
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import SECOND, cores, memory, short_clock
-from sandbox.panels.words.phrases import zone_title
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import SECOND, cores, memory, short_clock
+from sandbox.words.phrases import zone_title
+from sandbox.words.say import say
 from scheduler_engine.trace.counters import QUEUES, Histogram
 
 MOST = 8

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from sandbox.panels.metrics.usage import RESOURCES, Usage, Value
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import SECOND
+from sandbox.words.amounts import SECOND
 from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.counters import QUEUES, Counters
 

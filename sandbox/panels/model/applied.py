@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.api.taints import Taint
 
 COUNTED = ("metadata.resourceVersion", "metadata.generation", "status.observedGeneration", "status.conditions")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from sandbox.panels.model.used_ports import UsedPorts
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
 from scheduler_engine.trace import events as ev

@@ -9,8 +9,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
 MOST_SPANS, MOST_TRIES, MOST_TAKEOVERS, MOST_TOLD = 60, 600, 60, 40

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sandbox.panels.model.cache import Lists
-from sandbox.panels.words.amounts import SECOND, amounts
+from sandbox.words.amounts import SECOND, amounts
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_resource

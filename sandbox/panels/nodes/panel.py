@@ -12,9 +12,9 @@ from sandbox.panels.model.world import World
 from sandbox.panels.nodes.ranking import history, ranking, relief
 from sandbox.panels.nodes.usage import users
 from sandbox.panels.view import View
-from sandbox.panels.words.phrases import plural
-from sandbox.panels.words.say import say
-from sandbox.yaml_text import written
+from sandbox.words.phrases import plural
+from sandbox.words.say import say
+from sandbox.words.yaml_text import written
 from scheduler_engine.api.simulated import HARD_EVICTION_GRACE
 from scheduler_engine.config.kubelet import API_VERSION, DEFAULT_HARD, KIND
 

@@ -10,8 +10,8 @@ from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.node_health import NodeHealth
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_clock, short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_clock, short_name
+from sandbox.words.say import say
 from scheduler_engine.api.eviction_order import CRITICAL
 from scheduler_engine.trace import events as ev
 

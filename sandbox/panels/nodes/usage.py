@@ -11,8 +11,8 @@ from sandbox.panels.drawing.shapes import Drawing, rect, tick
 from sandbox.panels.facts.node_gauges import amount
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name, signed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name, signed
+from sandbox.words.say import say
 from scheduler_engine.api.eviction_order import Ranked, measured
 from scheduler_engine.api.eviction_order import rank as eviction_order
 from scheduler_engine.api.node_stats import Stats, usage

@@ -10,9 +10,9 @@ from sandbox.panels.drawing.blocks import Block, block, gone_block
 from sandbox.panels.drawing.shapes import Drawing, Shapes, Text
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import listed, plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import listed, plural
+from sandbox.words.say import say
 from scheduler_engine.framework.facts import Room
 from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import amounts

@@ -14,9 +14,9 @@ from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.preemption.film import film, pod_in_short
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name, signed
-from sandbox.panels.words.phrases import listed, plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name, signed
+from sandbox.words.phrases import listed, plural
+from sandbox.words.say import say
 from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionLimited, PreemptionNodeTried
 
 CANDIDATES, OTHERS, PAGE = 50, 30, 100

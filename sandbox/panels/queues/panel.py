@@ -16,9 +16,9 @@ from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_pr
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import SECOND, clock, seconds, share, short_clock, short_name
-from sandbox.panels.words.phrases import listed, short_reason
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import SECOND, clock, seconds, share, short_clock, short_name
+from sandbox.words.phrases import listed, short_reason
+from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered, PodMoved
 

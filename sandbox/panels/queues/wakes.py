@@ -6,7 +6,7 @@ Source: for the rules of the design document seed 000.
 from __future__ import annotations
 
 from sandbox.panels.model.world import World
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 
 SHORT = {"PersistentVolumeClaim": "PVC", "PersistentVolume": "PV"}
 FIRST = ("Add", "Delete")

@@ -13,9 +13,9 @@ from sandbox.panels.facts.faulty import what_comes
 from sandbox.panels.facts.nobodys import nobodys
 from sandbox.panels.model.applied import Applied
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import left, short_name
-from sandbox.panels.words.phrases import listed, plural
-from sandbox.panels.words.say import around, say
+from sandbox.words.amounts import left, short_name
+from sandbox.words.phrases import listed, plural
+from sandbox.words.say import around, say
 from scheduler_engine import commands
 from scheduler_engine.apiserver.lifecycle import ORPHAN
 from scheduler_engine.trace import events as ev

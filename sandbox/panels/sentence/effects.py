@@ -7,9 +7,9 @@ from itertools import groupby
 from sandbox.panels.facts.waking import answered
 from sandbox.panels.model.requeuing import Requeuing, Woken
 from sandbox.panels.model.world import World
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered
 

@@ -14,9 +14,9 @@ from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.model.node_health import Deed, Pressure
 from sandbox.panels.model.world import World
 from sandbox.panels.sentence.commanded import Told, applied, commanded
-from sandbox.panels.words.amounts import clock, left, short_name
-from sandbox.panels.words.phrases import listed, plural
-from sandbox.panels.words.say import around, say
+from sandbox.words.amounts import clock, left, short_name
+from sandbox.words.phrases import listed, plural
+from sandbox.words.say import around, say
 from scheduler_engine.trace import events as ev
 
 DRAINS = {

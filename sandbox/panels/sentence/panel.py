@@ -17,9 +17,9 @@ from sandbox.panels.model.world import World
 from sandbox.panels.sentence import effects
 from sandbox.panels.sentence.happenings import happening, told
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import clock, short_name
-from sandbox.panels.words.phrases import LEAVES, plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import clock, short_name
+from sandbox.words.phrases import LEAVES, plural
+from sandbox.words.say import say
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
 NEXT = {

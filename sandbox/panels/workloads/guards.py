@@ -10,8 +10,8 @@ from sandbox.panels.facts.owned import Alike
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.say import say
 
 
 def budgets(

@@ -10,13 +10,13 @@ from sandbox.panels.facts.owned import Manifest, Owned, alike, condition, is_wai
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
 from sandbox.panels.workloads.classes import classes
 from sandbox.panels.workloads.guards import budgets
 from sandbox.panels.workloads.rollout import RESTARTABLE, SCALABLE, conditions, desired, numbers, rollout, spec_of
 from sandbox.panels.workloads.spreading import where
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace import events as ev
 

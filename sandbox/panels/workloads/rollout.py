@@ -10,9 +10,9 @@ from typing import Any
 
 from sandbox.panels.facts.owned import Manifest, condition, is_waiting
 from sandbox.panels.model.state import PodState
-from sandbox.panels.words.amounts import short_name
-from sandbox.panels.words.phrases import plural
-from sandbox.panels.words.say import say
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import plural
+from sandbox.words.say import say
 
 NUMBERS: dict[str, tuple[str, str, str, str]] = {
     "Deployment": ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),

@@ -11,8 +11,8 @@ from typing import Any
 from sandbox.panels.facts.domains import ZONE_KEYS
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
-from sandbox.panels.words.phrases import listed
-from sandbox.panels.words.say import say
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Domain, Fact

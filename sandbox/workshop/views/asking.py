@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from sandbox.access import RoutedView, problem
+from sandbox.web.access import RoutedView, problem
 from sandbox.workshop import files, questions
 from sandbox.workshop.access import RoomAccess, done_by
 from sandbox.workshop.models import Question, Workshop

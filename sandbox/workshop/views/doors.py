@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from sandbox import ratelimit, uploads
-from sandbox.access import limited, readable_body, too_often
-from sandbox.guide import scenarios
-from sandbox.lessons.shelf import shelf
-from sandbox.quotas import OverQuota
-from sandbox.views.lessons import read_lesson
+from sandbox.changes.opening import read_lesson
+from sandbox.library.scenarios import scenarios
+from sandbox.library.shelf import shelf
+from sandbox.limits import ratelimit
+from sandbox.limits.quotas import OverQuota, check_import
+from sandbox.web.access import limited, readable_body, too_often
 from sandbox.workshop import files, people, room, sources
 from sandbox.workshop.access import RoomAccess, shown
 from sandbox.workshop.addresses import links
@@ -86,7 +86,7 @@ def _text(request: HttpRequest) -> str:
     if not given:
         text = request.POST.get("text", "")
         return text if text.strip() else ""
-    uploads.check_size(given.size or 0)
+    check_import(given.size or 0)
     try:
         return given.read().decode()
     except UnicodeDecodeError:

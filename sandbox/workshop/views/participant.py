@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from sandbox.access import limited
+from sandbox.web.access import limited
 from sandbox.workshop import people, room
 from sandbox.workshop.access import RoomAccess, done_by
 

@@ -8,10 +8,11 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, reverse
 
-from sandbox.access import limited, problem
+from sandbox.changes.opening import read_lesson
 from sandbox.panels.view import View
-from sandbox.views.importing import line_of
-from sandbox.views.lessons import brought_text, read_lesson
+from sandbox.web.access import limited, problem
+from sandbox.web.errors import line_of
+from sandbox.web.views.lessons import brought_text
 from sandbox.workshop import files, lessons, people, room
 from sandbox.workshop.access import RoomAccess, done_by, shown
 from sandbox.workshop.models import Participant, Workshop

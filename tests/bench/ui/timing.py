@@ -19,14 +19,14 @@ from django.apps import AppConfig
 from django.utils.module_loading import import_string
 
 PHASES = {
-    "answer": "sandbox.handler.OneThreadHandler.answer",
-    "execute": "sandbox.engine.execute",
-    "fold": "sandbox.live.Live._fold",
-    "keyframe": "sandbox.live.Live.remember",
-    "commit": "sandbox.store._append",
-    "changes": "sandbox.consumers.WorkbenchConsumer._send_changes",
-    "panels": "sandbox.rendering.fragments",
-    "panel": "sandbox.rendering.render_panel",
+    "answer": "sandbox.web.handler.OneThreadHandler.answer",
+    "execute": "sandbox.worker.simulations.execute",
+    "fold": "sandbox.worker.live.Live._fold",
+    "keyframe": "sandbox.worker.live.Live.remember",
+    "commit": "sandbox.changes.store._append",
+    "changes": "sandbox.web.consumers.WorkbenchConsumer._send_changes",
+    "panels": "sandbox.worker.rendering.fragments",
+    "panel": "sandbox.worker.rendering.render_panel",
 }
 """What is measured, and the function around which its clock is."""
 

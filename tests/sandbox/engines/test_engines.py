@@ -22,18 +22,20 @@ import pytest
 from django.db import OperationalError
 
 from sandbox import settings as production
-from sandbox import store
-from sandbox.engines import process, site, turns
-from sandbox.engines.errors import Busy, Occupied, Stopped, TooLarge
-from sandbox.engines.lanes import Known, Pending, Process
-from sandbox.engines.line import Line
-from sandbox.engines.messages import SLOW, Ask, Hello, Job
-from sandbox.engines.nursery import connect
-from sandbox.engines.pool import Pool
-from sandbox.engines.process import Engine, Halted
-from sandbox.models import Sandbox
+from sandbox.changes import store
 from sandbox.panels.view import View
-from sandbox.records import START, Plan
+from sandbox.pool import engines, turns
+from sandbox.pool.lanes import Known, Pending, Process
+from sandbox.pool.pool import Pool
+from sandbox.storage.models import Sandbox
+from sandbox.storage.records import START, Plan
+from sandbox.worker import jobs, process
+from sandbox.worker.errors import Busy, Occupied, Stopped, TooLarge
+from sandbox.worker.job import KINDS, READING, Kind
+from sandbox.worker.line import Line
+from sandbox.worker.messages import SLOW, Ask, Asked, Call, Hello
+from sandbox.worker.nursery import connect
+from sandbox.worker.process import STATES, Engine, Halted
 from scheduler_engine.errors import Rejected
 from tests.engine.controllers import deployment
 
@@ -57,8 +59,8 @@ def running() -> Iterator[Pool]:
 @pytest.fixture
 def pool(running: Pool, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pool:
     settings.COMMAND_SECONDS = PATIENCE
-    monkeypatch.setattr(site, "_engines", running)
-    monkeypatch.setattr(site, "READING_SECONDS", PATIENCE)
+    monkeypatch.setattr(engines, "_engines", running)
+    monkeypatch.setitem(KINDS, READING, Kind(PATIENCE))
     return running
 
 
@@ -94,7 +96,7 @@ def parted(pool: Pool, sandbox: Sandbox) -> Process:
 
     def found() -> Process | None:
         process = pool.homes.get(sandbox.pk)
-        return process if process and any(job.name == "execute" for job in process.sent.values()) else None
+        return process if process and any(job.call.name == "execute" for job in process.sent.values()) else None
 
     process: Process = eventually(found)
     return process
@@ -109,7 +111,7 @@ def head(sandbox: Sandbox) -> int:
 
 
 def cluster(sandbox: Sandbox) -> str:
-    return str(site.read(sandbox, "fragments", View(), ["cluster"], True, False, {})["cluster"].html)
+    return str(engines.read(sandbox, jobs.fragments, View(), ["cluster"], True, False, {})["cluster"].html)
 
 
 def test_a_new_sandbox_does_not_come_before_those_that_have_used_little(pool: Pool) -> None:
@@ -139,7 +141,7 @@ def test_who_asks_before_the_engines_have_started_waits_for_them() -> None:
     starting = Pool(processes=1, long=1)
     try:
         with suppress(Busy, Occupied, Rejected):
-            starting.ask(Plan(uuid4(), 0, "null", "v1.34", ""), START, "lesson_read", ("", "lesson.yaml"), 0.01)
+            starting.ask(Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "lesson_read", ("", "lesson.yaml")), 0.01)
         assert starting.begun.is_set()
     finally:
         starting.close()
@@ -163,7 +165,7 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(
     shown = cluster(sandbox)
     reads = 0
     while pool.known[sandbox.pk].slow:
-        assert site.read(sandbox, "names", "Node", "") == ["a"]
+        assert engines.read(sandbox, jobs.names, "Node", "") == ["a"]
         reads += 1
         assert reads <= 2 * pool.known[sandbox.pk].enough
     # It has been quick for a while; where it goes back to it is replayed, or handed back once more.
@@ -172,7 +174,7 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(
 
 def test_a_large_text_is_not_tried_where_all_are_quick(pool: Pool, node: Any) -> None:
     sandbox, _ = store.create("Large text")
-    checked = site.read(sandbox, "check", "# " + "x" * 40_000)
+    checked = engines.read(sandbox, jobs.check, "# " + "x" * 40_000)
     assert checked[0] == []
     assert pool.known[sandbox.pk].slow
 
@@ -202,8 +204,9 @@ def test_what_was_used_counts_no_more_than_a_second_a_job_and_is_forgotten_in_ti
 
 def test_who_has_used_little_comes_first_and_who_waits_long_comes_at_last(pool: Pool) -> None:
     plan = Plan(UUID(int=1), 0, "null", "v1.34", "")
-    heavy, light = Pending(plan, START, "x", ()), Pending(replace(plan, sandbox_id=UUID(int=2)), START, "x", ())
-    pool.known[heavy.plan.sandbox_id] = Known(used=2, at=time.monotonic())
+    heavy = Pending(Call(plan, START, "state", ()))
+    light = Pending(Call(replace(plan, sandbox_id=UUID(int=2)), START, "state", ()))
+    pool.known[heavy.sandbox_id] = Known(used=2, at=time.monotonic())
     process = Process(waiting=deque([heavy, light]))
     assert pool._take_turn(process) is light
     process.waiting.append(light)
@@ -294,16 +297,16 @@ def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: A
 
 
 def test_what_waits_for_its_turn_can_be_stopped(pool: Pool) -> None:
-    waiting = Pending(Plan(UUID(int=3), 0, "null", "v1.34", ""), START, "execute", (), number=-1)
+    waiting = Pending(Call(Plan(UUID(int=3), 0, "null", "v1.34", ""), START, "execute", ()), number=-1)
     with pool.lock:
         pool.jobs[waiting.number] = waiting
         pool.slots[-1].waiting.append(waiting)
-        assert pool.stop(waiting.plan.sandbox_id)
+        assert pool.stop(waiting.sandbox_id)
     with pytest.raises(Stopped, match="Nothing was changed"):
         waiting.future.result(0)
     assert not pool.jobs
     assert not pool.slots[-1].waiting
-    assert not pool.stop(waiting.plan.sandbox_id)
+    assert not pool.stop(waiting.sandbox_id)
 
 
 def test_a_fork_that_dies_before_anybody_knows_it_leaves_its_sandbox_to_others(pool: Pool, large: Any) -> None:
@@ -381,7 +384,7 @@ def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
 ) -> None:
     monkeypatch.setenv("ENGINE_MEMORY_MB", "120")
     pool = Pool(processes=1, long=1)
-    monkeypatch.setattr(site, "_engines", pool)
+    monkeypatch.setattr(engines, "_engines", pool)
     try:
         sandbox, _ = store.create("Huge")
         store.execute(sandbox, node(*(f"n{number}" for number in range(1_000))))
@@ -403,7 +406,7 @@ def test_a_replay_goes_on_without_whoever_did_not_wait_for_it(
         os.kill(ended.pid, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes)
     with monkeypatch.context() as patch:
-        patch.setattr(site, "READING_SECONDS", 0.3)
+        patch.setitem(KINDS, READING, Kind(0.3))
         with pytest.raises(Occupied, match="is being opened"):
             cluster(sandbox)
 
@@ -540,11 +543,11 @@ def parting(address: str, key: bytes) -> None:
         Line.send = slowly  # type: ignore[method-assign]
         process.connect = interrupted  # type: ignore[attr-defined]
         engine = Engine.__new__(Engine)
-        engine.lane, engine.open, engine.due = SLOW, True, None
+        engine.state, engine.open, engine.due = STATES[SLOW], True, None
         engine.address, engine.key, engine.most = address, key, 1 << 40
         engine.line, engine.slow, engine.ahead, engine.sizes = Line(Pipe()[0]), set(), deque(), {}
         engine.lives, engine.home = OrderedDict(), None
-        engine.job = Job(7, Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", (), may_part=True)
+        engine.job = Asked(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
         engine._part()
         engine.line.send(Ask("keys", ()))
     finally:
@@ -554,9 +557,9 @@ def parting(address: str, key: bytes) -> None:
 def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog: pytest.LogCaptureFixture) -> None:
     """A fork in the middle of it could not give back the lock of the log."""
     engine = Engine.__new__(Engine)
-    engine.lane, engine.open, engine.due, engine.home = SLOW, True, None, None
     done: list[str] = []
-    engine._part = lambda: done.append("part")  # type: ignore[method-assign]
+    engine.state = replace(STATES[SLOW], alarm=lambda engine: done.append("part"))
+    engine.open, engine.due, engine.home = True, None, None
 
     class Slow(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -577,8 +580,8 @@ def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog
 
 def test_a_stop_in_the_middle_of_a_line_of_the_log_comes_with_the_next_tick() -> None:
     engine = Engine.__new__(Engine)
-    engine.lane, engine.open, engine.due, engine.home = SLOW, False, None, None
-    engine.job = Job(7, Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", (), may_part=True)
+    engine.state, engine.open, engine.due, engine.home = STATES[SLOW], False, None, None
+    engine.job = Asked(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
     engine._stop(signal.SIGUSR1, None)
     engine.open = True
     with pytest.raises(Halted):

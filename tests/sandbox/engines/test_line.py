@@ -7,7 +7,7 @@ from threading import Lock, Thread, current_thread
 
 import pytest
 
-from sandbox.engines.line import Line
+from sandbox.worker.line import Line
 
 LARGE = "x" * 3_000_000
 """More than a line has room for."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.engines.ready import make_ready
-from sandbox.guide import scenarios
-from sandbox.lessons.shelf import lessons
+from sandbox.library.scenarios import scenarios
+from sandbox.library.shelf import lessons
+from sandbox.worker.ready import make_ready
 
 
 def test_files_of_scenarios_and_lessons_are_read_before_engines_are_forked() -> None:

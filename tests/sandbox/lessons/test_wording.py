@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from sandbox.lessons.answers import compared
-from sandbox.lessons.shelf import lessons
-from sandbox.lessons.wording import CAUSES, FAILURE, LANES, OBJECTS, WORDED, because, worded
+from sandbox.library.shelf import lessons
+from sandbox.worker.lessons.answers import compared
+from sandbox.worker.lessons.wording import CAUSES, FAILURE, LANES, OBJECTS, WORDED, because, worded
 from scheduler_engine.framework import events
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.events_registry import UNROLLED_RESOURCES

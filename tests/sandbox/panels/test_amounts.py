@@ -6,7 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from sandbox.panels import PANELS, View, World
-from sandbox.panels.words.amounts import cores, memory, ratio, shown
+from sandbox.words.amounts import cores, memory, ratio, shown
 from scheduler_engine import commands
 from scheduler_engine.api.quantity import MOST_PLACES
 from scheduler_engine.api.simulated import USAGE

@@ -10,7 +10,7 @@ from sandbox.panels import View, World
 from sandbox.panels.cluster.heat import Scene, Zone, heat
 from sandbox.panels.cluster.panel import stats
 from sandbox.panels.facts.verdicts import words_for
-from sandbox.panels.words.phrases import zone_title
+from sandbox.words.phrases import zone_title
 from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, command_of, load_scenario
 from scheduler_engine.simulation import Simulation

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.panels import PANELS, View, World
-from sandbox.rendering import render_panel
+from sandbox.worker.rendering import render_panel
 from scheduler_engine import commands
 from scheduler_engine.api.fields import TYPES
 from scheduler_engine.api.scheme import KINDS

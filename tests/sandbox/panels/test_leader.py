@@ -11,7 +11,7 @@ from sandbox.panels import PANELS, View, World
 from sandbox.panels.drawing.shapes import Text
 from sandbox.panels.leader.leases import gaps, overlaps
 from sandbox.panels.leader.panel import STEPS, alarm, stats
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, Scenario, load_scenario, play
 from scheduler_engine.simulation import Simulation

@@ -10,7 +10,7 @@ from sandbox.panels import View, World, status, timeline, toolbar
 from sandbox.panels.facts.position import position
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.ribbon import stats as ribbon
-from sandbox.rendering import render_panel
+from sandbox.worker.rendering import render_panel
 from tests.sandbox import traces
 from tests.sandbox.scenarios import looking_back
 

@@ -11,7 +11,7 @@ from string import Formatter
 
 import pytest
 
-from sandbox.panels.words.say import ROWS, around, say
+from sandbox.words.say import ROWS, around, say
 
 ROOT = Path(__file__).parents[3] / "sandbox"
 TEMPLATES = [path.read_text() for path in sorted((ROOT.parent / "templates").rglob("*.html"))]

@@ -8,8 +8,8 @@ from sandbox.panels import World
 from sandbox.panels.drawing.shapes import bar
 from sandbox.panels.inspector.pod_facts import facts
 from sandbox.panels.model.state import PodState
-from sandbox.panels.words.amounts import clock, cores, memory, ratio, seconds
-from sandbox.panels.words.phrases import camel, listed, phrases, short_reason
+from sandbox.words.amounts import clock, cores, memory, ratio, seconds
+from sandbox.words.phrases import camel, listed, phrases, short_reason
 from scheduler_engine.api.objects import Pod
 from tests.sandbox.scenarios import hatched
 

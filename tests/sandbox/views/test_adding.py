@@ -10,8 +10,8 @@ import yaml
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 
-from sandbox import store
-from sandbox.presets import CLUSTERS
+from sandbox.changes import store
+from sandbox.web.presets import CLUSTERS
 
 pytestmark = pytest.mark.django_db
 

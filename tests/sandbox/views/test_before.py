@@ -10,9 +10,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox.guide import scenarios
-from sandbox.models import Sandbox
-from sandbox.views.before import EXAMPLE, MOST_BYTES
+from sandbox.library.scenarios import scenarios
+from sandbox.storage.models import Sandbox
+from sandbox.web.views.before import EXAMPLE, MOST_BYTES
 from scheduler_engine.config import load_configuration
 from scheduler_engine.config.policy import PREDICATES, PRIORITIES, read_policy
 from scheduler_engine.leaderelection.locks import REMOVED

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from sandbox import store
-from sandbox.engines import site
+from sandbox.changes import store
+from sandbox.pool import engines
 
 pytestmark = pytest.mark.django_db
 
@@ -139,7 +139,7 @@ def test_a_log_that_cannot_be_replayed_shows_how_far_it_goes_and_the_way_back(
     for name in ("first", "second", "third"):
         store.execute(visitor.sandbox, node(name))
     visitor.sandbox.records.filter(n=2).update(command=command)
-    site.engines().close()  # As after a restart.
+    engines.started().close()  # As after a restart.
     page = visitor.get().content.decode()
     assert "cannot repeat command 2" in page
     assert "Go back to command 1" in page

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
-from sandbox.models import Sandbox
-from sandbox.panels.words.say import say
+from sandbox.storage.models import Sandbox
+from sandbox.words.say import say
 
 KEYS = ("compare.by-the-design-doc", "compare.by-v1-34")
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sandbox import store
-from sandbox.schema.document import DIGEST, TEXT
-from sandbox.views.completing import KEPT
+from sandbox.changes import store
+from sandbox.web.schema.document import DIGEST, TEXT
+from sandbox.web.views.completing import KEPT
 from scheduler_engine.scenario.schema import schema as scenario_schema
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox import store
-from sandbox.presets import DEFAULT, PRESETS, Preset
+from sandbox.changes import store
+from sandbox.web.presets import DEFAULT, PRESETS, Preset
 from scheduler_engine.config import load_configuration
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox import store
+from sandbox.changes import store
 
 pytestmark = pytest.mark.django_db
 

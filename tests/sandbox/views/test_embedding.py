@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from django.test import Client, override_settings
 
-from sandbox import embedding, ratelimit, sharing, store
-from sandbox.embedding import USUAL, Frame
-from sandbox.guide import scenarios
-from sandbox.lessons.shelf import lessons
-from sandbox.models import Sandbox
-from sandbox.panels import EMBEDS, PANELS
+from sandbox.changes import sharing, store
+from sandbox.library.scenarios import scenarios
+from sandbox.library.shelf import lessons
+from sandbox.limits import ratelimit
+from sandbox.panels import EMBEDS, PANELS, frames
+from sandbox.panels.frames import USUAL, Frame
+from sandbox.storage.models import Sandbox
 from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db
@@ -80,7 +81,7 @@ ORIGINS = [
 
 @pytest.mark.parametrize(("ancestors", "listed"), ORIGINS)
 def test_the_origins_that_an_embed_talks_to(ancestors: str, listed: list[str]) -> None:
-    assert embedding.origins(ancestors, "http://own") == listed
+    assert frames.origins(ancestors, "http://own") == listed
 
 
 @override_settings(FRAME_ANCESTORS="'self' https://docs.example")

@@ -12,10 +12,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox import ratelimit, store
-from sandbox.lessons import shelf
-from sandbox.models import Sandbox, Study
-from sandbox.views import learning
+from sandbox.changes import store
+from sandbox.library import shelf
+from sandbox.limits import ratelimit
+from sandbox.storage.models import Sandbox, Study
+from sandbox.web.views import learning
 from scheduler_engine.lesson.model import Lesson
 from scheduler_engine.scenario import command_of
 
@@ -175,6 +176,6 @@ def test_a_page_with_one_lesson_counts_it_as_one(name: str, monkeypatch: pytest.
         return [replace(shelf.shelf(kind)[0], minutes=20)]
 
     monkeypatch.setattr(learning, "shelf", alone)
-    monkeypatch.setattr("sandbox.views.pages.shelf", alone)
+    monkeypatch.setattr("sandbox.web.views.pages.shelf", alone)
     text = words(Client().get(f"/{name}/" if name else "/").content.decode())
     assert not ONE_OF_MANY.search(text), ONE_OF_MANY.search(text)

@@ -11,11 +11,12 @@ import pytest
 import yaml
 from django.test import Client
 
-from sandbox import store
-from sandbox.engines import exporting
-from sandbox.models import Sandbox
-from sandbox.records import Plan, Position
-from sandbox.views.exporting import MOST_SHOWN, file_name
+from sandbox.changes import store
+from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Plan, Position
+from sandbox.web.files import file_name
+from sandbox.web.views.exporting import MOST_SHOWN
+from sandbox.worker.jobs import exporting
 from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario import load_scenario, run
 from scheduler_engine.scenario.playing import END

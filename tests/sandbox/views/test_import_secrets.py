@@ -13,10 +13,10 @@ from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox import uploads
-from sandbox.engines.exporting import FORM_NAMES
-from sandbox.models import Sandbox
 from sandbox.panels import PANELS
+from sandbox.storage.models import Sandbox
+from sandbox.web import uploads
+from sandbox.worker.jobs.exporting import FORM_NAMES
 from scheduler_engine.importing.draft import ORDER
 from tests.engine import dumps
 from tests.engine.marked import Markers, objects

@@ -19,13 +19,15 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 
-from sandbox import pruning, uploads
-from sandbox.engines import site
-from sandbox.handler import OneThreadHandler
-from sandbox.models import Sandbox
 from sandbox.panels.view import View
-from sandbox.threads import BACKGROUND
-from sandbox.views.importing import KUBECTL
+from sandbox.pool import engines
+from sandbox.runtime.threads import BACKGROUND
+from sandbox.server import pruning
+from sandbox.storage.models import Sandbox
+from sandbox.web import uploads
+from sandbox.web.handler import OneThreadHandler
+from sandbox.web.views.importing import KUBECTL
+from sandbox.worker import jobs
 from tests.engine import dumps
 
 pytestmark = pytest.mark.django_db
@@ -157,7 +159,7 @@ def test_my_pod_is_pending_stands_at_its_failed_filter() -> None:
     assert location.endswith("?pod=default%2Fmine")
     kinds = [json.loads(item)["kind"] for item in sandbox.records.order_by("n").values_list("command", flat=True)]
     assert kinds[-4:] == ["stage"] * 4, "Pop, Snapshot, PreFilter, Filter"
-    drawn = site.read(sandbox, "fragments", View(pod="default/mine"), ["filter", "inspector"], True, False, {})
+    drawn = engines.read(sandbox, jobs.fragments, View(pod="default/mine"), ["filter", "inspector"], True, False, {})
     assert "Insufficient cpu" in drawn["filter"].html
     assert "mine" in drawn["inspector"].html
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import store
+from sandbox.changes import store
 from sandbox.panels.view import View
 from tests.sandbox.inside import fragments
 

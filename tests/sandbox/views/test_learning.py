@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from sandbox.lessons import course, shelf
-from sandbox.models import Sandbox
+from sandbox.library import course, shelf
+from sandbox.storage.models import Sandbox
 from scheduler_engine.lesson.model import Lesson
 
 pytestmark = pytest.mark.django_db

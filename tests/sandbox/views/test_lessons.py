@@ -10,10 +10,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox import store, tokens
-from sandbox.lessons import shelf
-from sandbox.lessons.markdown import html_of
-from sandbox.models import Guess, Sandbox, Study
+from sandbox.changes import store
+from sandbox.library import shelf
+from sandbox.storage import tokens
+from sandbox.storage.models import Guess, Sandbox, Study
+from sandbox.worker.lessons.markdown import html_of
 from scheduler_engine.lesson import read_lesson
 from scheduler_engine.scenario import command_of, play
 from scheduler_engine.testing import make_node, make_pod, make_priority_class

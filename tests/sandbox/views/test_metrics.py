@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 from prometheus_client.parser import text_string_to_metric_families
 
-from sandbox import store
-from sandbox.tokens import view_token
+from sandbox.changes import store
+from sandbox.storage.tokens import view_token
 
 pytestmark = pytest.mark.django_db
 

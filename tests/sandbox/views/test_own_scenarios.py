@@ -10,10 +10,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox.engines import site
-from sandbox.engines.exporting import Wanted
-from sandbox.models import Sandbox
 from sandbox.panels.view import View
+from sandbox.pool import engines
+from sandbox.storage.models import Sandbox
+from sandbox.worker import jobs
+from sandbox.worker.jobs.exporting import Wanted
 from scheduler_engine.scenario import FOLDER
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +44,7 @@ def opened(text: str) -> tuple[Sandbox, str]:
 
 
 def exported(sandbox: Sandbox, **wanted: Any) -> str:
-    text: str = site.read(sandbox, "export", Wanted("scenario", **wanted), sandbox.title, None).text
+    text: str = engines.read(sandbox, jobs.export, Wanted("scenario", **wanted), sandbox.title, None).text
     return text
 
 
@@ -58,7 +59,7 @@ def test_a_scenario_file_becomes_a_sandbox_with_its_steps(own_folder: Path) -> N
     while Client().post(f"{path}step/", {"n": number}).status_code == 204:
         number += 1
     assert number > 2
-    found = site.read(sandbox, "fragments", View(), ["sentence", "expectations"], True, False, {})
+    found = engines.read(sandbox, jobs.fragments, View(), ["sentence", "expectations"], True, False, {})
     assert "steps done" in found["sentence"].html
     assert "verd-no" not in found["expectations"].html
     assert "verd-yes" in found["expectations"].html

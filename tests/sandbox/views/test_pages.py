@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.test import Client
 from markupsafe import escape
 
-from sandbox.models import Sandbox
+from sandbox.library.scenarios import scenarios
 from sandbox.panels import PANELS
-from sandbox.views.pages import scenarios
+from sandbox.storage.models import Sandbox
 
 pytestmark = pytest.mark.django_db
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import store
-from sandbox.models import Sandbox
-from sandbox.records import Plan
+from sandbox.changes import store
+from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Plan
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.testing import make_node, make_pod

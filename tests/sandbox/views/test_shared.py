@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 
-from sandbox.shared import same_for_all
+from sandbox.web.shared import same_for_all
 
 SHARED = ["/", "/course/", "/misconceptions/", "/challenges/", "/api/v1/openapi.json"]
 
@@ -65,7 +65,7 @@ def test_of_many_who_ask_at_the_same_time_one_makes_it(rf: Any) -> None:
 
 @pytest.mark.django_db
 def test_the_document_is_made_once(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sandbox.api.routes import api
+    from sandbox.web.api.routes import api
 
     client.get("/api/v1/openapi.json")
     monkeypatch.setattr(api, "get_openapi_schema", lambda: pytest.fail("made again"))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sandbox.models import Sandbox
-from sandbox.views.pages import open_scenario, scenarios
+from sandbox.changes.opening import open_scenario
+from sandbox.library.scenarios import scenarios
+from sandbox.storage.models import Sandbox
 from tests.sandbox.conftest import Visitor
 
 pytestmark = pytest.mark.django_db

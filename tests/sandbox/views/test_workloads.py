@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
-from sandbox import store
-from sandbox.forms import FORMS
-from sandbox.forms.rows import Shape, shapes_of
+from sandbox.changes import store
 from sandbox.panels.view import View
-from sandbox.presets import CLUSTERS, MANIFESTS, FilledIn, Preset
+from sandbox.web.forms import FORMS
+from sandbox.web.forms.rows import Shape, shapes_of
+from sandbox.web.presets import CLUSTERS, MANIFESTS, FilledIn, Preset
 from tests.sandbox.inside import fragments, present
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from sandbox import store
-from sandbox.models import Sandbox
+from sandbox.changes import store
+from sandbox.storage.models import Sandbox
 from sandbox.workshop import people, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.models import Participant, Seat, Workshop

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from sandbox import store, tokens
-from sandbox.lessons import shelf
-from sandbox.models import Sandbox
+from sandbox.changes import store
+from sandbox.library import shelf
+from sandbox.storage import tokens
+from sandbox.storage.models import Sandbox
 from sandbox.workshop import board
 from sandbox.workshop.board import Row
 from tests.sandbox.workshop.conftest import Person

@@ -11,7 +11,7 @@ import yaml
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox.models import Study
+from sandbox.storage.models import Study
 from sandbox.workshop import board, files, lessons
 from sandbox.workshop.models import Seat, Workshop
 from tests.sandbox.views.test_lessons import LESSON

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sandbox import ratelimit, tokens
+from sandbox.limits import ratelimit
+from sandbox.storage import tokens
 from sandbox.workshop import people
 from sandbox.workshop.access import parted
 from sandbox.workshop.models import Participant, Workshop

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import store, tokens
-from sandbox.models import Sandbox
+from sandbox.changes import store
+from sandbox.storage import tokens
+from sandbox.storage.models import Sandbox
 from sandbox.workshop import questions
 from sandbox.workshop.models import Question
 from sandbox.workshop.questions import MOST_PROJECTED, Bar, bars, for_projector

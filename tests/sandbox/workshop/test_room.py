@@ -11,9 +11,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from sandbox import pruning, tokens
-from sandbox.lessons import shelf
-from sandbox.models import LONGEST_TITLE, Key, Sandbox, Study
+from sandbox.library import shelf
+from sandbox.server import pruning
+from sandbox.storage import tokens
+from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, Study
 from sandbox.workshop import access, board, consumers, people, results, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.fragments import Board

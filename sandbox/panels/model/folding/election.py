@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span, lock_name
 from sandbox.panels.model.folding import eviction_log
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
 HOLDS = ("created", "acquired", "renewed")

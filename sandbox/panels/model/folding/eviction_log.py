@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.panels.model.base import Models
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
-from sandbox.panels.words.say import say
+from sandbox.words.say import say
 from scheduler_engine.commands import Advance, Command
 from scheduler_engine.trace import events as ev
 

@@ -1,0 +1,308 @@
+"""The command log: the only way in which a sandbox changes.
+
+One writer per sandbox, on any worker: the sandbox's engine executes; then one short transaction locks the sandbox's
+row, finds the log as it was (else the command is executed anew, at the head that is found), appends and commits; only
+then do the browsers hear of it. The engine never works inside a transaction, so that nobody waits for the database.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import transaction
+
+from sandbox.limits import quotas
+from sandbox.panels.model.moment import Moment
+from sandbox.pool import engines
+from sandbox.pool.turns import turn
+from sandbox.runtime.layers import publish
+from sandbox.runtime.threads import tell
+from sandbox.storage import branches, statements, tokens
+from sandbox.storage.commands import to_text
+from sandbox.storage.models import Branch, Expectation, Guess, Sandbox, Study
+from sandbox.storage.records import (
+    QUEUE_RULES,
+    START,
+    Database,
+    Expected,
+    Guessed,
+    Place,
+    Plan,
+    Position,
+    Record,
+    log_of,
+)
+from sandbox.worker import jobs
+from sandbox.worker.errors import Occupied
+from scheduler_engine import ENGINE_VERSION
+
+KEPT_BY_FORKS = (
+    *("title", "scenario", "story", "seed", "configuration", "queue_rules", "priority_numbers"),
+    "engine_version",
+)
+
+
+def create(
+    title: str,
+    scenario: str = "",
+    seed: int = 42,
+    configuration: Any = None,
+    setup: list[dict[str, Any]] | None = None,
+    queue_rules: str = QUEUE_RULES[0],
+    story: str = "",
+    token: str = "",
+    sandbox_id: UUID | None = None,
+    priority_numbers: bool = False,
+) -> tuple[Sandbox, str]:
+    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token, ``token`` if any.
+
+    ``sandbox_id``: None = a new one. ``priority_numbers``: pods may give a number alone, as files may.
+    Raises ``IntegrityError`` when there is one of that id.
+    """
+    commands = setup or []
+    texts = [to_text(command) for command in commands]
+    quotas.check_log(len(commands), sum(map(len, texts)))
+    told = seed, json.dumps(configuration), queue_rules, scenario, story, priority_numbers
+    plan = Plan(sandbox_id or uuid4(), *told)
+    if commands:
+        engines.ask(plan, START, jobs.execute, commands, texts)
+    sandbox = Sandbox(
+        id=plan.sandbox_id,
+        title=title,
+        scenario=scenario,
+        story=story,
+        seed=seed,
+        configuration=plan.configuration,
+        queue_rules=queue_rules,
+        priority_numbers=priority_numbers,
+        engine_version=ENGINE_VERSION,
+    )
+    token, records = _save(sandbox, [(text, "") for text in texts], token)
+    engines.tell(plan, START, jobs.arrive, records)
+    return sandbox, token
+
+
+def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tuple[str, list[Record]]:
+    """Store a new sandbox whose log is ``texts`` (command, who gave it); its edit token, and its records."""
+    token = token or tokens.new_token()
+    sandbox.edit_token_hash = tokens.digest(token)
+    sandbox.view_token_hash = tokens.digest(tokens.view_token(token))
+    with transaction.atomic():
+        sandbox.save(force_insert=True)
+        records = [statements.append(sandbox.pk, n, text, who) for n, (text, who) in enumerate(texts, 1)]
+        if records:
+            place = Place(Position(records[-1].key, len(records), len(records)), len(records))
+            statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
+            sandbox.state, sandbox.head, sandbox.length = place.position.state, len(records), len(records)
+    quotas.grew(quotas.ROW_BYTES * (1 + len(records)) + sum(len(text) for text, _ in texts))
+    return token, records
+
+
+def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
+    """Execute ``command`` at the head and append it; what lay beyond the head becomes a branch.
+
+    A tick of playing after another one takes its record's place, with the time of both, when the engine says so.
+    Raises ``Rejected``, ``OverQuota``, ``ReplayFailed`` or ``EngineError``, with nothing changed.
+    """
+    plan, text = Plan.of(sandbox), to_text(command)
+
+    def attempt(place: Place) -> Position | None:
+        quotas.check_log(place.position.head, _with_room_for(sandbox.pk, len(text)))
+        merged = engines.ask(plan, place.position, jobs.execute, [command], [text])[0]
+        n, kept = (place.position.head, merged) if merged else (place.position.head + 1, text)
+        appended = _append(sandbox, place, n, kept, who, grown=merged is not None)
+        if appended is None:
+            return None
+        now, record = appended
+        engines.tell(plan, place.position, jobs.arrive, [record])
+        _announce(sandbox.pk, now)
+        return now.position
+
+    return engines.at_present(sandbox, attempt)
+
+
+def _append(
+    sandbox: Sandbox, place: Place, n: int, text: str, who: str, grown: bool = False, until: int | None = None
+) -> tuple[Place, Record] | None:
+    """The place after command ``n``, and its record; None when another worker was quicker.
+
+    ``grown``: it is the last command and more, which therefore nobody misses. ``until``: it is the one that stood
+    there, ended after so many entries. What was expected within it is expected within the new one. It stays the
+    owner's where the owner gave it, or had a part in it.
+    """
+    sandbox_id, by_helper = sandbox.pk, sandbox.by_helper
+    with transaction.atomic():
+        if statements.place(sandbox_id, lock=True).position != place.position:
+            return None
+        same = grown or until is not None
+        was = log_of(sandbox_id).filter(n=n).values_list("pk", "by_helper").first() if same else None
+        before, was_helped = was or (None, False)
+        if was:
+            by_helper = was_helped and (by_helper or not grown)
+        dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
+        record = statements.append(sandbox_id, n, text, who, by_helper)
+        moved = before is not None and statements.move_expectations(sandbox_id, before, record.key, until)
+        now = place.then(Position(record.key, n, n), moved)
+        statements.set_place(sandbox_id, now, len(text) - dropped, not sandbox.by_helper)
+    return now, record
+
+
+def _clear(sandbox_id: UUID, position: Position, n: int, grown: bool) -> int:
+    """Make place ``n`` free; how many characters are dropped. What has not only grown becomes a branch."""
+    if grown and n == position.length and not Branch.objects.filter(sandbox=sandbox_id, base=position.state).exists():
+        return statements.drop_from(sandbox_id, n)
+    branches.put_aside(sandbox_id, n)
+    return branches.make_room(sandbox_id)
+
+
+def _with_room_for(sandbox_id: UUID, more: int) -> int:
+    """Length of the log with ``more`` characters; old branches go when it would be too long."""
+    size = statements.log_bytes(sandbox_id) + more
+    over = size - quotas.quotas().log_bytes
+    if over <= 0:
+        return size
+    with transaction.atomic():
+        place = statements.place(sandbox_id, lock=True)
+        freed = branches.make_room(sandbox_id, over)
+        statements.set_place(sandbox_id, place, -freed)
+    return size - freed
+
+
+def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
+    """Make a moment the present. What came later becomes a branch, or stays ahead when no command has to end early.
+
+    Raises ``Rejected`` when the command cannot end there, or ``EngineError``.
+    """
+    plan = Plan.of(sandbox)
+
+    def attempt(place: Place) -> tuple[int, Position | None] | None:
+        whole, ended = engines.ask(plan, place.position, jobs.log_until, moment)
+        if ended is None:
+            return whole, None
+        whose = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
+        appended = _append(sandbox, place, whole + 1, ended, next(iter(whose), ""), until=_until(ended))
+        if appended is None:
+            return None
+        _announce(sandbox.pk, appended[0])
+        return whole, appended[0].position
+
+    whole, position = engines.at_present(sandbox, attempt)
+    return position or go_to(sandbox, lambda _: whole)
+
+
+def reopen(sandbox: Sandbox, key: int) -> Position | None:
+    """Go to the end of a branch; what it takes the place of becomes one itself. None: there is no such branch."""
+    with turn(sandbox.pk), transaction.atomic():
+        place = statements.place(sandbox.pk, lock=True)
+        position = branches.reopen(sandbox.pk, key)
+        if position is None:
+            return None
+        now = place.then(position)
+        statements.set_place(sandbox.pk, now, -branches.make_room(sandbox.pk), not sandbox.by_helper)
+        _announce(sandbox.pk, now)
+    return position
+
+
+def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID, str]:
+    """A new sandbox that has come as far as a moment of this one, None = the present; its id and its edit token.
+
+    Raises as ``go_to_moment``.
+    """
+    whole, ended = (sandbox.head, None) if moment is None else engines.read(sandbox, jobs.log_until, moment)
+    wanted = whole + (ended is not None)
+    texts = list(log_of(sandbox.pk).filter(n__lte=wanted).order_by("n").values_list("command", "who"))
+    if len(texts) < wanted:
+        raise Occupied(engines.CHANGING)
+    if ended is not None:
+        texts[-1] = ended, texts[-1][1]
+    quotas.check_log(0, sum(len(text) for text, _ in texts))
+    kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
+    with transaction.atomic():
+        token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts, token)
+        _take_along(sandbox, made, records, None if ended is None else _until(ended))
+    return made, token
+
+
+def _until(ended: str) -> int:
+    """After how many entries of its trace a command ends early."""
+    return int(json.loads(ended)["until"])
+
+
+def _take_along(sandbox: Sandbox, made: UUID, records: list[Record], until: int | None) -> None:
+    """A fork expects what is expected of the part of the log that it has, and has the lesson and the guesses there;
+    ``until``: entries of its last command.
+    """
+    before = dict(log_of(sandbox.pk).filter(n__lte=len(records)).values_list("n", "pk")) | {0: 0}
+    now = {record.n: record.key for record in records} | {0: 0}
+
+    def within(row: Expected | Guessed) -> bool:
+        return before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
+
+    Expectation.objects.bulk_create(
+        Expectation(sandbox_id=made, state=now[row.n], n=row.n, entries=row.entries, expectation=row.text, who=row.who)
+        for row in Database().expected(sandbox.pk)
+        if within(row)
+    )
+    studied = Database().studied(sandbox.pk)
+    Guess.objects.bulk_create(
+        Guess(
+            sandbox_id=made,
+            state=now[row.n],
+            **{name: getattr(row, name) for name in ("part", "question", "named", "points", "n", "entries", "who")},
+        )
+        for row in studied.guesses
+        if within(row)
+    )
+    if studied.slug:
+        kept = {name: getattr(studied, name) for name in ("slug", "shelf", "text", "part")}
+        Study.objects.create(sandbox_id=made, progress=_begun(studied.progress, before, now), **kept)
+
+
+def _begun(text: str, before: dict[int, int], now: dict[int, int]) -> str:
+    """The progress of a study with the keys of a fork; a part that began later than it goes has not begun."""
+    progress = json.loads(text)
+    began = progress.get("began", {}).items()
+    progress["began"] = {part: [n, now[n]] for part, (n, state) in began if n in now and before.get(n) == state}
+    return json.dumps(progress, separators=(",", ":"))
+
+
+def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
+    """Set the head to what ``choose`` makes of the present position, within what the log holds."""
+    with turn(sandbox.pk):
+        with transaction.atomic():
+            place = statements.place(sandbox.pk, lock=True)
+            here = place.position
+            n = max(0, min(choose(here), here.length))
+            if n == here.head:
+                return here
+            state = log_of(sandbox.pk).get(n=n).pk if n else 0
+            now = place.then(Position(state, n, here.length))
+            statements.set_place(sandbox.pk, now, by_owner=not sandbox.by_helper)
+        _announce(sandbox.pk, now)
+    return now.position
+
+
+def announce(sandbox: Sandbox, place: Place) -> None:
+    """What is expected has changed. To be called in a transaction that locks the log at ``place``."""
+    now = place.then(place.position, expected=True)
+    statements.set_place(sandbox.pk, now, by_owner=not sandbox.by_helper)
+    _announce(sandbox.pk, now)
+
+
+def _announce(sandbox_id: UUID, place: Place) -> None:
+    """Tell the browsers what is committed. It counts even if nobody can be told: they catch up with the next one."""
+    transaction.on_commit(lambda: _publish(sandbox_id, place), robust=True)
+
+
+def _publish(sandbox_id: UUID, place: Place) -> None:
+    position = place.position
+    message = {
+        "type": "sandbox.changed",
+        "revision": place.revision,
+        "expected_at": place.expected_at,
+        "position": [position.state, position.head, position.length],
+    }
+    publish(tell, sandbox_id, message)

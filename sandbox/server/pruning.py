@@ -1,0 +1,85 @@
+"""Sandboxes and rooms that nobody uses are deleted: once a day by the site itself, or by ``manage.py prune``.
+
+Drafts of imports that are too old are deleted by the server's chore.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from threading import Lock
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from sandbox.limits import quotas
+from sandbox.runtime.threads import BACKGROUND, in_background
+from sandbox.storage import shared_text
+from sandbox.storage.models import CommandRecord, Sandbox
+from sandbox.web import uploads
+from sandbox.workshop.models import Workshop
+
+DAY_SECONDS = 24 * 60 * 60
+AT_ONCE = 50
+"""Sandboxes that one transaction deletes: nobody waits long for the database."""
+SHORTER_DAYS = (30, 7, 1)
+"""What is tried when the store is nearly full all the same."""
+NEARLY_FULL = 0.9
+
+_next = 0.0
+_lock = Lock()
+
+
+def prune(days: int) -> int:
+    """Delete the sandboxes in which nothing was done for so many days; how many there were."""
+    unused = Sandbox.objects.filter(last_used__lt=timezone.now() - timedelta(days=days)).order_by("last_used")
+    deleted = 0
+    while True:
+        with transaction.atomic():
+            keys = list(unused.select_for_update().values_list("pk", flat=True)[:AT_ONCE])
+            CommandRecord.objects.filter(sandbox__in=keys).delete()
+            Sandbox.objects.filter(pk__in=keys).delete()
+        deleted += len(keys)
+        if len(keys) < AT_ONCE:
+            return deleted
+
+
+def prune_rooms(days: int) -> int:
+    """Delete the workshops that nobody has used for so many days, with all that is known of their people; how many."""
+    unused = Workshop.objects.filter(last_used__lt=timezone.now() - timedelta(days=days))
+    keys = list(unused.values_list("pk", flat=True))
+    Workshop.objects.filter(pk__in=keys).delete()
+    return len(keys)
+
+
+def prune_daily() -> None:
+    """After ``ROOM_DAYS`` and ``PRUNE_DAYS``; sooner when the store is nearly full."""
+    if settings.ROOM_DAYS:
+        prune_rooms(settings.ROOM_DAYS)
+    if not settings.PRUNE_DAYS:
+        shared_text.sweep()
+        return
+    for days in (settings.PRUNE_DAYS, *(days for days in SHORTER_DAYS if days < settings.PRUNE_DAYS)):
+        prune(days)
+        shared_text.sweep()
+        quotas.look_again()
+        if quotas.store_bytes() < NEARLY_FULL * settings.STORE_BYTES:
+            return
+
+
+def chore() -> None:
+    """What the server does every few minutes, in the background."""
+    in_background(BACKGROUND, uploads.sweep)
+    prune_if_due()
+
+
+def prune_if_due() -> None:
+    """Prune in the background, unless this process did so within a day."""
+    global _next
+    with _lock:
+        now = time.monotonic()
+        if now < _next or not (settings.PRUNE_DAYS or settings.ROOM_DAYS):
+            return
+        _next = now + DAY_SECONDS
+    in_background(BACKGROUND, prune_daily)

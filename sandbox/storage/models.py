@@ -1,0 +1,187 @@
+"""What is kept: a sandbox and the log of its commands. Everything else is a replay of the log."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+from sandbox.storage.shared_text import KEY_CHARACTERS, SharedText
+
+LONGEST_TITLE = 120
+
+
+def printable(text: str, longest: int = 40) -> str:
+    """Return a name or a title as it is stored: without control characters, of at most ``longest`` characters."""
+    return "".join(letter for letter in text if letter.isprintable())[:longest].strip()
+
+
+class Text(models.Model):
+    """A text that any number of rows have in a ``SharedText``; it never changes."""
+
+    key = models.CharField(max_length=KEY_CHARACTERS, primary_key=True)
+    text = models.TextField()
+    size = models.PositiveBigIntegerField(help_text="In bytes.")
+    used = models.DateTimeField(help_text="When it was last stored.")
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
+class Sandbox(models.Model):
+    """A cluster and its scheduler: a function of ``seed``, ``configuration``, ``queue_rules`` and ``head`` commands."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    edit_token_hash = models.CharField(max_length=64)
+    view_token_hash = models.CharField(max_length=64)
+    title = models.CharField(max_length=LONGEST_TITLE)
+    scenario = models.CharField(max_length=80, blank=True, help_text="Slug of the scenario it was made from, or empty.")
+    story = SharedText(
+        blank=True,
+        default="",
+        help_text="The scenario that somebody brought, without its setup, as JSON text, or empty.",
+    )
+    engine_version = models.CharField(max_length=40)
+    seed = models.BigIntegerField()
+    configuration = SharedText(help_text="KubeSchedulerConfiguration as JSON text, or null.")
+    queue_rules = models.CharField(max_length=20, default="v1.34", help_text="Rules of the scheduling queue.")
+    priority_numbers = models.BooleanField(
+        default=True, help_text="Pods may give their priority as a number alone, as no cluster allows."
+    )
+    created = models.DateTimeField(auto_now_add=True)
+    last_used = models.DateTimeField(auto_now=True)
+    acted = models.DateTimeField(
+        null=True, help_text="When its owner changed it last; what a helper does is not theirs."
+    )
+    head = models.PositiveIntegerField(default=0, help_text="Number of commands in force.")
+    length = models.PositiveIntegerField(
+        default=0, help_text="Number of commands kept: more than head after going back."
+    )
+    state = models.BigIntegerField(default=0, help_text="Primary key of the record at head, 0 when there is none.")
+    log_bytes = models.PositiveBigIntegerField(default=0, help_text="Length of all commands kept, in characters.")
+    revision = models.PositiveBigIntegerField(default=0, help_text="Counts every change, going back included.")
+    expected_at = models.PositiveBigIntegerField(
+        default=0, help_text="The revision that changed what is expected of the sandbox."
+    )
+    frozen = models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything.")
+
+    by_helper = False
+    """Whether whoever has this instance in hand helps its owner, as a trainer or a lesson does. It is not kept."""
+
+    class Meta:
+        verbose_name_plural = "sandboxes"
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Key(models.Model):
+    """A further token with which a sandbox can be changed, until it is taken back."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="keys")
+    token_hash = models.CharField(max_length=64)
+    view_token = models.CharField(max_length=40, help_text="The view token that belongs to it.")
+
+    def __str__(self) -> str:
+        return f"key of {self.sandbox_id}"
+
+
+class Branch(models.Model):
+    """What once came after a place of the log, before somebody went back there and did something else."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="branches")
+    base = models.BigIntegerField(help_text="Primary key of the record that its first one follows, 0 = the start.")
+    first = models.PositiveIntegerField(help_text="Place of its first record.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "branches"
+
+    def __str__(self) -> str:
+        return f"from {self.first}"
+
+
+class CommandRecord(models.Model):
+    """One command of a sandbox's log, or of a branch that was left behind.
+
+    Records of the log are only added at its end or taken from its end, and a primary key is never used twice (SQLite's
+    AUTOINCREMENT, PostgreSQL's sequences): the key of one record therefore stands for the whole log up to it.
+    """
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="records")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, null=True, related_name="records")
+    n = models.PositiveIntegerField(help_text="Place in the log, from 1.")
+    # Text, not JSONField: PostgreSQL's jsonb reorders keys, and the order of keys reaches the trace.
+    command = models.TextField(help_text="The command as JSON text.")
+    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who gave it, if any.")
+    by_helper = models.BooleanField(default=False, help_text="Somebody gave it who helps the owner of the sandbox.")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sandbox", "n"], condition=models.Q(branch=None), name="one_command_per_place"
+            ),
+            models.UniqueConstraint(fields=["branch", "n"], name="one_command_per_place_of_a_branch"),
+        ]
+        indexes = [models.Index(fields=["sandbox"], condition=models.Q(by_helper=True), name="commands_of_helpers")]
+
+    def __str__(self) -> str:
+        return f"{self.n}: {self.command[:60]}"
+
+
+class Expectation(models.Model):
+    """What somebody expects of a sandbox, as it was at a moment: at command ``n``, after so many entries of its trace.
+
+    ``state``: the key of the record that stood there, 0 at the start. While the log holds it at ``n``, the moment is
+    part of the log; afterwards it is undone.
+    """
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="expectations")
+    state = models.BigIntegerField()
+    n = models.PositiveIntegerField()
+    entries = models.PositiveIntegerField()
+    expectation = SharedText(help_text="As in a scenario, as JSON text.")
+    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who expects it, if any.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"at {self.n}.{self.entries}: {self.expectation[:60]}"
+
+
+class Study(models.Model):
+    """How far somebody has come in the lesson of a sandbox."""
+
+    sandbox = models.OneToOneField(Sandbox, on_delete=models.CASCADE, primary_key=True, related_name="study")
+    shelf = models.CharField(max_length=20)
+    slug = models.CharField(max_length=120)
+    text = SharedText(blank=True, default="", help_text="Of the file that somebody brought, or empty.")
+    part = models.PositiveIntegerField(default=0, help_text="The part that is open; as many as there are: the end.")
+    progress = models.TextField(default="{}", help_text="began, done, skipped and hints of the parts, as JSON text.")
+
+    class Meta:
+        verbose_name_plural = "studies"
+
+    def __str__(self) -> str:
+        return f"{self.slug}: {self.part}"
+
+
+class Guess(models.Model):
+    """What somebody has answered to a question, and at which moment, as in ``Expectation``."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="guesses")
+    part = models.PositiveIntegerField(null=True, help_text="Of the lesson; none for a prediction of its own.")
+    question = SharedText(help_text="As JSON text.")
+    named = SharedText(help_text="The choices that were named, as JSON text; null = looked without guessing.")
+    points = SharedText(blank=True, default="", help_text="The answer point by point, where it was known at once.")
+    state = models.BigIntegerField()
+    n = models.PositiveIntegerField()
+    entries = models.PositiveIntegerField()
+    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who guessed, if any.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "guesses"
+
+    def __str__(self) -> str:
+        return f"at {self.n}.{self.entries}: {self.question[:60]}"

@@ -1,0 +1,97 @@
+"""The statements of every command as SQL: Django takes longer to compose them than the database to carry them out."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.utils import timezone
+
+from sandbox.storage.models import CommandRecord, Expectation, Guess, Sandbox
+from sandbox.storage.records import Place, Position, Record
+
+SANDBOX, RECORD = Sandbox._meta.db_table, CommandRecord._meta.db_table
+NOTES = (Expectation._meta.db_table, Guess._meta.db_table)
+"""What stands at a moment of the log."""
+
+
+def sandbox(sandbox_id: UUID) -> Sandbox | None:
+    return next(iter(Sandbox.objects.raw(f"SELECT * FROM {SANDBOX} WHERE id = %s", [_key(sandbox_id)])), None)
+
+
+def place(sandbox_id: UUID, lock: bool = False) -> Place:
+    """Where the sandbox stands; ``lock``: its row stays locked to the end of the transaction.
+
+    Raises ``Sandbox.DoesNotExist``.
+    """
+    locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
+    select = f"SELECT state, head, length, revision, expected_at FROM {SANDBOX} WHERE id = %s{locking}"
+    found = _run(select, _key(sandbox_id)).fetchone()
+    if found is None:
+        raise Sandbox.DoesNotExist
+    return Place(Position(*found[:3]), *found[3:])
+
+
+def log_bytes(sandbox_id: UUID) -> int:
+    """Length of the sandbox's log, in characters."""
+    found: tuple[int] | None = _run(f"SELECT log_bytes FROM {SANDBOX} WHERE id = %s", _key(sandbox_id)).fetchone()
+    return found[0] if found else 0
+
+
+def drop_from(sandbox_id: UUID, n: int) -> int:
+    """Delete the records of the log from place ``n`` on; how many characters they had."""
+    wanted = f"FROM {RECORD} WHERE sandbox_id = %s AND branch_id IS NULL AND n >= %s"
+    dropped: int = _run(f"SELECT COALESCE(SUM(LENGTH(command)), 0) {wanted}", _key(sandbox_id), n).fetchone()[0]
+    _run(f"DELETE {wanted}", _key(sandbox_id), n)
+    return dropped
+
+
+def set_place(sandbox_id: UUID, now: Place, grown: int = 0, by_owner: bool = False) -> None:
+    """Write what ``place`` reads, that the log has ``grown`` by so many characters, and that the sandbox was used;
+    ``by_owner``: by its owner.
+    """
+    position, used = now.position, _now()
+    _run(
+        f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, expected_at = %s,"
+        " log_bytes = log_bytes + %s, last_used = %s, acted = COALESCE(%s, acted) WHERE id = %s",
+        *(position.state, position.head, position.length, now.revision, now.expected_at),
+        *(grown, used, used if by_owner else None, _key(sandbox_id)),
+    )
+
+
+def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = False) -> Record:
+    """Add a record at place ``n``, which must be free."""
+    columns = "sandbox_id, n, command, who, by_helper, at"
+    (key,) = _run(
+        f"INSERT INTO {RECORD} ({columns}) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
+        *(_key(sandbox_id), n, command, who, by_helper, _now()),
+    ).fetchone()
+    return Record(n, key, command, who)
+
+
+def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> bool:
+    """What was expected or guessed within record ``before``, up to so many entries (None: all), is so within ``now``;
+    False when nothing was.
+    """
+    upto = "" if until is None else " AND entries <= %s"
+    given = (now, _key(sandbox_id), before, *([] if until is None else [until]))
+    moved = [
+        _run(f"UPDATE {table} SET state = %s WHERE sandbox_id = %s AND state = %s{upto}", *given).rowcount
+        for table in NOTES
+    ]
+    return any(moved)
+
+
+def _run(sql: str, *parameters: Any) -> Any:
+    cursor = connection.cursor()
+    cursor.execute(sql, parameters)
+    return cursor
+
+
+def _key(sandbox_id: UUID) -> Any:
+    return Sandbox._meta.pk.get_db_prep_value(sandbox_id, connection)
+
+
+def _now() -> Any:
+    return connection.ops.adapt_datetimefield_value(timezone.now())

@@ -1,0 +1,47 @@
+"""The API itself, and its errors: one shape for all of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import NinjaAPI
+
+from sandbox.web.errors import REFUSALS, refusal_of
+from scheduler_engine import ENGINE_VERSION
+from scheduler_engine.errors import FieldError
+
+api = NinjaAPI(
+    title="Scheduler Sandbox",
+    version=ENGINE_VERSION,
+    description="Create sandboxes of the Kubernetes scheduler, change and step them, and read what the page shows.",
+    docs_url=None,
+    openapi_url=None,
+    urls_namespace="api",
+)
+
+
+def field_problem(error: FieldError) -> dict[str, Any]:
+    return {
+        "path": error.path,
+        "type": error.kind,
+        "message": error.message,
+        "object": error.object_name,
+        "document": error.document + 1,
+        "line": error.line or None,
+        "column": error.column or None,
+    }
+
+
+def _answer(request: HttpRequest, error: Any) -> HttpResponse:
+    refusal = refusal_of(error)
+    body = {"message": refusal.message, "errors": [field_problem(one) for one in refusal.errors]}
+    response = HttpResponse(json.dumps(body), status=refusal.status, content_type="application/json")
+    if refusal.wait is not None:
+        response["Retry-After"] = str(refusal.wait)
+    return response
+
+
+for kind in REFUSALS:
+    api.add_exception_handler(kind, _answer)

@@ -1,0 +1,259 @@
+"""The routes, each a read or one command, as in the page."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from ninja import Query, Router, Status
+from ninja.errors import HttpError
+
+from sandbox.changes import store
+from sandbox.changes.opening import open_brought, open_scenario, read_brought
+from sandbox.library.scenarios import scenarios
+from sandbox.limits import ratelimit
+from sandbox.limits.quotas import check_size
+from sandbox.panels import PANELS
+from sandbox.panels.view import View
+from sandbox.pool import engines
+from sandbox.storage import tokens
+from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
+from sandbox.storage.records import log_of
+from sandbox.web.access import FROZEN, TOO_OFTEN, Access, open_access
+from sandbox.web.api import answers
+from sandbox.web.api.answers import field_problem
+from sandbox.web.api.shapes import (
+    Command,
+    ExportForm,
+    Exporting,
+    Facts,
+    Listed,
+    Log,
+    Made,
+    Move,
+    NewSandbox,
+    Objects,
+    Panel,
+    Problem,
+    State,
+    Told,
+)
+from sandbox.web.errors import Late
+from sandbox.web.files import FILES, attached
+from sandbox.worker import jobs
+from sandbox.worker.jobs.exporting import Wanted
+from scheduler_engine.errors import Rejected
+
+REFUSED = {
+    400: Problem,
+    403: Problem,
+    404: Problem,
+    409: Problem,
+    413: Problem,
+    422: Problem,
+    429: Problem,
+    503: Problem,
+}
+ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
+MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
+EXPORT_BODY = {
+    "responses": {
+        200: {
+            "content": {file.content_type: {"schema": {"type": "string"}} for file in FILES.values()},
+            "description": "OK",
+        }
+    }
+}
+
+router = Router()
+
+
+def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -> Access:
+    """Raises ``HttpError`` or ``Late`` for who may not, or asks too often."""
+    access = open_access(sandbox_id, token)
+    if access is None:
+        raise HttpError(404, "There is no such sandbox.")
+    if edits and not access.can_edit:
+        raise HttpError(403, "This token is view-only. Use the edit token to change something.")
+    if edits and access.frozen:
+        raise HttpError(423, FROZEN)
+    name, whose = ("command", str(sandbox_id)) if edits else ("look", f"{sandbox_id} {access.can_edit}")
+    if late := ratelimit.wait(name, whose):
+        raise Late(TOO_OFTEN[name], late)
+    return access
+
+
+@router.get("/scenarios", response={200: list[Listed], **REFUSED}, summary="List scenarios")
+def list_scenarios(request: HttpRequest) -> Any:
+    return [{"name": name, "title": found.title, "about": found.about} for name, found in scenarios().items()]
+
+
+@router.post("/sandboxes", response={201: Made, **REFUSED}, summary="Create a sandbox")
+def create(request: HttpRequest, given: NewSandbox) -> Any:
+    if late := ratelimit.wait("create", ratelimit.client(request)):
+        raise Late(TOO_OFTEN["create"], late)
+    if given.file:
+        if given.model_fields_set - {"file"}:
+            raise HttpError(422, "A scenario itself sets the title, seed, queue rules, configuration and commands.")
+        sandbox, token = open_brought(read_brought(given.file))
+    elif given.scenario:
+        scenario = scenarios().get(given.scenario)
+        if scenario is None:
+            raise HttpError(404, "There is no such scenario.")
+        if given.model_fields_set - {"scenario"}:
+            raise HttpError(422, "A scenario itself sets the title, seed, queue rules, configuration and commands.")
+        sandbox, token = open_scenario(scenario)
+    else:
+        title = printable(given.title, LONGEST_TITLE) or "Empty sandbox"
+        told = title, "", given.seed, given.configuration, given.commands, given.queue_rules
+        sandbox, token = store.create(*told, priority_numbers=given.priority_numbers)
+    made = {
+        "id": str(sandbox.pk),
+        "api": request.build_absolute_uri(f"{request.path}/{sandbox.pk}/{token}"),
+        "edit": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, token])),
+        "watch": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, tokens.view_token(token)])),
+    }
+    return Status(201, made)
+
+
+@router.get(ONE, response={200: State, **REFUSED}, summary="Get the state")
+def state(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
+    return _state(access_to(request, sandbox_id, token, False))
+
+
+def _state(access: Access) -> dict[str, Any]:
+    place, found = engines.now(access.sandbox, jobs.state)
+    sandbox = access.sandbox
+    known = {"title": sandbox.title, "seed": sandbox.seed, "queue_rules": sandbox.queue_rules}
+    return {**known, "head": place.position.head, "length": place.position.length, **found}
+
+
+@router.post(f"{ONE}/commands", response={200: State, **REFUSED}, summary="Execute a command")
+def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command, who: str = "") -> Any:
+    """One command, as it stands in a log: a stage, a pod, an advance, a patch …"""
+    access = access_to(request, sandbox_id, token, True)
+    store.execute(access.sandbox, command.root, printable(who))
+    return _state(access)
+
+
+@router.post(
+    f"{ONE}/manifests",
+    response={200: Told, **REFUSED},
+    summary="Apply manifests",
+    openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
+)
+def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> Any:
+    """The body is YAML or JSON, many documents or a List, as ``kubectl apply --filename`` takes it. All or nothing."""
+    access = access_to(request, sandbox_id, token, True)
+    check_size(len(request.body))
+    text = request.body
+    made, checked = engines.read(access.sandbox, jobs.check, text)
+    if checked.errors:
+        raise Rejected(checked.errors)
+    try:
+        store.execute(access.sandbox, {"kind": "apply", "manifests": made}, printable(who))
+    except Rejected as error:
+        raise Rejected(engines.read(access.sandbox, jobs.locate, text, error.errors)) from error
+    return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}
+
+
+@router.post(f"{ONE}/head", response={200: State, **REFUSED}, summary="Go back or forward")
+def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: Move) -> Any:
+    access = access_to(request, sandbox_id, token, True)
+    store.go_to(access.sandbox, lambda position: move.to)
+    return _state(access)
+
+
+@router.get("/panels", response={200: list[Panel], **REFUSED}, summary="List panels")
+def panels(request: HttpRequest) -> Any:
+    return [{"id": panel.id, "title": panel.title} for panel in PANELS.values()]
+
+
+@router.get(f"{ONE}/panels/{{panel}}", response={200: Facts, **REFUSED}, summary="Get a panel's facts")
+def facts(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    panel: str,
+    pod: str = "",
+    node: str = "",
+    plugin: str = "",
+    cycle: int = 0,
+    at: str = Query("", description="A past moment, as in the page's address."),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    if panel not in PANELS:
+        raise HttpError(404, f"There is no such panel. Use one of {', '.join(PANELS)}.")
+    view = View.from_mapping({"pod": pod, "node": node, "plugin": plugin, "cycle": cycle, "at": at})
+    place, found = engines.now(access.sandbox, jobs.facts, panel, view)
+    return {"panel": panel, "head": place.position.head, "facts": found}
+
+
+@router.get(f"{ONE}/objects/{{kind}}", response={200: Objects, **REFUSED}, summary="List objects of a kind")
+def objects(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    kind: str,
+    after: str = Query("", description="The value of next in the last answer."),
+    limit: int = Query(500, ge=1, le=MOST_OBJECTS),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    items, following = engines.read(access.sandbox, jobs.objects, kind, after, limit)
+    return {"items": items, "next": following}
+
+
+@router.get(f"{ONE}/log", response={200: Log, **REFUSED}, summary="Get the command log")
+def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    sandbox: Sandbox = access.sandbox
+    texts = log_of(sandbox.pk).filter(n__lte=sandbox.head).order_by("n").values_list("command", flat=True)
+    return {
+        "engine": sandbox.engine_version,
+        "seed": sandbox.seed,
+        "configuration": json.loads(sandbox.configuration),
+        "queue_rules": sandbox.queue_rules,
+        "priority_numbers": sandbox.priority_numbers,
+        "commands": [json.loads(text) for text in texts],
+    }
+
+
+@router.get(f"{ONE}/trace", response={200: None, **REFUSED}, summary="Get the trace as JSON lines")
+def trace(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    after: int = Query(0, ge=0, description="The number of entries to skip."),
+    limit: int = Query(MOST_ENTRIES, ge=1, le=MOST_ENTRIES),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    lines: list[str] = engines.read(access.sandbox, jobs.trace, after, limit)
+    return HttpResponse("".join(f"{line}\n" for line in lines), content_type="application/x-ndjson")
+
+
+@router.get(
+    f"{ONE}/export/{{form}}",
+    response={200: None, **REFUSED},
+    summary="Export the sandbox",
+    openapi_extra=EXPORT_BODY,
+)
+def export(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    form: ExportForm,
+    given: Query[Exporting],
+) -> Any:
+    """A scenario, manifests, a snapshot of kube-scheduler-simulator, or the trace."""
+    access = access_to(request, sandbox_id, token, False)
+    title, moment = access.sandbox.title, View.from_mapping({"at": given.at}).at
+    wanted = Wanted(form, given.setup, given.expect, given.added, given.kwok)
+    made = engines.read(access.sandbox, jobs.export, wanted, title, moment)
+    return attached(made, form, title)
+
+
+api = answers.api
+api.add_router("", router)

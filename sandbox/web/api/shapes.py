@@ -1,0 +1,167 @@
+"""What is sent and what is answered: the OpenAPI document follows from these."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ninja import Field, Schema
+from pydantic import ConfigDict, RootModel
+
+from sandbox.storage.models import LONGEST_TITLE
+from sandbox.storage.records import QUEUE_RULES
+from sandbox.worker.jobs.exporting import EXPECT, FORM_NAMES, NONE
+from scheduler_engine.commands import COMMANDS
+from scheduler_engine.commands import Command as Row
+from scheduler_engine.shapes import Fields, Text
+
+Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
+ExportForm = Literal[FORM_NAMES]  # type: ignore[valid-type]
+Expect = Literal[EXPECT]  # type: ignore[valid-type]
+
+
+class Strict(Schema):
+    """A field that nobody reads is a mistake of whoever sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewSandbox(Strict):
+    """A scenario of this site, a scenario file, or your own commands."""
+
+    scenario: str = Field("", description="The name of a scenario; see /scenarios.")
+    file: str = Field("", description="The text of a scenario file.")
+    title: str = Field("", max_length=LONGEST_TITLE)
+    seed: int = Field(42, ge=0, le=2**31 - 1, description="Decides draws among equal nodes.")
+    queue_rules: Rules = QUEUE_RULES[0]
+    priority_numbers: bool = Field(False, description="Allow priorities without a class. Real clusters do not.")
+    configuration: dict[str, Any] | None = Field(None, description="A KubeSchedulerConfiguration; null: the default.")
+    commands: list[dict[str, Any]] = Field(default=[], description="Commands to execute, as in a log.", max_length=1000)
+
+
+class Made(Schema):
+    """``api``: the sandbox's address in this API. ``edit`` and ``watch``: its pages, which grant that access."""
+
+    id: str
+    api: str
+    edit: str
+    watch: str
+
+
+def _shape(command: type[Row]) -> dict[str, Any]:
+    kind, shape = Text(values=(command.kind,)), command.shape
+    return Fields({"kind": kind, **shape.fields}, ("kind", *shape.required), shape.about).schema()
+
+
+class Command(RootModel[dict[str, Any]]):
+    """A command as it stands in a log: ``{"kind": "advance", "seconds": 5}``. The fields are those of its kind."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "properties": {"kind": {"enum": list(COMMANDS)}},
+            "required": ["kind"],
+            "oneOf": [_shape(command) for command in COMMANDS.values()],
+        },
+    )
+
+
+class Move(Strict):
+    """Move to the state after command ``to``; 0 is the start. Later commands stay until a new one is executed."""
+
+    to: int = Field(ge=0)
+
+
+class State(Schema):
+    """The state of a sandbox. ``head``: commands in force; ``length``: stored commands, including those after ``head``.
+    ``seconds`` are simulated. ``queue``: lane → pods, in the order in which they would leave.
+    """
+
+    title: str
+    seed: int
+    queue_rules: str
+    head: int
+    length: int
+    seconds: float
+    nodes: int
+    pods: int
+    bound: int
+    cycle: int
+    queue: dict[str, list[str]]
+
+
+class Told(Schema):
+    """The state after a change, and the API server's warnings."""
+
+    state: State
+    warnings: list[FieldProblem]
+
+
+class FieldProblem(Schema):
+    """What is wrong with a field. ``document``, ``line`` and ``column`` count from 1 in the text that was sent."""
+
+    path: str
+    type: str
+    message: str
+    object: str
+    document: int
+    line: int | None
+    column: int | None
+
+
+class Problem(Schema):
+    """A refusal; nothing was changed."""
+
+    message: str
+    errors: list[FieldProblem]
+
+
+class Log(Schema):
+    """Everything that a sandbox is built from; ``python -m scheduler_engine replay`` reads it."""
+
+    engine: str
+    seed: int
+    configuration: dict[str, Any] | None
+    queue_rules: str
+    priority_numbers: bool
+    commands: list[dict[str, Any]]
+
+
+class Exporting(Schema):
+    """What to export. ``from``: commands in the setup of a scenario, null: those before the first step;
+    ``expect``: what it expects at its end. ``added``: manifests with what the cluster added; ``kwok``: with nodes that
+    KWOK plays. ``at``: a past moment, as in the page's address.
+    """
+
+    setup: int | None = Field(None, alias="from", ge=0, le=999_999_999)
+    expect: Expect = NONE
+    added: bool = False
+    kwok: bool = False
+    at: str = ""
+
+
+class Panel(Schema):
+    id: str
+    title: str
+
+
+class Facts(Schema):
+    """What a panel shows, as plain data. The names follow the page and may change with it."""
+
+    panel: str
+    head: int
+    facts: dict[str, Any]
+
+
+class Objects(Schema):
+    """``next``: pass it as ``after`` for more; "" when these are all."""
+
+    items: list[dict[str, Any]]
+    next: str
+
+
+class Listed(Schema):
+    name: str
+    title: str
+    about: str
+
+
+Told.model_rebuild()

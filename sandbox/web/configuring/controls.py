@@ -1,0 +1,79 @@
+"""What the controls of a configuration show: plain data for ``fragments/configuration_controls.html``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.panels.configuration.differences import differences, titled
+from sandbox.web.configuring.edits import SETTINGS, USUAL_POINTS, USUAL_WEIGHTS, strategy_of
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
+from scheduler_engine.config import Configuration, Profile
+from scheduler_engine.config.validation_pluginargs import SCORING_STRATEGIES
+from scheduler_engine.errors import FieldError
+
+SAYS = {
+    "percentageOfNodesToScore": "configuration.percentage",
+    "podInitialBackoffSeconds": "configuration.initial-backoff",
+    "podMaxBackoffSeconds": "configuration.max-backoff",
+}
+STRATEGY_SAYS = {
+    "LeastAllocated": "configuration.least-allocated",
+    "MostAllocated": "configuration.most-allocated",
+    "RequestedToCapacityRatio": "configuration.ratio",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A control whose value the engine did not accept: the value stays in it, with the reasons beside it."""
+
+    control: str = ""
+    value: str = ""
+    errors: tuple[FieldError, ...] = ()
+
+
+def controls(configuration: Configuration, index: int, refusal: Refusal) -> dict[str, Any]:
+    """For the profile in view, which is the last one when there are not so many."""
+    index = max(0, min(index, len(configuration.profiles) - 1))
+    profile = configuration.profiles[index]
+    strategy = strategy_of(configuration, index)
+    return {
+        "index": index,
+        "profiles": [other.scheduler_name for other in configuration.profiles],
+        "settings": [_setting(configuration, name) for name in SETTINGS],
+        "percentage": profile.percentage_of_nodes_to_score,
+        "strategies": SCORING_STRATEGIES,
+        "strategy": {
+            "type": strategy["type"],
+            "says": say(STRATEGY_SAYS[strategy["type"]]),
+            "resources": strategy["resources"],
+            "shape": strategy.get("requestedToCapacityRatio", {}).get("shape", []),
+        },
+        "plugins": [_plugin(profile, name) for name in USUAL_POINTS],
+        "differs": differences(
+            configuration.defaulted, [(other.scheduler_name, other.plugins) for other in configuration.profiles]
+        ),
+        "refusal": refusal,
+    }
+
+
+def _setting(configuration: Configuration, name: str) -> dict[str, Any]:
+    return {"name": name, "value": configuration.defaulted[name], "says": say(SAYS[name])}
+
+
+def _plugin(profile: Profile, name: str) -> dict[str, Any]:
+    """``weight``: None where the plugin gives no scores."""
+    running = [point for point, plugins in profile.plugins.items() if name in dict(plugins)]
+    shown = [titled(point) for point in running or USUAL_POINTS[name]]
+    off = [titled(point) for point in USUAL_POINTS[name] if point not in running]
+    return {
+        "name": name,
+        "on": bool(running),
+        "points": listed(shown, len(shown)),
+        "off": say("configuration.not-at", points=listed(off, len(off))) if running and off else "",
+        "weighs": name in USUAL_WEIGHTS,
+        "weight": dict(profile.plugins["score"]).get(name),
+        "usual": USUAL_WEIGHTS.get(name),
+    }

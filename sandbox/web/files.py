@@ -1,0 +1,48 @@
+"""Exports as files: their names, and the answer that a browser saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpResponse
+from django.utils.text import slugify
+
+from sandbox.worker.jobs.exporting import Exported
+
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The ending and content type of a form, and the commands that a terminal runs with it."""
+
+    ending: str
+    content_type: str
+    lines: tuple[str, ...] = ()
+
+
+FILES = {
+    "scenario": File(".scenario.yaml", "application/yaml", ("pytest {}", "scheduler-sandbox run {}")),
+    "manifests": File(".yaml", "application/yaml", ("kubectl apply --filename {}",)),
+    "snapshot": File(".snapshot.json", "application/json"),
+    "trace": File(".trace.jsonl", "application/x-ndjson"),
+}
+"""Form → its file."""
+
+
+def attached(exported: Exported, form: str, title: str) -> HttpResponse:
+    """Return the answer that a browser saves."""
+    return HttpResponse(
+        exported.text,
+        content_type=f"{FILES[form].content_type}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{file_name(form, title)}"'},
+    )
+
+
+def file_name(form: str, title: str) -> str:
+    return plain_name(title) + FILES[form].ending
+
+
+def plain_name(title: str) -> str:
+    """Return a title in the letters that every file system takes."""
+    return slugify(title)[:LONGEST_NAME].strip("-_") or "sandbox"

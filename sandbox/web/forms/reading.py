@@ -1,0 +1,262 @@
+"""What a form would hold for a manifest: the opposite of ``sandbox.web.forms.manifests``.
+
+What a form cannot show is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from sandbox.web.forms.manifests import IMAGE, RULES, WORKLOADS
+from sandbox.web.forms.rows import Row, Rows, too_many
+from scheduler_engine.api.fields import well_typed
+from scheduler_engine.api.simulated import IMAGEFS
+from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
+
+Data = Mapping[str, Any]
+Held = dict[str, Any]
+"""Field → its text, whether it is ticked, or its rows."""
+
+COMPUTE = ("cpu", "memory")
+
+
+def posted(form: type[forms.Form], held: Held) -> QueryDict:
+    """What a browser would send for these values. A field for a number stays empty where none stands in the text."""
+    data = QueryDict(mutable=True)
+    for name, value in held.items():
+        field = form.base_fields[name]
+        if isinstance(field, Rows):
+            for column, texts in field.shape.sent(value).items():
+                data.setlist(column, texts)
+        elif not isinstance(field, forms.BooleanField):
+            data[name] = value if not isinstance(field, forms.IntegerField) or _is_whole(field, value) else ""
+        elif value:
+            data[name] = "1"
+    return data
+
+
+def _is_whole(field: forms.IntegerField, value: Any) -> bool:
+    try:
+        field.clean(value)
+    except forms.ValidationError:
+        return False
+    return True
+
+
+def held_by(manifest: Data) -> Held:
+    """What the form of its kind holds for a manifest, as far as the types in it are right.
+
+    A number that is too large or a quantity that is none is held, too: it may come from the form, which can clear it.
+    """
+    kind = manifest["kind"]
+    return READERS[kind][1](_without_nulls(well_typed(manifest, kind, loose=True)))
+
+
+def has_room(manifest: Data) -> bool:
+    """Whether the form of its kind can show all of its rows."""
+    return not too_many(row for rows in held_by(manifest).values() if isinstance(rows, list) for row in rows)
+
+
+def _without_nulls(value: Any) -> Any:
+    """What stands in place of an item of a wrong type is an empty mapping among mappings, and goes among texts."""
+    if isinstance(value, Mapping):
+        return {name: _without_nulls(item) for name, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    mappings = any(isinstance(item, Mapping) for item in value)
+    return [_without_nulls({} if item is None else item) for item in value if mappings or item is not None]
+
+
+def node(manifest: Data) -> Held:
+    metadata, spec, status = _parts(manifest)
+    labels = dict(metadata.get("labels") or {})
+    capacity = {**(status.get("capacity") or {}), **(status.get("allocatable") or {})}
+    if HOSTNAME in labels and labels[HOSTNAME] == metadata.get("name"):
+        del labels[HOSTNAME]
+    return {
+        "name": _text(metadata.get("name")),
+        "zone": labels.pop(ZONE, ""),
+        "region": labels.pop(REGION, ""),
+        **{resource: _text(capacity.pop(resource, "")) for resource in ("cpu", "memory", "pods")},
+        "extended": _pairs(capacity),
+        "imagefs": _text((metadata.get("annotations") or {}).get(IMAGEFS)),
+        "labels": _pairs(labels),
+        "taints": [_row(taint, "key", "value", "effect") for taint in spec.get("taints") or ()],
+        "unschedulable": bool(spec.get("unschedulable")),
+    }
+
+
+def pod(manifest: Data) -> Held:
+    metadata, spec, _ = _parts(manifest)
+    return {"name": _text(metadata.get("name")), **_namespace(metadata), **_pod_fields(metadata, spec)}
+
+
+def workload(manifest: Data) -> Held:
+    metadata, spec, _ = _parts(manifest)
+    template = spec.get("template") or {}
+    inner = template.get("metadata") or {}
+    counts = {name: _text(spec[name]) for name in ("replicas", "completions", "parallelism") if name in spec}
+    return {
+        "workload": str(manifest.get("kind")),
+        "name": _text(metadata.get("name")),
+        **counts,
+        **_pod_fields(inner, template.get("spec") or {}),
+        **_namespace(metadata),
+    }
+
+
+def priority_class(manifest: Data) -> Held:
+    return {
+        "name": _text((manifest.get("metadata") or {}).get("name")),
+        "value": _text(manifest.get("value")),
+        "preemption_policy": manifest.get("preemptionPolicy") or "",
+        "description": manifest.get("description") or "",
+        "global_default": bool(manifest.get("globalDefault")),
+    }
+
+
+def budget(manifest: Data) -> Held:
+    metadata, spec, _ = _parts(manifest)
+    return {
+        "name": _text(metadata.get("name")),
+        **_namespace(metadata),
+        "min_available": _text(spec.get("minAvailable")),
+        "max_unavailable": _text(spec.get("maxUnavailable")),
+        "selector": _pairs((spec.get("selector") or {}).get("matchLabels") or {}),
+    }
+
+
+def claim(manifest: Data) -> Held:
+    metadata, spec, _ = _parts(manifest)
+    modes = spec.get("accessModes") or ()
+    requests = (spec.get("resources") or {}).get("requests") or {}
+    return {
+        "name": _text(metadata.get("name")),
+        **_namespace(metadata),
+        "storage": _text(requests.get("storage")),
+        "access_mode": modes[0] if modes else "",
+        "storage_class": spec.get("storageClassName") or "",
+        "volume": spec.get("volumeName") or "",
+    }
+
+
+READERS: dict[str, tuple[str, Callable[[Data], Held]]] = {
+    "Node": ("node", node),
+    "Pod": ("pod", pod),
+    **dict.fromkeys(WORKLOADS, ("workload", workload)),
+    "PriorityClass": ("priority-class", priority_class),
+    "PodDisruptionBudget": ("budget", budget),
+    "PersistentVolumeClaim": ("claim", claim),
+}
+"""Kind → the form that shows it, and what it holds."""
+
+
+def _parts(manifest: Data) -> tuple[Data, Data, Data]:
+    return manifest.get("metadata") or {}, manifest.get("spec") or {}, manifest.get("status") or {}
+
+
+def _namespace(metadata: Data) -> Held:
+    return {"namespace": metadata.get("namespace") or "default"}
+
+
+def _pod_fields(metadata: Data, spec: Data) -> Held:
+    labels = metadata.get("labels") or {}
+    container: Data = next(iter(spec.get("containers") or ()), {})
+    resources = container.get("resources") or {}
+    requests = resources.get("requests") or {}
+    limits = {name: amount for name, amount in (resources.get("limits") or {}).items() if name not in COMPUTE}
+    affinity = spec.get("affinity") or {}
+    ports = [port["hostPort"] for port in container.get("ports") or () if port.get("hostPort")]
+    claims = (volume.get("persistentVolumeClaim") or {} for volume in spec.get("volumes") or ())
+    return {
+        "labels": _pairs(labels),
+        **{name: _text(requests.get(name)) for name in COMPUTE},
+        "extended": _pairs(limits),
+        "priority": _text(spec.get("priority")),
+        "priority_class": spec.get("priorityClassName") or "",
+        "node_selector": _pairs(spec.get("nodeSelector") or {}),
+        "tolerations": [_toleration(item) for item in spec.get("tolerations") or ()],
+        "spread": [_spread(item, labels) for item in spec.get("topologySpreadConstraints") or ()],
+        "node_affinity": [*_node_terms(affinity.get("nodeAffinity") or {})],
+        "pod_affinity": [
+            row
+            for kind in ("podAffinity", "podAntiAffinity")
+            for row in _pod_terms(kind, affinity.get(kind) or {}, labels)
+        ],
+        "image": "" if container.get("image") == IMAGE else container.get("image") or "",
+        "host_port": _text(ports[0]) if ports else "",
+        "gates": ", ".join(gate["name"] for gate in spec.get("schedulingGates") or () if gate.get("name")),
+        "claims": ", ".join(one["claimName"] for one in claims if one.get("claimName")),
+    }
+
+
+def _toleration(item: Data) -> Row:
+    return {"operator": "Equal"} | _row(
+        item, "key", "operator", "value", "effect", "tolerationSeconds", empty="operator"
+    )
+
+
+def _spread(item: Data, labels: Data) -> Row:
+    """The pod's own labels go without saying."""
+    selected = (item.get("labelSelector") or {}).get("matchLabels") or {}
+    return _row(
+        item, "topologyKey", "whenUnsatisfiable", "maxSkew", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy"
+    ) | {
+        "labelSelector": "" if selected == labels else _pairs(selected),
+        "matchLabelKeys": ", ".join(item.get("matchLabelKeys") or ()),
+    }
+
+
+def _node_terms(affinity: Data) -> Iterable[Row]:
+    required = (affinity.get(RULES["required"]) or {}).get("nodeSelectorTerms") or ()
+    for term in required:
+        yield {"rule": "required", "weight": "1", "rows": _expressions(term)}
+    for entry in affinity.get(RULES["preferred"]) or ():
+        term = entry.get("preference") or {}
+        yield {"rule": "preferred", "weight": _text(entry.get("weight")), "rows": _expressions(term)}
+
+
+def _pod_terms(kind: str, affinity: Data, labels: Data) -> Iterable[Row]:
+    for term in affinity.get(RULES["required"]) or ():
+        yield _pod_term(kind, "required", "1", term, labels)
+    for entry in affinity.get(RULES["preferred"]) or ():
+        yield _pod_term(kind, "preferred", _text(entry.get("weight")), entry.get("podAffinityTerm") or {}, labels)
+
+
+def _pod_term(kind: str, rule: str, weight: str, term: Data, labels: Data) -> Row:
+    selector = term.get("labelSelector") or {}
+    selected = selector.get("matchLabels") or {}
+    own = selected == labels and not selector.get("matchExpressions")
+    named = [] if own else [{"key": key, "operator": "In", "values": _text(value)} for key, value in selected.items()]
+    return {
+        "kind": kind,
+        "rule": rule,
+        "weight": weight,
+        "topologyKey": term.get("topologyKey") or "",
+        **{name: ", ".join(term.get(name) or ()) for name in ("namespaces", "matchLabelKeys", "mismatchLabelKeys")},
+        "rows": named + _expressions(selector),
+    }
+
+
+def _expressions(owner: Data) -> list[Row]:
+    return [
+        {**_row(item, "key", "operator"), "values": ", ".join(map(_text, item.get("values") or ()))}
+        for item in owner.get("matchExpressions") or ()
+    ]
+
+
+def _row(item: Data, *names: str, empty: str = "") -> Row:
+    """The named members as texts; those that are missing are empty, but for ``empty``, which is left out then."""
+    return {name: _text(item.get(name)) for name in names if name != empty or item.get(name)}
+
+
+def _pairs(data: Data) -> str:
+    return ", ".join(f"{name}={_text(value)}" for name, value in data.items())
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)

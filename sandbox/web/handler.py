@@ -1,0 +1,118 @@
+"""Django's HTTP handler for a site whose views and middleware are all synchronous."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import IO, Any
+
+from django.core.exceptions import BadRequest, RequestAborted
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.core.signals import request_started
+from django.http import HttpResponse, HttpResponseBase
+from django.urls import set_script_prefix
+from django.utils.http import parse_header_parameters
+
+from sandbox.limits.fairness import Turn, in_turn, kind_of, turns
+from sandbox.limits.ratelimit import client_of
+from sandbox.runtime.threads import EXECUTING, READING, in_thread
+from sandbox.storage import failures
+
+Message = dict[str, Any]
+UTF_8 = ("utf-8", "utf8")
+
+
+class Request(ASGIRequest):
+    """A request whose body is UTF-8 and as long as it is, whatever its headers say."""
+
+    def __init__(self, scope: Any, body: IO[bytes]) -> None:
+        super().__init__(scope, body)
+        self.META["CONTENT_LENGTH"] = str(body.seek(0, os.SEEK_END))
+        body.seek(0)
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        """As Django's, but a charset changes nothing: among those that Python knows are such as ``hex``."""
+        try:
+            self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+        except ValueError:
+            self.content_type, self.content_params = "", {}
+
+    def _load_post_and_files(self) -> None:
+        """Raises ``BadRequest`` for what is no form, beside what Django raises."""
+        try:
+            if (self.content_params or {}).get("charset", UTF_8[0]).lower() not in UTF_8:
+                raise BadRequest("the body of a request must be UTF-8")
+            super()._load_post_and_files()
+        except (LookupError, ValueError) as error:
+            # From headers of parts, which may name any charset.
+            self._mark_post_parse_error()  # type: ignore[attr-defined]
+            raise BadRequest("the body of a request could not be read") from error
+
+
+class OneThreadHandler(ASGIHandler):
+    """A request goes through middleware and view in one thread.
+
+    Django's own handler starts a thread for each request and changes between it and the event loop at every middleware
+    that is not asynchronous: more than a millisecond each time.
+    """
+
+    request_class = Request
+
+    def __init__(self) -> None:
+        BaseHandler.__init__(self)
+        self.load_middleware(is_async=False)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        except OSError as error:
+            for message in _answer(HttpResponse(f"{failures.no_room(error)}\n", "text/plain; charset=utf-8", 507)):
+                await send(message)
+            return
+        # The root path is what a visitor's header says to Daphne, and links that are rendered once serve everybody.
+        scope = scope | {"root_path": ""}
+        with body:
+            pool = READING if scope["method"] in ("GET", "HEAD") else EXECUTING
+            turn, seconds = await turns.begin(client_of(scope), kind_of(scope["method"], scope["path"])), 0.0
+            try:
+                messages, seconds = await in_thread(
+                    pool, self.answer_in_turn, turn, asyncio.get_running_loop(), scope, body
+                )
+            finally:
+                turns.end(turn, seconds)
+            for message in messages:
+                await send(message)
+
+    def answer_in_turn(
+        self, turn: Turn, loop: asyncio.AbstractEventLoop, scope: Any, body: IO[bytes]
+    ) -> tuple[list[Message], float]:
+        """The messages that answer the request, and how many seconds of the processor they took."""
+        begun = time.thread_time()
+        with in_turn(turn, loop):
+            return self.answer(scope, body), time.thread_time() - begun
+
+    def answer(self, scope: Any, body: IO[bytes]) -> list[Message]:
+        """The messages that answer the request."""
+        set_script_prefix(get_script_prefix(scope))
+        request_started.send(sender=self.__class__, scope=scope)
+        request, refusal = self.create_request(scope, body)
+        response = refusal if request is None else self.get_response(request)
+        assert response is not None, "create_request gives one of the two"
+        try:
+            return _answer(response)
+        finally:
+            response.close()
+
+
+def _answer(response: HttpResponseBase) -> list[Message]:
+    return [_head(response), {"type": "http.response.body", "body": b"".join(response)}]
+
+
+def _head(response: HttpResponseBase) -> Message:
+    headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
+    headers += [(b"Set-Cookie", cookie.OutputString().encode("ascii")) for cookie in response.cookies.values()]
+    return {"type": "http.response.start", "status": response.status_code, "headers": headers}

@@ -1,0 +1,132 @@
+"""Manifests to start from: workloads and what belongs to them."""
+
+from __future__ import annotations
+
+from sandbox.web.presets.preset import Preset
+
+MANIFESTS: tuple[Preset, ...] = (
+    Preset(
+        "deployment",
+        "Deployment over three zones",
+        "Six replicas, evenly over the zones with maxSkew 1.",
+        """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: shop
+spec:
+  replicas: 6
+  selector:
+    matchLabels: {app: shop}
+  template:
+    metadata:
+      labels: {app: shop}
+    spec:
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels: {app: shop}
+      containers:
+      - name: main
+        image: registry.example/shop:1
+        resources:
+          requests: {cpu: 250m, memory: 256Mi}
+""",
+    ),
+    Preset(
+        "statefulset",
+        "StatefulSet",
+        "Three pods with fixed names, created one by one, no two on one node.",
+        """\
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: db
+spec:
+  replicas: 3
+  serviceName: db
+  selector:
+    matchLabels: {app: db}
+  template:
+    metadata:
+      labels: {app: db}
+    spec:
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - labelSelector:
+              matchLabels: {app: db}
+            topologyKey: kubernetes.io/hostname
+      containers:
+      - name: main
+        image: registry.example/db:1
+        resources:
+          requests: {cpu: 500m, memory: 1Gi}
+""",
+    ),
+    Preset(
+        "daemonset",
+        "DaemonSet",
+        "One pod on every node that its tolerations allow.",
+        """\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: agent
+spec:
+  selector:
+    matchLabels: {app: agent}
+  template:
+    metadata:
+      labels: {app: agent}
+    spec:
+      priorityClassName: system-node-critical
+      containers:
+      - name: main
+        image: registry.example/agent:1
+        resources:
+          requests: {cpu: 100m, memory: 128Mi}
+""",
+    ),
+    Preset(
+        "job",
+        "Job",
+        "Six pods that run to their end, two at a time.",
+        """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: report
+spec:
+  completions: 6
+  parallelism: 2
+  template:
+    metadata:
+      labels: {app: report}
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: main
+        image: registry.example/report:1
+        resources:
+          requests: {cpu: 500m, memory: 512Mi}
+""",
+    ),
+    Preset(
+        "budget",
+        "PodDisruptionBudget",
+        "Only one pod with app=shop may be evicted at a time.",
+        """\
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: shop
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {app: shop}
+""",
+    ),
+)

@@ -1,0 +1,93 @@
+"""The schema as one document for the browser: kinds, and the fields of every type.
+
+``kinds``: kind → its ``type``, ``versions``, what it is (``says``), and ``alone`` when it is a file and no object.
+``types``: type → field → ``shown`` (its type in words), ``type``, and where there are any ``holds`` (list or map),
+``required``, ``says``, ``values``, ``from`` and ``part`` (a table of the cluster), ``selects``, and ``by``: the type
+by the ``name`` that stands beside the field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+from sandbox.web.schema.help import HELP
+from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
+from scheduler_engine.api.fields import TYPES
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.config import schema as config
+
+Entry = dict[str, Any]
+
+SHOWN = {
+    "bool": "boolean",
+    "float32": "number",
+    "int32": "integer",
+    "int64": "integer",
+    "intstr": "integer or string",
+    "microtime": "time",
+    "raw": "any",
+}
+"""Scalars whose name is not how people call them."""
+HOLDERS = {"one": "{}", "list": "list of {}", "map": "map of {}"}
+
+
+def document() -> dict[str, Any]:
+    kinds: dict[str, Entry] = {
+        kind.name: {"type": kind.name, "versions": kind.api_versions, "says": kind.about} for kind in KINDS.values()
+    }
+    kinds[config.KIND] = {
+        "type": config.KIND,
+        "versions": (config.API_VERSION,),
+        "says": HELP[config.KIND],
+        "alone": True,
+    }
+    types = {name: dict(_fields_of_objects(name)) for name in TYPES}
+    for struct in (config.CONFIGURATION, *config.PLUGIN_ARGS.values()):
+        _add_struct(struct, types)
+    types["PluginConfig"]["args"]["by"] = {plugin: struct.name for plugin, struct in config.PLUGIN_ARGS.items()}
+    return {"kinds": kinds, "types": types}
+
+
+def _fields_of_objects(name: str) -> Iterator[tuple[str, Entry]]:
+    for field, spec in TYPES[name].items():
+        yield field, _entry(f"{name}.{field}", spec.type, spec.holds, spec.always)
+
+
+def _add_struct(struct: config.Struct, types: dict[str, dict[str, Entry]]) -> None:
+    """The type and those in it. What the configuration has of ``core/v1`` is there already."""
+    if struct.name in types:
+        return
+    fields = types[struct.name] = {}
+    for field, spec in struct.fields.items():
+        holds, inner = _held(spec.type)
+        fields[field] = _entry(f"{struct.name}.{field}", getattr(inner, "name", inner), holds)
+        if isinstance(inner, config.Struct):
+            _add_struct(inner, types)
+
+
+def _held(kind: Any) -> tuple[str, Any]:
+    holders = {config.ListOf: "list", config.MapOf: "map"}
+    return (holders[type(kind)], kind.item) if type(kind) in holders else ("one", kind)
+
+
+def _entry(key: str, type_name: str, holds: str, required: bool = False) -> Entry:
+    source = SOURCES.get(key)
+    told: Mapping[str, Any] = {
+        "holds": "" if holds == "one" else holds,
+        "required": required,
+        "says": HELP.get(key),
+        "values": VALUES.get(key),
+        "from": source and source.table,
+        "part": source and source.part,
+        "selects": SELECTS.get(key),
+    }
+    entry = {"type": type_name, "shown": HOLDERS[holds].format(SHOWN.get(type_name, type_name))}
+    return entry | {name: value for name, value in told.items() if value}
+
+
+TEXT = json.dumps(document(), ensure_ascii=False, separators=(",", ":"))
+DIGEST = sha256(TEXT.encode()).hexdigest()[:16]
+"""Part of its address, so that a browser may keep it."""

@@ -1,0 +1,106 @@
+"""The buttons of the toolbar and of the inspector: each is one command or one move of the head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+
+from sandbox.changes import store
+from sandbox.pool import engines
+from sandbox.storage.commands import only_steps, summary
+from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Position, log_of
+from sandbox.web.access import Access, edits, problem, who
+
+
+def _number(data: QueryDict, name: str, least: float) -> float:
+    """Raises ``ValueError`` with a sentence for the visitor."""
+    try:
+        number = float(data.get(name, ""))
+    except ValueError:
+        number = float("nan")
+    if not least <= number < 1e9:
+        raise ValueError(f"{name} must be a number of at least {least:g}.")
+    return int(number) if number.is_integer() else number
+
+
+def _advance(data: QueryDict) -> dict[str, Any]:
+    command: dict[str, Any] = {"kind": "advance", "seconds": _number(data, "seconds", 0.000001)}
+    return command | {"play": True} if data.get("play") == "1" else command
+
+
+COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
+    "stage": lambda data: {"kind": "stage"},
+    "pod": lambda data: {"kind": "pod"},
+    "settle": lambda data: {"kind": "settle"},
+    "run": lambda data: {"kind": "run"},
+    "advance": _advance,
+    "assumed-ttl": lambda data: {"kind": "assumed-ttl", "seconds": _number(data, "seconds", 0)},
+    "admission": lambda data: {
+        "kind": "admission",
+        "plugin": data.get("plugin", ""),
+        "enabled": data.get("enabled") == "1",
+    },
+}
+MOVES: dict[str, Callable[[Position, QueryDict], int]] = {
+    "back": lambda position, data: position.head - 1,
+    "forward": lambda position, data: position.head + 1,
+    "goto": lambda position, data: int(_number(data, "n", 0)),
+}
+
+
+@edits
+def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
+    try:
+        if verb in COMMANDS:
+            store.execute(access.sandbox, COMMANDS[verb](request.POST), who(request))
+        elif verb == "stop":
+            return _stop(request, access)
+        elif verb in MOVES:
+            store.go_to(access.sandbox, lambda position: MOVES[verb](position, request.POST))
+            if verb == "back":
+                return _undone(request, access)
+        else:
+            raise Http404
+    except ValueError as error:
+        return problem(request, 400, str(error))
+    return HttpResponse(status=204)
+
+
+def _undone(request: HttpRequest, access: Access) -> HttpResponse:
+    """What a step back undid is told, but for the scheduler's own steps: the page shows those."""
+    head = Position.of(Sandbox.objects.get(pk=access.sandbox.pk)).head
+    text = log_of(access.sandbox.pk).filter(n=head + 1).values_list("command", flat=True).first()
+    if text is None or only_steps(text):
+        return HttpResponse(status=204)
+    message = f"Undone: {summary(text)}. Press Forward to redo."
+    response = problem(request, 200, message, calm=True)
+    response["HX-Retarget"], response["HX-Reswap"] = "#notice", "innerHTML"
+    return response
+
+
+def _stop(request: HttpRequest, access: Access) -> HttpResponse:
+    """What was to be stopped says so to whoever asked for it."""
+    engines.stop(access.sandbox.pk)
+    if request.headers.get("HX-Request"):
+        return HttpResponse(status=204)
+    return redirect("workbench", access.sandbox.pk, access.token)
+
+
+@edits
+def delete(request: HttpRequest, access: Access) -> HttpResponse:
+    named = {"object_kind": request.POST.get("kind", ""), "key": request.POST.get("key", "")}
+    policy = {"propagation_policy": request.POST["policy"]} if request.POST.get("policy") else {}
+    command = {"kind": "delete", **named, **policy}
+    store.execute(access.sandbox, command, who(request))
+    return HttpResponse(status=204)
+
+
+@edits
+def cordon(request: HttpRequest, access: Access) -> HttpResponse:
+    command = {"kind": "cordon", "node": request.POST.get("node", ""), "on": request.POST.get("on") == "1"}
+    store.execute(access.sandbox, command, who(request))
+    return HttpResponse(status=204)

@@ -1,0 +1,62 @@
+"""Two sandboxes in one page, stepped together: the same story under different rules."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from django.utils.http import urlencode
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from sandbox.changes.opening import open_scenario
+from sandbox.library.scenarios import scenarios
+from sandbox.web.access import limited, open_access, problem, readable_body
+
+SIDES = ("left", "right")
+RULES = {"v1.34": "compare.by-v1-34", "design-doc": "compare.by-the-design-doc"}
+"""Queue rules → the key of what they do otherwise than the others."""
+
+
+@csrf_exempt  # As for every new sandbox: a forged request makes two that nobody knows.
+@require_http_methods(["GET", "HEAD", "POST"])
+def compare(request: HttpRequest) -> HttpResponse:
+    """GET: the workbenches whose paths are ``left`` and ``right``; POST: those of two scenarios, opened anew."""
+    return open_both(request) if request.method == "POST" else show_both(request)
+
+
+def show_both(request: HttpRequest) -> HttpResponse:
+    paths = {side: request.GET.get(side, "") for side in SIDES}
+    found = [_workbench(path) for path in paths.values()]
+    if None in found:
+        return problem(request, 404, "Name two sandboxes, as in /compare/?left=/s/…/&right=/s/…/.")
+    shown = [open_access(**match.kwargs) for match in found if match is not None]
+    sandboxes = [access.sandbox if access else None for access in shown]
+    rules = [RULES[sandbox.queue_rules] if sandbox else "" for sandbox in sandboxes]
+    differ = len(set(rules)) == len(SIDES)
+    sides = [
+        {"name": side, "path": paths[side], "sandbox": sandbox, "rules": key if differ else ""}
+        for side, sandbox, key in zip(SIDES, sandboxes, rules, strict=True)
+    ]
+    return render(request, "compare.html", {"sides": sides})
+
+
+@limited
+@readable_body
+def open_both(request: HttpRequest) -> HttpResponse:
+    chosen = [scenarios().get(request.POST.get(side, "")) for side in SIDES]
+    found = [scenario for scenario in chosen if scenario is not None]
+    if len(found) < len(SIDES):
+        return problem(request, 404, "There is no such scenario.")
+    made = [open_scenario(scenario) for scenario in found]
+    paths = [reverse("workbench", args=[sandbox.pk, token]) for sandbox, token in made]
+    return redirect(f"{reverse('compare')}?{urlencode(dict(zip(SIDES, paths, strict=True)))}")
+
+
+def _workbench(path: str) -> ResolverMatch | None:
+    """Nothing but a workbench of this site is ever shown in a frame."""
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return None
+    return match if match.view_name == "workbench" else None

@@ -1,0 +1,47 @@
+"""The pages from which one begins to learn: the course, the gallery of misconceptions, the challenges."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from itertools import groupby
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from sandbox.library import course as maps
+from sandbox.library.shelf import shelf, todays
+from sandbox.web.drawings import drawing
+from sandbox.web.shared import same_for_all
+from scheduler_engine.lesson.costs import PRICES
+
+
+@require_safe
+@same_for_all()
+def course(request: HttpRequest) -> HttpResponse:
+    lessons = shelf("lessons")
+    hours = max(1, round(sum(lesson.minutes for lesson in lessons) / 60))
+    return render(request, "course.html", {"map": maps.drawn(lessons), "lessons": lessons, "hours": hours})
+
+
+@require_safe
+@same_for_all()
+def misconceptions(request: HttpRequest) -> HttpResponse:
+    found = shelf("misconceptions")
+    groups = [
+        (title, list(entries))
+        for title, entries in groupby(sorted(found, key=lambda entry: entry.group), lambda entry: entry.group)
+    ]
+    return render(request, "misconceptions.html", {"groups": groups, "count": len(found)})
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+@require_safe
+@same_for_all(_today)
+def challenges(request: HttpRequest) -> HttpResponse:
+    found = {"day": _today(), "daily": todays().lesson, "challenges": shelf("challenges")}
+    context = found | {"drawing": drawing, "prices": PRICES}
+    return render(request, "challenges.html", context)

@@ -1,0 +1,96 @@
+"""The lesson of a sandbox, predictions in any sandbox, and lessons that people bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from sandbox.changes import study
+from sandbox.changes.opening import read_lesson
+from sandbox.limits.quotas import OverQuota
+from sandbox.web.access import Access, edits, limited, readable_body, who
+from sandbox.web.views.importing import told
+from sandbox.words.say import say
+from sandbox.worker.jobs.teaching import LONGEST_LESSON
+from scheduler_engine.errors import FieldError, Rejected
+
+MOST_NAMED = 400
+LONGEST_NAME = 400
+BYTES_A_LETTER = 4
+
+
+def _part(request: HttpRequest) -> int:
+    given = request.POST.get("part", "")
+    if not (given.isascii() and given.isdigit() and len(given) < 6):
+        raise Rejected([FieldError("part", "FieldValueInvalid", say("lesson.number"))])
+    return int(given)
+
+
+def _named(request: HttpRequest) -> list[str] | None:
+    """None: somebody looks without guessing."""
+    if request.POST.get("look"):
+        return None
+    return [name[:LONGEST_NAME] for name in request.POST.getlist("named")[:MOST_NAMED]]
+
+
+VERBS: Mapping[str, Callable[[HttpRequest, Access], None]] = {
+    "step": lambda request, access: study.step(access.sandbox, _part(request), who(request)),
+    "turn": lambda request, access: study.turn_to(access.sandbox, _part(request), who(request)),
+    "hint": lambda request, access: study.hint(access.sandbox),
+    "catch-up": lambda request, access: study.catch_up(access.sandbox, who(request)),
+    "answer": lambda request, access: study.answer(access.sandbox, _named(request), who=who(request)),
+}
+
+
+@edits
+def lesson(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
+    if verb not in VERBS:
+        raise Http404
+    VERBS[verb](request, access)
+    return HttpResponse(status=204)
+
+
+@edits
+def predict(request: HttpRequest, access: Access) -> HttpResponse:
+    key = request.POST.get("question", "")[:LONGEST_NAME]
+    study.answer(access.sandbox, _named(request), predicts=True, who=who(request), key=key)
+    return HttpResponse(status=204)
+
+
+@csrf_exempt  # As for every new sandbox: a forged request makes one that nobody knows.
+@require_POST
+@limited
+@readable_body
+@partial(told, page="lesson_refused.html")
+def open_own(request: HttpRequest) -> HttpResponse:
+    """A sandbox of a lesson in a file (``file``, or its text in ``text``)."""
+    text, name = brought_text(request)
+    sandbox, token = study.open_learned(read_lesson(text, name), text=text)
+    return redirect("workbench", sandbox.pk, token)
+
+
+def brought_text(request: HttpRequest) -> tuple[str, str]:
+    """The text of a form's file, and its name. Raises ``OverQuota`` or ``Rejected``."""
+    file, text = request.FILES.get("file"), request.POST.get("text", "")
+    if file is not None:
+        if (file.size or 0) > BYTES_A_LETTER * LONGEST_LESSON:
+            raise OverQuota(say("lesson.large", most=BYTES_A_LETTER * LONGEST_LESSON), 413)
+        try:
+            text = file.read().decode()
+        except UnicodeDecodeError:
+            raise Rejected(say("lesson.no-text")) from None
+    if not text.strip():
+        raise Rejected(say("lesson.no-file"))
+    return text, (file.name if file is not None else None) or "lesson.yaml"
+
+
+urlpatterns: list[URLPattern] = [
+    path("lesson/<str:verb>/", lesson, name="lesson"),
+    path("predict/", predict, name="predict"),
+]

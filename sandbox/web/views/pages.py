@@ -1,0 +1,131 @@
+"""The landing page, making a sandbox, and the workbench."""
+
+from __future__ import annotations
+
+import json
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from sandbox.changes import store
+from sandbox.changes.opening import open_scenario
+from sandbox.changes.study import open_lesson
+from sandbox.library.scenarios import guide, scenarios, story
+from sandbox.library.shelf import DAILY, lessons, shelf, todays
+from sandbox.limits.quotas import quotas
+from sandbox.panels import EMBEDS, GROUPS, PANELS, TABLES, TABS, frames
+from sandbox.panels.view import View
+from sandbox.pool import engines
+from sandbox.storage.models import Study
+from sandbox.storage.records import QUEUE_RULES
+from sandbox.web.access import Access, limited, problem, readable_body, reads
+from sandbox.web.drawings import drawing
+from sandbox.web.forms import FORMS, MORE, blank_rows
+from sandbox.web.forms.shapes import TOPOLOGY_KEYS
+from sandbox.web.glossary import TERMS
+from sandbox.web.presets import CLUSTERS, MANIFESTS, PRESETS
+from sandbox.web.schema.document import DIGEST
+from sandbox.web.shared import same_for_all
+from sandbox.web.views.importing import KUBECTL
+from sandbox.words.say import say
+from sandbox.worker import jobs
+from sandbox.worker.errors import EngineError, Occupied
+from sandbox.worker.jobs.exporting import EXPECT
+from sandbox.worker.jobs.exporting import FORMS as EXPORTS
+
+LOOK_AGAIN_SECONDS = "5"
+
+
+@require_safe
+@same_for_all(lambda: settings.IMPORT_BYTES)
+def landing(request: HttpRequest) -> HttpResponse:
+    found = list(scenarios().values())
+    featured = found[0].slug if found else ""
+    door = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
+    return render(
+        request,
+        "landing.html",
+        {"scenarios": found, "featured": featured, "drawing": drawing, "lessons": shelf("lessons"), **door},
+    )
+
+
+@csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.
+@require_POST
+@limited
+@readable_body
+def create(request: HttpRequest) -> HttpResponse:
+    if wanted := request.POST.get("lesson", ""):
+        placed = todays() if wanted == DAILY else lessons().get(wanted)
+        if placed is None:
+            return problem(request, 404, say("lesson.no-such"))
+        sandbox, token = open_lesson(placed)
+        return redirect("workbench", sandbox.pk, token)
+    slug, rules = request.POST.get("scenario", ""), request.POST.get("queue_rules", QUEUE_RULES[0])
+    scenario = scenarios().get(slug)
+    if slug and scenario is None:
+        return problem(request, 404, "There is no such scenario.")
+    if rules not in QUEUE_RULES:
+        return problem(request, 400, "There are no such queue rules.")
+    sandbox, token = store.create("Empty sandbox", queue_rules=rules) if scenario is None else open_scenario(scenario)
+    return redirect("workbench", sandbox.pk, token)
+
+
+def _later(request: HttpRequest, access: Access, base: str, error: EngineError) -> HttpResponse:
+    """A page that looks again by itself, as something takes long in the sandbox."""
+    context = {"sandbox": access.sandbox, "can_edit": access.can_edit, "base": base, "message": str(error)}
+    # A browser takes 409 for a failure of the page; this one is on its way.
+    status = 202 if isinstance(error, Occupied) else error.status
+    response = render(request, "later.html", context, status=status)
+    response.headers["Refresh"] = response.headers["Retry-After"] = LOOK_AGAIN_SECONDS
+    return response
+
+
+@reads
+def workbench(request: HttpRequest, access: Access) -> HttpResponse:
+    sandbox = access.sandbox
+    scenario = story(sandbox.scenario, sandbox.story)
+    view = View.from_mapping(request.GET.dict())
+    tab = next((name for name in (request.GET.get("tab"), scenario and scenario.tab) if name in TABS), "")
+    base = reverse("workbench", args=[sandbox.pk, access.token])
+    try:
+        found = engines.read(sandbox, jobs.fragments, view, list(PANELS), access.can_edit, False, {})
+    except EngineError as error:
+        return _later(request, access, base, error)
+    context = {
+        "sandbox": {
+            "title": sandbox.title,
+            "id": str(sandbox.pk),
+            "can_edit": access.can_edit,
+            "edit_url": request.build_absolute_uri(base) if access.can_edit else "",
+            "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, access.watching])),
+        },
+        "fragments": {panel: fragment.html for panel, fragment in found.items()},
+        "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
+        "groups": GROUPS,
+        "styles": [panel.id for panel in PANELS.values() if panel.styles],
+        "terms": TERMS,
+        "tab": tab,
+        "looked": json.dumps(view.as_json()),
+        "scenario": scenario,
+        "learns": Study.objects.filter(sandbox=sandbox).exists(),
+        "steps": guide(sandbox.scenario, sandbox.story).steps,
+        "forms": {kind: form() for kind, form in FORMS.items()},
+        "more": MORE,
+        "blanks": blank_rows(),
+        "topology_keys": TOPOLOGY_KEYS,
+        "presets": PRESETS,
+        "manifests": MANIFESTS,
+        "ready": (*CLUSTERS, *MANIFESTS),
+        "most_bytes": quotas().manifest_bytes,
+        "exports": {"forms": EXPORTS, "expect": EXPECT, "tables": [name for name in TABLES if name in TABS]},
+        "embeds": {
+            name: (", ".join(PANELS[panel].title for panel in panels), name in frames.USUAL)
+            for name, panels in EMBEDS.items()
+        },
+        "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
+    }
+    return render(request, "workbench.html", context)

@@ -1,0 +1,96 @@
+"""Single fragments that the page asks for: a panel, an object's manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from sandbox.library.scenarios import scenarios
+from sandbox.panels import PANELS, TABS
+from sandbox.panels.facts.finding import EDIT, Hit
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.view import View
+from sandbox.pool import engines
+from sandbox.web.access import Access, reads
+from sandbox.web.glossary import TERMS
+from sandbox.worker import jobs
+from sandbox.worker.job import Job
+
+T = TypeVar("T")
+
+LONGEST_WANTED = 80
+MOST_NAMED = 8
+READ = "read"
+"""Leads to the object's YAML, for those who may not change it."""
+
+
+@reads
+def panel(request: HttpRequest, access: Access, panel_id: str) -> HttpResponse:
+    if panel_id not in PANELS:
+        raise Http404
+    view = View.from_mapping(request.GET.dict())
+    found = engines.read(access.sandbox, jobs.fragments, view, [panel_id], access.can_edit, False, {})
+    return HttpResponse(found[panel_id].html)
+
+
+@reads
+def dump(request: HttpRequest, access: Access) -> HttpResponse:
+    """The scheduler's cache and queue as text, as a real one logs them on SIGUSR2."""
+    view = View.from_mapping(request.GET.dict())
+    return HttpResponse(engines.read(access.sandbox, jobs.cache_dump, view), content_type="text/plain; charset=utf-8")
+
+
+@reads
+def find(request: HttpRequest, access: Access) -> HttpResponse:
+    """What the letters ``q`` may mean in this sandbox, and among the terms and the scenarios."""
+    wanted = request.GET.get("q", "").strip()[:LONGEST_WANTED]
+    hits, more = list[Hit](), 0
+    if wanted:
+        at = View.from_mapping(request.GET.dict()).at
+        hits, more = engines.read(access.sandbox, jobs.find, wanted, at)
+        if not access.can_edit:
+            hits = [hit._replace(leads=_to_read(hit.leads)) for hit in hits]
+    low = wanted.casefold()
+
+    def named(things: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:
+        return [thing for thing in things if wanted and low in name(thing).casefold()][:MOST_NAMED]
+
+    context = {
+        "wanted": wanted,
+        "hits": hits,
+        "more": more,
+        "tabs": named(TABS.values(), lambda panel: panel.title),
+        "terms": named(TERMS, lambda term: term.name),
+        "scenarios": named(scenarios().values(), lambda scenario: scenario.title),
+    }
+    return render(request, "fragments/found.html", context)
+
+
+def _to_read(leads: dict[str, Any]) -> dict[str, Any]:
+    """Who only watches reads what others would edit."""
+    return {READ if name == EDIT else name: value for name, value in leads.items()}
+
+
+@reads
+def manifest(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
+    """The manifest of the object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace)."""
+    text = _about(request, access, jobs.manifest_text, kind)
+    return render(request, "fragments/yaml_preview.html", {"yaml": text, "errors": []})
+
+
+@reads
+def admission(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
+    """What the API server made of the manifest of the object ``kind``/``key`` that was applied."""
+    return render(request, "fragments/admission.html", {"lines": _about(request, access, jobs.admission, kind)})
+
+
+def _about(request: HttpRequest, access: Access, job: Job[[str, str, Moment | None], T | None], kind: str) -> T:
+    """What a job tells of one object at the moment that is looked at. Raises ``Http404`` when there is nothing."""
+    at = View.from_mapping(request.GET.dict()).at
+    found = engines.read(access.sandbox, job, kind, request.GET.get("key", ""), at)
+    if found is None:
+        raise Http404
+    return found

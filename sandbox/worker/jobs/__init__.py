@@ -1,0 +1,85 @@
+"""All jobs of a worker. Each may raise ``StateGone`` if the log no longer holds the position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.worker.job import Job
+from sandbox.worker.jobs.drawing import fragments
+from sandbox.worker.jobs.embedding import embedded
+from sandbox.worker.jobs.exporting import csv, export
+from sandbox.worker.jobs.importing import import_commands, import_outlook, import_read, import_scenario, way_to
+from sandbox.worker.jobs.log import arrive, execute, log_until
+from sandbox.worker.jobs.manifests import check, locate, trial
+from sandbox.worker.jobs.reading import (
+    admission,
+    cache_dump,
+    expectation,
+    facts,
+    fault_choices,
+    find,
+    leader_form,
+    manifest,
+    manifest_text,
+    names,
+    objects,
+    offers,
+    prometheus,
+    state,
+    steps_made,
+    trace,
+)
+from sandbox.worker.jobs.rooms import room_outcome, room_question
+from sandbox.worker.jobs.teaching import (
+    lesson_comes_true,
+    lesson_guess,
+    lesson_read,
+    lesson_stands,
+    lesson_steps,
+    lesson_way,
+)
+
+__all__ = [
+    "admission",
+    "arrive",
+    "cache_dump",
+    "check",
+    "csv",
+    "embedded",
+    "execute",
+    "expectation",
+    "export",
+    "facts",
+    "fault_choices",
+    "find",
+    "fragments",
+    "import_commands",
+    "import_outlook",
+    "import_read",
+    "import_scenario",
+    "leader_form",
+    "lesson_comes_true",
+    "lesson_guess",
+    "lesson_read",
+    "lesson_stands",
+    "lesson_steps",
+    "lesson_way",
+    "locate",
+    "log_until",
+    "manifest",
+    "manifest_text",
+    "names",
+    "objects",
+    "offers",
+    "prometheus",
+    "room_outcome",
+    "room_question",
+    "state",
+    "steps_made",
+    "trace",
+    "trial",
+    "way_to",
+]
+
+JOBS: dict[str, Job[..., Any]] = {name: globals()[name] for name in __all__}
+"""Name on the line → job."""

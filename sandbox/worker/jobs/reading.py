@@ -1,0 +1,156 @@
+"""Jobs that read a sandbox: its objects, its queue, its trace, and what a panel shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels import PANELS, faults
+from sandbox.panels.cache.dump import dump
+from sandbox.panels.facts import finding, offering
+from sandbox.panels.facts.admission import admitted
+from sandbox.panels.facts.finding import Hit
+from sandbox.panels.leader import panel as leader
+from sandbox.panels.model import steps
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.state import by_expiry, by_priority
+from sandbox.panels.model.world import World
+from sandbox.panels.view import View
+from sandbox.storage.records import Position
+from sandbox.words.yaml_text import written
+from sandbox.worker import expecting, rendering
+from sandbox.worker.job import reading
+from sandbox.worker.live import Live
+from sandbox.worker.plain import plain
+from scheduler_engine import metrics
+from scheduler_engine.replay import entry_line
+
+LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expiry} | dict.fromkeys(
+    ("unschedulablePods", "gated", "inFlight"), by_priority
+)
+
+
+@reading
+def manifest(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> dict[str, Any] | None:
+    """The object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace), at a moment."""
+    live.move_to(position)
+    return live.at(at).objects.get(kind, {}).get(key)
+
+
+@reading
+def manifest_text(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> str | None:
+    """The same as YAML."""
+    found = manifest(live, position, kind, key, at)
+    return None if found is None else written(found)
+
+
+@reading
+def admission(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> list[Any] | None:
+    """What the API server changed in the manifest that was applied, line by line, at a moment."""
+    live.move_to(position)
+    return admitted(live.at(at), kind, key)
+
+
+@reading
+def names(live: Live, position: Position, kind: str, namespace: str) -> list[str]:
+    """Of the objects of a kind; ``namespace``: "" for a kind without."""
+    start = f"{namespace}/" if namespace else ""
+    return [key.removeprefix(start) for key in _world(live, position).objects.get(kind, {}) if key.startswith(start)]
+
+
+@reading
+def objects(live: Live, position: Position, kind: str, after: str, limit: int) -> tuple[list[Any], str]:
+    """Manifests of a kind in order of their keys, those after a key; and the key to go on from, "" at the end."""
+    held = _world(live, position).objects.get(kind, {})
+    keys = sorted(key for key in held if key > after)
+    return [held[key] for key in keys[:limit]], keys[limit - 1] if len(keys) > limit else ""
+
+
+@reading
+def find(live: Live, position: Position, wanted: str, at: Moment | None = None) -> tuple[list[Hit], int]:
+    """What a few letters may mean, at a moment; and how many more there are."""
+    live.move_to(position)
+    return finding.find(live.at(at), wanted)
+
+
+@reading
+def offers(live: Live, position: Position) -> dict[str, Any]:
+    """What the manifests of an editor may speak of."""
+    return offering.offers(_world(live, position))
+
+
+@reading
+def fault_choices(live: Live, position: Position, point: str, profile: str) -> dict[str, Any]:
+    return faults.choices(_world(live, position), point, profile)
+
+
+@reading
+def leader_form(live: Live, position: Position) -> dict[str, Any]:
+    return leader.form(_world(live, position))
+
+
+@reading
+def steps_made(live: Live, position: Position) -> int:
+    """How many steps of the scenario lie behind."""
+    return steps.made(_world(live, position))
+
+
+@reading
+def state(live: Live, position: Position) -> dict[str, Any]:
+    """Where the sandbox stands, in numbers, and who waits in which lane, in the order in which they would leave."""
+    world = _world(live, position)
+    waiting = {lane: sorted(world.lane(lane), key=key) for lane, key in LANES.items()}
+    return {
+        "seconds": world.clock_us / 1_000_000,
+        "nodes": len(world.nodes),
+        "pods": len(world.pods),
+        "bound": sum(bool(pod.pod.node_name) for pod in world.pods.values()),
+        "cycle": world.cycle.number if world.cycle else 0,
+        "queue": {lane: [queued.move.pod for queued in found] for lane, found in waiting.items() if found},
+    }
+
+
+@reading
+def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, Any]:
+    """What a panel shows."""
+    live.move_to(position)
+    live.look_up_expected(None)
+    found: dict[str, Any] = plain(PANELS[panel].stats(rendering.world_in_view(live, view), view))
+    return found
+
+
+@reading
+def expectation(
+    live: Live, position: Position, fact: str, about: dict[str, Any], at: Moment | None = None
+) -> tuple[dict[str, Any] | None, int, int, int]:
+    """A fact as an expectation, and where it stands. Raises ``Rejected``."""
+    live.move_to(position)
+    live.check_whole()
+    return expecting.fact(live, at, fact, about)
+
+
+@reading
+def trace(live: Live, position: Position, after: int, limit: int) -> list[str]:
+    """Entries of the trace as JSON texts, those after so many."""
+    entries = _world(live, position).entries[after : after + limit]
+    return [entry_line(entry) for entry in entries]
+
+
+@reading
+def prometheus(live: Live, position: Position) -> str:
+    live.move_to(position)
+    return metrics.render(live.simulation)
+
+
+@reading
+def cache_dump(live: Live, position: Position, view: View) -> str:
+    """What the scheduler that is looked at would log on SIGUSR2, at the moment that is looked at."""
+    live.move_to(position)
+    world = live.at(view.at)
+    world.look_at(view.replica)
+    return dump(world)
+
+
+def _world(live: Live, position: Position) -> World:
+    live.move_to(position)
+    live.world.look_at("")
+    return live.world

@@ -1,0 +1,154 @@
+"""The reasons of a reveal in words, from what the engine gives as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from sandbox.words.amounts import short_name
+from sandbox.words.phrases import listed
+from sandbox.words.say import say
+from scheduler_engine.framework.events import ACTION_NAMES
+from scheduler_engine.lesson.ends import Why
+
+FAILURE = "ScheduleAttemptFailure"
+LANES = {
+    "activeQ": "reveal.in-active",
+    "backoffQ": "reveal.in-backoff",
+    "errorBackoffQ": "reveal.in-error-backoff",
+    "unschedulablePods": "reveal.in-unschedulable",
+    "gated": "reveal.in-gated",
+}
+CAUSES = {
+    "UnschedulablePodAdd": "reveal.came-new",
+    "UnschedulablePodUpdate": "reveal.came-changed",
+    "UnschedulablePodUpdatePodSchedulingGatesEliminated": "reveal.came-gate-opened",
+    "BackoffComplete": "reveal.came-backoff-over",
+    "UnschedulableTimeout": "reveal.came-too-long",
+    "ForceActivate": "reveal.came-activated",
+}
+"""Cause of a move → the sentence, where it is not simply an event of the cluster."""
+OBJECTS = {
+    "Node": "reveal.object-node",
+    "AssignedPod": "reveal.object-pod-with-node",
+    "UnschedulablePod": "reveal.object-pod-without-node",
+    "Service": "reveal.object-service",
+    "PersistentVolume": "reveal.object-volume",
+    "PersistentVolumeClaim": "reveal.object-claim",
+    "storage.k8s.io/StorageClass": "reveal.object-class",
+    "storage.k8s.io/CSINode": "reveal.object-csi-node",
+    "storage.k8s.io/CSIDriver": "reveal.object-csi-driver",
+    "storage.k8s.io/CSIStorageCapacity": "reveal.object-csi-capacity",
+    "storage.k8s.io/VolumeAttachment": "reveal.object-attachment",
+    "resource.k8s.io/ResourceClaim": "reveal.object-resource-claim",
+    "resource.k8s.io/ResourceSlice": "reveal.object-resource-slice",
+    "resource.k8s.io/DeviceClass": "reveal.object-device-class",
+}
+"""Resource of a cluster event → what it is called."""
+ACTIONS = {
+    "Add": "reveal.did-add",
+    "Delete": "reveal.did-delete",
+    "Update": "reveal.did-update",
+    "UpdateNodeAllocatable": "reveal.did-allocatable",
+    "UpdateNodeLabel": "reveal.did-label",
+    "UpdateNodeTaint": "reveal.did-taint",
+    "UpdateNodeCondition": "reveal.did-condition",
+    "UpdateNodeAnnotation": "reveal.did-annotation",
+    "UpdatePodLabel": "reveal.did-label",
+    "UpdatePodScaleDown": "reveal.did-scale-down",
+    "UpdatePodToleration": "reveal.did-toleration",
+    "UpdatePodSchedulingGatesEliminated": "reveal.did-gates",
+    "UpdatePodGeneratedResourceClaim": "reveal.did-generated-claim",
+    "All": "reveal.did-all",
+}
+"""Action of a cluster event, as its label ends → what happened."""
+
+
+def happened(event: str) -> str:
+    """A cluster event by its label, such as ``NodeAdd``. KeyError for what is none."""
+    action = max((name for name in ACTION_NAMES.values() if event.endswith(name)), key=len, default="")
+    return say(ACTIONS[action], object=say(OBJECTS[event.removesuffix(action)]))
+
+
+def because(cause: str, plugin: str, plugins: tuple[str, ...], target: str) -> str:
+    """How a pod came to a lane: by the cause of its last move, in a sentence. KeyError for a cause that is none."""
+    if cause == FAILURE and target != "unschedulablePods":
+        return say("reveal.came-noted", plugin=plugin) if plugin else say("reveal.came-noted-without")
+    if cause == FAILURE:
+        return say("reveal.came-failed", plugins=listed([*plugins])) if plugins else say("reveal.came-failed-without")
+    if cause in CAUSES:
+        return say(CAUSES[cause])
+    if plugin:
+        return say("reveal.came-by-event-hint", event=happened(cause), plugin=plugin)
+    return say("reveal.came-by-event", event=happened(cause))
+
+
+def _moved(values: Mapping[str, Any]) -> str:
+    lane, cause, plugins = values["lane"], values["cause"], values["plugins"]
+    why = because(cause, values["plugin"], plugins, lane) if lane not in ("gated", "errorBackoffQ") else ""
+    return say(LANES[lane], because=why, gate=values["gate"])
+
+
+def _reasons(key: str, values: Mapping[str, Any]) -> str:
+    return say(key, **{**values, "reasons": "; ".join(values["reasons"])})
+
+
+def _about(key: str, values: Mapping[str, Any]) -> str:
+    """A sentence about a pod, and perhaps a node."""
+    return say(key, **{**values, "pod": short_name(values["pod"])})
+
+
+WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "abandoned": lambda values: say("reveal.abandoned", pod=short_name(values["pod"])),
+    "bound": lambda values: say("reveal.bound", node=values["node"]),
+    "drawn": lambda values: say("reveal.drawn", total=values["total"], count=values["count"]),
+    "error": lambda values: say("reveal.error", pod=short_name(values["pod"]), message=values["message"].rstrip(".")),
+    "gone": lambda values: say("reveal.gone", pod=short_name(values["pod"])),
+    "in-flight": lambda values: say("reveal.in-flight", pod=short_name(values["pod"])),
+    "leaves-already": lambda values: say("reveal.leaves-already", node=values["node"]),
+    "leaves": lambda values: (
+        say("reveal.leaves-by", node=values["node"], rung=values["rung"])
+        if values["rung"]
+        else say("reveal.leaves", node=values["node"])
+    ),
+    "moved": _moved,
+    "narrowed": lambda values: say("reveal.narrowed"),
+    "no-attempt": lambda values: say("reveal.no-attempt", pod=short_name(values["pod"])),
+    "no-node": lambda values: say("reveal.no-node", pod=short_name(values["pod"]), message=values["message"]).rstrip(),
+    "nominated-first": lambda values: say("reveal.nominated-first", node=values["node"]),
+    "nobody-asked": lambda values: say("reveal.nobody-asked"),
+    "nobody-fits": lambda values: say("reveal.nobody-fits"),
+    "nobody-helps": partial(_about, "reveal.nobody-helps"),
+    "nobody-never": partial(_about, "reveal.nobody-never"),
+    "nobody-waits": partial(_about, "reveal.nobody-waits"),
+    "none-holds": lambda values: say("reveal.none-holds"),
+    "not-in-snapshot": lambda values: say("reveal.not-in-snapshot"),
+    "not-refused": lambda values: say(
+        "reveal.not-refused", pod=short_name(values["pod"]), node=values["node"], why=worded(values["why"])
+    ),
+    "nowhere": lambda values: say("reveal.nowhere", pod=short_name(values["pod"])),
+    "only": lambda values: say("reveal.only"),
+    "passes": lambda values: say("reveal.passes"),
+    "refused": lambda values: _reasons("reveal.refused", values),
+    "says": lambda values: _reasons("reveal.says", values),
+    "search-ended": lambda values: say("reveal.search-ended"),
+    "stays-beside": partial(_about, "reveal.stays-beside"),
+    "stays-for-better": lambda values: (
+        say("reveal.stays-for-better-by", node=values["node"], rung=values["rung"])
+        if values["rung"]
+        else say("reveal.stays-for-better", node=values["node"])
+    ),
+    "stays-important": partial(_about, "reveal.stays-important"),
+    "stays-in-vain": partial(_about, "reveal.stays-in-vain"),
+    "stays-narrowed": partial(_about, "reveal.stays-narrowed"),
+    "stays-refused": partial(_reasons, "reveal.stays-refused"),
+    "stays-untried": partial(_about, "reveal.stays-untried"),
+    "total": lambda values: say("reveal.total", total=values["total"]),
+}
+"""Key of a reason → its sentence."""
+
+
+def worded(why: Why) -> str:
+    """A reason in a sentence or two. KeyError for a reason that nobody words."""
+    return WORDED[why.key](why.values)

@@ -1,0 +1,19 @@
+"""How far a job has come that takes long, in words."""
+
+from __future__ import annotations
+
+from sandbox.storage.records import Position
+from sandbox.words.amounts import clock
+from sandbox.words.phrases import plural
+from sandbox.words.say import say
+from sandbox.worker.live import Live
+
+
+def progress(live: Live, position: Position) -> str:
+    """Of a job at ``position``, in the middle of which it is asked: what is read here changes between two steps."""
+    pods = live.simulation.api.pods()
+    bound = sum(bool(pod.node_name) for pod in pods)
+    so_far = say("progress.so-far", bound=bound, pods=plural(len(pods), "pod"), clock=clock(live.simulation.now_us))
+    if live.n >= position.head:
+        return so_far
+    return say("progress.again", n=live.n + 1, head=position.head, so_far=so_far)

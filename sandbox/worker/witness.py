@@ -1,0 +1,118 @@
+"""Plugins of a live sandbox, asked about what they said: those of the simulation itself, or of one made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.world import World
+from sandbox.worker import earlier
+from sandbox.worker.live import Live
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.facts import Fact, Facts, Room
+from scheduler_engine.scheduler.explaining import (
+    filter_facts,
+    pre_filter_facts,
+    room_on,
+    score_facts,
+    search_facts,
+    standing_facts,
+)
+from scheduler_engine.scheduler.scheduler import Scheduler
+from scheduler_engine.simulation import Simulation
+
+CHEAP = 600
+"""Nodes and pods of a cluster whose past is looked into without being asked to."""
+
+
+class Asks:
+    """A ``Witness``, for whoever can say which scheduler made an attempt, and what the simulation is at the moment."""
+
+    def scheduler(self, cycle: Cycle) -> Scheduler | None:
+        """The one that made the attempt, before it began another one. None: it cannot be reached."""
+        raise NotImplementedError
+
+    def simulation_at_hand(self) -> Simulation | None:
+        """As it is at the moment that is looked at; None: it cannot be reached, or costs too much."""
+        raise NotImplementedError
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        return True
+
+    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
+        return self.asked(pre_filter_facts, cycle, plugin)
+
+    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return self.asked(filter_facts, cycle, node, plugin)
+
+    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
+        return self.asked(score_facts, cycle, node, plugin)
+
+    def asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
+        scheduler = self.scheduler(cycle)
+        return None if scheduler is None else ask(scheduler, cycle.number, *about)
+
+    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
+        scheduler = self.scheduler(cycle)
+        return None if scheduler is None else room_on(scheduler, cycle.number, node, resource)
+
+    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
+        scheduler = self.scheduler(cycle)
+        return () if scheduler is None else search_facts(scheduler, cycle.number)
+
+    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
+        simulation = self.simulation_at_hand()
+        return () if simulation is None else standing_facts(simulation.scheduler, pod, plugin)
+
+    def is_replaced_later(self, pod: str) -> bool:
+        simulation = self.simulation_at_hand()
+        return simulation is not None and simulation.is_replaced_later(pod)
+
+
+@dataclass
+class Asked(Asks):
+    """Of ``world``, which is that of the moment ``at`` (None: the present). It asks plugins everything once."""
+
+    live: Live
+    world: World
+    at: Moment | None
+    known: dict[tuple[Any, ...], Facts | None] = field(default_factory=dict)
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        newest = self.at is None and self.live.simulation.replicas.scheduler_of(cycle.number) is not None
+        return newest or self.live.size <= CHEAP
+
+    def simulation_at_hand(self) -> Simulation | None:
+        if self.at is not None and self.live.size > CHEAP:
+            return None
+        try:
+            return earlier.simulation_at(self.live, self.at)
+        except Rejected:
+            return None
+
+    def asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
+        key = (ask, cycle.number, *about)
+        if key not in self.known:
+            self.known[key] = super().asked(ask, cycle, *about)
+        return self.known[key]
+
+    def scheduler(self, cycle: Cycle) -> Scheduler | None:
+        for moment in self._moments(cycle):
+            try:
+                found = earlier.simulation_at(self.live, moment).replicas.scheduler_of(cycle.number)
+            except Rejected:
+                continue  # No command can end there.
+            if found is not None:
+                return found
+        return None
+
+    def _moments(self, cycle: Cycle) -> Iterator[Moment | None]:
+        """The one that is looked at, then the end of the attempt's scheduling cycle."""
+        yield self.at
+        mark, present = cycle.last_scheduling, self.live.world
+        if mark is not None:
+            yield present.moment_of(present.rest_at(mark.entry))

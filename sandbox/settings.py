@@ -158,7 +158,7 @@ RATE_LIMITS: dict[str, tuple[float, int]] = {
 # scheme of links; 0 = none, both headers are ignored.
 TRUSTED_PROXIES = _whole("TRUSTED_PROXIES", 0)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
-# Limits of one sandbox that differ from the defaults in sandbox/quotas.py, by field name.
+# Limits of one sandbox that differ from the defaults in sandbox/limits/quotas.py, by field name.
 QUOTAS: dict[str, int] = {}
 # Processes that execute and draw, beside the one that serves: so many for all sandboxes that are quick, one for all
 # others, and so many more at most, one for each sandbox in which something takes long. 0 = none, all in the process
@@ -180,7 +180,7 @@ FRAGMENT_CACHE_CHARACTERS = 32_000_000
 COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")
 # Bytes of all that is stored, from which on the site takes nothing more.
 STORE_BYTES = _whole("STORE_MB", 20_000) * 1_000_000
-# Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/pruning.py.
+# Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/server/pruning.py.
 PRUNE_DAYS = _whole("PRUNE_DAYS", 90)
 # Days after which a workshop that nobody has used is deleted, with the names and answers of its participants.
 ROOM_DAYS = _whole("ROOM_DAYS", 14, least=1)

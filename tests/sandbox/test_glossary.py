@@ -1,12 +1,27 @@
-"""The terms of the page: each is explained, and leads to a tab that there is."""
+"""The glossary: each term is explained, leads to a tab of the page, and has its name in the code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
+from django.utils.module_loading import import_string
 
 from sandbox.panels import TABS
 from sandbox.web.glossary import TERMS, Term
 from sandbox.words.say import ROWS, say
+
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = (
+    "# Glossary",
+    "",
+    "The terms of the page, of these documents and of the code. The page's help (key `?`) has the same list.",
+    "",
+    "| term | what it means | in the code |",
+    "|---|---|---|",
+)
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)
@@ -23,3 +38,13 @@ def test_terms_stand_in_the_order_of_the_alphabet_and_each_once() -> None:
 def test_every_explanation_belongs_to_one_term() -> None:
     explained = [key for key in ROWS if key.startswith("glossary.")]
     assert sorted(term.key for term in TERMS) == sorted(explained)
+
+
+@pytest.mark.parametrize("term", [term for term in TERMS if term.code], ids=lambda term: term.name)
+def test_the_code_has_a_term_of_the_product_under_its_name(term: Term) -> None:
+    assert import_string(term.code)
+
+
+def test_the_documents_have_the_same_glossary(golden: Callable[[Path, str], None]) -> None:
+    rows = [f"| {term.name} | {say(term.key)} | {f'`{term.code}`' if term.code else ''} |" for term in TERMS]
+    golden(ROOT / "docs/glossary.md", "\n".join([*HEAD, *rows, ""]))

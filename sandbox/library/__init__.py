@@ -1,0 +1,1 @@
+"""What is installed: lessons, misconceptions, challenges, scenarios; and those that people bring."""

@@ -1,0 +1,1 @@
+"""How the processes of the site run: threads, the channel layer, memory, log lines, hosts."""

@@ -1,1 +1,1 @@
-"""Lessons in a sandbox: the shelves they stand on, what the column beside the workbench shows, and what is asked."""
+"""Lessons in a sandbox: what the column beside the workbench shows, what it asks, and the reasons of a reveal."""

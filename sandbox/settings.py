@@ -180,7 +180,7 @@ FRAGMENT_CACHE_CHARACTERS = 32_000_000
 COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")
 # Bytes of all that is stored, from which on the site takes nothing more.
 STORE_BYTES = _whole("STORE_MB", 20_000) * 1_000_000
-# Days after which a sandbox that nobody has used is deleted, looked for once a day; 0 = never. See sandbox/server/pruning.py.
+# Days after which a sandbox that nobody has used is deleted, once a day; 0 = never. See sandbox/server/pruning.py.
 PRUNE_DAYS = _whole("PRUNE_DAYS", 90)
 # Days after which a workshop that nobody has used is deleted, with the names and answers of its participants.
 ROOM_DAYS = _whole("ROOM_DAYS", 14, least=1)

@@ -55,10 +55,14 @@ list.addEventListener('click', ({ target }) => {
   lead({ ...button.dataset });
 });
 
+function items() {
+  return [...list.querySelectorAll('button, a')];
+}
+
 function takeFirst() {
   if (!entered || listed !== text.value) return;
   entered = false;
-  list.querySelector('button, a')?.click();
+  items()[0]?.click();
 }
 
 finder.querySelector('form').addEventListener('submit', (event) => {
@@ -68,13 +72,19 @@ finder.querySelector('form').addEventListener('submit', (event) => {
 });
 
 text.addEventListener('input', () => { entered = false; });
+// The hits of the last letters may come when a person is in the list already: the focus stays on the same hit.
+let inFocus = null;
+list.addEventListener('htmx:beforeSwap', () => {
+  inFocus = list.contains(document.activeElement) ? document.activeElement.textContent : null;
+});
 list.addEventListener('htmx:afterSwap', ({ detail }) => {
   listed = detail.requestConfig.parameters.q;
+  if (inFocus !== null) (items().find((item) => item.textContent === inFocus) ?? items()[0] ?? text).focus();
   takeFirst();
 });
 
 const KEYS = {
-  ArrowDown: () => list.querySelector('button, a')?.focus(),
+  ArrowDown: () => items()[0]?.focus(),
   Escape: close, // by itself it would only empty the field
 };
 text.addEventListener('keydown', (event) => {
@@ -86,6 +96,6 @@ list.addEventListener('keydown', (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;
   event.preventDefault();
-  const items = [...list.querySelectorAll('button, a')];
-  (items[items.indexOf(document.activeElement) + step] ?? text).focus();
+  const hits = items();
+  (hits[hits.indexOf(document.activeElement) + step] ?? text).focus();
 });

@@ -20,6 +20,12 @@ ENTER_AT_ONCE = """letters => {
     field.form.requestSubmit();
 }"""
 """Open it, type and enter in one turn, so that no answer can come in between."""
+LATER_LETTER = """() => {
+    const field = document.getElementById("find-text");
+    field.value = "node-a";
+    field.dispatchEvent(new Event("input", {bubbles: true}));
+}"""
+"""Type one more letter without moving the focus, as if its hits had been on their way."""
 
 
 def look_for(page: Page, eventually: Eventually, letters: str, hits: str) -> None:
@@ -66,6 +72,17 @@ def test_arrows_go_through_the_list_and_back_to_the_letters(page: Page, eventual
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     assert focused(page) == "find-text"
+
+
+def test_hits_that_come_late_leave_the_focus_in_the_list(page: Page, eventually: Eventually) -> None:
+    open_example(page)
+    look_for(page, eventually, "node-", "node-a1")
+    while not focused(page).startswith("node-a2"):
+        page.keyboard.press("ArrowDown")
+    with page.expect_response(re.compile(r"find/\?q=node-a$")):
+        page.evaluate(LATER_LETTER)
+    eventually(lambda: "node-b1" not in text(page, "#find-list"))
+    assert focused(page).startswith("node-a2")
 
 
 def test_a_tab_and_a_term_open_the_tab_and_one_without_a_tab_the_help(page: Page, eventually: Eventually) -> None:

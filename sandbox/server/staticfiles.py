@@ -26,6 +26,8 @@ class Storage(CompressedManifestStaticFilesStorage):
     """Names every file after its content, also the modules that another one imports: a browser asks for none twice."""
 
     keep_intermediate_files = False
+    # A pass names at least one more level of the modules that import each other, and the last pass changes nothing.
+    max_post_process_passes = 20
     patterns = (
         *CompressedManifestStaticFilesStorage.patterns,
         ("js/*.js", ((r"(?P<matched>(?P<verb>from|import) '(?P<url>\./[^']+)';)", "%(verb)s '%(url)s';"),)),

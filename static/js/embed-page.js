@@ -2,7 +2,7 @@
 // around it. What may be changed the link decides, on the server; this page asks.
 
 import { connect } from './line.js';
-import { link, mark } from './links.js';
+import { link, mark, pin, pinned } from './links.js';
 import { cellOf } from './matrix.js';
 import { patch } from './patch.js';
 import { put } from './lists.js';
@@ -16,7 +16,6 @@ const acts = 'acts' in app.dataset;
 const view = JSON.parse(byId('em-view').textContent);
 let state = JSON.parse(byId('em-state').textContent);
 let at = line && state.moment.present ? '' : state.moment.at; // '' follows the present
-let pins = '';
 let chosenTab = app.dataset.tab ?? '';
 let asking = 0;
 const NO_ANSWER = 'The server does not answer, so this may be out of date. Reload the page in a minute.';
@@ -69,7 +68,7 @@ function settle() {
   byId('em-back').disabled = !moment.before;
   byId('em-step').disabled = !acts && !moment.after;
   for (const tabs of document.querySelectorAll('.em-tabs')) open(tabs);
-  mark(view, pins);
+  mark(view);
   charts();
   // The server writes links as they are on the workbench's page.
   for (const below of document.querySelectorAll('.em-hold a[href]:not([href^="/"], [href^="#"], [href*=":"])')) {
@@ -102,7 +101,7 @@ async function charts() {
     if (!loaded.has(url)) loaded.set(url, import(url));
     const { settleMap, markNodes } = await loaded.get(url);
     settleMap?.();
-    markNodes?.(view.node, pins);
+    markNodes?.(view.node, pinned());
   }
   document.dispatchEvent(new CustomEvent('look-changed'));
 }
@@ -152,7 +151,7 @@ const CLICKS = [
   ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
   ['[data-page]', (el) => choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) })],
   ['[data-order]', (el) => choose({ orders: put(view.orders, el.dataset.list, el.dataset.order), pages: put(view.pages, el.dataset.list, 0) })],
-  ['[data-nodes]', (el) => { pins = pins === el.dataset.nodes ? '' : el.dataset.nodes; mark(view, pins); }],
+  ['[data-nodes]', (el) => { pin(el.dataset.nodes); mark(view); }],
   ['i[data-at], button[data-at]', (el) => go(el.dataset.at)],
   ['button[data-why]', (el) => cell(el.dataset.node, el.dataset.why)],
   ['.mx.cells td', (el) => { const { node, plugin } = cellOf(el) ?? {}; if (plugin) cell(node, plugin); }],

@@ -3,9 +3,9 @@
 
 import { write as note } from './progress.js';
 import { read, write } from './storage.js';
+import { choose, lendTab, sendView, showOnPhone, view } from './view.js';
 
 const byId = (id) => document.getElementById(id);
-const small = matchMedia('(max-width: 760px)');
 const PANES = {
   queues: ['.p-queue', 'queue'], cluster: ['.p-cluster', 'cluster'], inspector: ['.p-inspector', 'inspector'], decision: ['#decision', 'decision'],
   timeline: ['#panel-timeline', ''], ribbon: ['#panel-ribbon', ''], sentence: ['#panel-sentence', ''],
@@ -37,8 +37,28 @@ function light(pointer) {
   byId('lesson-points').textContent = pointer.dataset.point.replace(':', ' ');
 }
 
-/** What a page does with its lesson. `page`: choose, goTo, showPane, send. */
-export function teach(view, page) {
+function goTo(tab) {
+  lendTab(tab);
+  showOnPhone('decision');
+}
+
+/** Kind of pointer → what a click on it opens. */
+const OPEN = {
+  pod: (name) => { choose({ pod: name, node: '', plugin: '' }); showOnPhone('inspector'); },
+  node: (name) => { choose({ node: name, pod: '', plugin: '' }); showOnPhone('inspector'); },
+  tab: goTo,
+  stage: (name) => { const tab = byId(`st-${name}`)?.dataset.gotoTab; if (tab) goTo(tab); },
+  queue: () => showOnPhone('queue'),
+  pane: (name) => { if (PANES[name]?.[1]) showOnPhone(PANES[name][1]); },
+  cell: (name) => {
+    const [pod, node, plugin] = name.split('@');
+    goTo('filter');
+    choose({ pod, node, plugin: plugin ?? '' });
+  },
+};
+
+/** Make pointers of the lesson work, and the switch for predictions. */
+export function teach() {
   const column = byId('lesson');
   const from = ({ target }) => {
     const pointer = target.closest?.('.ptr');
@@ -49,19 +69,6 @@ export function teach(view, page) {
   column.addEventListener('pointerleave', unlight);
   column.addEventListener('focusout', unlight);
 
-  const OPEN = {
-    pod: (name) => { page.choose({ pod: name, node: '', plugin: '' }); if (small.matches) page.showPane('inspector'); },
-    node: (name) => { page.choose({ node: name, pod: '', plugin: '' }); if (small.matches) page.showPane('inspector'); },
-    tab: (name) => page.goTo(name),
-    stage: (name) => { const tab = byId(`st-${name}`)?.dataset.gotoTab; if (tab) page.goTo(tab); },
-    queue: () => { if (small.matches) page.showPane('queue'); },
-    pane: (name) => { if (small.matches && PANES[name]?.[1]) page.showPane(PANES[name][1]); },
-    cell: (name) => {
-      const [pod, node, plugin] = name.split('@');
-      page.goTo('filter');
-      page.choose({ pod, node, plugin: plugin ?? '' });
-    },
-  };
   // Before the page's own table of clicks, which would take a pointer at a pod for a mark of it.
   column.addEventListener('click', (event) => {
     const pointer = event.target.closest('.ptr');
@@ -77,7 +84,7 @@ export function teach(view, page) {
     button.setAttribute('aria-pressed', String(on));
     view.predict = on ? 'on' : '';
     write('predict', on ? 'on' : '');
-    page.send();
+    sendView();
   };
   button.addEventListener('click', () => set(button.getAttribute('aria-pressed') !== 'true'));
   if (read('predict') === 'on') set(true);
@@ -87,7 +94,7 @@ export function teach(view, page) {
 let shown = null; // the part that was shown last
 
 /** After every update: remember how far one is; a part that opens shows what it is about. */
-export function settleLesson(page) {
+export function settleLesson() {
   const { slug, part, parts, look, finished, cost } = byId('panel-lesson').dataset;
   if (part === undefined || part === shown) return;
   const first = shown === null;
@@ -96,6 +103,6 @@ export function settleLesson(page) {
   byId('scroll-lesson').scrollTop = 0;
   if (!look || (first && location.search)) return;
   const { tab, pod, node } = JSON.parse(look);
-  if (tab) page.open(tab);
-  if (pod || node) page.choose({ pod, node, plugin: '' });
+  if (tab) lendTab(tab);
+  if (pod || node) choose({ pod, node, plugin: '' });
 }

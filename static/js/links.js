@@ -2,6 +2,14 @@
 
 const KEYS = ['pod', 'node', 'plugin'];
 let lit = [];
+let pins = ''; // nodes that a clicked phrase pins
+
+export const pinned = () => pins;
+
+/** Pin nodes, or no longer if they are pinned. */
+export function pin(nodes) {
+  pins = pins === nodes ? '' : nodes;
+}
 
 /** Light every mark of the things that are named, but for the one that names them. */
 function light(names = {}, from = null) {
@@ -33,8 +41,8 @@ export function link(root) {
   document.addEventListener('node-pointed', ({ detail }) => light({ node: detail }));
 }
 
-/** Mark what is chosen in the inspector and what a clicked phrase pins; called after every update. */
-export function mark(view, pins) {
+/** Mark what is chosen in the inspector and what is pinned; called after every update. */
+export function mark(view) {
   const all = (selector) => document.querySelectorAll(selector);
   for (const marked of all('.is-chosen:not(.cyc), .is-pinned')) marked.classList.remove('is-chosen', 'is-pinned');
   const choose = (selector, name) => {

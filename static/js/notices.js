@@ -1,4 +1,9 @@
-// While a modal dialog is open, the rest of the page cannot be read or clicked: what there is to say is said in the dialog.
+// While a modal dialog is open, the rest of the page cannot be read or clicked: notices are shown in the dialog. Those that
+// report nothing wrong go by themselves.
+
+import { toast } from './no-answer.js';
+
+const CALM_MS = 5000;
 
 /** Keep the notices where they can be read and dismissed. */
 export function noticesInSight() {
@@ -10,3 +15,22 @@ export function noticesInSight() {
   };
   new MutationObserver(settle).observe(document.body, { subtree: true, attributeFilter: ['open'] });
 }
+
+export function sayCalmly(words) {
+  const notice = toast(words);
+  notice.firstElementChild.classList.add('is-calm');
+  notice.querySelector('.toast > .i').remove();
+  document.getElementById('notice').replaceChildren(notice);
+  calmDown();
+}
+
+/** Let a calm notice go after a while, but not while somebody points at it. */
+function calmDown() {
+  const calm = document.querySelector('#notice .toast.is-calm:not([data-going])');
+  if (!calm) return;
+  calm.dataset.going = '';
+  const go = () => { if (calm.matches(':hover, :focus-within')) setTimeout(go, CALM_MS); else calm.remove(); };
+  setTimeout(go, CALM_MS);
+}
+
+document.body.addEventListener('htmx:afterSwap', calmDown);

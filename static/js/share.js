@@ -31,9 +31,14 @@ export function linkTo(base, view, now) {
   return `${base}?${wanted}`;
 }
 
-/** A link below the sandbox, of what is looked at. */
-export function lookingAt(link, view) {
-  link.search = query(view, false).toString();
+/** Save tables of what is looked at, however their link is opened. */
+export function tablesOf(view) {
+  for (const kind of ['pointerdown', 'focusin', 'click']) {
+    document.addEventListener(kind, ({ target }) => {
+      const link = target.closest?.('a[data-csv]');
+      if (link) link.search = query(view, false).toString();
+    }, { capture: true });
+  }
 }
 
 /** Buttons that copy the field that they name. */

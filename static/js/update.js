@@ -1,0 +1,76 @@
+// An update: panels that the server sent are put in place, and the rest of the page is brought up to date.
+
+import { isWaiting } from './connection.js';
+import { settleRed } from './expect.js';
+import { settleFolds } from './fold.js';
+import { settleMap } from './heat.js';
+import { quietly, remember, restore, travel } from './keep.js';
+import { settleLesson } from './lesson.js';
+import { settleTurn } from './lists.js';
+import { fragment } from './no-answer.js';
+import { sayCalmly } from './notices.js';
+import { patch } from './patch.js';
+import { settleKnob } from './scrub.js';
+import { waits } from './stay.js';
+import { aimedAt } from './steady.js';
+import { centreTab, choose, markChoice, rail, sendView, settleTab, view } from './view.js';
+
+const { htmx } = window;
+const byId = (id) => document.getElementById(id);
+let last = ''; // the stage that was shown last
+
+export const process = (element) => htmx.process(element);
+
+/** First everything that changes the page, then everything that asks where things are: each switch costs another layout. */
+export function update(detail) {
+  const before = remember();
+  quietly(() => place(detail.message));
+  const news = settle();
+  restore(before, Number(/^<!--(\d+)-->/.exec(detail.message)?.[1] ?? 0));
+  settleTurn();
+  if (news) lookAtNow();
+  settleKnob(view.at);
+  travel(before);
+  sendView();
+  htmx.trigger('#app', 'htmx:wsAfterMessage', detail);
+}
+
+/** Put panels in place. htmx would replace each as a whole, and announce every element that leaves. */
+function place(html) {
+  for (const panel of [...fragment(html).children]) if (!waits(panel)) patch(panel, process);
+}
+
+/** Bring up to date what is not in the panels. Return whether a stage has begun. Asks nothing about the layout. */
+export function settle() {
+  const stage = byId('panel-sentence').dataset;
+  const news = stage.key !== last;
+  if (news && last) byId('live').textContent = byId('sentence-text').textContent.trim();
+  last = stage.key;
+  settleTab(stage, news);
+  settleMoment();
+  const { head, length } = byId('panel-toolbar').dataset;
+  byId('do-back')?.setAttribute('aria-disabled', String(Number(head) <= 0));
+  byId('do-forward')?.setAttribute('aria-disabled', String(Number(head) >= Number(length)));
+  settleRed();
+  settleLesson();
+  settleFolds();
+  settleMap();
+  markChoice();
+  return news;
+}
+
+/** The moment in view is the present if somebody went back to it, or to an earlier one. */
+function settleMoment() {
+  const { asked, now } = byId('panel-timeline').dataset;
+  if (!view.at || asked !== view.at || now) return;
+  choose({ at: '', cycle: 0 });
+  if (!isWaiting()) sayCalmly('Somebody else went back past the moment you were looking at. You now see the present.');
+}
+
+/** Scroll to the stage and to its tab. */
+export function lookAtNow() {
+  const ribbon = byId('panel-ribbon');
+  const stage = ribbon.querySelector('.is-now');
+  if (stage && !aimedAt(ribbon)) ribbon.scrollLeft = stage.offsetLeft - ribbon.clientWidth / 2 + stage.offsetWidth / 2;
+  if (!aimedAt(rail)) centreTab();
+}

@@ -1,12 +1,14 @@
 // A sandbox in somebody else's page: panels that the server draws, moments to move through, and messages to the page
 // around it. What may be changed the link decides, on the server; this page asks.
 
-import { connect } from './line.js';
-import { link, mark, pin, pinned } from './links.js';
-import { cellOf } from './matrix.js';
-import { patch } from './patch.js';
-import { put } from './lists.js';
+import { listenToClicks } from './clicks.js';
+import { followLine } from './embed-line.js';
 import { listen, tell } from './embed-talk.js';
+import { link, mark, pin, pinned } from './links.js';
+import { settleTurn } from './lists.js';
+import { fragment } from './no-answer.js';
+import { patch } from './patch.js';
+import { arrows, select } from './tabs.js';
 
 const byId = (id) => document.getElementById(id);
 const app = byId('app');
@@ -15,18 +17,21 @@ const patience = Number(app.dataset.patience);
 const acts = 'acts' in app.dataset;
 const view = JSON.parse(byId('em-view').textContent);
 let state = JSON.parse(byId('em-state').textContent);
-let at = line && state.moment.present ? '' : state.moment.at; // '' follows the present
+view.at = line && state.moment.present ? '' : state.moment.at; // '' follows the present
 let chosenTab = app.dataset.tab ?? '';
 let asking = 0;
 const NO_ANSWER = 'The server does not answer, so this may be out of date. Reload the page in a minute.';
 
 // --- what is shown ------------------------------------------------------------------------------------------------------
 
+/** Return the answer of the server, null if there is none. */
+const ask = (path, options) => fetch(base + path, { ...options, credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
+
 async function show() {
   asking += 1;
   const mine = asking;
-  const query = new URLSearchParams(Object.entries({ ...view, panels, at }).filter(([, value]) => value));
-  const answer = await fetch(`${base}embed/state/?${query}`, { credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
+  const query = new URLSearchParams(Object.entries({ ...view, panels }).filter(([, value]) => value));
+  const answer = await ask(`embed/state/?${query}`);
   if (mine !== asking) return; // something newer has been asked for
   if (!answer?.ok) return say(answer ? await sentenceOf(answer) : NO_ANSWER);
   say('');
@@ -35,25 +40,19 @@ async function show() {
 
 /** The words of a refusal, which comes as a fragment of a page. */
 async function sentenceOf(answer) {
-  const made = document.createElement('template');
-  made.innerHTML = await answer.text();
-  return made.content.textContent.replace(/\s+/g, ' ').trim().slice(0, 300) || `The server answered ${answer.status}.`;
+  return fragment(await answer.text()).textContent.replace(/\s+/g, ' ').trim().slice(0, 300) || `The server answered ${answer.status}.`;
 }
 
 function say(text) {
   byId('em-told').textContent = text;
 }
 
-function place(found) {
-  const news = found.sentence !== state.sentence || found.moment.at !== state.moment.at;
-  const { fragments, ...told } = found;
-  state = told;
-  for (const html of Object.values(fragments)) {
-    const made = document.createElement('template');
-    made.innerHTML = html;
-    for (const panel of [...made.content.children]) patch(panel, () => {});
-  }
+function place({ fragments, ...next }) {
+  const news = next.sentence !== state.sentence || next.moment.at !== state.moment.at;
+  state = next;
+  for (const html of Object.values(fragments)) for (const panel of [...fragment(html).children]) patch(panel, () => {});
   settle();
+  settleTurn();
   if (!news) return;
   byId('live').textContent = state.sentence;
   announce();
@@ -83,12 +82,8 @@ function open(tabs) {
   const all = [...tabs.children];
   const wanted = [chosenTab, state.tab].find((name) => all.some((tab) => tab.dataset.tab === name))
     ?? all.find((tab) => tab.ariaSelected === 'true').dataset.tab;
-  for (const tab of all) {
-    const on = tab.dataset.tab === wanted;
-    tab.setAttribute('aria-selected', String(on));
-    tab.tabIndex = on ? 0 : -1;
-    byId(`hold-${tab.dataset.tab}`).hidden = !on;
-  }
+  select(all, wanted);
+  for (const { dataset: { tab } } of all) byId(`hold-${tab}`).hidden = tab !== wanted;
 }
 
 /** Charts need Plotly, which is large: only where there are some. */
@@ -109,28 +104,23 @@ async function charts() {
 // --- moving ---------------------------------------------------------------------------------------------------------------
 
 async function command(verb) {
-  at = '';
-  const answer = await fetch(`${base}do/${verb}/`, { method: 'POST', body: new URLSearchParams(), credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
+  Object.assign(view, { at: '', cycle: 0 });
+  const answer = await ask(`do/${verb}/`, { method: 'POST', body: new URLSearchParams() });
   if (!answer) return say('The server did not answer, so your last click may be lost.');
   if (!answer.ok) return say(await sentenceOf(answer));
-  return show();
-}
-
-function go(moment) {
-  at = moment;
   return show();
 }
 
 /** Forwards: a stage where the link may change the sandbox and the present is in view, else the next moment. */
 function step() {
   if (acts && state.moment.present) return command('stage');
-  if (state.moment.after) return go(state.moment.after);
+  if (state.moment.after) return look(state.moment.after);
   return undefined;
 }
 
 function back() {
   if (acts && state.moment.present) return command('back');
-  if (state.moment.before) return go(state.moment.before);
+  if (state.moment.before) return look(state.moment.before);
   return undefined;
 }
 
@@ -139,56 +129,27 @@ function choose(changes) {
   return show();
 }
 
-const CLICKS = [
-  ['#em-back', back],
-  ['#em-step', step],
-  ['[role="tab"]', (el) => openTab(el.dataset.tab)],
-  ['[data-to]', (el) => { openTab(el.dataset.gotoTab); return go(el.dataset.to); }],
-  ['[data-goto-tab]', (el) => openTab(el.dataset.gotoTab)],
-  ['[data-layout]', (el) => choose({ layout: el.dataset.layout })],
-  ['[data-colour]', (el) => choose({ colour: el.dataset.colour })],
-  ['[data-group]', (el) => choose({ group: el.dataset.group })],
-  ['[data-reasons]', (el) => choose({ reasons: el.dataset.reasons })],
-  ['[data-page]', (el) => choose({ pages: put(view.pages, el.dataset.list, Number(el.dataset.page)) })],
-  ['[data-order]', (el) => choose({ orders: put(view.orders, el.dataset.list, el.dataset.order), pages: put(view.pages, el.dataset.list, 0) })],
-  ['[data-nodes]', (el) => { pin(el.dataset.nodes); mark(view); }],
-  ['i[data-at], button[data-at]', (el) => go(el.dataset.at)],
-  ['button[data-why]', (el) => cell(el.dataset.node, el.dataset.why)],
-  ['.mx.cells td', (el) => { const { node, plugin } = cellOf(el) ?? {}; if (plugin) cell(node, plugin); }],
-  ['button[data-pod], .pod[data-pod]', (el) => choose({ pod: el.dataset.pod, node: '', plugin: '' })],
-  ['button[data-node], .cand[data-node], article[data-node]', (el) => choose({ node: el.dataset.node, pod: '', plugin: '' })],
-];
+/** Show another moment, and of several attempts that were under way then the one of `cycle`. */
+const look = (at, cycle = 0) => choose({ at, cycle });
 
 function openTab(tab) {
   chosenTab = tab;
   settle();
 }
 
-function cell(node, plugin) {
-  const same = view.node === node && view.plugin === plugin;
-  choose({ node: same ? '' : node, plugin: same ? '' : plugin });
-}
-
-document.addEventListener('click', ({ target }) => {
-  if (!app.contains(target)) return;
-  for (const [selector, act] of CLICKS) {
-    const el = target.closest(selector);
-    if (el) return act(el);
-  }
+byId('em-back').addEventListener('click', back);
+byId('em-step').addEventListener('click', step);
+listenToClicks({
+  view,
+  choose,
+  look,
+  lookAtAttempt: (at, cycle, changes) => choose({ at, cycle, ...changes }),
+  openTab,
+  goTo: openTab,
+  followStage: () => openTab(''),
+  pin: (nodes) => { pin(nodes); settle(); },
 });
-
-document.addEventListener('node-chosen', ({ detail: node }) => choose({ node, pod: '', plugin: '' }));
-
-document.addEventListener('keydown', (event) => {
-  const tab = event.target.closest?.('[role="tab"]');
-  const turn = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!tab || !turn) return;
-  event.preventDefault();
-  const all = [...tab.parentElement.children];
-  const next = all[(all.indexOf(tab) + turn + all.length) % all.length];
-  openTab(next.dataset.tab);
-  next.focus();
-});
+document.addEventListener('keydown', (event) => { if (arrows(event, '[role="tablist"]', openTab)) event.preventDefault(); });
 
 // --- the page around it ---------------------------------------------------------------------------------------------------
 
@@ -202,7 +163,7 @@ function announce() {
 listen({
   step,
   back,
-  go: ({ at: moment }) => { if (typeof moment === 'string' && /^(start|end|\d{1,9}\.\d{1,9})$/.test(moment)) go(moment); },
+  go: ({ at: moment }) => { if (typeof moment === 'string' && /^(start|end|\d{1,9}\.\d{1,9})$/.test(moment)) look(moment); },
   show({ pod, node, panel }) {
     const names = [pod, node, panel].every((name) => name === undefined || typeof name === 'string' && name.length <= 400);
     if (!names) return;
@@ -227,33 +188,10 @@ function measure() {
 const sizes = new ResizeObserver(measure);
 for (const child of [...byId('bench').children, document.querySelector('.em-foot')]) sizes.observe(child);
 
-// --- live: the socket only says that there is something new -----------------------------------------------------------------
-
-const LOST = 'The connection is lost. Trying again.';
-let tries = 0;
-function follow() {
-  const silent = (yes) => say(yes ? LOST : '');
-  const socket = connect(new URL(line, location.href.replace(/^http/, 'ws')), { silent });
-  socket.addEventListener('open', () => {
-    tries = 0;
-    if (byId('em-told').textContent === LOST) say('');
-    socket.send(JSON.stringify({ open: 'status' }));
-  });
-  socket.addEventListener('message', ({ data }) => {
-    // The first one, too: something may have happened since this page was made.
-    if (!data.startsWith('{') && !at) show();
-  });
-  socket.addEventListener('close', ({ code }) => {
-    if (code === 4404) return say('This sandbox no longer exists. The page that embeds it must name another one.');
-    if (tries) say(LOST);
-    tries += 1;
-    const late = code === 4429 ? 10000 + Math.random() * 20000 : Math.random() * Math.min(500 * 2 ** tries, 10000) + 500;
-    setTimeout(follow, late); // What it says first shows what was missed.
-  });
-}
+// --- start ----------------------------------------------------------------------------------------------------------------
 
 link(app);
 settle();
-if (line) follow();
+if (line) followLine(line, say, () => { if (!view.at) show(); });
 tell('ready', { panels: panels.split(','), acts });
 announce();

@@ -10,6 +10,12 @@ const OPENING_MS = 10000; // for a line to open; that it does not, the page says
 const PING = '{"ping":true}';
 const PONG = '{"pong":true}';
 
+// Codes with which the server closes a line.
+export const NOT_FOUND = 4404;
+export const TOO_OFTEN = 4429;
+/** How long to wait before opening a line that was opened too often. */
+export const whenAllowed = () => 10000 + Math.random() * 20000;
+
 /**
  * A websocket that also closes when it is dead, as if by itself. `silent(true)` is called as soon as an answer is
  * missing, `silent(false)` when something comes after all, `dead()` when the line is given up.
@@ -91,8 +97,6 @@ export function connect(url, { silent, dead = () => {} }) {
 
 // --- the line of a page with htmx ---------------------------------------------------------------------------------------
 
-const NOT_FOUND = 4404;
-const TOO_OFTEN = 4429;
 const HTMX_RETRIES = [1006, 1011, 1012, 1013];
 const AT_ONCE_MS = 600; // a line that is back by then was not missed
 const byId = (id) => document.getElementById(id);
@@ -129,7 +133,7 @@ export function keepLine(htmx, opened) {
   document.body.addEventListener('htmx:wsClose', ({ detail: { event: { code }, socketWrapper } }) => {
     open = false;
     if (code !== NOT_FOUND && !HTMX_RETRIES.includes(code)) {
-      setTimeout(() => { if (!open) socketWrapper.reconnect(); }, code === TOO_OFTEN ? 10000 + Math.random() * 20000 : 1500);
+      setTimeout(() => { if (!open) socketWrapper.reconnect(); }, code === TOO_OFTEN ? whenAllowed() : 1500);
     }
     clearTimeout(late);
     late = setTimeout(() => { lost.hidden = false; }, AT_ONCE_MS);

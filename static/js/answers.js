@@ -1,6 +1,6 @@
 // Answers to the question of a room. One that cannot be sent is kept, also in this browser, until it is sent or its loss is said.
 
-import { toast } from './no-answer.js';
+import { fragment, toast } from './no-answer.js';
 import { known, nextTurn, remember } from './rooms.js';
 
 const ANSWER_MS = 8000; // for the server to take an answer
@@ -73,10 +73,9 @@ function wait(number) {
 }
 
 async function sentenceOf(answer) {
-  const made = document.createElement('template');
-  made.innerHTML = await answer.text();
-  const said = made.content.querySelector('[data-notice] p')?.textContent;
-  const why = [...made.content.querySelectorAll('[data-notice] li')].map((item) => item.textContent).join(' ');
+  const refused = fragment(await answer.text());
+  const said = refused.querySelector('[data-notice] p')?.textContent;
+  const why = [...refused.querySelectorAll('[data-notice] li')].map((item) => item.textContent).join(' ');
   return why || said || 'You are no longer in this room. Your answer was not sent.';
 }
 
@@ -104,7 +103,5 @@ export function showAnswers() {
 }
 
 function notice(text) {
-  const made = toast();
-  made.querySelector('p').textContent = text;
-  byId('notice').replaceChildren(made);
+  byId('notice').replaceChildren(toast(text));
 }

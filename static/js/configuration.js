@@ -1,7 +1,7 @@
 // The drawer in which the scheduler's configuration is changed: YAML, and controls that the server makes of it.
 
 import { annotate, goTo, yamlEditor } from './editor.js';
-import { noAnswer, refusal } from './no-answer.js';
+import { fragment, noAnswer, refusal } from './no-answer.js';
 
 const PAUSE_MS = 400;
 const app = document.getElementById('app');
@@ -104,23 +104,22 @@ async function press(change) {
 async function exchange(change) {
   const text = area.value;
   const body = new URLSearchParams({ configuration: text, ...change });
-  const made = document.createElement('template');
-  made.innerHTML = await answerOf('controls/', { method: 'POST', body });
+  const answer = fragment(await answerOf('controls/', { method: 'POST', body }));
   if (area.value !== text) return change.control ? exchange(change) : undefined; // Somebody typed on, and asks again after the pause.
   if (told.get(change.control) === change.value) told.delete(change.control);
   known = text;
-  const shown = made.content.querySelector('fieldset');
+  const shown = answer.querySelector('fieldset');
   if (shown) {
     show(shown);
-    differs.replaceChildren(made.content.querySelector('.cf-differs'));
+    differs.replaceChildren(answer.querySelector('.cf-differs'));
     forget();
   } else {
     for (const old of side.children) old.disabled = true;
     differs.replaceChildren();
-    errors.replaceChildren(made.content);
+    errors.replaceChildren(answer);
     annotate(editor, errors);
   }
-  const rewritten = made.content.querySelector('template[data-rewritten]')?.content.textContent;
+  const rewritten = answer.querySelector('template[data-rewritten]')?.content.textContent;
   if (rewritten === undefined) return undefined;
   known = rewritten;
   says.textContent = plain; // It is no longer what the preset says.

@@ -2,6 +2,7 @@
 
 import { hasLost, keepAnswers, showAnswers } from './answers.js';
 import { keepLine } from './line.js';
+import { fragment } from './no-answer.js';
 import { patch } from './patch.js';
 import './refusals.js';
 import { forget, remember } from './rooms.js';
@@ -17,9 +18,7 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
   const { message } = event.detail;
   if (message.startsWith('{')) return hear(JSON.parse(message));
-  const made = document.createElement('template');
-  made.innerHTML = message;
-  for (const part of [...made.content.children]) put(part.id === 'desk' ? desk(part) : part);
+  for (const part of [...fragment(message).children]) put(part.id === 'desk' ? desk(part) : part);
   settle();
 });
 const put = (part) => patch(part, (element) => htmx.process(element));

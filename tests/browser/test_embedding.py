@@ -146,6 +146,25 @@ def test_a_page_drives_an_embed_and_hears_what_happens(
     assert "/s/" not in everything
 
 
+def test_a_click_means_the_same_as_in_the_workbench(page: Page, server: Server) -> None:
+    page.goto(scenario(server, "panels=ribbon,matrix,why,timeline&at=end"))
+    opened, scores = page.locator(".tab[aria-selected=true]"), page.locator("#tab-scores")
+    page.locator("#cyc-1").click()
+    expect(page.locator("#panel-ribbon")).to_have_attribute("data-cycle", "1")
+    expect(page.locator("#panel-inspector h3")).to_have_text("payments-1")
+    scores.click()
+    page.locator("#st-Filter").click()
+    expect(page.locator("#st-Filter")).to_have_attribute("aria-current", "step")
+    expect(opened).to_have_text("Filter")
+    scores.click()
+    page.locator("#st-Filter").click()  # the stage in view: the tab follows again
+    expect(opened).to_have_text("Filter")
+    scores.click()
+    page.locator("#why-1").click()
+    expect(opened).to_have_text("Filter")
+    expect(page.locator("#panel-filter .why")).to_be_visible()
+
+
 def test_try_it_yourself_goes_on_live_in_the_frame(page: Page, server: Server, elsewhere: Elsewhere) -> None:
     page.goto(elsewhere.frame(scenario(server, "panels=sentence,map&at=start")))
     within(page).get_by_role("button", name="Try it yourself").click()

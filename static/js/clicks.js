@@ -1,5 +1,5 @@
-// What a click does: one table for the workbench and for a sandbox in somebody else's page. A page brings the functions that
-// the rows call. An embed hides the buttons of the workbench alone, so it needs no functions for them.
+// What a click does: one table for the workbench and for a sandbox in somebody else's page. Each page brings the functions
+// that the rows call. An embed hides the buttons that only the workbench has, so it needs no functions for them.
 
 import { put, turn } from './lists.js';
 import { cellOf } from './matrix.js';

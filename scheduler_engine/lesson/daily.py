@@ -15,7 +15,7 @@ from scheduler_engine.scenario.yaml_text import documents
 
 KINDS = (daily_pods, daily_sets, daily_room)
 PROBLEMS = tuple(filter(None, chain(*zip_longest(*(kind.PROBLEMS for kind in KINDS)))))
-"""They alternate, so that two days in a row never have the same kind."""
+"""All problems, ordered so that two consecutive days have different kinds."""
 MOST_DRAWS = 20
 
 
@@ -36,16 +36,16 @@ def _drawn(seed: int) -> tuple[str, tuple[str, ...]]:
         if not problems:
             return text, tuple(refused)
         refused += problems
-    raise RuntimeError(f"no draw for {seed} holds: {refused[-1]}")
+    raise RuntimeError(f"no valid draw for seed {seed}: {refused[-1]}")
 
 
 def name_of(seed: int) -> str:
-    """Return the name of the file."""
+    """Return the file name of a seed's challenge."""
     return f"daily-{seed}.yaml"
 
 
 def daily_text(seed: int) -> str:
-    """Return the file of a challenge, the same for the same seed, byte for byte.
+    """Return the text of a challenge's file: the same seed always gives the same bytes.
 
     Raises RuntimeError when no draw is valid.
     """

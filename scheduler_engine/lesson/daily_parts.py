@@ -1,4 +1,4 @@
-"""The parts of the problems of the day: names, manifests, steps, and the document of a lesson."""
+"""Parts of the daily problems: names, manifests, commands, checks, and the document of a lesson."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTLED: Data = {"advance": {"seconds": 5}}
 
 
 def node(name: str, cpu: int = 4, labels: dict[str, str] | None = None, taints: Sequence[Data] = ()) -> Data:
-    """Return a node. ``cpu``: whole CPUs; with 2 GiB of memory for each."""
+    """Return a node with ``cpu`` whole CPUs, and 2 GiB of memory for each."""
     made: Data = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {HOSTNAME: name}}}
     made["metadata"]["labels"] |= labels or {}
     if taints:
@@ -30,7 +30,7 @@ def node(name: str, cpu: int = 4, labels: dict[str, str] | None = None, taints: 
 
 
 def spec(milli: int, **more: Any) -> Data:
-    """Return the spec of a pod that requests thousandths of a CPU."""
+    """Return the spec of a pod that requests ``milli`` thousandths of a CPU."""
     requests = {"cpu": f"{milli}m", "memory": "128Mi"}
     container = {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": requests}}
     return more | {"containers": [container]}
@@ -90,23 +90,23 @@ def runs(name: str) -> Data:
 
 
 def same_nodes(names: list[str]) -> Data:
-    """Check nodes without zones, in order of creation."""
+    """Return a check of nodes without zones, in order of creation."""
     return item("The nodes are the same.", {"nodeOrder": [*names]}, *(as_large(name, "4") for name in names))
 
 
 def as_large(name: str, cpu: str) -> Data:
-    """Check that a node has not grown."""
+    """Return a check that a node still has this capacity."""
     return {"object": f"Node {name}", "has": {"status": {"capacity": {"cpu": cpu}, "allocatable": {"cpu": cpu}}}}
 
 
 def asks(amounts: dict[str, int]) -> Data:
-    """Check requests: pod → thousandths of a CPU."""
+    """Return a check of requests: pod → thousandths of a CPU."""
     held = ({"asks": f"default/{name}", "cpu": f"{milli}m", "memory": "128Mi"} for name, milli in amounts.items())
-    return item("Each pod asks for as much as before.", *held)
+    return item("Each pod still has its requests.", *held)
 
 
 def labelled(app: str, count: int) -> list[Data]:
-    """Check that no replica has lost the label by which the others find it."""
+    """Return checks that each replica still has the label ``app``, which the others select."""
     return [
         {"object": f"Pod default/{app}-{number}", "has": {"metadata": {"labels": {"app": app}}}}
         for number in range(count)
@@ -114,21 +114,21 @@ def labelled(app: str, count: int) -> list[Data]:
 
 
 def stays(name: str) -> Data:
-    return item(f"{name} has never left.", runs(name), {"never": "deleted", "of": f"default/{name}"})
+    return item(f"{name} has never been deleted.", runs(name), {"never": "deleted", "of": f"default/{name}"})
 
 
 def to_pod(name: str) -> str:
-    """Return a pointer."""
+    """Return a link to a pod."""
     return f"[{name}](pod:default/{name})"
 
 
 def to_node(name: str) -> str:
-    """Return a pointer."""
+    """Return a link to a node."""
     return f"[{name}](node:{name})"
 
 
 def all_to_pods(app: str, count: int) -> str:
-    """Return pointers at the first and the last of ``count`` replicas."""
+    """Return links to the first and the last of ``count`` replicas."""
     return f"{to_pod(f'{app}-0')} to {to_pod(f'{app}-{count - 1}')}"
 
 
@@ -139,7 +139,7 @@ def node_names(draw: Random, count: int) -> list[str]:
 
 
 def document(draw: Random, head: Data, setup: list[Data], part: Data, know: list[str]) -> Data:
-    """Return a lesson. ``head``: title, group, about, source, par, tab. ``part``: the one part, with its task."""
+    """Return a lesson. ``head``: title, group, about, source, par, tab. ``part``: its only part, with the task."""
     begin = {"apiVersion": API_VERSION, "kind": "Lesson"}
     more = {"minutes": 5, "seed": draw.randint(1, 9999)}
     return begin | head | more | {"setup": setup, "parts": [part], "know": know}

@@ -1,4 +1,4 @@
-"""Problems of the day in which one pod waits, because of its own spec or of what is on the nodes."""
+"""Daily problems in which one pod waits, because of its spec or the nodes' labels and taints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IMMUTABLE = "pod updates may not change fields other than"
 
 
 def toleration(draw: Random) -> Data:
-    """A pod may go to only one node, and lacks the toleration for its taint."""
+    """Draw a pod that may go to only one node, and does not tolerate its taint."""
     app, pool = draw.choice(APPS), draw.choice(POOLS)
     value = draw.choice(("reserved", "team-a", "team-b", "night", "paid"))
     names = node_names(draw, draw.randint(2, 4))
@@ -43,10 +43,10 @@ def toleration(draw: Random) -> Data:
         return patch("Pod", f"default/{name}", {"spec": {"tolerations": [{"key": taint["key"], **more}]}})
 
     part = {
-        "text": f"{to_pod(name)} belongs on {to_node(target)}, the node of the pool {pool}, and its nodeSelector says "
-        f"so. There are {len(names)} nodes with four CPUs each, and none of them takes it. See what each of them says "
-        "in [the table](tab:filter).",
-        "task": f"Bring {name} to {target}. It stays the same pod, and the node keeps its taint.",
+        "text": f"{to_pod(name)} belongs on {to_node(target)}, the node of the pool {pool}. Its nodeSelector requires "
+        f"that pool. There are {len(names)} nodes with four CPUs each, but no node passes. Read the reason for each "
+        "node in [the table](tab:filter).",
+        "task": f"Get {name} onto {target}. Do not delete the pod, and do not remove the taint.",
         "check": [
             item(f"{name} runs on {target}.", {"pod": f"default/{name}", "node": target, "phase": "Running"}),
             item(f"{target} still has its taint.", {"object": f"Node {target}", "has": {"spec": {"taints": [taint]}}}),
@@ -54,30 +54,33 @@ def toleration(draw: Random) -> Data:
         ],
         "hints": [
             f"Two plugins refuse nodes here. Which one refuses {target}?",
-            "A taint keeps away every pod that does not tolerate it. Tolerations may be added to a pod that waits.",
-            f"Add a toleration with the key {taint['key']} to {name}, and the value {value} or the operator Exists.",
+            "A taint keeps away every pod that does not tolerate it. You can add tolerations to a waiting pod.",
+            f"Give {name} a toleration with the key {taint['key']}, and the value {value} or the operator Exists.",
         ],
         "right": [[tolerate(value=value), SETTLED], [tolerate(operator="Exists"), SETTLED]],
         "wrong": [
             wrong(f"{name} runs on {target}", tolerate(value="yes"), SETTLED),
             wrong(f"{target} still has its taint", untaint(target, taint["key"]), SETTLED),
         ],
-        "then": f"The nodeSelector led to {target}, and the taint kept {name} away from it. One sees it in the "
-        "message, which names the taint that nobody tolerated. A selector and a toleration are two things, and "
-        "dedicated nodes need both.",
+        "then": f"The nodeSelector allowed only {target}, and the taint kept {name} away from it. The message named "
+        "the taint that the pod did not tolerate. For dedicated nodes you need both a selector and a toleration.",
         "expect": [{"verdict": f"default/{name}", "node": target, "plugin": "TaintToleration", "attempt": 1}],
     }
     head = {
         "title": f"{name} and the pool {pool}",
         "group": "Filter",
-        "about": "A pod knows where it belongs, and does not get there.",
+        "about": "A pod selects a node, but the node does not accept it.",
         "source": f"Kubernetes documentation, “Taints and Tolerations”: {DOCS}/taint-and-toleration/",
         "par": 1,
         "tab": "filter",
     }
     setup = [apply(*nodes, pod(name, app, milli, nodeSelector={"pool": pool})), {"settle": {}}]
     return document(
-        draw, head, setup, part, ["A nodeSelector limits a pod to some nodes; a toleration only lets it in."]
+        draw,
+        head,
+        setup,
+        part,
+        ["A nodeSelector limits a pod to some nodes. A toleration only lets it onto tainted ones."],
     )
 
 
@@ -89,20 +92,19 @@ SLIPS = (
     ("network", "10g", "10-g"),
     ("site", "berlin", "Berlin"),
 )
-"""Label, its value on nodes, and the pod's requested value."""
+"""Label, its value on the node, and the mistyped value in the pod's nodeSelector."""
 
 
 def selector(draw: Random) -> Data:
-    """A pod requests, by a slip, a label that no node has."""
+    """Draw a pod with a typing error in its nodeSelector: no node has that value."""
     app, (label, true, slip) = draw.choice(APPS), draw.choice(SLIPS)
     names = node_names(draw, draw.randint(2, 5))
     target, name, milli = draw.choice(names), f"{app}-{draw.randint(1, 9)}", draw.randrange(250, 1500, 250)
     nodes = [node(each, 4, {label: true if each == target else "other"}) for each in names]
     part = {
-        "text": f"{to_pod(name)} has been waiting since it came. The {len(names)} nodes are empty, and it is meant "
-        f"for {to_node(target)}. Choose it, and read its spec beside the labels of the node.",
-        "task": f"Bring a pod {name} to {target}, chosen by the scheduler. The nodes stay open to others, and none is "
-        "added.",
+        "text": f"{to_pod(name)} has been waiting since it was created. The {len(names)} nodes are empty. The pod is "
+        f"meant for {to_node(target)}. Select the pod, and compare its spec with the labels of the node.",
+        "task": f"Get the scheduler to place a pod {name} on {target}. Keep the nodes open to others, and add none.",
         "check": [
             item(f"{name} runs on {target}.", {"pod": f"default/{name}", "node": target, "phase": "Running"}),
             item("The scheduler chose the node.", {"winner": f"default/{name}", "node": target}),
@@ -110,13 +112,16 @@ def selector(draw: Random) -> Data:
                 f"{name} still has a nodeSelector for {label}.",
                 {"verdict": f"default/{name}", "node": next(each for each in names if each != target), "passes": False},
             ),
-            item(f"{target} takes other pods.", {"object": f"Node {target}", "has": {"spec": {"unschedulable": None}}}),
+            item(
+                f"{target} still accepts other pods.",
+                {"object": f"Node {target}", "has": {"spec": {"unschedulable": None}}},
+            ),
             same_nodes(names),
         ],
         "hints": [
             f"Which plugin refuses {target}, and what does it compare?",
-            f"Look at the label {label} letter by letter: on the node, and in the nodeSelector.",
-            f"{name} asks for {slip}, and the node has {true}. Change the label of {target}, or replace the pod.",
+            f"Compare the label {label} letter by letter, on the node and in the nodeSelector.",
+            f"{name} requires {slip}, but the node has {true}. Change the label of {target}, or replace the pod.",
         ],
         "right": [
             [patch("Node", target, {"metadata": {"labels": {label: slip}}}), wait(15)],
@@ -126,24 +131,24 @@ def selector(draw: Random) -> Data:
             wrong(IMMUTABLE, patch("Pod", f"default/{name}", {"spec": {"nodeSelector": {label: true}}})),
             wrong(f"{name} runs on {target}", wait(400)),
         ],
-        "then": f"{name} asked for {label}: {slip}, and {target} has {label}: {true}. One sees it in NodeAffinity, "
-        "which refuses every node. The selector of a pod that exists cannot be changed, but the label of a node can.",
+        "then": f"{name} required {label}: {slip}, but {target} had {label}: {true}. So NodeAffinity refused every "
+        "node. You cannot change the nodeSelector of an existing pod, but you can change the label of a node.",
         "expect": [{"verdict": f"default/{name}", "node": target, "plugin": "NodeAffinity", "attempt": 1}],
     }
     head = {
-        "title": f"{name} waits, and the nodes are empty",
+        "title": f"{name} waits, but the nodes are empty",
         "group": "Filter",
-        "about": "A pod finds none of the nodes good enough.",
+        "about": "All nodes are empty, but a pod fits on none of them.",
         "source": f"Kubernetes documentation, “Assigning Pods to Nodes”: {DOCS}/assign-pod-node/",
         "par": 1,
         "tab": "filter",
     }
     setup = [apply(*nodes, pod(name, app, milli, nodeSelector={label: slip})), {"settle": {}}]
-    return document(draw, head, setup, part, ["Values of labels are compared letter by letter."])
+    return document(draw, head, setup, part, ["The scheduler compares label values letter by letter."])
 
 
 def gate(draw: Random) -> Data:
-    """Somebody set gates on a pod, and nobody removes them."""
+    """Draw a pod with two scheduling gates that nobody removes."""
     app, names = draw.choice(APPS), node_names(draw, draw.randint(1, 4))
     words = draw.sample(("quota", "licence", "approval", "budget", "audit", "image-scan"), 2)
     name, milli = f"{app}-{draw.randint(1, 9)}", draw.randrange(250, 2000, 250)
@@ -154,19 +159,19 @@ def gate(draw: Random) -> Data:
         return patch("Pod", f"default/{name}", {"spec": {"schedulingGates": left}})
 
     part = {
-        "text": f"{to_pod(name)} and {to_pod('other-1')} came together and ask for the same. other-1 runs. {name} has "
-        "no failed attempt, and no attempt at all. Whoever should have let it go has left the company. Look at [the "
-        "queues](pane:queues).",
-        "task": f"Bring {name} to a node. It stays the same pod.",
+        "text": f"{to_pod(name)} and {to_pod('other-1')} were created together, with equal requests. other-1 runs. "
+        f"The scheduler has never tried {name}. The person who should have released it has left the company. Look at "
+        "[the queues](pane:queues).",
+        "task": f"Get {name} onto a node. Do not delete it.",
         "check": [
             item(f"{name} runs.", runs(name)),
             item("The scheduler chose the node.", {"winner": f"default/{name}"}),
             item(f"{name} has never been deleted.", {"never": "deleted", "of": f"default/{name}"}),
         ],
         "hints": [
-            f"In which lane is {name}, and what brings a pod there?",
-            "Its spec has two lines that hold it back. Both may be taken away, and none can be added.",
-            f"Take {words[0]} and {words[1]} out of the schedulingGates of {name}; then press Settle.",
+            f"In which lane is {name}, and why are pods in that lane?",
+            "Two entries in its spec hold it back. You can remove both, but you cannot add any.",
+            f"Remove {words[0]} and {words[1]} from the schedulingGates of {name}. Then press Settle.",
         ],
         "right": [
             [leave(None), SETTLED],
@@ -177,14 +182,14 @@ def gate(draw: Random) -> Data:
             wrong(f"{name} runs", leave(gates[1:]), SETTLED),
             wrong(f"{name} runs", apply(node("extra-1", 16)), wait(400)),
         ],
-        "then": f"{name} had two scheduling gates, {words[0]} and {words[1]}. One sees it in the lane gated: nobody "
-        "had tried it. When the last gate goes, a pod comes into activeQ without backoff.",
+        "then": f"{name} had two scheduling gates, {words[0]} and {words[1]}. So it stayed in the lane gated, and the "
+        "scheduler never tried it. When the last gate is removed, a pod moves to activeQ without backoff.",
         "expect": [{"waits": f"default/{name}", "in": "nowhere"}],
     }
     head = {
         "title": f"{name} is not even tried",
         "group": "The queue",
-        "about": "A pod waits, and nobody looks at it.",
+        "about": "A pod waits, and the scheduler ignores it.",
         "source": f"Kubernetes documentation, “Pod Scheduling Readiness”: {DOCS}/pod-scheduling-readiness/",
         "par": 1,
     }
@@ -193,7 +198,11 @@ def gate(draw: Random) -> Data:
         {"settle": {}},
     ]
     return document(
-        draw, head, setup, part, ["A pod with a scheduling gate is not tried, whatever else happens in the cluster."]
+        draw,
+        head,
+        setup,
+        part,
+        ["The scheduler never tries a pod with a scheduling gate, whatever happens in the cluster."],
     )
 
 

@@ -1,4 +1,4 @@
-"""Problems of the day in which a pod waits because no single place has room for it, but room can be made."""
+"""Daily problems in which a pod waits because no node has room for it, but you can make room."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scheduler_engine.shapes import Data
 
 
 def fragments(draw: Random) -> Data:
-    """Enough is free, but nowhere in one piece; removing one test run makes room, removing the others does not."""
+    """Draw a cluster with enough free CPU, but not on one node: only one of the test runs makes room if deleted."""
     app, keep = draw.sample(APPS, 2)
     names = node_names(draw, draw.randint(3, 5))
     name, need, target = f"{app}-1", draw.randrange(2000, 3001, 250), draw.choice(names)
@@ -45,24 +45,23 @@ def fragments(draw: Random) -> Data:
     place = names.index(target)
     other = (place + 1) % len(names)
     part = {
-        "text": f"{to_pod(name)} asks for {need}m of CPU. The {len(names)} nodes of four CPUs have that much free in "
-        f"sum, but no node has it. On each node stands a pod of {keep}, such as {to_pod(f'{keep}-{place}')}, which "
-        f"must stay, and a test run, such as {to_pod(f'test-{place}')}, which may go.",
-        "task": f"Bring {name} to a node, without another node and with at most one test run fewer. No pod of {keep} "
-        "leaves.",
+        "text": f"{to_pod(name)} requests {need}m of CPU. The {len(names)} nodes of four CPUs together have that much "
+        f"free, but no single node does. On each node runs a pod of {keep}, such as {to_pod(f'{keep}-{place}')}. It "
+        f"must stay. On each node also runs a test, such as {to_pod(f'test-{place}')}. You may delete it.",
+        "task": f"Get {name} onto a node. Add no node, delete at most one test, and keep every pod of {keep}.",
         "check": [
             item(
-                f"{name} runs, where the scheduler found room for it.",
+                f"{name} runs, and the scheduler chose the node.",
                 runs(name),
                 {"winner": f"default/{name}", "node": target},
                 {"requested": target, "cpu": f"{left[f'{keep}-{place}'] + need}m", "memory": "256Mi"},
             ),
             item(
-                f"Every pod of {keep} has stayed.",
+                f"No pod of {keep} has been deleted.",
                 *({"never": "deleted", "of": f"default/{keep}-{number}"} for number in range(len(names))),
             ),
             item(
-                "No other test run has gone.",
+                "All other tests still run.",
                 *(runs(f"test-{number}") for number in range(len(names)) if number != place),
             ),
             asks({name: need} | left),
@@ -70,8 +69,8 @@ def fragments(draw: Random) -> Data:
             same_nodes(names),
         ],
         "hints": [
-            "What is free on each node, and what would be free without its test run?",
-            f"{need}m have to come together in one place, and only one of the test runs is large enough for that.",
+            "How much is free on each node, and how much would be free without its test?",
+            f"One node must have {need}m free. Only one of the tests is large enough to free that much.",
             f"Delete test-{place} on {target}, and let 40 seconds pass.",
         ],
         "right": [
@@ -82,24 +81,24 @@ def fragments(draw: Random) -> Data:
             wrong(f"{name} runs", delete(f"test-{other}"), wait(45)),
             wrong("The nodes are the same", apply(node("extra-1", 8)), wait(20)),
         ],
-        "then": "What is free counts node by node, and never in sum. One sees it in the message: each node is "
-        f"counted under *Insufficient cpu*. On {target} free room and test run are together at least {need}m.",
+        "then": "The scheduler looks at the free CPU of each node, never at the sum. The message counted every node "
+        f"under *Insufficient cpu*. On {target} the free CPU and the test's request added up to at least {need}m.",
         "expect": [{"failed": f"default/{name}", "attempt": 1}],
     }
     head = {
-        "title": f"Room enough for {name}",
+        "title": f"Enough room for {name}",
         "group": "Resources",
-        "about": "Enough is free in the cluster, and a pod does not fit.",
+        "about": "The cluster has enough free CPU, but a pod does not fit.",
         "source": "Kubernetes documentation, “Resource Management for Pods and Containers”: "
         "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/",
         "par": 5,
         "tab": "filter",
     }
-    return document(draw, head, setup, part, ["A pod fits where one node has room for all of it."])
+    return document(draw, head, setup, part, ["A pod fits only on a node that has room for all of its requests."])
 
 
 def never_preempts(draw: Random) -> Data:
-    """A pod of high priority waits, since its class never preempts."""
+    """Draw a pod of high priority that waits, because its class never preempts."""
     app, low, kept = draw.sample(APPS, 3)
     names = node_names(draw, draw.randint(2, 4))
     value, name, place = draw.randrange(1000, 90000, 1000), f"{app}-1", draw.randrange(0, 2)
@@ -112,20 +111,20 @@ def never_preempts(draw: Random) -> Data:
     vital = pod(f"{kept}-1", kept, 1000, nodeName=names[place])
     small = delete(f"{kept}-1")
     part = {
-        "text": f"{to_pod(name)} has the priority {value} and asks for two CPUs. On each of the {len(names)} nodes a "
-        f"pod of {low}, such as {to_pod(f'{low}-0')}, has three of four CPUs, and a priority of 0. Still {name} "
-        f"waits, and nobody has to leave. {to_pod(f'{kept}-1')} must stay.",
-        "task": f"Let a pod {name} with the priority {value} run. One pod of {low} may leave, and no node is added.",
+        "text": f"{to_pod(name)} has priority {value} and requests two CPUs. On each of the {len(names)} nodes a pod "
+        f"of {low}, such as {to_pod(f'{low}-0')}, requests three of the four CPUs. Its priority is 0. Still {name} "
+        f"waits, and evicts no pod. {to_pod(f'{kept}-1')} must stay.",
+        "task": f"Get a pod {name} with priority {value} to run. Only one pod of {low} may leave. Add no node.",
         "check": [
             item(
-                f"{name} runs, with its priority, and the scheduler chose the node.",
+                f"{name} runs with priority {value}, and the scheduler chose the node.",
                 runs(name),
                 {"winner": f"default/{name}"},
                 {"object": f"Pod default/{name}", "has": {"spec": {"priority": value}}},
             ),
             stays(f"{kept}-1"),
             item(
-                f"One pod of {low} has left, and the others have stayed.",
+                f"One pod of {low} has left, and the others still run.",
                 {
                     "spans": {
                         "selector": {"app": low},
@@ -140,26 +139,26 @@ def never_preempts(draw: Random) -> Data:
             same_nodes(names),
         ],
         "hints": [
-            f"Priority alone decides who is tried first. What does {name} say of preemption?",
-            "Its class is patient, with the preemptionPolicy Never. The class urgent has none.",
-            f"Evict one pod of {low}, and let 40 seconds pass; or replace {name} by a pod of the class urgent.",
+            f"Priority decides which pod is tried first. What does the spec of {name} say about preemption?",
+            "Its class is patient, with the preemptionPolicy Never. The class urgent does not set that.",
+            f"Evict one pod of {low}, and let 40 seconds pass. Or replace {name} by a pod of the class urgent.",
         ],
         "right": [
             [{"evict": {"pod": f"default/{low}-{1 - place}"}}, wait(45)],
             [replace(pod(name, app, 2000, priorityClassName="urgent")), wait(45)],
         ],
         "wrong": [
-            wrong(f"{kept}-1 has never left", small, wait(45)),
+            wrong(f"{kept}-1 has never been deleted", small, wait(45)),
             wrong(f"{name} runs", wait(400)),
         ],
-        "then": f"{name} is of the class patient, which never preempts. One sees it in the message: *not eligible due "
-        "to preemptionPolicy=Never*. Such a pod is tried before others, and waits until there is room.",
+        "then": f"{name} had the class patient, which never preempts. The message said so: *not eligible due to "
+        "preemptionPolicy=Never*. The scheduler tries such a pod before others, but it waits until there is room.",
         "expect": [{"never": "preempted"}],
     }
     head = {
-        "title": f"{name} is important, and waits",
+        "title": f"{name} is important, but waits",
         "group": "Preemption",
-        "about": "A pod of high priority waits behind pods that have none.",
+        "about": "A pod of high priority waits, while pods of priority 0 run.",
         "source": f"Kubernetes documentation, “Pod Priority and Preemption”: {DOCS}/pod-priority-preemption/",
         "par": 5,
         "tab": "preemption",
@@ -177,7 +176,7 @@ def never_preempts(draw: Random) -> Data:
         head,
         setup,
         part,
-        ["A pod with preemptionPolicy Never is tried before pods of lower priority, and evicts none."],
+        ["A pod with preemptionPolicy Never is tried before pods of lower priority, but evicts none."],
     )
 
 

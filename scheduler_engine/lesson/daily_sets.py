@@ -1,4 +1,4 @@
-"""Problems of the day in which several replicas must be apart, or always be available."""
+"""Daily problems in which replicas must be on separate nodes or zones, or must stay available."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def _all_run(app: str, count: int) -> Data:
 
 
 def _template(app: str, name: str, has: object) -> Data:
-    """Check that the StatefulSet's template still has this."""
+    """Return a check that the template of the StatefulSet still has this value."""
     return {"object": f"StatefulSet default/{app}", "has": {"spec": {"template": {"spec": {name: has}}}}}
 
 
 def apart(draw: Random) -> Data:
-    """One replica more than nodes, each on a separate node; one node is cordoned as well."""
+    """Draw replicas that need separate nodes: one more than there are nodes, and one node is closed."""
     app, names = draw.choice(APPS), node_names(draw, draw.randint(3, 5))
     count, shut, cordoned = len(names) + 1, draw.choice(names), draw.random() < 0.5
     term = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": app}}}
@@ -52,11 +52,11 @@ def apart(draw: Random) -> Data:
     begin = [apply(*nodes), *([cordon(shut)] if cordoned else []), apply(replicas), {"settle": {}}]
     opened, more = cordon(shut, False) if cordoned else untaint(shut, TAINT["key"]), apply(node("extra-1"))
     part = {
-        "text": f"The StatefulSet {app} has {count} replicas, {all_to_pods(app, count)}, which refuse to share a "
-        f"node. There are {len(names)} nodes, and on {to_node(shut)} somebody has been at work. {len(names) - 1} of "
-        "the replicas run. See who waits in [the queues](pane:queues), and why.",
-        "task": f"Bring all {count} replicas to nodes of their own. What {app} asks for stays, and so do the pods "
-        "that run.",
+        "text": f"The StatefulSet {app} has {count} replicas, {all_to_pods(app, count)}. They refuse to share a node. "
+        f"There are {len(names)} nodes, and somebody did maintenance on {to_node(shut)}. {len(names) - 1} of the "
+        "replicas run. See in [the queues](pane:queues) which pods wait, and why.",
+        "task": f"Get each of the {count} replicas onto a separate node. Do not change the anti-affinity of {app}, and "
+        "delete no pod.",
         "check": [
             _all_run(app, count),
             item(
@@ -64,28 +64,28 @@ def apart(draw: Random) -> Data:
                 {"distinctNodes": {"selector": {"app": app}}},
                 *labelled(app, count),
             ),
-            item(f"{app} still asks for anti-affinity.", _template(app, "affinity", affinity)),
+            item(f"{app} still has its anti-affinity.", _template(app, "affinity", affinity)),
             item("No pod has been deleted.", {"never": "deleted"}),
         ],
         "hints": [
             f"How many nodes do {count} such pods need, and how many can they use now?",
-            f"{shut} is shut, and even with it there is one node too few.",
-            f"Open {shut} ({'uncordon it' if cordoned else 'take its taint'}), and add one node.",
+            f"{shut} accepts no pods. Even if it did, there would be one node too few.",
+            f"{f'Uncordon {shut}' if cordoned else f'Remove the taint from {shut}'}, and add one node.",
         ],
         "right": [[opened, more, wait(15)], [apply(node("extra-1"), node("extra-2")), wait(15)]],
         "wrong": [
             wrong(f"All {count} pods of {app} run", opened, wait(15)),
             wrong(f"All {count} pods of {app} run", more, wait(15)),
         ],
-        "then": f"{count} replicas that refuse one another need {count} nodes, and {len(names) - 1} could be used. "
-        "One sees it in the message, which counts nodes that *didn't match pod anti-affinity rules* beside the one "
-        "that is shut. Opening a node costs less than adding one.",
+        "then": f"{count} replicas that avoid each other need {count} nodes, but they could use only {len(names) - 1}. "
+        "The message counted the nodes that *didn't match pod anti-affinity rules*, and the closed one. Opening a "
+        "node costs less than adding one.",
         "expect": [{"failed": f"default/{app}-{count - 1}", "attempt": 1}],
     }
     head = {
         "title": f"{count} replicas of {app}",
         "group": "Affinity",
-        "about": "Replicas that refuse one another, and too few nodes.",
+        "about": "Replicas that avoid each other, and too few nodes.",
         "source": f"Kubernetes documentation, “Assigning Pods to Nodes”: {DOCS}/assign-pod-node/",
         "par": 11,
         "tab": "filter",
@@ -100,12 +100,13 @@ def apart(draw: Random) -> Data:
 
 
 def spread(draw: Random) -> Data:
-    """A zone counts for the spread, but accepts no pods: its one node is cordoned, or too small."""
+    """Draw a zone that counts for the spread but accepts no pods: its node is cordoned, tainted or too small."""
     app, cause = draw.choice(APPS), draw.choice(("cordoned", "tainted", "small"))
     zones = draw.sample(("east", "west", "north", "south", "middle"), draw.randint(2, 3))
-    told = "too small" if cause == "small" else cause
+    problem = "too small" if cause == "small" else cause
     count, names, milli = 2 * len(zones), node_names(draw, len(zones)), draw.randrange(500, 1001, 250)
     lost, zone = names[-1], zones[-1]
+    remedies = {"cordoned": "Uncordon it", "tainted": "Remove its taint", "small": f"Add a node in zone {zone}"}
     constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
     constraint |= {"labelSelector": {"matchLabels": {"app": app}}}
     nodes = [node(name, 8, {ZONE: each}) for name, each in zip(names[:-1], zones, strict=False)]
@@ -119,49 +120,49 @@ def spread(draw: Random) -> Data:
     opened = {"cordoned": cordon(lost, False), "tainted": untaint(lost, TAINT["key"]), "small": bought}[cause]
     ways = [[opened, wait(15)], *([[bought, wait(15)]] if opened != bought else [])]
     part = {
-        "text": f"{app} wants {count} replicas, {all_to_pods(app, count)}, over {len(zones)} zones with a maxSkew of "
-        f"1. Only some of them run, although {to_node(names[0])} has much room. Look at [the map](pane:cluster), and "
-        f"at zone {zone} with {to_node(lost)} above all.",
-        "task": f"Let all {count} replicas run. {app} keeps its constraint, and no zone and no pod goes away.",
+        "text": f"{app} has {count} replicas, {all_to_pods(app, count)}, spread over {len(zones)} zones with maxSkew "
+        f"1. Only some of them run, although {to_node(names[0])} has much room. Look at [the map](pane:cluster), above "
+        f"all at {to_node(lost)} in zone {zone}.",
+        "task": f"Get all {count} replicas to run. {app} keeps its constraint. Remove no zone, and delete no pod.",
         "check": [
             _all_run(app, count),
             item(
-                "No zone has more than one more than another.",
+                "The pod counts of any two zones differ by at most one.",
                 {"skew": {"selector": {"app": app}, "per": ZONE, "atMost": 1}},
             ),
             item(
-                f"Each zone has two pods of {app}, all of them replicas.",
+                f"Each zone has two pods of {app}, and all replicas keep the label app={app}.",
                 {"count": {"selector": {"app": app}, "per": ZONE, "equals": dict.fromkeys(zones, 2)}},
                 *labelled(app, count),
             ),
             item(f"{app} still has its constraint.", _template(app, "topologySpreadConstraints", [constraint])),
             asks({f"{app}-{number}": milli for number in range(count)}),
             item(
-                f"{lost} has not grown, and is not overcommitted.",
+                f"{lost} has its old capacity, and is not overcommitted.",
                 as_large(lost, last["status"]["capacity"]["cpu"]),
                 *([{"requested": lost, "cpu": "0", "memory": "0"}] if cause == "small" else []),
             ),
             item("No pod has been deleted.", {"never": "deleted"}),
         ],
         "hints": [
-            f"How many pods of {app} are in each zone, and how many more may one have than the one with the fewest?",
-            f"Zone {zone} counts, with no pod in it, as long as there is a node. Why does {lost} take none?",
-            f"{lost} is {told}. " + (f"Add a node in zone {zone}." if cause == "small" else f"Open {lost} again."),
+            f"How many pods of {app} are in each zone? How many more may a zone have than the one with the fewest?",
+            f"Zone {zone} has no pod, but it counts as long as it has a node. Why does {lost} accept none?",
+            f"{lost} is {problem}. {remedies[cause]}.",
         ],
         "right": ways,
         "wrong": [
             wrong(f"All {count} pods of {app} run", apply(node("extra-1", 8, {ZONE: zones[0]})), wait(15)),
             wrong(f"All {count} pods of {app} run", wait(400)),
         ],
-        "then": f"Zone {zone} was a domain of the constraint, with no pod, so that each other zone could have one. "
-        f"One sees it in the message *didn't match pod topology spread constraints*. {lost} was {told}, and that "
-        "alone does not take a zone out of the count.",
+        "then": f"Zone {zone} counted as a domain with no pod, so each other zone could have only one. The message "
+        f"said *didn't match pod topology spread constraints*. {lost} was {problem}, but by default its zone counts "
+        "all the same.",
         "expect": [{"failed": f"default/{app}-{count - 1}", "attempt": 1}],
     }
     head = {
-        "title": f"{app} stops half-way",
+        "title": f"{app} stops halfway",
         "group": "Spread",
-        "about": "A constraint keeps pods from nodes that have much room.",
+        "about": "A spread constraint keeps pods off nodes with much room.",
         "source": f"Kubernetes documentation, “Pod Topology Spread Constraints”: {DOCS}/topology-spread-constraints/",
         "par": 10 if cause == "small" else 1,
         "tab": "filter",
@@ -171,12 +172,12 @@ def spread(draw: Random) -> Data:
         head,
         begin,
         part,
-        ["A zone counts as long as one of its nodes does. A taint or a lack of room does not change that by default."],
+        ["A zone counts as long as one of its nodes does. By default taints and lack of room do not change that."],
     )
 
 
 def drain(draw: Random) -> Data:
-    """A budget requires every replica, and a node is being drained."""
+    """Draw a drain that a budget blocks, because it requires every replica."""
     app, count = draw.choice(APPS), draw.randint(2, 4)
     names, waited = node_names(draw, draw.randint(2, 4)), draw.randrange(30, 91, 10)
     selected = {"matchLabels": {"app": app}}
@@ -187,10 +188,10 @@ def drain(draw: Random) -> Data:
     begin += [apply(*(node(each) for each in later)), {"drain": {"node": first}}, wait(waited)]
     grown = count + 1
     part = {
-        "text": f"For {waited} seconds somebody has been draining {to_node(first)}. Its {count} pods, "
-        f"{all_to_pods(app, count)}, are still there, and [Evictions](tab:evictions) has 429 as the only answer. "
-        f"There is room enough on {to_node(names[-1])}. A PodDisruptionBudget wants {count} pods of {app}.",
-        "task": f"Let the drain of {first} end by itself. The budget stays as it is, and nobody is deleted past it.",
+        "text": f"Somebody started to drain {to_node(first)} {waited} seconds ago. Its {count} pods, "
+        f"{all_to_pods(app, count)}, are still there. In [Evictions](tab:evictions) every answer is 429. "
+        f"{to_node(names[-1])} has enough room. A PodDisruptionBudget requires {count} healthy pods of {app}.",
+        "task": f"Get the drain of {first} to finish. Do not change the budget, and do not bypass it by deleting pods.",
         "check": [
             item(
                 f"{first} is empty, and still cordoned.",
@@ -199,25 +200,25 @@ def drain(draw: Random) -> Data:
             ),
             item("The drain has finished.", {"trace": ["answered 429", "answered 200", f"Drain of {first} finished"]}),
             item(
-                f"The budget still wants {count}.",
+                f"The budget still requires {count} pods.",
                 {
                     "object": f"PodDisruptionBudget default/{app}",
                     "has": {"spec": {"minAvailable": count, "selector": selected}},
                 },
             ),
             item(
-                f"{count} pods of {app} have been ready all the time.",
+                f"At least {count} pods of {app} were ready at all times.",
                 {"ready": {"selector": selected["matchLabels"], "atLeast": count}},
             ),
             item(
-                "Each pod left by the Eviction API.",
+                "The Eviction API evicted each pod.",
                 *({"order": [{"evicted": f"default/{app}-{number}"}]} for number in range(count)),
             ),
             _all_run(app, count),
         ],
         "hints": [
-            "How many pods are healthy, how many does the budget want, and what is left over?",
-            "An eviction is agreed to as soon as there is one healthy pod more than the budget wants.",
+            "How many pods are healthy, how many does the budget require, and how many can be spared?",
+            "The API server allows an eviction as soon as one healthy pod more than required is there.",
             f"Scale {app} to {grown}, and let {40 * count} seconds pass.",
         ],
         "right": [
@@ -227,29 +228,29 @@ def drain(draw: Random) -> Data:
         "wrong": [
             wrong(f"{first} is empty", wait(300)),
             wrong(
-                f"The budget still wants {count}",
+                f"The budget still requires {count}",
                 patch("PodDisruptionBudget", f"default/{app}", {"spec": {"minAvailable": count - 1}}),
                 wait(45 * count),
             ),
             wrong(
-                f"{count} pods of {app} have been ready all the time",
+                f"At least {count} pods of {app} were ready at all times",
                 *({"delete": {"object_kind": "Pod", "key": f"default/{app}-{number}"}} for number in range(count)),
                 wait(45 * count),
             ),
         ],
-        "then": f"The budget wanted {count} of {count} pods, so that none could ever be spared. One sees it in the "
-        "answer, which names both numbers. With one replica more the drain goes on, one pod after the other.",
+        "then": f"The budget required {count} of {count} pods, so none could be spared. The answer named both numbers. "
+        "With one more replica the drain continued, one pod after the other.",
         "expect": [{"trace": [f"needs {count} healthy pods and has {count} currently"]}],
     }
     head = {
-        "title": f"{first} does not get empty",
+        "title": f"{first} is never empty",
         "group": "Eviction",
-        "about": "A drain asks and asks, and gets the same answer.",
+        "about": "A drain asks again and again, and always gets the same answer.",
         "source": f"Kubernetes documentation, “API-initiated Eviction”: {DOCS}/api-eviction/",
         "par": 1 + 5 * count,
         "tab": "evictions",
     }
-    know = "A budget that wants every replica lets a drain wait until its timeout, and without a timeout for ever."
+    know = "If a budget requires every replica, a drain waits until its timeout. Without a timeout it waits forever."
     return document(draw, head, begin, part, [know])
 
 

@@ -19,9 +19,7 @@ def test_letters_leave_the_scenarios_that_tell_of_them_and_say_how_many(page: Pa
     page.goto("/")
     everything = len(shown(page))
     page.locator("#scen-find").fill("SAMPLING nodes")
-    eventually(
-        lambda: "Sampling: 250 nodes, and not all are looked at" in shown(page) and len(shown(page)) < everything
-    )
+    eventually(lambda: "Sampling: 250 nodes, but not all are checked" in shown(page) and len(shown(page)) < everything)
     found = len(shown(page))
     assert text(page, "#scen-none") == ("1 scenario" if found == 1 else f"{found} scenarios")
     page.locator("#scen-find").fill("zeppelin")
@@ -51,7 +49,7 @@ def test_a_link_with_letters_opens_the_list_with_them(page: Page) -> None:
     page.goto("/?find=killed#scenarios")
     assert page.locator("#scen-find").input_value() == "killed"
     assert "The leader is killed" in shown(page)
-    assert "Sampling: 250 nodes, and not all are looked at" not in shown(page)
+    assert "Sampling: 250 nodes, but not all are checked" not in shown(page)
 
 
 def test_every_scenario_is_in_one_part(page: Page) -> None:

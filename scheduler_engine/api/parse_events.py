@@ -91,7 +91,7 @@ def _other_scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar
     """Return the value of a scalar that is quoted or has a tag."""
     text: str = event.value
     if "\0" in text:
-        raise NotReadable("a text must not hold the character U+0000", line, column)
+        raise NotReadable("a text must not contain the character U+0000", line, column)
     try:
         return text if event.tag is None or event.tag == "!" else resolve_tagged(event.tag, text)
     except ValueError as error:
@@ -188,7 +188,7 @@ def _value(kind: str, token: str, line: int, column: int) -> str | int | float |
         except ValueError as error:
             raise NotJson(f"invalid JSON string: {error}", line, column) from error
         if "\0" in text:
-            raise NotReadable("a text must not hold the character U+0000", line, column)
+            raise NotReadable("a text must not contain the character U+0000", line, column)
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if len(token) <= LONGEST_INTEGER and token.lstrip("-").isdigit():
         return int(token)

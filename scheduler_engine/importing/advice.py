@@ -14,7 +14,7 @@ GET = "kubectl get nodes,pods,pvc,pv,sc,csinodes,pdb,priorityclasses,deploy,rs,s
 HOW = f"Write it with: {GET}"
 LONGEST = 200
 """The most characters of a line in a message."""
-CUT_OFF = "the file ends here: it is cut off. Run kubectl again, wait until it has ended, and bring the whole file"
+CUT_OFF = "the file ends here: it is cut off. Run kubectl again, wait until it has finished, and upload the whole file"
 KUBECTL = re.compile(
     "error: |Error from server|The connection to the server |Unable to connect to the server|No resources found|"
     r"Error in configuration|Warning: |[EWIF]\d{4} \d\d:\d\d:\d\d|.*: (command )?not found$|.* is not recognized as "
@@ -23,7 +23,7 @@ KUBECTL = re.compile(
 PREFIX = re.compile(r"kubectl(\.exe)? : ")
 """PowerShell's prefix before them."""
 WHAT_TO_DO = (
-    (r"\(Forbidden\)", "You may not list this kind. Leave it out of the command, or ask for the right."),
+    (r"\(Forbidden\)", "You may not list this kind. Leave it out of the command, or ask for permission."),
     (r"Unauthorized|be logged in", "Log in to the cluster, then run the command again."),
     (
         r"refused|Unable to connect|no such host|timeout",
@@ -34,12 +34,12 @@ WHAT_TO_DO = (
     (r"No resources found", "Check the namespace and the context of kubectl."),
     (r"not found|not recognized", "Run the command where kubectl is installed."),
     (r"^(Warning|[EWIF]\d{4})", "Run the command again without 2>&1, so that messages stay out of the file."),
-    ("", "Run the command again, and bring the file when it has no message."),
+    ("", "Run the command again, and upload the file when it has no message."),
 )
 """Part of a message → advice; the first match counts."""
 FOR_PEOPLE = (
     (re.compile(r"(NAMESPACE +)?NAME {2,}\S"), f"this is a table for people. {HOW}"),
-    (re.compile(r"Name: {3,}\S"), f"this is what kubectl describe writes. {HOW}"),
+    (re.compile(r"Name: {3,}\S"), f"this is the output of kubectl describe. {HOW}"),
 )
 """Beginning of a text → what is wrong with it."""
 
@@ -50,7 +50,7 @@ def said_by_kubectl(line: str) -> str:
     if not KUBECTL.match(bare):
         return ""
     advice = next(text for part, text in WHAT_TO_DO if re.search(part, bare))
-    return f"this is a message, no object: “{bare[:LONGEST]}”. {advice}"
+    return f"this is a message, not an object: “{bare[:LONGEST]}”. {advice}"
 
 
 def check_beginning(text: str) -> None:

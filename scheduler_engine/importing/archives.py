@@ -44,12 +44,12 @@ def _zip(content: bytes, most: int) -> Iterator[tuple[str, bytes]]:
         raise Rejected(f"the archive cannot be read: {error}") from error
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > MOST_FILES:
-        raise Rejected(f"the archive holds {len(entries):,} files, more than {MOST_FILES:,}")
+        raise Rejected(f"the archive has {len(entries):,} files, more than {MOST_FILES:,}")
     seen: dict[str, None] = {}
     for entry in entries:
         problem = _wrong_name(entry.filename, seen)
         if problem:
-            raise Rejected(f"the archive holds a file {entry.filename[:LONGEST_NAME]!r}: {problem}")
+            raise Rejected(f"the archive has a file {entry.filename[:LONGEST_NAME]!r}: {problem}")
         seen[entry.filename] = None
     left = most
     for entry in entries:
@@ -67,8 +67,8 @@ def _wrong_name(name: str, seen: dict[str, None]) -> str:
     if ".." in parts:
         return "its name leads out of the archive"
     if name.lower().endswith(NESTED):
-        return "archives in archives are not read"
-    return "there are two of this name" if name in seen else ""
+        return "it is an archive in the archive"
+    return "another file has the same name" if name in seen else ""
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int, most: int) -> bytes:

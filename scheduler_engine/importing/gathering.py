@@ -94,11 +94,11 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: St
 
 def _nothing(found: Gathered, several: bool) -> str:
     if found.configurations:
-        return f"There is a scheduler's configuration, but no object of a cluster in this file. {HOW}"
+        return f"This file has a scheduler configuration, but no object of a cluster. {HOW}"
     if found.skipped or found.secrets:
         kinds = ", ".join(dict.fromkeys(item.kind for item in found.skipped)) or "Secret, ConfigMap"
-        return f"There is no object in this file that the sandbox could take over, only: {kinds}. {HOW}"
-    return f"There is no object of a cluster in this {'archive' if several else 'file'}. {HOW}"
+        return f"This file has no object that the sandbox can import, only: {kinds}. {HOW}"
+    return f"This {'archive' if several else 'file'} has no object of a cluster. {HOW}"
 
 
 def _is_scenario(documents: list[Any]) -> bool:
@@ -198,7 +198,7 @@ def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None
     elif kind not in KINDS:
         reason = NO_OBJECTS.get(kind, NO_SUCH_KIND)
     elif not isinstance(name, str) or not name:
-        reason = "metadata.name: Required value: an object that is taken over needs a name"
+        reason = "metadata.name: Required value: an imported object needs a name"
     if reason:
         found.skipped.append(Skipped(kind[:LONGEST], shown, reason, place))
         return

@@ -63,7 +63,7 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
     pods.tell_of_owners(draft)
     configuration = _configuration(draft, gathered)
     if choices.pod and not _waits(draft, choices.pod):
-        raise Rejected(f"{choices.pod}: is not one of the pods without a node that are taken over")
+        raise Rejected(f"{choices.pod}: this is not one of the imported pods without a node")
     chosen = choices.pod
     if choices.anonymous:
         renamed = made_anonymous(draft)
@@ -82,7 +82,7 @@ def _result(
     objects += [pod for _, pod in found]
     if not objects:
         no_nodes = f" {NO_NODES}" if "Node" not in offered else ""
-        raise Rejected(f"Nothing is left to take over.{no_nodes}")
+        raise Rejected(f"Nothing is left to import.{no_nodes}")
     waits = [(key, pod) for key, pod in found if _waits(draft, key)]
     for key, pod in waits:
         if _scheduler(pod) not in served:

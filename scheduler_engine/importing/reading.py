@@ -117,7 +117,7 @@ def _json(text: str) -> list[Any]:
     """Return one or more values. Raises ValueError."""
     if nul := _NUL.search(text):
         line = text.count("\n", 0, nul.start()) + 1
-        raise NotReadable("a text must not hold the character U+0000", line, 1)
+        raise NotReadable("a text must not contain the character U+0000", line, 1)
     decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
     values: list[Any] = []
     position, size = _after_blanks(text, 0), len(text)
@@ -145,7 +145,7 @@ def _finite(digits: str) -> float:
 
 
 def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 # --- YAML -------------------------------------------------------------------------------------------------------------

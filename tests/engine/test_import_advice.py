@@ -159,10 +159,10 @@ def test_a_file_without_objects_says_how_to_write_one_with_them(content: bytes) 
 def test_a_file_without_nodes_says_so_first() -> None:
     pods = [item for item in OBJECTS if item["kind"] != "Node"]
     notices = prepare(gather(dumps.as_json(pods))).notices
-    assert notices[0].text.startswith("There is no node in this file")
+    assert notices[0].text.startswith("This file has no node")
     bound: dict[str, Any] = {"containers": [{"name": "c", "image": "x"}], "nodeName": "n1"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": bound}
-    with pytest.raises(Rejected, match=r"Nothing is left to take over\. There is no node in this file"):
+    with pytest.raises(Rejected, match=r"Nothing is left to import\. This file has no node"):
         prepare(gather(dumps.as_json([pod])))
     assert "no-nodes" not in [item.key for item in prepare(gather(dumps.as_json(OBJECTS))).notices]
 
@@ -183,7 +183,7 @@ def test_the_command_line_says_the_same(tmp_path: Path) -> None:
         return done.exit_code, done.stderr + str(done.exception or "")
 
     line = MESSAGES["forbidden"][0]
-    assert "cluster.yaml:1: this is a message, no object" in ran(line.encode())[1]
+    assert "cluster.yaml:1: this is a message, not an object" in ran(line.encode())[1]
     code, told = ran(codecs.BOM_UTF16_LE + YAML.replace("\n", "\r\n").encode("utf-16-le"))
     assert code == 0
     assert "Node: status.someNewField" in told

@@ -30,7 +30,7 @@ def placements(simulation: Simulation) -> dict[str, str]:
 
 
 def expected(objects: list[Manifest]) -> dict[str, str]:
-    """Where the pods of a dump are that are taken over."""
+    """Return the nodes of the imported pods of a dump."""
     nodes = {item["metadata"]["name"] for item in objects if item["kind"] == "Node"}
     found: dict[str, str] = {}
     for item in objects:
@@ -415,7 +415,7 @@ def test_what_is_left_out_by_choice_stays_out() -> None:
     assert "PodDisruptionBudget" not in made.summary.kinds
     assert made.summary.offered["PodDisruptionBudget"] > 0
     assert made.summary.namespaces["team-1"] > 0
-    with pytest.raises(Rejected, match="Nothing is left to take over"):
+    with pytest.raises(Rejected, match="Nothing is left to import"):
         imported(pod("web"), kinds=("Pod",), namespaces=("default",))
 
 
@@ -427,7 +427,7 @@ def test_the_chosen_pod_comes_first_of_those_that_wait() -> None:
         made = prepare(read, Choices(pod=chosen, anonymous=anonymous))
         assert made.summary.waiting[0].key == made.pod
         assert (made.pod == chosen) is not anonymous
-    with pytest.raises(Rejected, match="is not one of the pods without a node"):
+    with pytest.raises(Rejected, match="this is not one of the imported pods without a node"):
         prepare(read, Choices(pod="default/nobody"))
 
 

@@ -186,17 +186,17 @@ REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "YAML that is cut off": (lambda: dumps.as_yaml(OBJECTS)[:5000], "line 185: invalid YAML"),
     "a message of kubectl": (
         b"error: You must be logged in to the server (Unauthorized)\n",
-        "line 1: this is a message, no object: “error: You must be logged in to the server (Unauthorized)”. Log in",
+        "line 1: this is a message, not an object: “error: You must be logged in to the server (Unauthorized)”. Log in",
     ),
     "a picture": (b"\x89PNG\r\n\x1a\n\xff", "line 1: the text is not UTF-8"),
     "a YAML bomb": (b"a: &a [x,x]\nb: &b [*a,*a]\nc: [*d]\n", "line 3, column 5: unknown anchor"),
     "an anchor that holds itself": (b"a: &a\n- *a\n", "line 2, column 3: unknown anchor"),
     "a name that is markup": (
         b'{"kind": "<script>alert(1)</script>", "metadata": {"name": "<img>"}}',
-        "no object in this",
+        "has no object",
     ),
     "a way out of a zip": (zipped("../../etc/passwd.json"), "leads out of the archive"),
-    "a zip in a zip": (zipped("a.zip"), "archives in archives are not read"),
+    "a zip in a zip": (zipped("a.zip"), "it is an archive in the archive"),
     "a zip bomb": (lambda: zipped("a.json", b" " * (97 * 2**20)), "more than 96 MiB"),
     "a packed bomb": (lambda: gzip.compress(b" " * (97 * 2**20)), "more than 96 MiB"),
     "nothing": (b"", "There is no file in this request"),
@@ -252,7 +252,7 @@ def test_when_all_is_left_out_nothing_is_made() -> None:
     path = brought(dumps.as_json([waiting("mine")]))
     answer = Client().post(f"{path}open/", {"without": "default"})
     assert answer.status_code == 422
-    assert "Nothing is left to take over" in answer.content.decode()
+    assert "Nothing is left to import" in answer.content.decode()
     assert Client().post(f"{path}open/", {"pod": "default/nobody"}).status_code == 422
     assert not Sandbox.objects.exists()
 

@@ -15,29 +15,29 @@ from scheduler_engine.errors import Rejected
 NAME = "scheduler-sandbox"
 PACKAGE = "scheduler_engine.cli"
 OK, DIFFERENT, UNUSABLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
-"""Exit statuses: as expected; not so; a file or an option cannot be used; Ctrl-C; the reader of the output is gone."""
+"""Exit statuses: success; something is wrong; a file or an option is invalid; Ctrl-C; nobody reads the output."""
 
 COMMANDS = {
-    "run": ("running", "Play a scenario, tell what happens, and check what it expects."),
-    "check": ("checking", "Play many scenarios, a line each."),
-    "explain": ("explaining", "Tell why a pod is where it is, and why not elsewhere."),
-    "diff": ("differing", "Tell what differs between two scenarios, or between two configurations."),
-    "new": ("beginning", "Write a scenario to begin with."),
-    "import": ("bring", "Make a scenario of a dump of a cluster."),
-    "export": ("exporting", "Write what a scenario leads to: manifests, a snapshot, a trace, a scenario."),
+    "run": ("running", "Play a scenario, show what happens, and check what it expects."),
+    "check": ("checking", "Play many scenarios, with one line for each."),
+    "explain": ("explaining", "Explain why a pod is where it is, and why not elsewhere."),
+    "diff": ("differing", "Show the differences between two scenarios, or two configurations."),
+    "new": ("beginning", "Write a scenario to start with."),
+    "import": ("bring", "Create a scenario from a dump of a cluster."),
+    "export": ("exporting", "Write the result of a scenario: manifests, a snapshot, a trace, a scenario."),
     "schema": ("schema", "Print the JSON Schema of scenario files."),
-    "validate": ("validate", "Say what the API server would say about manifests."),
-    "convert-policy": ("policy", "Make a KubeSchedulerConfiguration of an old scheduling policy."),
+    "validate": ("validate", "Report what the API server would say about manifests."),
+    "convert-policy": ("policy", "Convert an old scheduling policy to a KubeSchedulerConfiguration."),
     "replay": ("replaying", "Replay a log of commands, and print its trace."),
-    "conformance": ("conformance", "Run recordings of the real scheduler, and report what differs."),
-    "bench": ("bench", "Measure how many pods the engine schedules in a second."),
-    "completion": ("completion", "Print the script that completes commands in a shell."),
+    "conformance": ("conformance", "Compare the engine with recordings of the real scheduler."),
+    "bench": ("bench", "Measure how many pods per second the engine schedules."),
+    "completion": ("completion", "Print a script for completion in a shell."),
 }
 """Command → its module, and its description."""
 
 
 class Program(click.Group):
-    """Knows its commands by name before any of them is imported."""
+    """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
@@ -58,9 +58,9 @@ class Program(click.Group):
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(ENGINE_VERSION, prog_name=NAME)
 def program() -> None:
-    """The scheduler of Kubernetes v1.34, to be run, explained and tested on a cluster in memory.
+    """Run, explain and test the scheduler of Kubernetes v1.34 on a cluster in memory.
 
-    A file may be named - to read standard input.
+    Use - as a file name to read standard input.
     """
 
 
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(*refusal.errors, sep="\n", file=sys.stderr)
         return UNUSABLE
     except BrokenPipeError:
-        # Otherwise Python would complain about the rest of the buffer at the end.
+        # Without this, Python reports an error at exit for the rest of the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except (click.Abort, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""``new``: a scenario to begin with."""
+"""``new``: write a scenario to start with."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ expect:
 
 @click.command()
 @click.argument("name", default="")
-@click.option("--list", "listing", is_flag=True, help="List the scenarios that there are to begin with.")
-@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write; left out: standard output.")
+@click.option("--list", "listing", is_flag=True, help="List the scenarios that you can copy.")
+@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
 def command(name: str, listing: bool, output: Path | None) -> int:
-    """Write a small scenario, or a copy of the one with this NAME, to go on from.
+    """Write a small scenario to start with, or a copy of the installed scenario NAME.
 
-    A file that is there already is not overwritten.
+    This does not overwrite an existing file.
     """
     if listing:
         for scenario in load_scenarios():
@@ -60,5 +60,5 @@ def command(name: str, listing: bool, output: Path | None) -> int:
 def _text(name: str) -> str:
     known = {scenario.slug: scenario.origin.name for scenario in load_scenarios() if scenario.origin}
     if name not in known:
-        raise Unusable(f"there is no scenario {name!r}{did_you_mean(name, known)}; --list tells all")
+        raise Unusable(f"there is no scenario {name!r}{did_you_mean(name, known)}; --list lists all")
     return (FOLDER / known[name]).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``bench``: how many pods the engine schedules in a second on this machine."""
+"""``bench``: measure how many pods per second the engine schedules on this machine."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ZONES = 3
 @click.option("--nodes", type=click.IntRange(1, 5_000), default=100, show_default=True)
 @click.option("--pods", type=click.IntRange(1, 20_000), default=500, show_default=True)
 def command(nodes: int, pods: int) -> int:
-    """Schedule pods of several sizes, half of them spread over zones, and tell how long that took.
+    """Schedule pods of several sizes, half of them spread over zones, and report the time.
 
-    The trace is the same on every machine; the time is not.
+    The trace is the same on every machine. The time is not.
     """
     simulation = Simulation(seed=1)
     made = [
@@ -39,5 +39,5 @@ def command(nodes: int, pods: int) -> int:
     simulation.execute(commands.Settle())
     seconds = time.perf_counter() - start
     bound = sum(bool(pod.node_name) for pod in simulation.api.pods())
-    click.echo(f"{bound} of {pods} pods on {nodes} nodes in {seconds:.2f} s: {pods / seconds:.0f} pods a second")
+    click.echo(f"{bound} of {pods} pods on {nodes} nodes in {seconds:.2f} s: {pods / seconds:.0f} pods per second")
     return OK

@@ -1,4 +1,4 @@
-"""``import``: dumps of real clusters, manifests and snapshots of the simulator become a scenario file."""
+"""``import``: create a scenario file from dumps of clusters, manifests, or snapshots of the simulator."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MOST_NAMES = 10
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--output", "-o", metavar="FILE", type=Path, help="The scenario file; left out: standard output.")
-@click.option("--title", default="", help="Of the scenario; left out: the name of the first file.")
-@click.option("--pod", default="", metavar="NAMESPACE/NAME", help="A pending pod that is to be scheduled first.")
-@click.option("--without-namespace", multiple=True, metavar="NAME", help="Leave it out; may be repeated.")
-@click.option("--without-kind", multiple=True, metavar="KIND", help="Leave it out; may be repeated.")
-@click.option("--anonymous", is_flag=True, help="Make up the names of pods, nodes, namespaces and images.")
-@click.option("--quiet", is_flag=True, help="Do not tell what is different or left out.")
+@click.option("--output", "-o", metavar="FILE", type=Path, help="The scenario file. Default: standard output.")
+@click.option("--title", default="", help="The title of the scenario. Default: the name of the first file.")
+@click.option("--pod", default="", metavar="NAMESPACE/NAME", help="Schedule this pending pod first.")
+@click.option("--without-namespace", multiple=True, metavar="NAME", help="Leave out this namespace. You can repeat it.")
+@click.option("--without-kind", multiple=True, metavar="KIND", help="Leave out this kind. You can repeat it.")
+@click.option("--anonymous", is_flag=True, help="Replace the names of pods, nodes, namespaces and images.")
+@click.option("--quiet", is_flag=True, help="Do not list what is different or left out.")
 def command(
     files: tuple[str, ...],
     output: Path | None,
@@ -41,9 +41,9 @@ def command(
     anonymous: bool,
     quiet: bool,
 ) -> int:
-    """Make a scenario of what kubectl get or cluster-info dump wrote, of manifests, or of a simulator's snapshot.
+    """Create a scenario from the output of kubectl get or cluster-info dump, manifests, or a simulator's snapshot.
 
-    Exit status 0: the scenario is written; 2: a file cannot be read, or nothing can be made of it.
+    Exit status 0: the scenario is written; 2: a file cannot be read, or contains nothing to import.
     """
     choices = Choices(
         namespaces=without_namespace,
@@ -53,7 +53,7 @@ def command(
     )
     found = prepare(_gathered(files), choices)
     title = title or (Path(files[0]).stem if files[0] != STDIN else "A cluster")
-    # A person who runs it wants to see where the pods without a node go.
+    # Whoever runs it wants to see where the pods without a node go.
     write(
         dump(replace(from_log(SEED, found.configuration, QUEUE_RULES, found.commands(), title=title), then=RUN)), output
     )
@@ -72,7 +72,7 @@ def _gathered(files: tuple[str, ...]) -> Gathered:
         except Rejected as problem:
             raise Rejected("\n".join(in_file(shown(name), error) for error in problem.errors)) from problem
         if found.scenario:
-            raise Rejected(f"{name}: this is a scenario already")
+            raise Rejected(f"{name}: this is already a scenario")
         everything.objects += found.objects
         everything.places += [f"{name} {place}".rstrip() for place in found.places] if len(files) > 1 else found.places
         everything.notes += found.notes

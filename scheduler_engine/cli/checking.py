@@ -1,4 +1,4 @@
-"""``check``: many scenarios, a line each."""
+"""``check``: play many scenarios, and print one line for each."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 def command(files: tuple[str, ...]) -> int:
-    """Play scenarios and lessons, and check what they expect. A folder stands for the YAML files in it and below.
+    """Play scenarios and lessons, and check what they expect. A folder means all YAML files in it and below.
 
-    Exit status 0: all is as expected; 1: something does not hold; 2: a file is neither scenario nor lesson.
+    Exit status 0: all is as expected; 1: an expectation fails; 2: a file is not a valid scenario or lesson.
     """
     status = OK
     for name in [*found(files)]:
@@ -42,7 +42,7 @@ def command(files: tuple[str, ...]) -> int:
 
 
 def _played(text: bytes, name: str) -> tuple[str, list[str]]:
-    """Return the title of a file's content, and what does not hold in it. Raises Rejected."""
+    """Return the title of a scenario or lesson, and its failures. Raises Rejected."""
     if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
         lesson = read_lesson(text, name, FILE_LIMITS)
         return lesson.title, problems_of(lesson)

@@ -1,4 +1,4 @@
-"""``completion``: lets the shell complete commands and options."""
+"""``completion``: print a script that completes commands and options in a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``conformance``: recordings of the real scheduler against the engine."""
+"""``conformance``: compare the engine with recordings of the real scheduler."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scheduler_engine.conformance.runner import as_json, report, run_paths
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--family", multiple=True, metavar="NAME", help="Only this family; may be repeated.")
-@click.option("--first", type=int, default=3, metavar="N", help="Failing scenarios that are shown per family (3).")
-@click.option("--full", is_flag=True, help="With the tables that the workbench shows in the trace.")
-@click.option("--json", "output", type=Path, metavar="FILE", help="Write everything to FILE as JSON as well.")
+@click.option("--family", multiple=True, metavar="NAME", help="Run only this family. You can repeat it.")
+@click.option("--first", type=int, default=3, metavar="N", help="Show this many failures per family. Default: 3.")
+@click.option("--full", is_flag=True, help="Also write the tables that the workbench shows.")
+@click.option("--json", "output", type=Path, metavar="FILE", help="Also write the result to FILE as JSON.")
 def command(paths: tuple[Path, ...], family: tuple[str, ...], first: int, full: bool, output: Path | None) -> int:
-    """Run recordings (*.jsonl, *.jsonl.gz, or folders of these) and report what differs.
+    """Run recordings (*.jsonl, *.jsonl.gz, or folders of these) and report the differences.
 
-    Exit status 0: every recording passes; 1: one does not; 2: there is nothing to run, or it cannot be read.
+    Exit status 0: every recording passes; 1: one fails; 2: there are no recordings, or they cannot be read.
     """
     try:
         results = run_paths([*paths], [*family] or None, full=full)

@@ -1,4 +1,4 @@
-"""``diff``: where two runs part: pods, verdicts, scores, events."""
+"""``diff``: show the differences between two runs: pods, verdicts, scores, events."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ NOTHING = "-"
 @click.command()
 @click.argument("first", metavar="FILE")
 @click.argument("second", metavar="[FILE]", required=False)
-@click.option("--config", "configuration", metavar="FILE", help="Play the second one under this configuration.")
+@click.option("--config", "configuration", metavar="FILE", help="Play the second run with this configuration.")
 def command(first: str, second: str | None, configuration: str | None) -> int:
-    """Play two scenarios, or one under its own and another configuration, and tell what differs.
+    """Play two scenarios, or one with two configurations, and show the differences.
 
-    Exit status 0: nothing differs; 1: something does; 2: a file cannot be used.
+    Exit status 0: no differences; 1: differences; 2: a file is invalid.
     """
     if second is None and configuration is None:
-        raise Unusable("diff: a second file, or --config, is needed")
+        raise Unusable("diff: name a second file, or use --config")
     one = scenario_of(first)
     other: Scenario = one if second is None else scenario_of(second)
     if configuration is not None:
@@ -39,7 +39,7 @@ def command(first: str, second: str | None, configuration: str | None) -> int:
         colour = {"-": "red", "+": "green"}.get(text[0]) if text[:1] in "-+" else None
         click.echo(click.style(text, fg=colour))
     if not lines:
-        click.echo("nothing differs")
+        click.echo("no differences")
     return DIFFERENT if lines else OK
 
 
@@ -96,7 +96,7 @@ def _message(attempt: Attempt) -> str:
 def _verdict(attempt: Attempt, node: str) -> str:
     found = attempt.verdict(node)
     if found is None:
-        return "not looked at"
+        return "not checked"
     return f"{found[0]}: {'; '.join(found[2])}" if found[0] else "passes"
 
 

@@ -1,4 +1,4 @@
-"""``explain``: why a pod is where it is, and why not elsewhere, from the trace."""
+"""``explain``: show from the trace why a pod is where it is, and why not elsewhere."""
 
 from __future__ import annotations
 
@@ -21,10 +21,16 @@ COLUMNS = ("raw", "normalized", "weighted")
 @click.command()
 @click.argument("scenario", metavar="FILE")
 @click.option("--pod", required=True, metavar="NAME", help="The pod: its name, or namespace/name.")
-@click.option("--node", default="", metavar="NAME", help="A node that the pod is not on, or is: every score of it.")
-@click.option("--attempt", type=int, default=None, metavar="N", help="Which attempt, counted from 1; the last one.")
+@click.option("--node", default="", metavar="NAME", help="Also explain this node: every score, or why it was refused.")
+@click.option(
+    "--attempt",
+    type=int,
+    default=None,
+    metavar="N",
+    help="Explain this attempt, counted from 1. Default: the last one.",
+)
 def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
-    """Tell what an attempt at a pod found of each node, and why it ended as it did."""
+    """Explain the result of an attempt to schedule a pod, for each node and in the end."""
     simulation = played_through(scenario_of(scenario))[1]
     key = _key(simulation, pod)
     if node and simulation.api.get("Node", node) is None:
@@ -64,10 +70,10 @@ def _told(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
 def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
     verdict = attempt.verdict(node)
     if verdict is None:
-        yield f"{node}: nobody looked at it in this attempt."
+        yield f"{node}: this attempt did not check it."
     elif verdict[0]:
-        early = " before any node was looked at" if attempt.filter is None else ""
-        yield f"{node}: {verdict[0]} said no{early}: {'; '.join(verdict[2])}"
+        early = " before any node was checked" if attempt.filter is None else ""
+        yield f"{node}: {verdict[0]} refused it{early}: {'; '.join(verdict[2])}"
         yield from (f"  {text}" for text in refusal(simulation, attempt, node))
     else:
         yield f"{node}: it passes every filter."

@@ -1,4 +1,4 @@
-"""``export``: the result of a scenario, in other formats."""
+"""``export``: write the result of a scenario in another format."""
 
 from __future__ import annotations
 
@@ -36,19 +36,20 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
     "form",
     type=click.Choice(["scenario", *FORMS]),
     default="scenario",
-    help="The scenario itself; manifests for kubectl apply, as a person would write them, as they are stored, or with "
-    "nodes that KWOK plays; a snapshot for kube-scheduler-simulator; the trace as JSON lines.",
+    help="The form. scenario: the scenario itself, the default. manifests: for kubectl apply, as a person would write "
+    "them. stored: as the API server holds them. kwok: with nodes that KWOK plays. simulator: a snapshot for "
+    "kube-scheduler-simulator. trace: JSON lines.",
 )
 @click.option(
     "--expect",
     type=click.Choice(STRICTNESS),
     default=None,
-    help="With a scenario: expect at its end everything that is so then: where pods are; also where they wait and why; "
-    "also every verdict and score.",
+    help="Make the scenario expect everything that holds at its end. placements: where pods are. queues: also where "
+    "pods wait, and why. verdicts: also every verdict and score.",
 )
-@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write; left out: standard output.")
+@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
 def command(scenario: str, form: str, expect: str | None, output: Path | None) -> int:
-    """Play a scenario, and write what it leads to."""
+    """Play a scenario, and write the result."""
     played = scenario_of(scenario)
     simulation = played_through(played)[1]
     write(_written(played, simulation, expect) if form == "scenario" else FORMS[form](simulation), output)

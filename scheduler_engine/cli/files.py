@@ -15,11 +15,11 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 
 STDIN = "-"
 ENDINGS = (".yaml", ".yml")
-"""The files to look for in a folder."""
+"""Endings of the files to read in a folder."""
 
 
 class Unusable(click.ClickException):
-    """A file that cannot be used: one line on standard error."""
+    """An error about a file, shown as one line on standard error."""
 
     exit_code = 2
 
@@ -28,12 +28,12 @@ class Unusable(click.ClickException):
 
 
 def shown(name: str) -> str:
-    """Return the name of a file for messages."""
+    """Return a file's name for messages."""
     return "<stdin>" if name == STDIN else name
 
 
 def found(names: Iterable[str]) -> Iterator[str]:
-    """Yield files, and for a folder its YAML files at any depth, in order of path; itself, if none."""
+    """Yield the files, with a folder replaced by its YAML files at any depth, sorted; itself if it has none."""
     for name in names:
         if name == STDIN or not Path(name).is_dir():
             yield name

@@ -1,4 +1,4 @@
-"""``convert-policy``: a Scheduling Policy becomes a KubeSchedulerConfiguration."""
+"""``convert-policy``: convert a Scheduling Policy to a KubeSchedulerConfiguration."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from scheduler_engine.scenario.yaml_text import documents
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--output", "-o", metavar="FILE", type=Path, help="The configuration; left out: standard output.")
-@click.option("--quiet", is_flag=True, help="Do not tell what was implied, is different or is gone.")
+@click.option("--output", "-o", metavar="FILE", type=Path, help="The file to write. Default: standard output.")
+@click.option("--quiet", is_flag=True, help="Do not list what was implied, what is different and what is gone.")
 def command(file: str, output: Path | None, quiet: bool) -> int:
-    """Make a KubeSchedulerConfiguration of a scheduling policy, which kube-scheduler read before v1.23.
+    """Convert a scheduling policy, which kube-scheduler read before v1.23, to a KubeSchedulerConfiguration.
 
-    Exit status 0: the configuration is written; 2: the file cannot be read, or is no policy.
+    Exit status 0: the configuration is written; 2: the file cannot be read, or is not a valid policy.
     """
     try:
         converted = read_policy(read(file).decode())
@@ -37,5 +37,5 @@ def command(file: str, output: Path | None, quiet: bool) -> int:
 
 
 def _place(notice: Notice) -> str:
-    """Return ``:7: predicates[1]: text``; without a field it concerns the whole file."""
+    """Return ``:7: predicates[1]: text``, or ``: text`` for the whole file."""
     return f":{notice.line}: {notice.path}: {notice.text}" if notice.path else f": {notice.text}"

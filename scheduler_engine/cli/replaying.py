@@ -1,4 +1,4 @@
-"""``replay``: a log of commands, and its trace."""
+"""``replay``: replay a log of commands, and print its trace."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from scheduler_engine.replay import replay, trace_digest, trace_lines
 
 @click.command()
 @click.argument("log", metavar="FILE")
-@click.option("--quiet", is_flag=True, help="Print the result only.")
+@click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
 def command(log: str, quiet: bool, as_json: bool) -> int:
-    """Replay a log of commands (JSON) and print its trace; the last line holds the trace's SHA-256.
+    """Replay a log of commands (JSON) and print its trace. The last line has the SHA-256 of the trace.
 
-    Exit status 0: it was replayed; 2: the file is no log, or a command of it is refused.
+    Exit status 0: the log was replayed; 2: the file is not a valid log, or one of its commands is refused.
     """
     try:
         data = json.loads(read(log))
     except (ValueError, RecursionError) as problem:
         raise Unusable(f"{shown(log)}: this is not valid JSON: {problem}") from problem
     if not isinstance(data, dict):
-        raise Unusable(f"{shown(log)}: a log is an object with commands")
+        raise Unusable(f"{shown(log)}: a log must be a JSON object with commands")
     simulation = replay(data)
     if not quiet:
         for text in trace_lines(simulation) if as_json else transcript(simulation):

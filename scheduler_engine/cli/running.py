@@ -1,4 +1,4 @@
-"""``run``: a scenario, reported as it happens."""
+"""``run``: play a scenario, and show what happens line by line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
 
 TABLED = (ev.FilterRan, ev.PreScoreRan, ev.ScoreRan, ev.NormalizeRan)
-"""Events that the table of an attempt covers."""
+"""Events that are shown in the table of an attempt."""
 DECIDED = (ev.HostSelected, ev.PodUnschedulable)
-"""Events followed by the table of an attempt."""
+"""Events after which the table of an attempt is shown."""
 COLOURS: dict[type[ev.Event], str] = {
     ev.CommandGiven: "cyan",
     ev.HostSelected: "green",
@@ -29,12 +29,12 @@ COLOURS: dict[type[ev.Event], str] = {
 
 @click.command()
 @click.argument("scenario", metavar="FILE")
-@click.option("--quiet", is_flag=True, help="Print the result only.")
+@click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
 def command(scenario: str, quiet: bool, as_json: bool) -> int:
-    """Play a scenario, tell what happens, and check what it expects.
+    """Play a scenario, show what happens, and check what it expects.
 
-    Exit status 0: as expected; 1: an expectation does not hold; 2: the file cannot be used.
+    Exit status 0: as expected; 1: an expectation fails; 2: the file is invalid.
     """
     played = scenario_of(scenario)
     points, simulation = played_through(played)
@@ -54,7 +54,7 @@ def command(scenario: str, quiet: bool, as_json: bool) -> int:
 
 
 def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulation]:
-    """Return (path, what does not hold) of every point, and the simulation at the end. Raises Rejected."""
+    """Return (path, text) of each failure, and the simulation at the end. Raises Rejected."""
     failures: list[tuple[str, str]] = []
     last: Point | None = None
     for point in run(scenario):
@@ -65,7 +65,7 @@ def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulatio
 
 
 def nobodys(simulation: Simulation) -> dict[str, str]:
-    """Return pod → a message, for those that wait for a scheduler that does not run here."""
+    """Return pod → a message, for the pods that wait for a scheduler that does not run here."""
     profiles = simulation.scheduler.profiles
     here = ", ".join(profiles)
     waiting = (pod for pod in simulation.api.pods() if not (pod.node_name or pod.finished or pod.terminating))
@@ -100,5 +100,5 @@ def transcript(simulation: Simulation) -> Iterator[str]:
 
 
 def _table(attempt: Attempt) -> Sequence[str]:
-    """Return the table without its first line, which the trace has."""
+    """Return the table without its first line, which the trace already shows."""
     return decision(attempt)[1:]

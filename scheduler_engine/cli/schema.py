@@ -1,4 +1,4 @@
-"""``schema``: the JSON Schema of scenario files."""
+"""``schema``: print the JSON Schema of scenario files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from scheduler_engine.scenario.schema import text
 
 @click.command()
 def command() -> int:
-    """Print the JSON Schema of scenario files, by which editors complete and check them."""
+    """Print the JSON Schema of scenario files. Editors complete and check files with it."""
     click.echo(text(), nl=False)
     return OK

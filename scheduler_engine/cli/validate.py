@@ -1,4 +1,4 @@
-"""``validate``: what the API server would say about files of manifests, without applying them."""
+"""``validate``: report what the API server would say about manifests, without applying them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from scheduler_engine.cli.files import Unusable, read, shown
 from scheduler_engine.errors import FieldError
 
 LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
-"""Wider than for pasted text: only the person who names a file on the command line waits for it."""
+"""Higher than for pasted text, because only the person at the command line waits for it."""
 
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
 def command(files: tuple[str, ...], as_json: bool) -> int:
-    """Say what the API server would say about files of manifests, without applying them.
+    """Report what the API server would say about manifests, without applying them.
 
-    Exit status 0: all would be accepted; 1: something would be refused; 2: a file cannot be read.
+    Exit status 0: all would be accepted; 1: one would be refused; 2: a file cannot be read.
     """
     checked: dict[str, Checked] = {}
     status = OK
@@ -44,7 +44,7 @@ def command(files: tuple[str, ...], as_json: bool) -> int:
 
 
 def _lines(checked: dict[str, Checked]) -> Iterator[str]:
-    """Yield ``FILE:LINE:COLUMN: error: OBJECT: PATH: TEXT`` in the order of each file, and a summary."""
+    """Yield ``FILE:LINE:COLUMN: error: OBJECT: PATH: TEXT`` lines in the order of each file, then a summary."""
     for name, result in checked.items():
         problems = [(problem, "error") for problem in result.errors] + [(item, "warning") for item in result.warnings]
         for problem, word in sorted(problems, key=lambda pair: (pair[0].line, pair[0].column)):

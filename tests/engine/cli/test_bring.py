@@ -71,7 +71,7 @@ def test_names_are_made_up_and_things_left_out(dumped: Path, capsys: Any) -> Non
 
 WRONG = {
     "bad YAML": (b"a: [1\nb: 2\n", "bad.yaml:"),
-    "a scenario": (b"apiVersion: scheduler-sandbox/v1\nkind: Scenario\ntitle: x\n", "this is a scenario already"),
+    "a scenario": (b"apiVersion: scheduler-sandbox/v1\nkind: Scenario\ntitle: x\n", "this is already a scenario"),
     "nothing": (b"", "bad.yaml"),
 }
 

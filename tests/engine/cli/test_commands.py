@@ -148,7 +148,7 @@ def test_explain_tells_what_the_plugin_looked_at_also_in_an_attempt_of_long_ago(
     path.write_text(TWICE)
     assert main(["explain", str(path), "--pod", "web", "--node", "small", "--attempt", str(attempt)]) == 0
     told = capsys.readouterr().out
-    assert "small: NodeResourcesFit said no: Insufficient cpu\n  small is too small: web asks for more cpu" in told
+    assert "small: NodeResourcesFit refused it: Insufficient cpu\n  small is too small: web asks for more cpu" in told
     assert "cpu   0m used + 2000m asked = 2000m > 1000m allocatable" in told
 
 
@@ -176,8 +176,8 @@ def test_explain_does_not_let_a_plugin_contradict_what_was_recorded(tmp_path: Pa
     for node in ("one", "two"):
         assert main(["explain", str(path), "--pod", "web", "--node", node, "--attempt", "1"]) == 0
         told += capsys.readouterr().out
-    assert "NodeResourcesFit said no: injected denial\n  Another answer was recorded; the plugin" in told
-    assert "is free" not in told.partition("said no: injected denial")[2].partition("default/web is")[0]
+    assert "NodeResourcesFit refused it: injected denial\n  Another answer was recorded; the plugin" in told
+    assert "is free" not in told.partition("refused it: injected denial")[2].partition("default/web is")[0]
 
 
 EARLY = """\
@@ -201,7 +201,7 @@ def test_explain_says_that_a_plugin_refused_the_pod_before_any_node_was_looked_a
     path.write_text(EARLY)
     assert main(["explain", str(path), "--pod", "web", "--node", "one"]) == 0
     told = capsys.readouterr().out
-    assert "one: VolumeRestrictions said no before any node was looked at: persistentvolumeclaim" in told
+    assert "one: VolumeRestrictions refused it before any node was checked: persistentvolumeclaim" in told
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_explain_of_a_pod_that_fits_nowhere_names_the_plugins(capsys: Any) -> No
 
 def test_diff_tells_pods_verdicts_scores_and_events(blank: Path, tmp_path: Path, capsys: Any) -> None:
     assert main(["diff", str(blank), str(blank)]) == 0
-    assert capsys.readouterr().out == "nothing differs\n"
+    assert capsys.readouterr().out == "no differences\n"
     configuration = tmp_path / "none.yaml"
     configuration.write_text(NO_SCORES)
     assert main(["diff", str(blank), "--config", str(configuration)]) == 1

@@ -87,13 +87,13 @@ def cordon(cluster: Cluster, command: commands.Cordon) -> None:
 
 def scale(cluster: Cluster, command: commands.Scale) -> None:
     if command.object_kind not in SCALES:
-        raise Rejected(f"a {command.object_kind} has no scale; {', '.join(SCALES)} have")
+        raise Rejected(f"a {command.object_kind} cannot be scaled, only {', '.join(SCALES)}")
     _patch(cluster, command.object_kind, command.key, {"spec": {"replicas": command.replicas}})
 
 
 def node_condition(cluster: Cluster, command: commands.NodeCondition) -> None:
     if command.type not in CONDITION_TAINTS:
-        raise Rejected(f"unknown node condition {command.type!r}: {', '.join(CONDITION_TAINTS)}")
+        raise Rejected(f"unknown node condition {command.type!r}; use one of {', '.join(CONDITION_TAINTS)}")
     if command.status not in STATUSES:
         raise Rejected([commands.wrong_field("status", f"must be {', '.join(STATUSES)}")])
     node = _node(cluster, command.node)
@@ -124,7 +124,7 @@ def taint(cluster: Cluster, command: commands.Taint) -> None:
 
 def usage(cluster: Cluster, command: commands.Usage) -> None:
     if bool(command.pod) == bool(command.node):
-        raise Rejected("usage: name either a pod or a node")
+        raise Rejected("usage: name a pod or a node, not both")
     given = {name: getattr(command, name) for name in commands.AMOUNTS if getattr(command, name) is not None}
     problems = [(name, amount_problem(text)) for name, text in given.items()]
     errors = [commands.wrong_field(name, problem) for name, problem in problems if problem]
@@ -147,9 +147,7 @@ def kubelet(cluster: Cluster, command: commands.KubeletConfigure) -> None:
 
 def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
     if command.object_kind not in RESTARTABLE:
-        raise Rejected(
-            f"restarting is not supported for a {command.object_kind}; {', '.join(RESTARTABLE)} have a rollout"
-        )
+        raise Rejected(f"a {command.object_kind} cannot be restarted, only {', '.join(RESTARTABLE)}")
     owner = cluster.api.get(command.object_kind, command.key)
     now = timestamp(cluster.now_us)
     if owner is not None:
@@ -158,7 +156,7 @@ def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
         if owner.spec.get("paused"):
             raise Rejected(f"{name} can't restart paused deployment (run rollout resume first)")
         if held.get(RESTARTED_AT) == now:
-            raise Rejected(f"{name} was restarted within this very second; let time pass first")
+            raise Rejected(f"{name} was already restarted in this second; let time pass first")
     template = {"metadata": {"annotations": {RESTARTED_AT: now}}}
     _patch(cluster, command.object_kind, command.key, {"spec": {"template": template}})
 

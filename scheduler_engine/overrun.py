@@ -19,8 +19,8 @@ SUBJECTS: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.CycleStarted: lambda event: "scheduling cycles",
     ev.ElectorTried: lambda event: "tries for the lock",
     ev.EvictionAnswered: lambda event: "answers to evictions",
-    ev.EvictionRanked: lambda event: f"looks of the kubelet on {event.node} for a pod to evict",
-    ev.HintAnswered: lambda event: "answers of plugins about pods that wait",
+    ev.EvictionRanked: lambda event: f"searches by the kubelet on {event.node} for a pod to evict",
+    ev.HintAnswered: lambda event: "answers of plugins about waiting pods",
     ev.ObjectAdded: lambda event: f"new objects of kind {event.kind}",
     ev.ObjectModified: lambda event: f"changes of objects of kind {event.kind}",
     ev.PodMoved: lambda event: "moves of pods between queues",
@@ -30,8 +30,8 @@ SUBJECTS: dict[type[ev.Event], Callable[[Any], str]] = {
 ADVICE = {
     "advance": "Let less time pass at once.",
     "run": "Let time pass in steps instead, or run fewer cycles at once.",
-    "settle": "Go on pod by pod, or run some cycles at a time.",
-    "apply": "Apply less at once.",
+    "settle": "Continue pod by pod, or run a few cycles at a time.",
+    "apply": "Apply fewer objects at once.",
 }
 """Kind of command → advice."""
 
@@ -70,7 +70,7 @@ def _round(entries: Iterable[Entry]) -> str:
     worst = max(ends, key=lambda owner: made[owner], default="")
     if worst and made[worst] >= MAKES_MANY:
         how = max(ends[worst], key=lambda end: (ends[worst][end], end == "evicted"))
-        return f"{worst} makes pods that are {how} at once: {made[worst]:,} of them"
+        return f"{worst} created {made[worst]:,} pods that were {how} at once"
     most = max(counts, key=lambda name: counts[name], default="")
     return f"{counts[most]:,} {most}" if most else ""
 

@@ -47,10 +47,10 @@ def make_log(
 def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
     """Run a log from the start. Raises Rejected when it is invalid, or a command is refused."""
     if not isinstance(log.get("commands"), list):
-        raise Rejected("not a command log: it needs a list of commands")
+        raise Rejected("not a command log: the list of commands is missing")
     rules = log.get("queue_rules", "v1.34")
     if rules not in QUEUES:
-        raise Rejected(f"unknown queue rules {rules!r}: {' or '.join(QUEUES)}")
+        raise Rejected(f"unknown queue rules {rules!r}; use {' or '.join(QUEUES)}")
     flags = {name: log.get(name, True) for name in FLAGS}
     for name, value in flags.items():
         if not isinstance(value, bool):

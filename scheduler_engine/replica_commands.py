@@ -79,10 +79,12 @@ def _election(cluster: Cluster, command: commands.Replicas) -> ElectionSettings:
 def replica(cluster: Cluster, command: commands.Replica) -> None:
     members = cluster.replicas.members
     if not cluster.replicas.named:
-        raise Rejected("this sandbox has one scheduler and no replicas: start some first")
+        raise Rejected("this sandbox has only one scheduler; start replicas first")
     found = next((member for member in members if member.name == command.replica), None)
     if found is None:
-        raise Rejected(f'there is no replica "{command.replica}": {", ".join(member.name for member in members)}')
+        raise Rejected(
+            f'there is no replica "{command.replica}"; use one of {", ".join(member.name for member in members)}'
+        )
     for holds, why_not in POSSIBLE[command.action]:
         if not holds(found):
             raise Rejected(f"{found.name} {why_not}")

@@ -130,7 +130,7 @@ class ListOf:
             yield invalid(path, value, "must be a list")
             return
         if len(value) < self.fewest:
-            yield FieldError(path, "FieldValueRequired", f"Required value: at least {self.fewest} of them")
+            yield FieldError(path, "FieldValueRequired", f"Required value: at least {self.fewest}")
         for index, item in enumerate(value):
             yield from self.item.problems(item, f"{path}[{index}]")
 
@@ -171,7 +171,7 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """The first shape of the right type reports; ``must`` says what a value of no right type should be."""
+    """One of several shapes. The first of the right type reports errors; otherwise the error is ``must``."""
 
     shapes: tuple[Shape, ...]
     must: str
@@ -203,7 +203,7 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A mapping with these keys and no others: all of ``required``, of ``some`` at least one; ``single``: just one."""
+    """A mapping with only these keys: all of ``required``, and at least one of ``some``, or, if ``single``, one."""
 
     fields: Mapping[str, Shape]
     required: tuple[str, ...] = ()
@@ -227,7 +227,7 @@ class Fields:
         if self.some and not given:
             yield FieldError(path, "FieldValueRequired", f"Required value: one of {', '.join(self.some)}")
         if self.single and len(given) > 1:
-            text = f"Forbidden: only one of them may be given: {', '.join(given)}"
+            text = f"Forbidden: only one is allowed: {', '.join(given)}"
             yield FieldError(inside(path, given[1]), "FieldValueForbidden", text)
 
     def schema(self) -> Data:

@@ -104,7 +104,7 @@ class Simulation(Cluster):
         most_us = self.patience_us()
         if commands.time_us(command) > most_us:
             most = most_us // SECOND_US
-            told = f"at most {most} at a time while replicas try for the lock this often"
+            told = f"must be at most {most}, because replicas try for the lock often"
             raise Rejected([commands.wrong_field("seconds", told)])
         return most_us
 

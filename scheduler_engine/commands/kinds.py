@@ -1,4 +1,4 @@
-"""The commands of a sandbox. Each class is one row of the table: see ``table``."""
+"""The commands of a sandbox. Each class is one row of the table (see ``table``)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LONGEST_VALUE = 40
 
 Kind = Annotated[str, Spelled("kind")]
 Seconds = Annotated[float, Number(least=0, most=MAX_ADVANCE_SECONDS)]
-Until = Annotated[int, Number("Stop after this many trace entries; 0: run to the end.", whole=True, least=0)]
+Until = Annotated[int, Number("Stop after this many trace entries. 0: run to the end.", whole=True, least=0)]
 
 
 def _some(names: list[str], count: int) -> str:
@@ -48,15 +48,13 @@ def _some(names: list[str], count: int) -> str:
 
 @command("apply", "apply {0.named}", charge=OBJECTS, traced=True)
 class Apply(Command):
-    """Create or update objects, all or nothing, in this order. ``manifests`` as a person wrote them."""
+    """Create or update the objects in ``manifests``, in this order. If one is refused, nothing changes."""
 
-    manifests: Annotated[
-        tuple[dict[str, Any], ...], ListOf(MapOf(Anything(), "A manifest, as kubectl apply takes it."))
-    ]
+    manifests: Annotated[tuple[dict[str, Any], ...], ListOf(MapOf(Anything(), "A manifest, as for kubectl apply."))]
 
     @property
     def named(self) -> str:
-        """Return kind and name of the manifests, which are not checked yet."""
+        """Return kinds and names from the manifests, which may be invalid."""
         return _some([_named(item) for item in self.manifests[:MOST_NAMES]], len(self.manifests))
 
 
@@ -69,7 +67,7 @@ def _named(manifest: Any) -> str:
 
 @command("delete", "delete {0.object_kind} {0.key}{0.how}", charge=REMOVAL)
 class Delete(Command):
-    """Delete an object; a pod on a node gets its grace period.
+    """Delete an object. A pod on a node gets its grace period.
 
     ``propagation_policy``, the handling of objects it owns: Background, Foreground or Orphan.
     """
@@ -121,7 +119,7 @@ def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
 
 @command("replace", "replace {0.object_kind} {0.key}", charge=REMOVAL)
 class Replace(Command):
-    """``kubectl replace --force``: delete the object at once, without any grace, and create ``manifest``."""
+    """``kubectl replace --force``: delete the object without a grace period, and create ``manifest``."""
 
     object_kind: Kind
     key: str
@@ -130,7 +128,7 @@ class Replace(Command):
 
 @command("cordon", "{0.verb} {0.node}")
 class Cordon(Command):
-    """Mark a node unschedulable (``on``), or schedulable again."""
+    """Cordon a node; if ``on`` is false, uncordon it."""
 
     node: str
     on: bool = True
@@ -142,7 +140,7 @@ class Cordon(Command):
 
 @command("taint", "{0.verb} {0.node} {0.taint}")
 class Taint(Command):
-    """Add a taint to a node, replacing one with the same key and effect; ``on`` False: remove that one."""
+    """Add a taint to a node, or replace the one with the same key and effect; if ``on`` is false, remove it."""
 
     node: str
     key: str
@@ -174,7 +172,7 @@ class Scale(Command):
 
 @command("rollout-restart", "restart {0.object_kind} {0.key}")
 class RolloutRestart(Command):
-    """Replace the pods of a workload by new ones of the same template, like ``kubectl rollout restart``."""
+    """``kubectl rollout restart``: replace the pods of a workload by new ones with the same template."""
 
     object_kind: Kind
     key: str
@@ -182,12 +180,12 @@ class RolloutRestart(Command):
 
 @command("stage", "next stage", steps=True)
 class Stage(Command):
-    """Run one stage of the current cycle; without one, Pop."""
+    """Run the next stage of the current cycle, or Pop if there is no cycle."""
 
 
 @command("pod", "next pod", steps=True)
 class PodCycle(Command):
-    """Run to the end of this pod's cycle, including its binding; without one, the next pod's.
+    """Run to the end of the current pod's cycle, or of the next pod's, including its binding.
 
     ``until``, here and below: stop at the first rest with this many trace entries written; 0: run to the end.
     """
@@ -204,9 +202,7 @@ class Settle(Command):
 
 @command("advance", "{0.passing}", steps=True)
 class Advance(Command):
-    """Let simulated time pass; everything due in it happens. ``play``: a tick of playing, which merges with the tick
-    before.
-    """
+    """Let simulated time pass, with all that is due in it. ``play``: merge it with the previous tick of playing."""
 
     seconds: Annotated[float, Number("Simulated seconds.", above=0, most=MAX_ADVANCE_SECONDS)]
     play: bool = False
@@ -221,20 +217,18 @@ class Advance(Command):
             raise Rejected([wrong_field("seconds", f"must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}")])
 
     def recorded(self) -> Command:
-        """Return a tick of playing without its seconds: those after it may merge with it."""
+        """Return a tick of playing without its seconds, because later ticks may merge with it."""
         return replace(self, seconds=0) if self.play else self
 
 
 def time_us(advance: Advance) -> int:
-    """Return how much time it lets pass, in whole microseconds."""
+    """Return the time that an Advance lets pass, in whole microseconds."""
     return round(advance.seconds * 1_000_000)
 
 
 @command("run", "run until idle", steps=True)
 class Run(Command):
-    """Run until idle: nothing to schedule, nothing backing off, nothing due within a day; at most ``cycles`` scheduling
-    cycles.
-    """
+    """Run until nothing is left to schedule, backs off, or is due within a day, for at most ``cycles`` cycles."""
 
     cycles: Annotated[int, Number(whole=True, least=1, most=MAX_CYCLES)] = 1000
     until: Until = 0
@@ -242,16 +236,16 @@ class Run(Command):
 
 @command("configure", "configure the scheduler")
 class Configure(Command):
-    """Use another KubeSchedulerConfiguration (None: the default one) from the next cycle on."""
+    """Use another KubeSchedulerConfiguration from the next cycle on. null: the default one."""
 
     configuration: dict[str, Any] | None = None
 
 
 @command("fault", "fault: {0.failing}")
 class Fault(Command):
-    """Make the next call of ``plugin`` at ``point`` fail, be denied or wait (see ``framework/faults.py``).
+    """Make the next call of ``plugin`` at ``point`` fail, be denied or wait. See ``framework/faults.py``.
 
-    ``seconds`` is a wait's length; ``profile`` a scheduler name.
+    ``seconds``: the length of a wait. ``profile``: a scheduler name.
     """
 
     plugin: str
@@ -278,7 +272,7 @@ class Allow(Command):
 
 @command("assumed-ttl", "assumed pods {0.expiry}")
 class AssumedTtl(Command):
-    """Set the ``seconds`` from the binding of an assumed pod to its expiry in the cache; 0 = never, the default.
+    """Let assumed pods expire in the cache this many ``seconds`` after their binding. 0, the default: never.
 
     Kubernetes v1.34 has a constant for this, ``durationToExpireAssumedPod`` = 0.
     """
@@ -292,7 +286,7 @@ class AssumedTtl(Command):
 
 @command("admission", "switch {0.switched} admission plugin {0.plugin}")
 class Admission(Command):
-    """Switch an admission plugin of the API server on, or off: LimitPodHardAntiAffinityTopology.
+    """Switch an admission plugin of the API server on or off: LimitPodHardAntiAffinityTopology.
 
     Existing objects stay.
     """
@@ -320,7 +314,7 @@ class NodeCondition(Command):
 
 @command("usage", "{0.who} uses {0.amounts}")
 class Usage(Command):
-    """Set the usage of ``pod``, or of the system daemons of ``node``: quantities; None keeps an amount.
+    """Set the usage of ``pod``, or of the system daemons of ``node``, as quantities. null keeps an amount.
 
     ``ephemeral_storage``: local volumes and logs.
     """
@@ -346,9 +340,9 @@ class Usage(Command):
 
 @command("kubelet", "configure the kubelet on {0.node}")
 class KubeletConfigure(Command):
-    """Use another KubeletConfiguration for the kubelet of ``node`` (None: the default one).
+    """Use another KubeletConfiguration for the kubelet of ``node``. null: the default one.
 
-    ``hard_eviction_grace``: seconds that a pod gets at a hard threshold, None = as in v1.34.1.
+    ``hard_eviction_grace``: the seconds that a pod gets at a hard threshold; null: as in v1.34.1.
     """
 
     node: str
@@ -362,14 +356,14 @@ class KubeletConfigure(Command):
 
 @command("evict", "evict {0.pod}", charge=OBJECTS, traced=True)
 class Evict(Command):
-    """Ask the API server to evict a pod; its answer is in the trace."""
+    """Ask the API server to evict a pod. The trace has its answer."""
 
     pod: str
 
 
 @command("drain", "{0.doing}")
 class Drain(Command):
-    """``kubectl drain`` with three of its flags: cordon a node and evict its pods; ``on`` False: stop and uncordon.
+    """``kubectl drain``: cordon a node and evict its pods. If ``on`` is false, stop, and uncordon the node.
 
     ``force``: also pods without a controller. ``ignore_daemonsets``: keep pods of DaemonSets, which otherwise prevent
     a drain. ``delete_emptydir_data``: also pods with an emptyDir volume. A failed drain is an outcome in the trace.
@@ -380,12 +374,12 @@ class Drain(Command):
     force: Annotated[bool, Flag("Also evict pods without a controller.")] = False
     ignore_daemonsets: Annotated[
         bool,
-        Flag("Leave pods of DaemonSets on the node. Without it, they forbid a drain."),
+        Flag("Leave pods of DaemonSets on the node. Without this flag they prevent a drain."),
         Spelled("ignore-daemonsets"),
     ] = False
     delete_emptydir_data: Annotated[
         bool,
-        Flag("Also evict pods with an emptyDir volume, whose data are lost."),
+        Flag("Also evict pods with an emptyDir volume, and lose the data in it."),
         Spelled("delete-emptydir-data"),
     ] = False
 
@@ -397,10 +391,10 @@ class Drain(Command):
 
 @command("replicas", "{0.counted} of the scheduler, which {0.electing}", traced=True)
 class Replicas(Command):
-    """Run ``count`` replicas of the scheduler, kube-scheduler-1 and on, in place of the present ones.
+    """Replace the replicas of the scheduler by ``count`` new ones: kube-scheduler-1, kube-scheduler-2 …
 
-    With ``leader_elect`` they compete for a ``lock``: leases, endpoints or configmaps; without, all of them schedule.
-    Durations are Go's texts; None: the value in the scheduler's configuration.
+    With ``leader_elect`` they compete for a ``lock``: leases, endpoints or configmaps. Without it, all of
+    them schedule. Durations are texts as in Go; null: the value in the scheduler's configuration.
     """
 
     count: Annotated[int, Number(whole=True, least=1, most=MAX_SCHEDULERS), Spelled("replicas")]
@@ -422,9 +416,9 @@ class Replicas(Command):
 
 @command("replica", "{0.replica}: {0.action}{0.amount}", traced=True)
 class Replica(Command):
-    """Do one of ``REPLICA_ACTIONS`` to a replica of the scheduler.
+    """Kill, pause, cut off or otherwise disturb a replica of the scheduler, or undo that.
 
-    ``seconds``: how far skew sets its clock forward, or back; ``rate``: its speed relative to the true time.
+    ``seconds``: how far skew sets its clock forward, or back. ``rate``: its speed relative to the true time.
     """
 
     replica: str

@@ -33,7 +33,7 @@ LONGEST_TEXT = 4000
 """The maximum length of one text of a lesson."""
 
 MARKDOWN = Text(
-    "Markdown, with links such as [node-a](node:node-a) that point at what stands on the page.", (), LONGEST_TEXT
+    "Markdown, with links such as [node-a](node:node-a) that point at something on the page.", (), LONGEST_TEXT
 )
 LINE = Text(longest=200)
 STEPS = ListOf(Step(full=True), "Commands, one after the other.", fewest=1)
@@ -41,30 +41,32 @@ STEPS = ListOf(Step(full=True), "Commands, one after the other.", fewest=1)
 OPTION = Fields(
     {"text": LINE, "holds": EXPECTATIONS},
     ("text", "holds"),
-    "An answer to choose, and what holds afterwards if it is the right one.",
+    "An answer, and what holds afterwards if it is right.",
 )
 QUESTION = Fields(
     {
         "ask": LINE,
         **{name: Text(f"A pod: {kind.about}") for name, kind in KINDS.items() if name != "options"},
-        "options": ListOf(OPTION, "Answers to choose from, of which one must be right.", fewest=2),
-        "node": Text("The node that is asked about."),
-        "tempting": ListOf(Text(), "Answers that many give, and that must be wrong."),
-        "at": Text("The stage of the pod's attempt after which it is checked; attempt: at its end.", AT),
+        "options": ListOf(OPTION, "The answers. Exactly one must be right.", fewest=2),
+        "node": Text("The node that the question is about."),
+        "tempting": ListOf(Text(), "Common answers. They must be wrong."),
+        "at": Text("The stage of the pod's attempt after which the answer is checked. attempt: at its end.", AT),
     },
-    about="What the learner is asked, and the engine answers.",
+    about="A question to the learner. The engine knows the answer.",
     some=tuple(KINDS),
     single=True,
 )
 ITEM = Fields(
-    {"say": LINE, "holds": EXPECTATIONS}, ("say", "holds"), "What a task asks for, in words and as expectations."
+    {"say": LINE, "holds": EXPECTATIONS}, ("say", "holds"), "One requirement of a task, in words and as expectations."
 )
 WRONG = Fields(
-    {"do": STEPS, "says": LINE}, ("do", "says"), "A way that does not do, and words that the learner then reads."
+    {"do": STEPS, "says": LINE},
+    ("do", "says"),
+    "A way that does not solve the task, and a part of what the learner then reads.",
 )
 LOOK = Fields(
     {"tab": Text(values=TABS), "pod": Text("namespace/name"), "node": Text()},
-    about="What is opened or chosen when the part begins.",
+    about="The tab to open and the object to select when the part begins.",
 )
 
 PART_KEYS: dict[str, Shape] = {
@@ -73,14 +75,14 @@ PART_KEYS: dict[str, Shape] = {
     "look": LOOK,
     "predict": QUESTION,
     "question": QUESTION,
-    "task": Text("What the learner is to bring about.", (), 400),
-    "check": ListOf(ITEM, "When the task is done.", fewest=1),
-    "hints": ListOf(Text(longest=400), "Shown one after the other.", fewest=1),
-    "right": ListOf(STEPS, "Ways to do the task; the lesson goes on with the first.", fewest=1),
-    "wrong": ListOf(WRONG, "Ways that look right.", fewest=1),
+    "task": Text("What the learner has to achieve.", (), 400),
+    "check": ListOf(ITEM, "The requirements of the task.", fewest=1),
+    "hints": ListOf(Text(longest=400), "Hints, shown one after the other.", fewest=1),
+    "right": ListOf(STEPS, "Ways to solve the task. The lesson continues with the first.", fewest=1),
+    "wrong": ListOf(WRONG, "Ways that look right, but are not.", fewest=1),
     "do": STEPS,
-    "say": Text("The words of the button that makes these steps.", (), LONGEST_SAY),
-    "then": Text("Markdown that is shown once the part is done.", (), LONGEST_TEXT),
+    "say": Text("The text of the button for these steps.", (), LONGEST_SAY),
+    "then": Text("Markdown that is shown after the part.", (), LONGEST_TEXT),
     "expect": EXPECTATIONS,
 }
 """Key → shape of one part of a lesson, in the order of writing a file."""
@@ -124,41 +126,41 @@ def _together(part: Mapping[str, Any], path: str) -> Iterator[FieldError]:
                 )
     for one, other in EXCLUDES:
         if one in part and other in part:
-            yield FieldError(inside(path, other), "FieldValueForbidden", f"Forbidden: it does not go with {one}")
+            yield FieldError(inside(path, other), "FieldValueForbidden", f"Forbidden: cannot be combined with {one}")
     for key in ("predict", "question"):
         asked = part.get(key, {})
         if "at" in asked and (key == "question" or "options" in asked):
-            text = "Forbidden: only a prediction about a pod is checked at a stage"
+            text = "Forbidden: only a prediction about a pod can be checked at a stage"
             yield FieldError(f"{path}.{key}.at", "FieldValueForbidden", text)
         if "options" in asked and "ask" not in asked:
             yield FieldError(f"{path}.{key}.ask", "FieldValueRequired", "Required value: options need it")
         if ("refuses" in asked) != ("node" in asked):
             yield FieldError(
-                f"{path}.{key}.node", "FieldValueRequired", "Required value: it goes with refuses, and only with it"
+                f"{path}.{key}.node", "FieldValueRequired", "Required value: refuses and node need each other"
             )
 
 
 KEYS: dict[str, Shape] = {
     "apiVersion": SCENARIO_KEYS["apiVersion"],
     "kind": Text(values=(KIND,)),
-    "title": Text("A line that names the lesson.", (), 100),
-    "about": Text("What one learns, in a sentence or two.", (), 400),
-    "group": Text("The chapter that it belongs to."),
-    "minutes": Number("How long it takes.", whole=True, least=1, most=60),
-    "rows": ListOf(Text(), "What can be seen in it: ids of the list of capabilities."),
-    "after": ListOf(Text(), "Names of lessons that lead to it."),
-    "source": Text("What it rests on."),
-    "belief": Text("A sentence that many believe.", (), 200),
-    "truth": Text("A sentence that is true instead.", (), 300),
-    "par": Number("What a good solution of the challenge costs.", whole=True, least=0),
+    "title": Text("The title of the lesson, in one line.", (), 100),
+    "about": Text("What you learn, in one or two sentences.", (), 400),
+    "group": Text("The chapter of the lesson."),
+    "minutes": Number("The time that the lesson takes, in minutes.", whole=True, least=1, most=60),
+    "rows": ListOf(Text(), "What the lesson shows: ids from the list of capabilities."),
+    "after": ListOf(Text(), "Names of lessons to do before this one."),
+    "source": Text("The source of the lesson."),
+    "belief": Text("A common misconception, in one sentence.", (), 200),
+    "truth": Text("The truth about it, in one sentence.", (), 300),
+    "par": Number("The cost of a good solution of the challenge.", whole=True, least=0),
     "engine": SCENARIO_KEYS["engine"],
     "seed": SCENARIO_KEYS["seed"],
     "queue_rules": SCENARIO_KEYS["queue_rules"],
     "configuration": SCENARIO_KEYS["configuration"],
-    "tab": Text("The tab of the workbench that is shown first.", TABS),
+    "tab": Text("The tab that the workbench opens first.", TABS),
     "setup": SCENARIO_KEYS["setup"],
     "parts": ListOf(PartShape(), "What the learner reads and does, in order.", fewest=1),
-    "know": ListOf(Text(longest=300), "What one knows now, in sentences."),
+    "know": ListOf(Text(longest=300), "What you know now, in sentences."),
 }
 """Key → shape, in the order of writing a file."""
 

@@ -59,14 +59,14 @@ def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = D
 def _problems(data: Data) -> list[FieldError]:
     """Return all errors; for a file of another kind or version, only that."""
     if data.get("kind", KIND) != KIND:
-        return [FieldError("kind", "FieldValueNotSupported", f"this is a {data['kind']}, and no {KIND}")]
+        return [FieldError("kind", "FieldValueNotSupported", f"this is a {data['kind']}, not a {KIND}")]
     version = data.get("apiVersion", API_VERSION)
     if version != API_VERSION:
-        text = f"the file is written in {version}, and this engine reads {API_VERSION}"
+        text = f"the file has version {version}, but this engine reads {API_VERSION}"
         return [FieldError("apiVersion", "FieldValueNotSupported", text)]
     found = [*LESSON.problems(data, "")]
     if ("belief" in data) != ("truth" in data):
-        found.append(FieldError("truth", "FieldValueRequired", "Required value: belief and truth stand together"))
+        found.append(FieldError("truth", "FieldValueRequired", "Required value: belief and truth need each other"))
     if isinstance(data.get("configuration"), dict):
         found += in_configuration(data["configuration"], "configuration")
     return found

@@ -51,13 +51,13 @@ def seen_names(simulation: Simulation) -> dict[str, set[str]]:
 
 
 def wrong_with(pointer: Pointer, names: dict[str, set[str]]) -> str:
-    """Return the error in words; "" = it names something."""
+    """Return the error in words, or "" if the link is valid."""
     if pointer.kind in FIXED:
         known = FIXED[pointer.kind]
         return (
             ""
             if pointer.name in known
-            else f"there is no {pointer.kind} {pointer.name!r}; there are {', '.join(known)}"
+            else f"there is no {pointer.kind} {pointer.name!r}; use one of {', '.join(known)}"
         )
     if pointer.kind == "cell":
         pod, _, rest = pointer.name.partition("@")
@@ -65,5 +65,5 @@ def wrong_with(pointer: Pointer, names: dict[str, set[str]]) -> str:
         parts = (Pointer("pod", pod), Pointer("node", node))
         return next(filter(None, (wrong_with(part, names) for part in parts)), "")
     if pointer.kind not in NAMED:
-        return f"nothing is pointed at with {pointer.kind!r}, but with {', '.join((*NAMED, *FIXED))}"
+        return f"a link cannot begin with {pointer.kind!r}; use one of {', '.join((*NAMED, *FIXED))}"
     return "" if pointer.name in names[pointer.kind] else f"there is never a {pointer.kind} {pointer.name!r}"

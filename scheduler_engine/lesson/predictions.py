@@ -46,12 +46,17 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "passes": Kind(
-        "Which nodes pass for {pod}?", "which nodes pass.", answers.passes, offered.nodes, "Filter", many=True
+        "Which nodes pass for {pod}?",
+        "which nodes pass the filters.",
+        answers.passes,
+        offered.nodes,
+        "Filter",
+        many=True,
     ),
     "winner": Kind("Which node does {pod} get?", "which node wins.", answers.winner, offered.nodes, "SelectHost"),
     "lane": Kind(
         "Where is {pod} when this attempt is over?",
-        "where it is then.",
+        "where it is afterwards.",
         answers.lane,
         lambda *_: LANES,
         ATTEMPT,
@@ -59,14 +64,14 @@ KINDS: dict[str, Kind] = {
     ),
     "victims": Kind(
         "Who has to leave for {pod}?",
-        "who has to leave for it.",
+        "which pods have to leave for it.",
         answers.victims,
         offered.could_leave,
         "PostFilter",
         many=True,
     ),
     "refuses": Kind(
-        "Which plugin refuses {node} for {pod}?", "which plugin refuses a node.", answers.refuses, _plugins, "Filter"
+        "Which plugin refuses {node} for {pod}?", "which plugin refuses the node.", answers.refuses, _plugins, "Filter"
     ),
     "options": Kind("", "", answers.option, lambda _, question: tuple(option.text for option in question.options), ""),
 }

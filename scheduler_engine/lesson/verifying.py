@@ -23,10 +23,10 @@ Problem = tuple[str, str]
 """Path in the file, and the error there."""
 NO_ANSWER = {
     "abandoned": "the attempt at {pod} never ends",
-    "error": "the attempt at {pod} fails by an error: {message}",
+    "error": "the attempt at {pod} fails with an error: {message}",
     "gone": "{pod} is gone",
     "in-flight": "{pod} is in flight",
-    "no-attempt": "no attempt at {pod} has come so far",
+    "no-attempt": "no attempt at {pod} has reached that stage",
     "no-node": "{pod} gets no node: {message}",
     "none-holds": "no answer is right",
     "not-refused": "{node} is not refused for {pod}",
@@ -134,17 +134,17 @@ def _before(simulation: Simulation, question: Question, path: str) -> Iterator[P
         yield path, "there is nothing to choose from"
     for choice in question.tempting:
         if choice not in offered:
-            yield f"{path}.tempting", f"{choice!r} is no choice; there are {', '.join(offered)}"
+            yield f"{path}.tempting", f"{choice!r} is not a choice; the choices are {', '.join(offered)}"
 
 
 def _answered(question: Question, judged: Judged, path: str) -> Iterator[Problem]:
     found = judged.answer
     if found is None:
-        why = NO_ANSWER[judged.none.key].format_map(judged.none.values) if judged.none else "it is not over"
-        yield path, f"this has no answer at the end of the steps: {why}"
+        why = NO_ANSWER[judged.none.key].format_map(judged.none.values) if judged.none else "it is still open"
+        yield path, f"the question has no answer at the end of the steps: {why}"
         return
     if question.kind == "options" and len(found.right) > 1:
-        yield f"{path}.options", f"only one of them may be right, and these are: {', '.join(found.right)}"
+        yield f"{path}.options", f"only one answer may be right, but these are: {', '.join(found.right)}"
     for choice in question.tempting:
         if choice in found.right:
             yield f"{path}.tempting", f"{choice!r} is right"
@@ -152,7 +152,7 @@ def _answered(question: Question, judged: Judged, path: str) -> Iterator[Problem
 
 def _task(simulation: Simulation, task: Task, path: str) -> Iterator[Problem]:
     if not any(row.wrong for row in checked(Seen(simulation), task)):
-        yield f"{path}.check", "this holds before anything is done"
+        yield f"{path}.check", "the task is already done before the learner does anything"
     for number, way in enumerate(task.right):
         yield from _right(copy.deepcopy(simulation), task, way, f"{path}.right[{number}]")
     for number, wrong in enumerate(task.wrong):
@@ -167,7 +167,7 @@ def _right(simulation: Simulation, task: Task, way: Steps, path: str) -> Iterato
         return
     for row in checked(Seen(simulation), task):
         for text in row.wrong:
-            yield path, f"this way does not do: {row.item.say}: {text}"
+            yield path, f"this way does not solve the task: {row.item.say}: {text}"
 
 
 def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iterator[Problem]:
@@ -178,18 +178,18 @@ def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iter
     else:
         missing = [row for row in checked(Seen(simulation), task) if row.wrong]
         if not missing:
-            yield path, "this way does"
+            yield path, "this way solves the task"
             return
         said = "; ".join(text for row in missing for text in (row.item.say, *row.told))
     if way.says not in said:
-        yield f"{path}.says", f"nobody reads {way.says!r} here, but: {said}"
+        yield f"{path}.says", f"the learner does not read {way.says!r} here, but: {said}"
 
 
 def _par(lesson: Lesson, simulation: Simulation, setup: int) -> Iterator[Problem]:
     bill = cost(simulation, setup)
     if lesson.par is not None and bill.total > lesson.par:
         told = ", ".join(f"{line.about} ({line.charge} {line.price})" for line in bill.lines)
-        yield "par", f"the first right way costs {bill.total}, which is more than {lesson.par}: {told}"
+        yield "par", f"the first right way costs {bill.total}, more than {lesson.par}: {told}"
 
 
 def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:

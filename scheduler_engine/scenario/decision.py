@@ -19,9 +19,9 @@ def decision(attempt: Attempt, nodes: Sequence[str] = ()) -> list[str]:
 
 def _ended(attempt: Attempt) -> str:
     if attempt.abandoned:
-        return f"abandoned, as {attempt.abandoned}"
+        return f"abandoned, because {attempt.abandoned}"
     if attempt.finished is None:
-        return "still under way"
+        return "still running"
     message = attempt.finished.message
     return attempt.outcome + (f": {message}" if message and attempt.failed else "")
 
@@ -42,10 +42,10 @@ def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
     if len(told) < len(order):
         yield f"  and {len(order) - len(told)} more nodes"
     if alike:
-        yield "  the same for all of them: " + ", ".join(f"{plugin} {value}" for plugin, value in alike)
+        yield "  the same for all nodes: " + ", ".join(f"{plugin} {value}" for plugin, value in alike)
     rest = attempt.filter.all_nodes - len(looked)
     if rest > 0:
-        yield f"  not looked at: {rest} of {attempt.filter.all_nodes} nodes"
+        yield f"  not checked: {rest} of {attempt.filter.all_nodes} nodes"
 
 
 def _plugins(attempt: Attempt) -> tuple[list[tuple[str, int]], list[str]]:

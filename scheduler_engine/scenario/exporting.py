@@ -39,7 +39,7 @@ def from_log(
     cut = len(steps) if setup is None else setup
     holds = held or {}
     if any(not cut <= after <= len(steps) for after in holds):
-        raise Rejected(f"expectations can stand after command {cut} to {len(steps)} only")
+        raise Rejected(f"expectations are possible only after commands {cut} to {len(steps)}")
     then = [
         {**step, "expect": [*holds[n]]} if holds.get(n) else step for n, step in enumerate(steps[cut:], start=cut + 1)
     ]

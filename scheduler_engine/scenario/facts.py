@@ -168,7 +168,7 @@ def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[
     them all. ``strictness``: one of ``STRICTNESS``. Raises Rejected.
     """
     if strictness not in STRICTNESS:
-        raise Rejected(f"unknown strictness {strictness!r}: {', '.join(STRICTNESS)}")
+        raise Rejected(f"unknown strictness {strictness!r}; use one of {', '.join(STRICTNESS)}")
     seen = Seen(simulation)
     found: list[Data | None] = []
     for pod in simulation.api.pods():

@@ -10,29 +10,31 @@ from scheduler_engine.shapes import Anything, Data, Either, Fields, ListOf, MapO
 API_VERSION, KIND = "scheduler-sandbox/v1", "Scenario"
 
 KEYS: dict[str, Shape] = {
-    "apiVersion": Text("The version of this format; left out, it is this one.", values=(API_VERSION,)),
+    "apiVersion": Text("The version of this format. Default: this version.", values=(API_VERSION,)),
     "kind": Text(values=(KIND,)),
-    "title": Text("A line that names the scenario."),
-    "group": Text("A name to sort by."),
-    "about": Text("What is set up, and what to watch."),
-    "outcome": Text("What should come out, in words."),
-    "source": Text("Where it comes from."),
-    "engine": Text("The version of the engine that it was written with."),
-    "seed": Number("Decides draws among equal nodes; 42 when left out.", whole=True),
-    "queue_rules": Text("The queue of Kubernetes, or that of its design document.", values=tuple(QUEUES)),
+    "title": Text("The title of the scenario, in one line."),
+    "group": Text("A name to group scenarios by."),
+    "about": Text("A description: the cluster, and what to watch."),
+    "outcome": Text("The expected result, in words."),
+    "source": Text("The source of the scenario."),
+    "engine": Text("The version of the engine that wrote the file."),
+    "seed": Number("The seed for draws among equal nodes. Default: 42.", whole=True),
+    "queue_rules": Text(
+        "The rules of the scheduling queue: of Kubernetes, or of its design document.", values=tuple(QUEUES)
+    ),
     "configuration": Either(
         (MapOf(Anything()), Nothing()),
         "must be a KubeSchedulerConfiguration, or left empty",
-        "A KubeSchedulerConfiguration; left out, it is the default one.",
+        "A KubeSchedulerConfiguration. Default: the one of Kubernetes.",
     ),
-    "tab": Text("The tab of the workbench that is shown first."),
-    "setup": ListOf(Step(full=False), "Commands that are executed when the scenario is opened."),
-    "then": ListOf(Step(full=True), "What happens after that, and what holds on the way."),
+    "tab": Text("The tab that the workbench opens first."),
+    "setup": ListOf(Step(full=False), "Commands that run when you open the scenario."),
+    "then": ListOf(Step(full=True), "The next steps, and what must hold between them."),
     "expect": EXPECTATIONS,
 }
 """Key → shape, in the order of writing a file."""
 
-SCENARIO = Fields(KEYS, ("title",), "A cluster, what to do with it, and what should come out.")
+SCENARIO = Fields(KEYS, ("title",), "A cluster, commands, and the expected result.")
 
 
 def wrong_version(data: Data) -> tuple[str, str] | None:
@@ -43,5 +45,5 @@ def wrong_version(data: Data) -> tuple[str, str] | None:
     if version == API_VERSION:
         return None
     if isinstance(version, str) and version.startswith("scheduler-sandbox/"):
-        return "apiVersion", f"the file is written in {version}, and this engine reads {API_VERSION}"
+        return "apiVersion", f"the file has version {version}, but this engine reads {API_VERSION}"
     return "apiVersion", f"must be {API_VERSION}"

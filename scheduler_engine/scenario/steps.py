@@ -25,9 +25,9 @@ from scheduler_engine.shapes import (
 
 LONGEST_SAY = 60
 BESIDE: dict[str, Shape] = {
-    "name": Text("What failures call this step; no two steps have the same name.", longest=100),
-    "say": Text("What the button that makes this step says, instead of the words of its command.", longest=LONGEST_SAY),
-    "refused": Text("The command must be refused, with this text among the reasons."),
+    "name": Text("The name of this step in failures. It must be unique.", longest=100),
+    "say": Text("The text of the button for this step. Default: the text of its command.", longest=LONGEST_SAY),
+    "refused": Text("The command must be refused. One of the reasons must contain this text."),
     "expect": EXPECTATIONS,
 }
 """The keys allowed beside the command of a step in ``then``."""
@@ -59,12 +59,12 @@ class Step:
             if name in self.beside:
                 yield from self.beside[name].problems(item, inside(path, name))
             elif name in BESIDE:
-                text = "Forbidden: only a step of then may have it"
+                text = "Forbidden: only a step in then may have it"
                 yield FieldError(inside(path, name), "FieldValueForbidden", text)
             elif name not in COMMANDS:
                 yield unknown(path, name, (*COMMANDS, *self.beside))
         if len(named) > 1:
-            text = f"a step has one command, and here are {len(named)}: {', '.join(named)}"
+            text = f"a step must have one command, but this one has {len(named)}: {', '.join(named)}"
             yield FieldError(inside(path, named[1]), "FieldValueForbidden", f"Forbidden: {text}")
         elif named:
             yield from _in_command(named[0], value[named[0]], inside(path, named[0]), "refused" in value)

@@ -60,7 +60,7 @@ def _check_digits(data: Any) -> None:
         for item in data:
             _check_digits(item)
     elif isinstance(data, int) and len(str(data)) > MOST_DIGITS:
-        raise Rejected(f"the scenario holds a number of more than {MOST_DIGITS} digits, which cannot be written")
+        raise Rejected(f"the scenario has a number of more than {MOST_DIGITS} digits, which cannot be written")
 
 
 def _expectations(value: Any, where: Where) -> Node:

@@ -37,11 +37,11 @@ def document_in(text: str | bytes, name: str, limits: Limits, kind: str) -> Docu
     if not documents or documents[0].data is None:
         raise Rejected([FileError("", "FieldValueRequired", "the file is empty", file=name)])
     if len(documents) > 1:
-        place, text = documents[1].place, f"a file holds one {kind}, and here are {len(documents)} documents"
+        place, text = documents[1].place, f"a file must contain one {kind}, but this one has {len(documents)} documents"
         raise Rejected([FileError("", "FieldValueTooMany", text, 1, place.line, place.column, file=name)])
     document = documents[0]
     if not isinstance(document.data, dict):
-        message = f"a {kind} must be a mapping, with a title at least"
+        message = f"a {kind} must be a mapping with at least a title"
         place = document.place
         raise Rejected([FileError("", "FieldValueTypeInvalid", message, 0, place.line, place.column, file=name)])
     if document.duplicates:

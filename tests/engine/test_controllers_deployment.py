@@ -217,7 +217,7 @@ def test_deleting_it_takes_its_replica_sets_and_pods_along() -> None:
 
 
 REFUSED = {
-    "a kind without a scale": (("DaemonSet", "default/agent", 2), "a DaemonSet has no scale"),
+    "a kind without a scale": (("DaemonSet", "default/agent", 2), "a DaemonSet cannot be scaled"),
     "a workload that does not exist": (("Deployment", "default/nobody", 2), 'deployments.apps "nobody" not found'),
     "fewer than none": (
         ("Deployment", "default/web", -1),
@@ -288,7 +288,7 @@ def test_a_restart_does_not_count_as_an_apply() -> None:
     [
         pytest.param({"paused": True}, "Deployment", "web", "can't restart paused deployment", id="paused"),
         pytest.param({}, "Deployment", "gone", 'deployments.apps "gone" not found', id="unknown"),
-        pytest.param({}, "ReplicaSet", "web", "restarting is not supported for a ReplicaSet", id="no rollout"),
+        pytest.param({}, "ReplicaSet", "web", "a ReplicaSet cannot be restarted", id="no rollout"),
     ],
 )
 def test_what_cannot_be_restarted_is_refused(fields: dict[str, Any], kind: str, name: str, words: str) -> None:

@@ -138,7 +138,7 @@ def test_the_refusal_names_the_owner_that_goes_round(monkeypatch: pytest.MonkeyP
     world.apply(simulation, *evicted_at_once())
     bound(monkeypatch, ENTRIES, 3_000)
     assert refusal(simulation, commands.Advance(3600)) == (
-        "ReplicaSet hasty makes pods that are evicted at once: 200 of them. This is too much for one command: "
+        "ReplicaSet hasty created 200 pods that were evicted at once. This is too much for one command: "
         "more than 3,000 trace entries. Nothing has changed. Let less time pass at once."
     )
 
@@ -155,7 +155,7 @@ def test_the_refusal_names_the_owner_that_makes_too_many_in_one_instant(monkeypa
     [
         pytest.param(commands.Replicas(3), commands.Advance(3600), "tries for the lock", id="the lock"),
         pytest.param(many_pods(9), commands.Run(), "run fewer cycles at once", id="a run"),
-        pytest.param(many_pods(1), many_pods(999), "Apply less at once", id="objects"),
+        pytest.param(many_pods(1), many_pods(999), "Apply fewer objects at once", id="objects"),
     ],
 )
 def test_the_refusal_says_what_there_was_most_of(

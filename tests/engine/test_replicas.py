@@ -458,12 +458,12 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
     "an action where there are no replicas": (
         (),
         does("kill"),
-        "this sandbox has one scheduler and no replicas: start some first",
+        "this sandbox has only one scheduler; start replicas first",
     ),
     "a replica that is not there": (
         (Replicas(2),),
         does("kill", THREE),
-        'there is no replica "kube-scheduler-3": kube-scheduler-1, kube-scheduler-2',
+        'there is no replica "kube-scheduler-3"; use one of kube-scheduler-1, kube-scheduler-2',
     ),
     "an action that nobody knows": (
         (Replicas(2),),
@@ -510,7 +510,7 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
     "more tries for the lock than one command may bring about": (
         (Replicas(5, retry_period="500ms"), does("rate", rate=10)),
         Advance(86_400),
-        "seconds: at most 4285 at a time while replicas try for the lock this often",
+        "seconds: must be at most 4285, because replicas try for the lock often",
     ),
     "a stage while nobody leads": ((Replicas(1), does("kill")), Stage(), NOBODY_LEADS),
     "a pod while nobody leads": ((Replicas(1), does("kill")), PodCycle(), NOBODY_LEADS),

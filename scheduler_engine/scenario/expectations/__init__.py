@@ -35,7 +35,7 @@ class Expectation:
             return
         named = [name for name in value if name in ASSERTIONS]
         if len(named) > 1:
-            text = f"Forbidden: an expectation is one of them: {', '.join(named)}"
+            text = f"Forbidden: an expectation has only one of {', '.join(named)}"
             yield FieldError(f"{path}.{named[1]}", "FieldValueForbidden", text)
         elif named:
             yield from ASSERTIONS[named[0]].shape(named[0]).problems(value, path)
@@ -48,7 +48,7 @@ class Expectation:
         return {"type": "object", "oneOf": [{"$ref": f"#/$defs/expect-{name}"} for name in ASSERTIONS]}
 
 
-EXPECTATIONS = ListOf(Expectation(), "What holds now.")
+EXPECTATIONS = ListOf(Expectation(), "What must hold now.")
 
 
 def assertion_of(expectation: Data) -> Assertion:
@@ -57,7 +57,7 @@ def assertion_of(expectation: Data) -> Assertion:
 
 
 def wrong_with(simulation: Simulation | Seen, expectation: Data) -> list[str]:
-    """Return in words what of an expectation does not hold now; an invalid one does not hold either."""
+    """Return the failures of an expectation in words. An invalid expectation fails too."""
     seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
     problems = [str(problem) for problem in Expectation().problems(expectation, "")]
     if problems:

@@ -30,9 +30,9 @@ def _verdict(seen: Seen, expectation: Data) -> list[str]:
     found = attempt.verdict(node)
     said = f"{key} on {node}:"
     if not expectation.get("visited", True):
-        return [] if found is None else [f"{said} {told(found)}, expected that nobody looks at it"]
+        return [] if found is None else [f"{said} {told(found)}, expected not to be checked"]
     if found is None:
-        return [f"{said} nobody looked at it in attempt {attempt.number}, expected {_wanted(expectation)}"]
+        return [f"{said} attempt {attempt.number} did not check it, expected {_wanted(expectation)}"]
     plugin, code, reasons = found
     failures: list[str] = []
     if ("passes" in expectation and expectation["passes"] != (not plugin)) or (
@@ -73,7 +73,7 @@ def _score(seen: Seen, expectation: Data) -> list[str]:
         failures += differs(f"{said} total", attempt.totals.get(node), expectation["total"])
     if "plugin" not in expectation:
         asked = [column for column in COLUMNS if column in expectation]
-        return failures + ([f"{said} {asked[0]} is the score of a plugin, and none is named"] if asked else [])
+        return failures + ([f"{said} {asked[0]} is the score of a plugin: name the plugin too"] if asked else [])
     plugin = expectation["plugin"]
     scores = attempt.scores(node)
     if plugin not in scores:
@@ -86,9 +86,9 @@ def _score(seen: Seen, expectation: Data) -> list[str]:
 
 def _why_no_scores(attempt: Attempt, node: str) -> str:
     if attempt.selected is not None and attempt.selected.how == "only":
-        return f"as only {attempt.selected.node} fits"
+        return f"because only {attempt.selected.node} fits"
     verdict = attempt.verdict(node)
-    return f"as it was {told(verdict)}" if verdict and verdict[0] else "as it has not come so far"
+    return f"because it was {told(verdict)}" if verdict and verdict[0] else "because it has not reached them yet"
 
 
 def _winner(seen: Seen, expectation: Data) -> list[str]:
@@ -97,7 +97,7 @@ def _winner(seen: Seen, expectation: Data) -> list[str]:
     if isinstance(attempt, str):
         return [attempt]
     if attempt.selected is None:
-        return [f"{key}: no node won attempt {attempt.number}, which is {attempt.outcome or 'under way'}"]
+        return [f"{key}: no node won attempt {attempt.number}, which is {attempt.outcome or 'still running'}"]
     failures: list[str] = []
     if "node" in expectation:
         failures += differs(f"{key}: the winner is", attempt.selected.node, expectation["node"])
@@ -121,7 +121,7 @@ def _failed(seen: Seen, expectation: Data) -> list[str]:
         return [attempt]
     if attempt.finished is None or not attempt.failed:
         where = f" on {attempt.finished.node}" if attempt.finished and attempt.finished.node else ""
-        return [f"{key}: attempt {attempt.number} did not fail, it is {attempt.outcome or 'under way'}{where}"]
+        return [f"{key}: attempt {attempt.number} did not fail, it is {attempt.outcome or 'still running'}{where}"]
     failures: list[str] = []
     if "outcome" in expectation:
         failures += differs(f"{key}: outcome", attempt.outcome, expectation["outcome"])
@@ -137,7 +137,7 @@ def _victims(seen: Seen, expectation: Data) -> list[str]:
     if isinstance(attempt, str):
         return [attempt]
     if attempt.post_filter is None:
-        return [f"{key}: attempt {attempt.number} looked for no victims, it is {attempt.outcome or 'under way'}"]
+        return [f"{key}: attempt {attempt.number} looked for no victims, it is {attempt.outcome or 'still running'}"]
     failures: list[str] = []
     if "are" in expectation:
         failures += differs(f"{key}: victims", sorted(attempt.post_filter.victims), sorted(expectation["are"]))
@@ -151,23 +151,23 @@ def _victims(seen: Seen, expectation: Data) -> list[str]:
 ASSERTIONS = {
     "verdict": Assertion(
         _verdict,
-        "What the filters said of a node.",
+        "The result of the filters for a node.",
         POD,
         {
             "node": NODE,
             "passes": Flag(),
             "plugin": Text("The first plugin that refuses the node."),
-            "reason": Text("One of its reasons."),
-            "reasons": ListOf(Text(), "All of its reasons, in order."),
+            "reason": Text("One of the reasons of that plugin."),
+            "reasons": ListOf(Text(), "All reasons of that plugin, in order."),
             "code": Text(values=CODES),
-            "visited": Flag("false: the search did not look at the node."),
+            "visited": Flag("If false, the search did not check the node."),
             "attempt": ATTEMPT,
         },
         ("node",),
     ),
     "score": Assertion(
         _score,
-        "The score of a node: of one plugin, or in total.",
+        "The score of a node, from one plugin or in total.",
         POD,
         {
             "node": NODE,
@@ -182,13 +182,16 @@ ASSERTIONS = {
     ),
     "winner": Assertion(
         _winner,
-        "The node that was chosen for a pod.",
+        "The node that the scheduler chose for a pod.",
         POD,
         {
             "node": NODE,
             "margin": WHOLE,
-            "how": Text("The highest total, a draw among equals, or the only node that fits.", values=tuple(HOW)),
-            "among": ListOf(NODE, "Those with the same total."),
+            "how": Text(
+                "How the node was chosen: by the highest total, by a draw among equals, or as the only one that fits.",
+                values=tuple(HOW),
+            ),
+            "among": ListOf(NODE, "The nodes with the same total."),
             "attempt": ATTEMPT,
         },
     ),
@@ -198,17 +201,17 @@ ASSERTIONS = {
         POD,
         {
             "message": Text("The message of the attempt, word for word."),
-            "outcome": Text("nominated: unschedulable, but victims are on their way.", values=FAILED),
+            "outcome": Text("How the attempt ended. nominated: unschedulable, but victims are leaving.", values=FAILED),
             "attempt": ATTEMPT,
         },
     ),
     "victims": Assertion(
         _victims,
-        "What preemption found for a pod, in the last attempt that tried it.",
+        "The result of preemption for a pod, in the last attempt that tried it.",
         POD,
         {
             "are": ListOf(POD, "The victims, in any order."),
-            "node": Text('The node that the pod is nominated to; "" for none.'),
+            "node": Text('The node to which the pod is nominated. "" means none.'),
             "rung": Text(
                 'The criterion that left one candidate; "" when there was no choice.',
                 values=(*(criterion.name for criterion in CRITERIA), ""),

@@ -45,12 +45,15 @@ def _evicted(event: ev.Event) -> tuple[str, ...]:
 
 HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
     "added": (
-        "A pod is made.",
+        "A pod is created.",
         lambda e: _if(isinstance(e, ev.ObjectAdded) and e.kind == "Pod", getattr(e, "key", "")),
     ),
-    "popped": ("An attempt at a pod begins.", lambda e: (e.pod,) if isinstance(e, ev.CycleStarted) else ()),
+    "popped": (
+        "The scheduler starts an attempt to place a pod.",
+        lambda e: (e.pod,) if isinstance(e, ev.CycleStarted) else (),
+    ),
     "failed": (
-        "An attempt at a pod fails.",
+        "An attempt to place a pod fails.",
         lambda e: (e.pod,) if isinstance(e, ev.CycleFinished) and e.outcome in FAILED else (),
     ),
     "bound": (
@@ -58,12 +61,15 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
         lambda e: (e.pod,) if isinstance(e, ev.CycleFinished) and e.outcome == "bound" else (),
     ),
     "nominated": (
-        "A node is kept for a pod.",
+        "A pod is nominated to a node.",
         lambda e: (e.pod,) if isinstance(e, ev.NominationChanged) and e.node else (),
     ),
-    "preempted": ("A pod has to leave for another.", lambda e: e.victims if isinstance(e, ev.PostFilterRan) else ()),
+    "preempted": (
+        "A pod is the victim of a preemption.",
+        lambda e: e.victims if isinstance(e, ev.PostFilterRan) else (),
+    ),
     "evicted": (
-        "A pod is evicted: its node is low on something, a taint drives it away, or the Eviction API agreed.",
+        "A pod is evicted, because of node pressure, a taint, or the Eviction API.",
         _evicted,
     ),
     "deleted": (
@@ -71,7 +77,7 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
         lambda e: (e.key,) if isinstance(e, ev.ObjectDeleted) and e.kind == "Pod" else (),
     ),
     "resized": (
-        "What a pod asks for is changed in place.",
+        "The requests of a pod are changed in place.",
         lambda e: (
             (e.command.key,)
             if isinstance(e, ev.CommandGiven) and isinstance(e.command, Patch) and e.command.subresource == "resize"
@@ -83,7 +89,7 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
         lambda e: _if(isinstance(e, ev.CommandGiven) and e.kind == "configure", "scheduler"),
     ),
     "leads": (
-        "A replica of the scheduler begins to lead.",
+        "A replica of the scheduler becomes the leader.",
         lambda e: (e.replica,) if isinstance(e, ev.ReplicaChanged) and e.state == "leading" else (),
     ),
 }
@@ -186,28 +192,28 @@ def _leader(seen: Seen, expectation: Data) -> list[str]:
 
 HAPPENING = Fields(
     {**{name: Text(about) for name, (about, _) in HAPPENINGS.items()}, "at": Number("Simulated seconds.", least=0)},
-    about="One happening and whom it is about.",
+    about="One event, and the object that it concerns.",
     some=tuple(HAPPENINGS),
     single=True,
 )
 ASSERTIONS = {
     "trace": Assertion(
-        _trace, "Lines of the trace hold these texts, in this order.", ListOf(Text(), fewest=1), quotes=True
+        _trace, "Lines of the trace contain these texts, in this order.", ListOf(Text(), fewest=1), quotes=True
     ),
-    "order": Assertion(_order, "These have happened in this order.", ListOf(HAPPENING, fewest=1), quotes=True),
+    "order": Assertion(_order, "These events have happened in this order.", ListOf(HAPPENING, fewest=1), quotes=True),
     "never": Assertion(
         _never,
-        "This has not happened.",
-        Text("A happening, as in order.", tuple(HAPPENINGS)),
-        {"of": Text("Whom it must not have happened to; left out: nobody.")},
+        "This event has never happened.",
+        Text("An event, as in order.", tuple(HAPPENINGS)),
+        {"of": Text("The object that it concerns. Default: any object.")},
     ),
     "ready": Assertion(
         _ready,
-        "Since so many matching pods were ready first, there have never been fewer.",
+        "Since atLeast matching pods were ready for the first time, there have never been fewer.",
         Fields(
             {
                 "selector": LABELS,
-                "namespace": Text("Where the pods are; default when left out."),
+                "namespace": Text("The namespace of the pods. Default: default."),
                 "atLeast": Number(whole=True, least=1),
             },
             ("selector", "atLeast"),
@@ -215,10 +221,10 @@ ASSERTIONS = {
     ),
     "evictions": Assertion(
         _evictions,
-        "What the Eviction API answered to requests to evict a pod.",
+        "The answers of the Eviction API to requests to evict a pod.",
         POD,
         {
-            "answers": ListOf(WHOLE, "Every answer in order: 200, 429 or 500."),
+            "answers": ListOf(WHOLE, "All answers, in order: 200, 429 or 500."),
             "message": Text("The message of the last answer."),
             "cause": Text("The cause of the last answer."),
         },

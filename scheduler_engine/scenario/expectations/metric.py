@@ -27,7 +27,7 @@ def _metric(seen: Seen, expectation: Data) -> list[str]:
 ASSERTIONS = {
     "metric": Assertion(
         _metric,
-        "The value of a metric of the scheduler that leads; samples that have these labels are added up.",
+        "The value of a metric of the leading scheduler: the sum of all samples with these labels.",
         Text(values=NAMES),
         {"labels": MapOf(Text()), "equals": Number(), "atLeast": Number(), "atMost": Number()},
         some=("equals", "atLeast", "atMost"),

@@ -21,7 +21,7 @@ from scheduler_engine.scenario.expectations.vocabulary import (
 from scheduler_engine.shapes import Anything, Data, Fields, Flag, ListOf, MapOf, Number, Shape, Text
 from scheduler_engine.timeline import SECOND_US
 
-NAMESPACE = Text("Where the pods are; default when left out.")
+NAMESPACE = Text("The namespace of the pods. Default: default.")
 PHASES = ("Pending", "Running", "Succeeded", "Failed")
 
 
@@ -198,35 +198,35 @@ def _clock(seen: Seen, expectation: Data) -> list[str]:
 
 
 SELECTED: dict[str, Shape] = {"selector": LABELS, "namespace": NAMESPACE}
-PER = Text("A node label; nodes with the same value are one domain.")
+PER = Text("A node label. Nodes with the same value form one domain.")
 PER_DOMAIN = MapOf(Number(whole=True, least=0))
 
 ASSERTIONS = {
     "pod": Assertion(
         _pod,
-        "Where a pod is, and how it is.",
+        "The node and the state of a pod.",
         POD,
         {
             "node": NODE,
-            "nodes": ListOf(NODE, "It is on one of these."),
-            "nodeLabels": MapOf(Text(), "Labels that its node has."),
-            "pending": Flag("It has no node; false: it has one."),
-            "nominated": Text('The node of its status.nominatedNodeName; "" for none.'),
+            "nodes": ListOf(NODE, "The pod is on one of these nodes."),
+            "nodeLabels": MapOf(Text(), "Labels that the pod's node has."),
+            "pending": Flag("true: the pod has no node. false: it has one."),
+            "nominated": Text('The status.nominatedNodeName of the pod. "" means none.'),
             "phase": Text(values=PHASES),
-            "terminating": Flag("Whether it is being deleted."),
-            "message": Text("The message of its PodScheduled condition, word for word."),
+            "terminating": Flag("true: the pod is being deleted."),
+            "message": Text("The exact message of the PodScheduled condition."),
         },
     ),
     "gone": Assertion(_gone, "The pod does not exist.", POD),
     "nodeOrder": Assertion(_node_order, "The order of the nodes in the scheduler's snapshot.", ListOf(NODE)),
     "count": Assertion(
         _count,
-        "So many matching pods in each domain; domains without any may be left out.",
+        "The number of matching pods in each domain. You may leave out domains without any.",
         Fields({**SELECTED, "per": PER, "equals": PER_DOMAIN}, ("selector", "per", "equals")),
     ),
     "skew": Assertion(
         _skew,
-        "How many more matching pods a domain has than the one with the fewest; every domain counts, empty ones too.",
+        "The skew: how many more matching pods a domain has than the one with the fewest. Empty domains count too.",
         Fields(
             {**SELECTED, "per": PER, "equals": PER_DOMAIN, "atMost": Number(whole=True, least=0)},
             ("selector", "per"),
@@ -235,7 +235,7 @@ ASSERTIONS = {
     ),
     "spans": Assertion(
         _spans,
-        "In how many domains matching pods are.",
+        "The number of domains with matching pods.",
         Fields(
             {**SELECTED, "per": PER, "atLeast": Number(whole=True, least=0), "atMost": Number(whole=True, least=0)},
             ("selector", "per"),
@@ -245,26 +245,26 @@ ASSERTIONS = {
     "distinctNodes": Assertion(_distinct_nodes, "No two matching pods share a node.", Fields(SELECTED, ("selector",))),
     "together": Assertion(
         _together,
-        "Every pod that matches selector is on a node with one that matches beside.",
+        "Every pod that matches selector shares its node with a pod that matches beside.",
         Fields({**SELECTED, "beside": LABELS}, ("selector", "beside")),
     ),
     "object": Assertion(
         _object,
-        "The stored object has these fields; null: it has none such.",
-        Text("Kind and key: Pod default/web, Node n1."),
+        "The stored object has these fields. null means that a field is missing.",
+        Text("The kind and the key, such as Pod default/web, or Node n1."),
         {"has": MapOf(Anything())},
         ("has",),
     ),
     "requested": Assertion(
         _requested,
-        "What the pods on a node ask for together, as the scheduler counts it.",
+        "The sum of the requests of the pods on a node, as the scheduler counts them.",
         NODE,
         {"cpu": Text("A quantity."), "memory": Text("A quantity.")},
         ("cpu", "memory"),
     ),
     "asks": Assertion(
         _asks,
-        "What a pod asks for, as the scheduler counts it.",
+        "The requests of a pod, as the scheduler counts them.",
         POD,
         {"cpu": Text("A quantity."), "memory": Text("A quantity.")},
         ("cpu", "memory"),

@@ -84,10 +84,12 @@ def nominated(seen: Seen, key: str) -> str:
 ASSERTIONS = {
     "waits": Assertion(
         _waits,
-        "Where in the queue a pod waits.",
+        "The place of a pod in the scheduling queue.",
         POD,
         {
-            "in": Text("inFlight: an attempt is under way; nowhere: the queue does not know it.", values=LANES),
+            "in": Text(
+                "The lane. inFlight: an attempt is running. nowhere: the pod is not in the queue.", values=LANES
+            ),
             "seconds": Number("Its whole backoff, from the failure to the end.", least=0),
             "until": Number("The simulated second at which its backoff ends.", least=0),
             "attempts": WHOLE,

@@ -54,21 +54,21 @@ NEVER = [{"pod": "default/api", "node": "node-z"}]
 SPOILT: dict[str, tuple[Any, str, str]] = {
     "no text": (_set("parts.1.text", None), "parts[1].text", "Required value"),
     "an unknown key": (_set("parts.1.taks", "x"), "parts[1].taks", 'unknown field "taks" (did you mean "task"?)'),
-    "another kind": (_set("kind", "Scenario"), "kind", "this is a Scenario, and no Lesson"),
+    "another kind": (_set("kind", "Scenario"), "kind", "this is a Scenario, not a Lesson"),
     "another version": (_set("apiVersion", "scheduler-sandbox/v9"), "apiVersion", "this engine reads"),
-    "a belief without a truth": (_set("belief", "All is well."), "truth", "belief and truth stand together"),
+    "a belief without a truth": (_set("belief", "All is well."), "truth", "belief and truth need each other"),
     "a task without hints": (_set("parts.2.hints", None), "parts[2].hints", "a part with task needs it"),
     "a prediction without a button": (_set("parts.0.do", None), "parts[0].do", "a part with predict needs it"),
-    "a task with a button": (_set("parts.2.do", [{"settle": {}}]), "parts[2].do", "it does not go with task"),
+    "a task with a button": (_set("parts.2.do", [{"settle": {}}]), "parts[2].do", "cannot be combined with task"),
     "two questions in one": (
         _set("parts.1.question", {"winner": "default/web", "lane": "default/web"}),
         "parts[1].question.lane",
-        "only one of them may be given",
+        "only one is allowed",
     ),
     "a node without a plugin": (
         _set("parts.1.question", {"winner": "default/web", "node": "node-a"}),
         "parts[1].question.node",
-        "it goes with refuses",
+        "refuses and node need each other",
     ),
     "options without a question": (
         _set("parts.1.question", {"options": [{"text": "a", "holds": []}, {"text": "b", "holds": NEVER}]}),
@@ -78,7 +78,7 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
     "a par that is too low": (
         _set("par", 0),
         "par",
-        "the first right way costs 1, which is more than 0: Pod",
+        "the first right way costs 1, more than 0: Pod",
     ),
     "an unknown node pointed at": (
         _set("parts.1.text", "See [node-z](node:node-z)."),
@@ -94,7 +94,7 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
     "an unknown kind of pointer": (
         _set("parts.1.text", "[x](javascript:alert)"),
         "parts[1].text",
-        "nothing is pointed at with 'javascript'",
+        "a link cannot begin with 'javascript'",
     ),
     "a cell of an unknown pod": (
         _set("parts.1.text", "[x](cell:default/x@node-a@NodeAffinity)"),
@@ -109,32 +109,32 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
     "a check that can never hold": (
         _set("parts.2.check.0.holds", NEVER),
         "parts[2].right[0]",
-        "this way does not do: The pod api is on node-a.: default/api: expected node-z, is on node-a",
+        "this way does not solve the task: The pod api is on node-a.: default/api: expected node-z, is on node-a",
     ),
     "a check that always holds": (
         _set("parts.2.check", [{"say": "web runs", "holds": [{"pod": "default/web", "node": "node-b"}]}]),
         "parts[2].check",
-        "this holds before anything is done",
+        "the task is already done before the learner does anything",
     ),
     "a wrong way that does": (
         _set("parts.2.wrong.0.do.0.apply.0.spec.nodeSelector", {"topology.kubernetes.io/zone": "a"}),
         "parts[2].wrong[0]",
-        "this way does",
+        "this way solves the task",
     ),
     "a word that nobody reads": (
         _set("parts.2.wrong.0.says", "taint"),
         "parts[2].wrong[0].says",
-        "nobody reads 'taint' here",
+        "the learner does not read 'taint' here",
     ),
     "a prediction without an answer": (
         _set("parts.0.predict", {"victims": "default/api"}),
         "parts[0].predict",
-        "this has no answer",
+        "the question has no answer",
     ),
     "a question whose answer is still to come": (
         _set("parts.1.question", {"winner": "default/api"}),
         "parts[1].question",
-        "this has no answer",
+        "the question has no answer",
     ),
     "a tempting answer that is right": (
         _set("parts.0.predict.tempting", ["node-b"]),
@@ -144,12 +144,12 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
     "a tempting answer that is none": (
         _set("parts.0.predict.tempting", ["node-z"]),
         "parts[0].predict.tempting",
-        "'node-z' is no choice; there are node-a, node-b",
+        "'node-z' is not a choice; the choices are node-a, node-b",
     ),
     "two options that are right": (
         _set("parts.1.question", {"ask": "?", "options": [{"text": "a", "holds": []}, {"text": "b", "holds": []}]}),
         "parts[1].question.options",
-        "only one of them may be right",
+        "only one answer may be right",
     ),
     "no option that is right": (
         _set("parts.1.question", {"ask": "?", "options": [{"text": text, "holds": NEVER} for text in "ab"]}),
@@ -205,7 +205,7 @@ def test_what_is_known_is_not_asked_as_a_prediction() -> None:
         "predict": {"refuses": "default/web", "node": "node-a"},
         "do": [{"settle": {}}],
     }
-    assert any("this has no answer" in text for text in told(data))
+    assert any("the question has no answer" in text for text in told(data))
 
 
 def test_a_setup_that_is_refused_is_told() -> None:

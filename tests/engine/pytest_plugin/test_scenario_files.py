@@ -94,7 +94,7 @@ def test_a_failure_says_where_what_and_how_it_was_decided(own: pytest.Pytester) 
             "    node-a    *  <- chosen",
             "    node-b    *",
             "    node-c  NodeUnschedulable: node(s) were unschedulable",
-            "    the same for all of them: TaintToleration 300, ImageLocality 0",
+            "    the same for all nodes: TaintToleration 300, ImageLocality 0",
             "",
             "web.scenario.yaml:24:3: expect[[]0]",
             "  after     everything",

@@ -269,13 +269,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "small",
         {"verdict": "default/new-1", "node": "n9", "visited": False},
         {"verdict": "default/new-1", "node": "n9", "passes": True},
-        "default/new-1 on n9: nobody looked at it in attempt 1, expected that it passes",
+        "default/new-1 on n9: attempt 1 did not check it, expected that it passes",
     ),
     "a node that somebody looked at": (
         "small",
         {"verdict": "default/new-1", "node": "n1", "visited": True},
         {"verdict": "default/new-1", "node": "n1", "visited": False},
-        "default/new-1 on n1: passes, expected that nobody looks at it",
+        "default/new-1 on n1: passes, expected not to be checked",
     ),
     "an attempt that was not made": (
         "small",
@@ -318,13 +318,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "small",
         {"score": "default/new-1", "node": "n2", "total": 468, "attempt": 1},
         {"score": "default/big-1", "node": "n2", "total": 468},
-        "no scores in attempt 1, as it was refused by NodeResourcesFit (Insufficient cpu)",
+        "no scores in attempt 1, because it was refused by NodeResourcesFit (Insufficient cpu)",
     ),
     "the score of the only node that fits": (
         "victims-come-back",
         {"winner": "default/vip-1", "how": "only"},
         {"score": "default/vip-1", "node": "node-1", "total": 1},
-        "default/vip-1 on node-1: no scores in attempt 2, as only node-1 fits",
+        "default/vip-1 on node-1: no scores in attempt 2, because only node-1 fits",
     ),
     "the winner and its margin": (
         "small",
@@ -633,7 +633,7 @@ def test_what_is_no_expectation_does_not_hold(expectation: dict[str, Any], said:
 
 def test_a_score_without_a_plugin_is_none() -> None:
     (told,) = wrong_with(world("small"), {"score": "default/new-1", "node": "n1", "raw": 3})
-    assert told == "default/new-1 on n1: raw is the score of a plugin, and none is named"
+    assert told == "default/new-1 on n1: raw is the score of a plugin: name the plugin too"
 
 
 def test_a_node_that_was_refused_before_the_filters_has_that_verdict() -> None:

@@ -212,7 +212,7 @@ def test_every_fact_is_tried() -> None:
 def test_what_is_no_fact_is_refused() -> None:
     with pytest.raises(Rejected, match=r"unknown fact 'verdicts' \(did you mean \"verdict\"\?\)"):
         expectation_of(Simulation(), "verdicts")
-    with pytest.raises(Rejected, match="unknown strictness 'very': placements, queues, verdicts"):
+    with pytest.raises(Rejected, match="unknown strictness 'very'; use one of placements, queues, verdicts"):
         expect_everything(Simulation(), "very")
 
 

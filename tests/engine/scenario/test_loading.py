@@ -24,13 +24,16 @@ def told(text: str) -> list[str]:
 
 
 BAD: dict[str, tuple[str, str]] = {
-    "a list instead of a mapping": ("- a\n", "x.yaml:1:1: a scenario must be a mapping, with a title at least"),
+    "a list instead of a mapping": ("- a\n", "x.yaml:1:1: a scenario must be a mapping with at least a title"),
     "an empty file": ("", "x.yaml: the file is empty"),
     "nothing but a comment": ("# later\n", "x.yaml: the file is empty"),
     "no YAML": ("title: [a\n", "x.yaml:2:1: invalid YAML: "),
     "a tab character as indentation": ("title: a\nthen:\n\t- run: {}\n", "x.yaml:3:1: invalid YAML: "),
     "an anchor that is unknown": ("title: *a\n", "x.yaml:1:8: unknown anchor 'a'"),
-    "two documents": ("title: a\n---\ntitle: b\n", "x.yaml:3:1: a file holds one scenario, and here are 2 documents"),
+    "two documents": (
+        "title: a\n---\ntitle: b\n",
+        "x.yaml:3:1: a file must contain one scenario, but this one has 2 documents",
+    ),
     "no title": ("about: a\n", "x.yaml:1:1: title: Required value"),
     "a title that is a number": (
         "title: 1\n",
@@ -43,8 +46,7 @@ BAD: dict[str, tuple[str, str]] = {
     "a key given twice": (GOOD + "title: u\n", 'x.yaml:7:1: title: duplicate field "title"'),
     "another version": (
         "apiVersion: scheduler-sandbox/v2\ntitle: t\nwhat: 1\n",
-        "x.yaml:1:1: apiVersion: the file is written in scheduler-sandbox/v2, and this engine reads "
-        "scheduler-sandbox/v1",
+        "x.yaml:1:1: apiVersion: the file has version scheduler-sandbox/v2, but this engine reads scheduler-sandbox/v1",
     ),
     "a version of something else": (
         "apiVersion: v1\ntitle: t\n",
@@ -56,11 +58,11 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a step with two commands": (
         GOOD + "then:\n- run: {}\n  stage: {}\n",
-        "x.yaml:9:3: then[0].stage: Forbidden: a step has one command, and here are 2: run, stage",
+        "x.yaml:9:3: then[0].stage: Forbidden: a step must have one command, but this one has 2: run, stage",
     ),
     "a step that is to be refused in the setup": (
         GOOD.replace("{run: {}}", "{run: {}, refused: x}"),
-        "x.yaml:6:19: setup[0].refused: Forbidden: only a step of then may have it",
+        "x.yaml:6:19: setup[0].refused: Forbidden: only a step in then may have it",
     ),
     "a refusal without words": (
         GOOD + "then: [{run: {}, refused: 1}]\n",
@@ -147,11 +149,11 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "two expectations in one": (
         GOOD + "expect: [{pod: default/web, gone: default/db}]\n",
-        "x.yaml:7:29: expect[0].gone: Forbidden: an expectation is one of them: pod, gone",
+        "x.yaml:7:29: expect[0].gone: Forbidden: an expectation has only one of pod, gone",
     ),
     "a happening with two names": (
         GOOD + "expect: [{order: [{popped: a, bound: b}]}]\n",
-        "x.yaml:7:31: expect[0].order[0].bound: Forbidden: only one of them may be given: popped, bound",
+        "x.yaml:7:31: expect[0].order[0].bound: Forbidden: only one is allowed: popped, bound",
     ),
     "more values than one text may hold": ("title: t\nabout: [" + "1," * 80_000 + "]\n", "x.yaml:2:"),
     "aliases of aliases": (

@@ -244,8 +244,8 @@ def test_a_nominated_node_that_was_tried_first_in_vain_counts_as_looked_at_every
     assert attempt is not None
     told = "\n".join(_told(simulation, attempt, "n149"))
     assert "n149  tried first, NodeResourcesFit: Insufficient cpu" in told
-    assert "n149: NodeResourcesFit said no: Insufficient cpu" in told
-    assert "not looked at: 48 of 150 nodes" in told
+    assert "n149: NodeResourcesFit refused it: Insufficient cpu" in told
+    assert "not checked: 48 of 150 nodes" in told
 
 
 def test_a_nominated_node_that_was_visited_again_is_counted_once() -> None:

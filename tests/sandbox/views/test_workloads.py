@@ -106,7 +106,7 @@ def test_a_workload_is_scaled(shop: Any, fields: dict[str, str], replicas: int) 
         pytest.param(SHOP | {"key": "default/gone", "by": "1"}, "There is no Deployment default/gone.", id="unknown"),
         pytest.param({"replicas": "1"}, "There is no workload", id="nothing is named"),
         pytest.param(
-            {"kind": "Node", "key": "n1", "replicas": "2"}, "a Node has no scale", id="a kind without a scale"
+            {"kind": "Node", "key": "n1", "replicas": "2"}, "a Node cannot be scaled", id="a kind without a scale"
         ),
     ],
 )
@@ -148,7 +148,7 @@ def test_what_is_paused_or_unknown_or_has_no_rollout_is_not_restarted(shop: Any)
     for fields, words in (
         (SHOP, "restart paused deployment"),
         (SHOP | {"key": "default/gone"}, "deployments.apps &#34;gone&#34; not found"),
-        ({"kind": "Node", "key": "n1"}, "restarting is not supported for a Node"),
+        ({"kind": "Node", "key": "n1"}, "a Node cannot be restarted"),
         ({}, "restarting is not supported"),
     ):
         answer = shop.post("rollout/", **fields)

@@ -117,7 +117,7 @@ def test_an_empty_room_is_a_file_too() -> None:
     ("line", "told"),
     [
         ("begin: {lesson: no-such}", "begin.lesson: "),
-        ("begin: {lesson: backoff, scenario: x}", "only one of them may be given"),
+        ("begin: {lesson: backoff, scenario: x}", "only one is allowed"),
         ("begin: {file: '- 1'}", "begin.file: "),
         ("starts: 5", 'unknown field "starts"'),
         ("questions: [{ask: x}]", "questions[0].choices"),

@@ -147,7 +147,7 @@ def kubelet(cluster: Cluster, command: commands.KubeletConfigure) -> None:
 
 def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
     if command.object_kind not in RESTARTABLE:
-        raise Rejected(f"a {command.object_kind} cannot be restarted, only {', '.join(RESTARTABLE)}")
+        raise Rejected(f"restarting is not supported for a {command.object_kind}, only for {', '.join(RESTARTABLE)}")
     owner = cluster.api.get(command.object_kind, command.key)
     now = timestamp(cluster.now_us)
     if owner is not None:

@@ -288,7 +288,7 @@ def test_a_restart_does_not_count_as_an_apply() -> None:
     [
         pytest.param({"paused": True}, "Deployment", "web", "can't restart paused deployment", id="paused"),
         pytest.param({}, "Deployment", "gone", 'deployments.apps "gone" not found', id="unknown"),
-        pytest.param({}, "ReplicaSet", "web", "a ReplicaSet cannot be restarted", id="no rollout"),
+        pytest.param({}, "ReplicaSet", "web", "restarting is not supported for a ReplicaSet", id="no rollout"),
     ],
 )
 def test_what_cannot_be_restarted_is_refused(fields: dict[str, Any], kind: str, name: str, words: str) -> None:

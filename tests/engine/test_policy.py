@@ -73,9 +73,9 @@ def test_without_lists_the_default_ones_ran() -> None:
     assert plugins(result, "bind") == {"DefaultBinder": 0}
     assert plugins(result, "reserve").keys() == {"VolumeBinding", "DynamicResources"}
     assert args(result, "PodTopologySpread")["defaultingType"] == "System"
-    assert "There is no list of predicates" in told(result)
+    assert "The policy has no list of predicates" in told(result)
     assert "NodePreferAvoidPodsPriority 10000" in told(result)
-    assert "That of EvenPodsSpreadPriority is kept, 2" in told(result)
+    assert "the weight of EvenPodsSpreadPriority is kept: 2" in told(result)
 
 
 def test_null_is_no_list_and_an_empty_list_is_one() -> None:
@@ -102,7 +102,7 @@ def test_plugins_filter_in_the_order_of_v1_22_whatever_the_order_of_the_list() -
 def test_other_names_of_predicates_are_known(name: str, plugin: str) -> None:
     result = converted(predicates=[{"name": name}])
     assert plugin in plugins(result, "filter")
-    assert ("stood in the documentation" in told(result)) == (name != "PodFitsPorts")
+    assert ("The documentation had the name" in told(result)) == (name != "PodFitsPorts")
 
 
 @pytest.mark.parametrize("argument", ["labelsPresence", "serviceAffinity"])
@@ -167,7 +167,7 @@ def test_a_shape_becomes_a_scoring_strategy_and_the_heaviest_strategy_stays() ->
         strategy = args(result, "NodeResourcesFit")["scoringStrategy"]
         assert strategy["type"] == kept
         assert plugins(result, "score") == {"NodeResourcesFit": max(weight, 5)}
-        assert "which has one strategy" in told(result)
+        assert "It can have only one strategy" in told(result)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_selector_spread_is_the_built_in_default_constraints(own: Any, implied: 
     result = converted(priorities=[{"name": name, "weight": value} for name, value in given.items() if value])
     assert args(result, "PodTopologySpread")["defaultingType"] == kind
     assert plugins(result, "score") == {"PodTopologySpread": weight}
-    assert ("is kept, 2, as v1.22 did" in told(result)) == (implied == 5)
+    assert ("As in v1.22, the weight of EvenPodsSpreadPriority is kept: 2" in told(result)) == (implied == 5)
 
 
 def test_the_weight_of_hard_affinity_counts_where_affinity_is_scored() -> None:
@@ -201,14 +201,14 @@ def test_extenders_are_left_out_and_what_they_look_after_is_ignored() -> None:
     assert "extenders" not in result.configuration
     assert args(result, "NodeResourcesFit")["ignoredResources"] == ["example.com/gpu"]
     assert "extenders[0]: Left out" in told(result)
-    assert "alwaysCheckAllPredicates: Nothing does that any more" in told(result)
+    assert "alwaysCheckAllPredicates: This no longer exists" in told(result)
 
 
 def test_a_name_that_is_there_twice_is_one() -> None:
     twice = [{"name": "NodeAffinityPriority", "weight": weight} for weight in (2, 6)]
     result = converted(predicates=[{"name": "HostName"}, {"name": "HostName"}], priorities=twice)
     assert plugins(result, "score") == {"NodeAffinity": 6}
-    assert "NodeAffinityPriority is there twice" in told(result)
+    assert "NodeAffinityPriority appears twice" in told(result)
 
 
 def test_an_argument_that_a_predicate_does_not_take_is_ignored_and_told() -> None:

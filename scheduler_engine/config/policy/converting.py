@@ -105,7 +105,7 @@ def _predicates(policy: Mapping[str, Any], draft: _Draft) -> None:
     named = {} if given is None else dict(_named_predicates(given, draft))
     if given is None:
         names = ", ".join(item.name for item in PREDICATES if item.default)
-        draft.tell("", f"There is no list of predicates, so the default ones ran: {names}.")
+        draft.tell("", f"The policy has no list of predicates, so the default ones ran: {names}.")
     for known in PREDICATES:
         if known.name in named or known.always or (given is None and known.default):
             # Labels required on every node are NodeAffinity's today.
@@ -113,7 +113,7 @@ def _predicates(policy: Mapping[str, Any], draft: _Draft) -> None:
             for plugin in (AFFINITY,) if demands else known.plugins:
                 draft.enable(plugin, FILTERING)
         if known.always and given is not None and known.name not in named:
-            draft.tell("predicates", f"{known.name} is not in the list. It ran with every policy, and so it does here.")
+            draft.tell("predicates", f"{known.name} is not in the list. It ran with every policy, so it runs here too.")
 
 
 def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tuple[str, Predicate]]:
@@ -126,14 +126,14 @@ def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tu
         if known.argument == "labelsPresence" and argument is not None:
             operator = "Exists" if argument.get("presence") else "DoesNotExist"
             _demanded(draft, [{"key": label, "operator": operator} for label in argument.get("labels", ())])
-            draft.tell(path, f"{known.note} NodeAffinity looks at the pods’ own node selectors as well.")
+            draft.tell(path, f"{known.note} NodeAffinity also checks the pods’ own node selectors.")
         elif known.changed:
-            when = "" if known.gone == POLICY_GONE else f"Without effect since {known.gone}. "
+            when = "" if known.gone == POLICY_GONE else f"It has had no effect since {known.gone}. "
             draft.tell(path, f"{name or known.name}: {when}{known.note}")
         if name in ONLY_DOCUMENTED:
-            draft.tell(path, f"{name} stood in the documentation; the scheduler itself knew only {known.name}.")
+            draft.tell(path, f"The documentation had the name {name}, but the scheduler knew only {known.name}.")
         if item.get("argument") and known.argument not in item["argument"]:
-            draft.tell(f"{path}.argument", f"{known.name} takes no argument. This one was ignored, and is so here.")
+            draft.tell(f"{path}.argument", f"{known.name} takes no argument. This one was ignored, as it is here.")
         yield known.name, known
 
 
@@ -151,13 +151,13 @@ def _priorities(policy: Mapping[str, Any], draft: _Draft) -> None:
     if given is None:
         weights = {known.name: known.weight for known in PRIORITIES if known.weight}
         told = ", ".join(f"{name} {weight}" for name, weight in weights.items())
-        draft.tell("", f"There is no list of priorities, so the default ones ran, with these weights: {told}.")
+        draft.tell("", f"The policy has no list of priorities, so the default ones ran, with these weights: {told}.")
     for index, item in enumerate(given or ()):
         known, path = priority_of(item), f"priorities[{index}]"
         if known is None:
             continue
         if known.name in weights and not known.argument:
-            draft.tell(path, f"{known.name} is there twice. The last weight counts, as it did.")
+            draft.tell(path, f"{known.name} appears twice. The last weight counts, as it did in v1.22.")
         weights[known.name] = item["weight"]
         _argument(known, item, draft)
         if known.changed:
@@ -197,8 +197,8 @@ def _scored(weights: Mapping[Priority, int], draft: _Draft, path: str) -> None:
     for known in strategies:
         if known is not kept and kept is not None:
             text = (
-                f"{known.name} and {kept.name} are strategies of one plugin today, {FIT}, which has one strategy. "
-                f"The heavier one is kept: {kept.name}."
+                f"{known.name} and {kept.name} are now strategies of one plugin, {FIT}. It can have only one strategy. "
+                f"The one with the larger weight is kept: {kept.name}."
             )
             draft.tell(path, text)
     for known, weight in weights.items():
@@ -222,7 +222,7 @@ def _spread(weights: Mapping[str, int], draft: _Draft, path: str) -> None:
     if own is not None and implied is not None and own != implied:
         text = (
             f"EvenPodsSpreadPriority and SelectorSpreadPriority share the plugin {SPREAD}, which has one weight. "
-            f"That of EvenPodsSpreadPriority is kept, {own}, as v1.22 did."
+            f"As in v1.22, the weight of EvenPodsSpreadPriority is kept: {own}."
         )
         draft.tell(path, text)
 
@@ -232,27 +232,27 @@ def _rest(policy: Mapping[str, Any], draft: _Draft) -> None:
     if hard and PODS in draft.points["score"]:
         draft.args[PODS] = {"hardPodAffinityWeight": hard}
     elif hard:
-        text = "Without InterPodAffinityPriority it had no effect, and is left out."
+        text = "Without InterPodAffinityPriority it had no effect, so it is left out."
         draft.tell("hardPodAffinitySymmetricWeight", text)
     if policy.get("alwaysCheckAllPredicates"):
-        text = "Nothing does that any more: of each node the scheduler tells the first plugin that refuses it."
+        text = "This no longer exists: for each node the scheduler reports only the first plugin that refuses it."
         draft.tell("alwaysCheckAllPredicates", text)
     ignored: dict[str, None] = {}
     for index, extender in enumerate(policy.get("extenders", ())):
         text = (
-            "Left out: a sandbox cannot call extenders. kube-scheduler v1.34 still has them, under the field extenders "
-            "of its configuration; httpTimeout is a duration such as 5s there."
+            "Left out, because a sandbox cannot call extenders. kube-scheduler v1.34 still has them, in the field "
+            "extenders of its configuration. There httpTimeout is a duration such as 5s."
         )
         draft.tell(f"extenders[{index}]", text)
         managed = extender.get("managedResources", ())
         ignored.update((item["name"], None) for item in managed if item.get("ignoredByScheduler"))
     if ignored:
         draft.args.setdefault(FIT, {})["ignoredResources"] = list(ignored)
-        text = f"{FIT} does not look at {', '.join(ignored)}: extenders look after it alone."
+        text = f"{FIT} ignores {', '.join(ignored)}, because only extenders manage it."
         draft.tell("extenders", text)
     for plugin in ALWAYS:
         draft.enable(plugin, tuple(EXTENSION_POINTS))
-    text = f"{' and '.join(SINCE_THEN)} are younger than policies. They only look at pods that use what they are for."
+    text = f"{' and '.join(SINCE_THEN)} are newer than policies. They affect only pods that use these features."
     draft.tell("", text)
 
 

@@ -47,20 +47,19 @@ class Priority:
 
 
 IN_TREE = (
-    "Volumes of this kind are handled by their CSI driver, and NodeVolumeLimits counts them by the limit that it "
-    "tells. The plugin of its own went in v1.32."
+    "The CSI driver handles volumes of this kind, and NodeVolumeLimits uses the limit that the driver reports. The "
+    "separate plugin was removed in v1.32."
 )
 BY_TAINT = (
-    "The node lifecycle controller gives a node a taint for this condition, which TaintToleration looks at; cordoned "
-    "nodes are NodeUnschedulable’s."
+    "The node lifecycle controller gives a node a taint for this condition, and TaintToleration checks the taint. "
+    "NodeUnschedulable checks for cordoned nodes."
 )
 NO_LABELS = (
-    "The plugin NodeLabel is gone. What its argument labelsPresence demanded of every node, addedAffinity of "
-    "NodeAffinity demands today."
+    "The plugin NodeLabel is gone. Its argument labelsPresence required labels of every node. Today addedAffinity of "
+    "NodeAffinity does so."
 )
 NO_SERVICES = (
-    "The plugin ServiceAffinity is gone, and nothing takes its place: pod affinity in the pods themselves says "
-    "something alike."
+    "The plugin ServiceAffinity is gone, and nothing replaces it. Pod affinity in the pods themselves is similar."
 )
 
 PREDICATES = (
@@ -69,10 +68,10 @@ PREDICATES = (
         "GeneralPredicates",
         ("NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"),
         default=True,
-        note="HostName, PodFitsHostPorts, MatchNodeSelector and PodFitsResources in one.",
+        note="It combined HostName, PodFitsHostPorts, MatchNodeSelector and PodFitsResources.",
     ),
     Predicate("HostName", ("NodeName",), note="The documentation called it PodFitsHost."),
-    Predicate("PodFitsHostPorts", ("NodePorts",), note="PodFitsPorts was an older name of it."),
+    Predicate("PodFitsHostPorts", ("NodePorts",), note="PodFitsPorts was its older name."),
     Predicate("MatchNodeSelector", ("NodeAffinity",)),
     Predicate("PodFitsResources", ("NodeResourcesFit",)),
     Predicate("NoDiskConflict", ("VolumeRestrictions",), default=True),
@@ -100,7 +99,7 @@ PREDICATES = (
     Predicate("CheckNodeDiskPressure", ("TaintToleration",), gone="v1.12", note=BY_TAINT, changed=True),
     Predicate("CheckNodePIDPressure", ("TaintToleration",), gone="v1.12", note=BY_TAINT, changed=True),
 )
-"""In their running order, whatever the order in a policy; last those that v1.22 no longer knew."""
+"""In the order in which they run, whatever the order in a policy. Those unknown to v1.22 are last."""
 
 PRIORITIES = (
     Priority("BalancedResourceAllocation", "NodeResourcesBalancedAllocation", 1),
@@ -121,7 +120,7 @@ PRIORITIES = (
         "",
         10_000,
         note="It read the annotation scheduler.alpha.kubernetes.io/preferAvoidPods of nodes. Taints with the effect "
-        "PreferNoSchedule say the same.",
+        "PreferNoSchedule have the same meaning.",
         changed=True,
     ),
     Priority(
@@ -136,30 +135,32 @@ PRIORITIES = (
         "SelectorSpreadPriority",
         "PodTopologySpread",
         1,
-        note="The built-in default constraints of PodTopologySpread took its place; ServiceSpreadingPriority was an "
-        "older name of it. The plugin SelectorSpread itself went in v1.29.",
+        note="The built-in default constraints of PodTopologySpread replaced it. ServiceSpreadingPriority was its "
+        "older name. The plugin SelectorSpread was removed in v1.29.",
         changed=True,
     ),
     Priority("TaintTolerationPriority", "TaintToleration", 1),
-    Priority("EqualPriority", "", note="It gave every node the same, so leaving it out changes nothing.", changed=True),
+    Priority(
+        "EqualPriority", "", note="It gave every node the same score, so leaving it out changes nothing.", changed=True
+    ),
     Priority(
         "NodeLabel",
         "",
         argument="labelPreference",
-        note="A priority of any name that has a labelPreference. The plugin is gone; preferred terms of addedAffinity "
-        "of NodeAffinity come near.",
+        note="A priority of any name that has a labelPreference. The plugin is gone. Preferred terms of addedAffinity "
+        "of NodeAffinity are similar.",
         changed=True,
     ),
     Priority(
         "ServiceAffinity",
         "",
         argument="serviceAntiAffinity",
-        note="A priority of any name that has a serviceAntiAffinity. The plugin is gone; topology spread constraints "
-        "in the pods themselves say something alike.",
+        note="A priority of any name that has a serviceAntiAffinity. The plugin is gone. Topology spread constraints "
+        "in the pods themselves are similar.",
         changed=True,
     ),
 )
-"""In the order of their merge (by name), which decides when two shared a plugin."""
+"""Sorted by name, as v1.22 merged them. If two shared a plugin, the first decided."""
 
 OTHER_NAMES = {
     "PodFitsPorts": "PodFitsHostPorts",

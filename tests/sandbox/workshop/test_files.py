@@ -121,7 +121,7 @@ def test_an_empty_room_is_a_file_too() -> None:
         ("begin: {file: '- 1'}", "begin.file: "),
         ("starts: 5", 'unknown field "starts"'),
         ("questions: [{ask: x}]", "questions[0].choices"),
-        ("questions: [{ask: x, choices: [a]}]", "at least 2 of them"),
+        ("questions: [{ask: x, choices: [a]}]", "Required value: at least 2"),
         ("questions: [{ask: x, choices: [a, b], right: [c]}]", 'Invalid value: "c": must be one of the choices'),
         ("questions: [{ask: x, choices: [a, b], pod: default/p}]", "cannot be combined with ask"),
         ("questions: [{predict: winner, choices: [a, b]}]", "cannot be combined with predict"),

@@ -19,7 +19,7 @@ controllers and kubelets may repeat for ever. A second or two of computing.
 """
 FORESEEN = 4
 """The most instants that one timer leads to without a loop: a pod starts, is ready, is done, is gone."""
-NOTHING_TO_STEP = "There is no pod to schedule now: nobody is ready to leave the queue. Add a pod, or let time pass."
+NOTHING_TO_STEP = "No pod is ready to leave the queue. Add a pod, or let time pass."
 NOBODY_LEADS = "No running replica leads, so nobody schedules. Let time pass, or restart or resume a replica."
 
 

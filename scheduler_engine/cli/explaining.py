@@ -30,7 +30,7 @@ COLUMNS = ("raw", "normalized", "weighted")
     help="Explain this attempt, counted from 1. Default: the last one.",
 )
 def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
-    """Explain the result of an attempt to schedule a pod, for each node and in the end."""
+    """Explain why a pod is where it is, and why it is not on another node."""
     simulation = played_through(scenario_of(scenario))[1]
     key = _key(simulation, pod)
     if node and simulation.api.get("Node", node) is None:

@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[str, Any, int, str]] = {
     "an unknown kind": ("commands", {"kind": "explode"}, 422, "unknown command"),
     "no kind": ("commands", {}, 422, "unknown command"),
     "a field of the wrong type": ("commands", {"kind": "advance", "seconds": "long"}, 422, '"seconds" must be'),
-    "nothing to do": ("commands", {"kind": "stage"}, 422, "There is no pod to schedule now"),
+    "nothing to do": ("commands", {"kind": "stage"}, 422, "No pod is ready to leave the queue"),
     "a move to nowhere": ("head", {"to": -1}, 422, "does not match the API document"),
     "a list": ("commands", [1], 422, "does not match the API document"),
     **{

@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 NO_EXTENDERS = FieldError(
     "extenders",
     "FieldValueForbidden",
-    "Forbidden: kube-scheduler would accept them, but a sandbox cannot call extenders, and would decide otherwise than "
-    "a scheduler that does; leave them out to see what the scheduler decides alone",
+    "Forbidden: kube-scheduler would accept extenders, but a sandbox cannot call them, so it would decide differently. "
+    "Leave them out to see what the scheduler decides alone",
 )
 
 
@@ -68,7 +68,7 @@ def in_document(text: str, load: Callable[[Any], Result], found: Callable[[Place
     """
     documents = [document for document in read_documents(text, LIMITS) if document.data is not None]
     if len(documents) != 1:
-        problem = "the text is empty" if not documents else f"the text holds {len(documents)} documents, not one"
+        problem = "the text is empty" if not documents else f"the text has {len(documents)} documents, not one"
         raise Rejected([FieldError("", DECODE_ERROR, problem)])
     document = documents[0]
     if document.duplicates:

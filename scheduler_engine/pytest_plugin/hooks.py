@@ -16,18 +16,18 @@ DEFAULT = "*.scenario.yaml"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini(INI, "Globs of files that are scenarios of the scheduler.", "args", default=[DEFAULT])
+    parser.addini(INI, "Globs of the scenario files.", "args", default=[DEFAULT])
     group = parser.getgroup("scheduler-sandbox", "Scenarios of the Kubernetes scheduler")
     group.addoption(
         "--update-scenarios",
         action="store_true",
-        help="Rewrite what scenario files expect to what is found; review the difference before you commit it.",
+        help="Rewrite the expectations in scenario files to the results. Review the difference before you commit it.",
     )
     group.addoption(
         "--scenario-trace",
         metavar="DIR",
         type=Path,
-        help="Keep the trace of every scenario that is run in this folder, as JSON lines.",
+        help="Save the trace of each scenario in this folder, as JSON lines.",
     )
     group.addoption(
         "--scheduler-config",
@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="Run every scenario under this KubeSchedulerConfiguration instead of its own; may be repeated.",
+        help="Run every scenario with this KubeSchedulerConfiguration instead of its own. You can repeat it.",
     )
 
 
@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     files = config.getoption("--scheduler-config")
     if files and config.getoption("--update-scenarios"):
         raise pytest.UsageError(
-            "--update-scenarios writes what holds under a scenario's own configuration: leave --scheduler-config out"
+            "--update-scenarios uses each scenario's own configuration: leave out --scheduler-config"
         )
     try:
         read = {path.stem: read_configuration(path.read_bytes(), str(path)) for path in files}

@@ -75,10 +75,10 @@ class Cluster:
             try:
                 self.stage()
             except Rejected as refusal:
-                raise AssertionError(f"it does not come to hold: {refusal}") from refusal
+                raise AssertionError(f"it never holds: {refusal}") from refusal
             if len(self.simulation.recorder.entries) == before:
                 break
-        raise AssertionError("it does not come to hold")
+        raise AssertionError("it never holds")
 
     # --- state ---
 

@@ -14,8 +14,8 @@ HEAD_TEXT = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConf
 
 NO_EXTENDERS = (
     "extenders",
-    "Forbidden: kube-scheduler would accept them, but a sandbox cannot call extenders, and would decide otherwise than "
-    "a scheduler that does; leave them out to see what the scheduler decides alone",
+    "Forbidden: kube-scheduler would accept extenders, but a sandbox cannot call them, so it would decide differently. "
+    "Leave them out to see what the scheduler decides alone",
 )
 
 
@@ -388,7 +388,7 @@ TEXTS_REFUSED = {
     "an empty text is refused": ("# nothing\n", [(0, 0, "the text is empty")]),
     "two documents are refused": (
         f"{HEAD_TEXT}---\n{HEAD_TEXT}",
-        [(0, 0, "the text holds 2 documents, not one")],
+        [(0, 0, "the text has 2 documents, not one")],
     ),
 }
 

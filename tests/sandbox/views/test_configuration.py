@@ -83,7 +83,7 @@ def test_a_scenarios_own_configuration_is_what_one_begins_with(visitor: Any) -> 
             HEAD + "extenders:\n- urlPrefix: http://127.0.0.1:8888/\n  filterVerb: filter\n",
             3,
             "extenders",
-            "leave them out to see what the scheduler decides alone",
+            "Leave them out to see what the scheduler decides alone",
             id="an extender, which nobody would ask",
         ),
         pytest.param(

@@ -14,21 +14,6 @@ from scheduler_engine.scenario.steps import LONGEST_SAY, Step
 from scheduler_engine.shapes import Data, Fields, ListOf, Number, Shape, Text, inside
 
 KIND = "Lesson"
-TABS = (
-    "filter",
-    "scores",
-    "preemption",
-    "cache",
-    "leader",
-    "configuration",
-    "workloads",
-    "nodes",
-    "evictions",
-    "metrics",
-    "events",
-    "expectations",
-)
-"""Tabs of the workbench that a lesson can open."""
 LONGEST_TEXT = 4000
 """The maximum length of one text of a lesson."""
 
@@ -65,7 +50,7 @@ WRONG = Fields(
     "A way that does not solve the task, and a part of what the learner then reads.",
 )
 LOOK = Fields(
-    {"tab": Text(values=TABS), "pod": Text("namespace/name"), "node": Text()},
+    {"tab": Text(), "pod": Text("namespace/name"), "node": Text()},
     about="The tab to open and the object to select when the part begins.",
 )
 
@@ -157,7 +142,7 @@ KEYS: dict[str, Shape] = {
     "seed": SCENARIO_KEYS["seed"],
     "queue_rules": SCENARIO_KEYS["queue_rules"],
     "configuration": SCENARIO_KEYS["configuration"],
-    "tab": Text("The tab that the workbench opens first.", TABS),
+    "tab": Text("The tab that the workbench opens first."),
     "setup": SCENARIO_KEYS["setup"],
     "parts": ListOf(PartShape(), "What the learner reads and does, in order.", fewest=1),
     "know": ListOf(Text(longest=300), "What you know now, in sentences."),

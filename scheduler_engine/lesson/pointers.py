@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.lesson.answers import LANES
-from scheduler_engine.lesson.format import TABS
 from scheduler_engine.queue.lanes import IN_FLIGHT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
@@ -18,12 +17,14 @@ PANES = ("queues", "cluster", "inspector", "timeline", "ribbon", "sentence", "de
 FIXED: dict[str, tuple[str, ...]] = {
     "queue": tuple(lane for lane in (*LANES, IN_FLIGHT) if lane != "bound"),
     "stage": ("Pop", *(stage.name for stage in STAGES)),
-    "tab": TABS,
     "pane": PANES,
 }
 """Kind of pointer → what it can name."""
 NAMED = ("pod", "node", "cell")
 """Kinds that name things in the cluster; a cell is ``namespace/pod@node@Plugin``."""
+TAB = "tab"
+"""The kind that names a tab of the page; the engine does not know these."""
+KINDS = (*NAMED, *FIXED, TAB)
 LINK = re.compile(r"\[[^\]\n]+\]\((?P<kind>[a-z]+):(?P<name>[^)\s]+)\)")
 WEB = ("http", "https")
 
@@ -50,20 +51,25 @@ def seen_names(simulation: Simulation) -> dict[str, set[str]]:
     return found
 
 
+def not_among(pointer: Pointer, names: Iterable[str]) -> str:
+    """Return the error in words; "" = the pointer names one of these."""
+    known = tuple(names)
+    return (
+        "" if pointer.name in known else f"there is no {pointer.kind} {pointer.name!r}; use one of {', '.join(known)}"
+    )
+
+
 def wrong_with(pointer: Pointer, names: dict[str, set[str]]) -> str:
     """Return the error in words, or "" if the link is valid."""
     if pointer.kind in FIXED:
-        known = FIXED[pointer.kind]
-        return (
-            ""
-            if pointer.name in known
-            else f"there is no {pointer.kind} {pointer.name!r}; use one of {', '.join(known)}"
-        )
+        return not_among(pointer, FIXED[pointer.kind])
+    if pointer.kind == TAB:
+        return ""
     if pointer.kind == "cell":
         pod, _, rest = pointer.name.partition("@")
         node = rest.partition("@")[0]
         parts = (Pointer("pod", pod), Pointer("node", node))
         return next(filter(None, (wrong_with(part, names) for part in parts)), "")
     if pointer.kind not in NAMED:
-        return f"a link cannot begin with {pointer.kind!r}; use one of {', '.join((*NAMED, *FIXED))}"
+        return f"a link cannot begin with {pointer.kind!r}; use one of {', '.join(KINDS)}"
     return "" if pointer.name in names[pointer.kind] else f"there is never a {pointer.kind} {pointer.name!r}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import predictions
 from scheduler_engine.lesson.costs import cost
 from scheduler_engine.lesson.model import Lesson, Part, Question, Steps, Task, WrongWay
-from scheduler_engine.lesson.pointers import pointers, seen_names, wrong_with
+from scheduler_engine.lesson.pointers import TAB, Pointer, not_among, pointers, seen_names, wrong_with
 from scheduler_engine.lesson.predictions import Judged, Sight, judge
 from scheduler_engine.lesson.tasks import checked
 from scheduler_engine.lesson.walking import Walk
@@ -35,9 +35,10 @@ NO_ANSWER = {
 """Key of a ``Why`` without an answer → the reason in words, for authors."""
 
 
-def problems_of(lesson: Lesson) -> list[str]:
+def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
     """Return all errors with their lines: ``name.yaml:12:5: parts[2].right[0]: …``.
 
+    ``tabs``: those of the page that shows the lesson; None = not checked, since the engine does not know a page.
     A step that is wrongly refused ends the play, so that later parts are not checked.
     """
     try:
@@ -55,6 +56,7 @@ def problems_of(lesson: Lesson) -> list[str]:
             break
     else:
         found += _pointers(lesson, simulation)
+        found += _tabs(lesson, tabs) if tabs is not None else ()
         found += _par(lesson, simulation, setup)
     return [f"{lesson.where(path)}: {text}" for path, text in found]
 
@@ -203,6 +205,17 @@ def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:
         for kind, name in (("pod", part.look.pod), ("node", part.look.node)):
             if name and name not in names[kind]:
                 yield f"parts[{number}].look.{kind}", f"there is never a {kind} {name!r}"
+
+
+def _tabs(lesson: Lesson, tabs: Iterable[str]) -> Iterator[Problem]:
+    opened = [
+        ("tab", lesson.scenario.tab),
+        *((f"parts[{n}].look.tab", part.look.tab) for n, part in enumerate(lesson.parts)),
+    ]
+    pointed = [(path, each.name) for path, text in _texts(lesson) for each in pointers(text) if each.kind == TAB]
+    for path, name in [*((path, name) for path, name in opened if name), *pointed]:
+        if wrong := not_among(Pointer(TAB, name), tabs):
+            yield path, wrong
 
 
 def _texts(lesson: Lesson) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.panels import TABS
 from sandbox.storage.models import LONGEST_TITLE, printable
 from sandbox.storage.records import Position
 from sandbox.words.say import say
@@ -73,7 +74,7 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
         lesson = read_lesson(text, name, FILE_LIMITS)
     except Rejected as refusal:
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
-    if problems := problems_of(lesson):
+    if problems := problems_of(lesson, TABS):
         raise Rejected([FieldError("", "", problem) for problem in problems])
     scenario = lesson.scenario
     title = printable(lesson.title, LONGEST_TITLE)

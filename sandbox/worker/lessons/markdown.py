@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from scheduler_engine.lesson.pointers import FIXED, NAMED, WEB
+from scheduler_engine.lesson.pointers import KINDS, WEB
 
 AT_HAND = 2000
 DATA = {"pod": "data-pod", "node": "data-node"}
@@ -38,7 +38,7 @@ class Reader(MarkdownIt):
     """Takes links to pages and to what stands on this one, and no other."""
 
     def validateLink(self, url: str) -> bool:
-        return url.partition(":")[0] in (*WEB, *NAMED, *FIXED)
+        return url.partition(":")[0] in (*WEB, *KINDS)
 
     def normalizeLink(self, url: str) -> str:
         """As it is written: the usual normalizing would encode what is in a name."""

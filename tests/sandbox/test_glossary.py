@@ -12,7 +12,6 @@ from sandbox.panels import TABS
 from sandbox.web.glossary import TERMS, Term
 from sandbox.words.say import ROWS, say
 
-
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = (
     "# Glossary",

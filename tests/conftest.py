@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connections
 
-# Hundreds of processes are started here, and each would compile the site anew.
+# Tests start hundreds of processes here, and each would compile the site again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -17,19 +17,19 @@ BROWSER_TESTS = Path(__file__).parent / "browser"
 LEFT_OUT = pytest.StashKey[int]()
 
 PATIENCE = 300
-"""Seconds after which what a test waits for is taken never to come, on however busy a machine."""
+"""Seconds after which a test gives up waiting, on however busy a machine."""
 
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def chromium() -> str | None:
-    """The path of this system's Chromium, if it has one; the one without a window of its own is lighter."""
+    """Return the path of this system's Chromium, if any. Prefer the lighter headless build."""
     return next(filter(None, map(shutil.which, CHROMIUMS)), None)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: tests that start servers and browsers wait for much of their time."""
+    """Return one more than the number of processors: tests with servers and browsers often wait."""
     return (os.cpu_count() or 1) + 1
 
 
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[LEFT_OUT] = len(browser)
         config.hook.pytest_deselected(items=browser)
         browser = []
-    # Browser tests last: Playwright keeps an event loop in this thread, in which Django refuses to use the database.
+    # Run browser tests last: Playwright has an event loop in this thread, where Django refuses database access.
     items[:] = others + browser
     if config.getoption("--golden"):
         items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
@@ -70,7 +70,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
-    """Compares a text with the file that holds it; `make golden` rewrites the file instead."""
+    """Return a function that compares a text with its file; `make golden` rewrites the file instead."""
 
     def compare(path: Path, text: str) -> None:
         if request.config.getoption("--golden"):
@@ -83,7 +83,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A database file instead of SQLite's shared memory, where threads would meet locks that the site never meets."""
+    """Use a database file: in SQLite's shared memory, threads would hit locks that the site never hits."""
     connection = connections["default"]
     if connection.vendor == "sqlite":
         connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")

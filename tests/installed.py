@@ -1,4 +1,4 @@
-"""The scenarios of this installation, read once for all tests of a process: slug → scenario."""
+"""The installed scenarios, read once for all tests of a process: slug → scenario."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Questions of lessons as tests put them: where they stand, what is right, and how learners take their steps.
+"""Questions of lessons for tests: where they are, their right answers, and how learners take their steps.
 
-Quickly is command by command; slowly is in the smallest steps that there are.
+Quickly is command by command; slowly is in the smallest steps.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 
 STOPS = (0, 0.1, 0.5, 1)
-"""Where a slow learner stops on the way through a time that passes, as shares of it."""
+"""Where a slow learner stops while time passes, as shares of that time."""
 FEW = 8
-"""Choices that are all given; of more, only some."""
+"""Up to this many choices, all are tried; of more, only some."""
 
 
 def commands_of(steps: Steps, slow: bool, simulation: Simulation) -> list[Data]:
-    """The commands of a learner who starts at ``simulation``."""
-    there, found = copy.deepcopy(simulation), []
+    """Return the commands of a learner who starts at ``simulation``."""
+    there, commands = copy.deepcopy(simulation), []
     for step in steps:
         since = len(there.recorder.entries)
         play(there, [step])
         stages = sum(isinstance(entry.event, ev.StageFinished) for entry in there.recorder.entries[since:])
-        found += _slowly(step, stages) if slow else [step]
-    return found
+        commands += _slowly(step, stages) if slow else [step]
+    return commands
 
 
 def _slowly(step: Data, stages: int) -> list[Data]:
@@ -47,7 +47,7 @@ def _slowly(step: Data, stages: int) -> list[Data]:
 
 @dataclass(frozen=True)
 class Put:
-    """A question: the simulation when it is put, the choices, and those that are right at its end."""
+    """A question: the simulation when it is asked, the choices, and the right ones at its end."""
 
     question: Question
     start: Simulation
@@ -56,18 +56,18 @@ class Put:
     many: bool
 
     def answers(self) -> list[tuple[str, ...]]:
-        """The right answer, then wrong ones: all, if there are few choices."""
+        """Return the right answer, then wrong ones: all, if there are few choices."""
         rightly = self.right if self.many else self.right[:1]
         others: list[tuple[str, ...]] = [(choice,) for choice in self.offered[:FEW]]
         others += [(), self.offered] if self.many else []
         return [rightly, *(other for other in others if not self.agrees(other))]
 
-    def agrees(self, given: tuple[str, ...]) -> bool:
-        return sorted(given) == sorted(self.right) if self.many else given[0] in self.right
+    def agrees(self, choices: tuple[str, ...]) -> bool:
+        return sorted(choices) == sorted(self.right) if self.many else choices[0] in self.right
 
 
 def parts_of(lesson: Lesson) -> Iterator[tuple[Part, Put | None]]:
-    """Each part of a lesson, with its question."""
+    """Yield each part of a lesson, with its question."""
     simulation = lesson.scenario.open()
     for part in lesson.parts:
         question = part.question
@@ -79,6 +79,6 @@ def parts_of(lesson: Lesson) -> Iterator[tuple[Part, Put | None]]:
         offered = predictions.choices(Seen(start), question)
         play(simulation, part.way)
         seen = Seen(simulation)
-        found = predictions.judge(question, since, Sight(simulation.recorder, lambda _, seen=seen: seen)).answer
-        assert found is not None
-        yield part, Put(question, start, offered, found.right, predictions.KINDS[question.kind].many)
+        answer = predictions.judge(question, since, Sight(simulation.recorder, lambda _, seen=seen: seen)).answer
+        assert answer is not None
+        yield part, Put(question, start, offered, answer.right, predictions.KINDS[question.kind].many)

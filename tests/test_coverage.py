@@ -1,4 +1,4 @@
-"""docs/coverage.md says of each capability where it is seen. Every place is opened here; what is missing is named."""
+"""Open every place where docs/coverage.md shows a capability. Name what is missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COURSE = "QCFDPL"
 
 
 def row_of(line: str) -> dict[str, str]:
-    """Its cells by name; {} for a line that is no row of a capability."""
+    """Return the row's cells by name; {} for a line that is not a capability."""
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
     return dict(zip(CELLS, cells, strict=True)) if re.match(r"\| [A-Z]\d+ \|", line) else {}
 
@@ -41,31 +41,31 @@ def link(title: str, path: Path) -> str:
 
 @functools.cache
 def learnt() -> dict[str, list[str]]:
-    """By id: links to lessons, misconceptions and challenges."""
-    found = defaultdict(list)
+    """Return id → links to lessons, misconceptions and challenges."""
+    results = defaultdict(list)
     for shelf in SHELVES:
         for path in sorted((FOLDER.parent / shelf).glob("*.yaml")):
             lesson = load_lesson(path)
             for row in lesson.rows:
-                found[row].append(link(lesson.title, path))
-    return dict(found)
+                results[row].append(link(lesson.title, path))
+    return dict(results)
 
 
 @functools.cache
 def played() -> dict[str, list[str]]:
-    """By id: links to scenarios."""
-    found = defaultdict(list)
+    """Return id → links to scenarios."""
+    results = defaultdict(list)
     for path in sorted(FOLDER.glob("*.yaml")):
         scenario = load_scenario(path)
-        found[scenario.group].append(link(scenario.title, path))
-    return dict(found)
+        results[scenario.group].append(link(scenario.title, path))
+    return dict(results)
 
 
 def elsewhere(anchors: list[dict[str, Any]]) -> str:
-    """The last column: where else it is seen, and what is not there."""
-    seen = [said(anchor) for anchor in anchors if "says" in anchor]
+    """Return the last column: other places, and what is missing."""
+    texts = [said(anchor) for anchor in anchors if "says" in anchor]
     missing = [f"**missing**: {anchor['missing']}" for anchor in anchors if "missing" in anchor]
-    return "; ".join(seen + missing)
+    return "; ".join(texts + missing)
 
 
 def said(anchor: dict[str, Any]) -> str:
@@ -76,7 +76,7 @@ def said(anchor: dict[str, Any]) -> str:
     return f"[{anchor['says']}](api.md#routes)" if "route" in anchor else str(anchor["says"])
 
 
-def test_the_page_is_what_lessons_and_scenarios_say(golden: Callable[[Path, str], None]) -> None:
+def test_the_page_agrees_with_lessons_and_scenarios(golden: Callable[[Path, str], None]) -> None:
     lessons, stories = learnt(), played()
     lines = PAGE.read_text().splitlines()
     for number, line in enumerate(lines):
@@ -93,12 +93,12 @@ def test_each_capability_has_one_row_in_which_something_stands() -> None:
     assert [row["id"] for row in rows() if not (row["learn"] or row["scenarios"] or row["elsewhere"])] == []
 
 
-def test_lessons_and_scenarios_name_no_id_that_is_not_there() -> None:
+def test_lessons_and_scenarios_name_no_unknown_id() -> None:
     known = {row["id"] for row in rows()}
     assert {*learnt(), *played()} <= known
 
 
-def test_what_is_there_has_a_place_and_what_is_not_is_named() -> None:
+def test_a_shown_capability_has_a_place_and_a_missing_one_is_named() -> None:
     known = {row["id"] for row in rows()}
     assert {*ANCHORS} <= known
     assert known - {*ANCHORS, *learnt(), *played()} == set()

@@ -1,4 +1,4 @@
-"""Every command and every example of the documents is carried out as it stands there, in a copy of the project."""
+"""Run every command and every example of the documents as written, in a copy of the project."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md"))))
 OTHER_FOLDERS = (".git", ".venv", "var", "__pycache__", ".*_cache", "images")
 SECONDS = 120
-"""Within which a command ends, and a server answers, on however busy a machine."""
+"""Most seconds until a command ends, and a server answers, on however busy a machine."""
 
 COMMAND = re.compile(r"(?:[A-Z]+=\S+ )*(?:make|python|\.venv/bin/\S+|\.ci/run|apt-get)(?: .*)?")
-"""What is a command in the middle of a sentence; other inline code is a name, a key or a field."""
+"""A command inside a sentence. Other inline code is a name, a key or a field."""
 SERVES = re.compile(r"make run$|sandbox\.server")
 PORT = re.compile(r"(?<=PORT=)\d+|(?<=--port )\d+")
 LEFT_OUT = {
@@ -37,11 +37,11 @@ LEFT_OUT = {
     "make test lint types contracts": "it would run this test again",
     ".ci/run": "it would run this test again",
     ".venv/bin/python -m pytest": "it would run this test again",
-    "make golden": "it rewrites what tests compare with",
+    "make golden": "it rewrites the golden files",
     "make bench": "it measures for minutes",
     "make bench-ui": "it measures for minutes",
     "make bench-ui ARGS='--nodes 100'": "it measures for minutes",
-    "make hostile": "it lasts for two hours",
+    "make hostile": "it runs for two hours",
     "make screens": "tests/browser/test_screens.py measures the same states",
     "make questions": "tests/browser/test_every_lesson.py does a part of it",
     "make edits": "tests/browser/test_edits.py does a part of it",
@@ -51,9 +51,9 @@ LEFT_OUT = {
     "UPGRADE=--upgrade make lock": "it asks a package index for the newest versions",
     "apt-get install chromium-headless-shell": "only root may",
     "export DATABASE_URL=postgres://sandbox@db/sandbox REDIS_URL=redis://cache/0 SECRET_KEY=… "
-    "ALLOWED_HOSTS=sandbox.example": "it names machines that are not there",
+    "ALLOWED_HOSTS=sandbox.example": "it names machines that do not exist",
 }
-"""Of those that make carries out, make says at least what it would do."""
+"""Commands that do not run, with the reason. Those of make must succeed with `--dry-run`."""
 SHORTENED = {
     # tests/engine/test_conformance.py compares all recordings.
     ".venv/bin/python -m scheduler_engine conformance fixtures/conformance": " --family priority",
@@ -70,18 +70,18 @@ EXIT_STATUS = {
     ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/02-node-affinity-weights.yaml "
     "--config scheduler.yaml": 1,
 }
-"""Of the commands that are to find something wrong."""
+"""Exit status of commands that should report an error."""
 READ_ELSEWHERE = {
     "json": "log.json, which `replay` reads",
-    "text": "what `validate` prints, and what needs a real cluster",
+    "text": "the output of `validate`, and commands for a real cluster",
     "html": "tests/browser/test_embedding.py drives the examples, which are files",
-    "nginx": "there is no nginx",
+    "nginx": "the tests have no nginx",
     "console": "tests/engine/test_distribution.py, where the engine is installed alone",
     "toml": "tests/engine/test_distribution.py",
     "bash": "tests/sandbox/test_api_document.py, with a server",
     "py": "tests/sandbox/test_api_document.py, with a server",
 }
-"""Languages of blocks that are not carried out."""
+"""Languages of blocks that do not run, with the reason."""
 
 CLUSTER = """\
 apiVersion: v1
@@ -113,7 +113,7 @@ spec:
 
 @dataclass(frozen=True)
 class Example:
-    """A fenced block, with the language that it is marked with; or ``sh`` for a command in a sentence."""
+    """A fenced block, with its marked language; or ``sh`` for a command in a sentence."""
 
     language: str
     text: str
@@ -121,20 +121,20 @@ class Example:
 
 
 def examples(document: str) -> list[Example]:
-    found = []
+    results = []
     for token in MarkdownIt("commonmark").parse((ROOT / document).read_text()):
         assert token.map or not token.content
         place = f"{document}:{token.map[0] + 1}" if token.map else document
         if token.type == "fence":
-            found.append(Example(token.info, token.content, place))
+            results.append(Example(token.info, token.content, place))
         for part in token.children or ():
             if part.type == "code_inline" and COMMAND.fullmatch(part.content):
-                found.append(Example("sh", part.content, place))
-    return found
+                results.append(Example("sh", part.content, place))
+    return results
 
 
 def commands(example: Example) -> list[str]:
-    """One a line, without comments."""
+    """Return the commands, one a line, without comments."""
     lines = (re.sub(r"(^|\s+)#.*", "", line).strip().removesuffix(" &") for line in example.text.splitlines())
     return [line for line in lines if line]
 
@@ -143,12 +143,14 @@ EXAMPLES = {document: examples(document) for document in DOCUMENTS}
 
 
 def first_told() -> dict[str, list[str]]:
-    """Document → the commands that no document before it has told."""
-    told: dict[str, list[str]] = {}
-    for document, found in EXAMPLES.items():
-        lines = [line for example in found if example.language == "sh" for line in commands(example)]
-        told[document] = [line for line in dict.fromkeys(lines) if not any(line in before for before in told.values())]
-    return told
+    """Return document → its commands that no earlier document has."""
+    messages: dict[str, list[str]] = {}
+    for document, examples in EXAMPLES.items():
+        lines = [line for example in examples if example.language == "sh" for line in commands(example)]
+        messages[document] = [
+            line for line in dict.fromkeys(lines) if not any(line in before for before in messages.values())
+        ]
+    return messages
 
 
 COMMANDS = first_told()
@@ -157,18 +159,18 @@ IN_YAML = [example for example in EXAMPLES["docs/scenarios.md"] if example.langu
 
 
 def block(document: str, language: str) -> str:
-    """The first one of the document in this language."""
+    """Return the first block of the document in this language."""
     return next(example.text for example in EXAMPLES[document] if example.language == language)
 
 
 @dataclass(frozen=True)
 class Copy:
-    """The project as a visitor has it who has just set it up, with the files that examples read."""
+    """The project of a visitor who has just set it up, with the files that examples read."""
 
     folder: Path
 
     def environment(self) -> dict[str, str]:
-        """Nothing of the tests': neither their settings nor their virtual environment."""
+        """Return an environment without the tests' settings and virtual environment."""
         return {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "LANG": "C.UTF-8"}
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
@@ -184,7 +186,7 @@ class Copy:
 
     @contextmanager
     def started(self, command: str, **more: str) -> Iterator[Path]:
-        """Its log, as long as it runs in the background; it is stopped at the end."""
+        """Run the command in the background. Yield its log, and stop it at the end."""
         log = self.folder / "log"
         with log.open("w") as output:
             process = subprocess.Popen(
@@ -198,13 +200,13 @@ class Copy:
             try:
                 yield log
             finally:
-                os.killpg(process.pid, signal.SIGTERM)  # who runs in the background may not hear Ctrl-C
+                os.killpg(process.pid, signal.SIGTERM)  # a background process may not get Ctrl-C
                 process.wait(SECONDS)
 
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project without what was made in it, but for bytecode: each copy would compile all of it anew."""
+    """Return the project without generated files, but with bytecode: each copy would compile it all again."""
     folder = tmp_path_factory.mktemp("compiled") / "project"
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*OTHER_FOLDERS))
     for package in ("sandbox", "scheduler_engine"):
@@ -217,7 +219,7 @@ def copy(tmp_path: Path, compiled: Path) -> Copy:
     folder = tmp_path / "project"
     shutil.copytree(compiled, folder)
     (folder / ".venv").symlink_to(sys.prefix)
-    # What is installed is what these files say: make need not look again.
+    # The installed packages are those of these files: make need not check again.
     for lock in folder.glob("requirements*.txt"):
         os.utime(lock, (0, 0))
     files = {
@@ -258,7 +260,7 @@ def run_line(copy: Copy, line: str) -> None:
 
 
 @pytest.mark.parametrize("document", [document for document, lines in COMMANDS.items() if lines])
-def test_what_a_document_tells_to_type_works(document: str, copy: Copy) -> None:
+def test_the_commands_of_a_document_work(document: str, copy: Copy) -> None:
     for line in COMMANDS[document]:
         if line not in LEFT_OUT:
             run_line(copy, line)
@@ -275,7 +277,7 @@ def test_an_example_in_python_works(example: Example, copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("example", IN_YAML, ids=lambda example: example.place)
-def test_an_example_of_a_scenario_is_one_or_a_part_of_one(example: Example, tmp_path: Path) -> None:
+def test_an_example_of_a_scenario_is_valid_or_a_part_of_one(example: Example, tmp_path: Path) -> None:
     whole = yaml.safe_load(block("docs/scenarios.md", "yaml"))
     path = tmp_path / "part.yaml"
     path.write_text(yaml.safe_dump({**whole, **yaml.safe_load(example.text)}))
@@ -294,7 +296,7 @@ def test_every_exception_is_for_a_command_of_a_document() -> None:
     } == set()
 
 
-def test_validate_prints_what_the_document_shows(copy: Copy) -> None:
+def test_validate_prints_the_output_in_the_document(copy: Copy) -> None:
     line = next(iter(EXIT_STATUS))
     assert copy.run(line).stdout == block("docs/command-line.md", "text")
 
@@ -305,13 +307,13 @@ def test_the_example_of_the_engine_alone_prints_the_node(copy: Copy) -> None:
 
 
 def anchors(document: Path) -> set[str]:
-    """Of its headings, as GitHub makes them."""
+    """Return the anchors of its headings, as GitHub creates them."""
     titles = re.findall(r"^#+ (.+)$", document.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_link_leads_to_a_file_and_a_heading_that_are_there(document: str) -> None:
+def test_a_link_leads_to_an_existing_file_and_heading(document: str) -> None:
     tokens = MarkdownIt("commonmark").parse((ROOT / document).read_text())
     parts = [part for token in tokens for part in token.children or ()]
     targets = [str(part.attrs.get("href") or part.attrs.get("src") or "") for part in parts]
@@ -324,11 +326,11 @@ def test_a_link_leads_to_a_file_and_a_heading_that_are_there(document: str) -> N
         assert not anchor or anchor in anchors(path), target
 
 
-def test_the_table_of_expectations_names_all_of_them_and_what_stands_beside() -> None:
-    """In their order, with every field, in the second column."""
+def test_the_table_of_expectations_names_all_of_them_and_their_modifiers() -> None:
+    """Compare order and fields in the second column."""
     rows = re.findall(r"^\| `((\w+): .*?)` \|([^|]*)\|", (ROOT / "docs/scenarios.md").read_text(), re.MULTILINE)
-    told = {name: re.findall(r"`(\w+)`", beside) for _, name, beside in rows}
+    modifiers = {name: re.findall(r"`(\w+)`", beside) for _, name, beside in rows}
     for example, name, _ in rows:
         value = yaml.safe_load(f"{{{example}}}")[name]
         assert [str(problem) for problem in ASSERTIONS[name].main.problems(value, name)] == []
-    assert told == {name: [*assertion.beside] for name, assertion in ASSERTIONS.items()}
+    assert modifiers == {name: [*assertion.beside] for name, assertion in ASSERTIONS.items()}

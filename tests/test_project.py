@@ -1,4 +1,4 @@
-"""The project's own promises: targets explain themselves, locks are portable, settings are strict."""
+"""The project's own promises: targets have explanations, locks are portable, settings are strict."""
 
 import re
 import stat
@@ -51,7 +51,7 @@ def test_the_development_lock_agrees_with_the_one_users_install() -> None:
     assert set(pins.findall(runtime)) <= set(pins.findall(development))
 
 
-def test_every_page_comes_with_a_policy_that_allows_no_inline_script_and_sets_no_cookie() -> None:
+def test_every_page_has_a_policy_without_inline_scripts_and_sets_no_cookie() -> None:
     with override_settings(FRAME_ANCESTORS="https://school.example"):
         response = Client().get("/no-such-page")
     policy = dict(directive.split(" ", 1) for directive in response["Content-Security-Policy"].split("; "))
@@ -71,7 +71,7 @@ def test_settings_are_safe_without_any_environment_variable() -> None:
     assert settings.DATA_UPLOAD_MAX_MEMORY_SIZE == 2 * 1024 * 1024
 
 
-def test_the_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+def test_the_secret_key_is_created_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     path = tmp_path / "secret_key"
     key = secret_key(path)
     assert len(key) >= 50
@@ -80,14 +80,14 @@ def test_the_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Pa
 
 
 @pytest.mark.django_db
-def test_sqlite_keeps_what_was_answered_and_lets_readers_work_beside_the_writer(tmp_path: Path) -> None:
+def test_sqlite_keeps_answered_commands_and_readers_work_beside_the_writer(tmp_path: Path) -> None:
     database = {"ENGINE": "django.db.backends.sqlite3", "NAME": tmp_path / "db.sqlite3", "OPTIONS": SQLITE_OPTIONS}
     connection = ConnectionHandler({"default": database})["default"]
     pragmas = ("journal_mode", "synchronous", "busy_timeout")
     with connection.cursor() as cursor:
-        found = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+        values = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
     connection.close()
-    assert found == ["wal", 2, 20_000]
+    assert values == ["wal", 2, 20_000]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_sqlite_keeps_what_was_answered_and_lets_readers_work_beside_the_writer(
         ("django_ace/ace/../ace/ace.js", False),
     ],
 )
-def test_of_packages_only_what_pages_ask_for_is_served(path: str, served: bool) -> None:
+def test_packages_serve_only_the_files_that_pages_request(path: str, served: bool) -> None:
     assert bool(finders.find(path)) is served
 
 
@@ -114,7 +114,7 @@ def test_of_packages_only_what_pages_ask_for_is_served(path: str, served: bool) 
         (r"\b2_?000_?00[01]_?000\b", ""),
     ],
 )
-def test_a_fact_stands_in_one_place(fact: str, place: str) -> None:
-    found = [path for folder in ("scheduler_engine", "sandbox") for path in sorted((ROOT / folder).rglob("*.py"))]
-    told = [str(path.relative_to(ROOT)) for path in found if re.search(fact, path.read_text())]
-    assert told == ([place] if place else [])
+def test_a_fact_is_stated_in_one_place(fact: str, place: str) -> None:
+    files = [path for folder in ("scheduler_engine", "sandbox") for path in sorted((ROOT / folder).rglob("*.py"))]
+    places = [str(path.relative_to(ROOT)) for path in files if re.search(fact, path.read_text())]
+    assert places == ([place] if place else [])

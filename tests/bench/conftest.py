@@ -1,4 +1,4 @@
-"""Prints what people compare: pods a second and microseconds a cycle, one line per row."""
+"""Print the figures people compare: pods per second and microseconds per cycle, one line per row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many people at once, without browsers: each steps in a sandbox of their own and reads what the live line sends."""
+"""Simulate many people at once, without browsers: each steps in their own sandbox and reads its live line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.hostile.wire import Connection, Line, enter
 
 @dataclass
 class Crowd:
-    """What ``people`` saw: seconds from the click that was due to the answer, and to the new panels."""
+    """What ``people`` measured: seconds from the due click to the answer, and to the new panels."""
 
     people: int
     answered: list[float] = field(default_factory=list)
@@ -20,18 +20,18 @@ class Crowd:
     received: int = 0
     """Characters over all live lines."""
     refused: int = 0
-    """Clicks that the server had no room for."""
+    """Clicks refused for lack of room."""
 
 
 class Person:
-    """One visitor: a connection for clicks, and one for the live line."""
+    """One visitor, with a connection for clicks and one for the live line."""
 
     def __init__(self, number: int, port: int) -> None:
-        # An address for each: rate limits count by address.
+        # One address each: rate limits count by address.
         self.http = Connection(port, f"127.1.{number // 250}.{1 + number % 250}")
 
     async def enter(self, manifests: list[str]) -> None:
-        """Make a sandbox, put one text of ``manifests`` after the other into it and open its live line."""
+        """Create a sandbox, apply the ``manifests`` texts in order, and open its live line."""
         self.base = await enter(self.http)
         for text in manifests:
             await self._post("apply/", manifests=text)
@@ -43,7 +43,7 @@ class Person:
         assert answer.status in range(200, 400), (answer.status, answer.text)
 
     async def step(self, verb: str, due: float, crowd: Crowd) -> None:
-        """Click, and wait for the answer and for the panels; both are counted from ``due`` on."""
+        """Click, then wait for the answer and the panels. Both times count from ``due``."""
         before = self.live.received
         self.live.news.clear()
         answer = await self.http.post(f"{self.base}do/{verb}/")
@@ -62,29 +62,29 @@ class Person:
 
 
 async def gather(people: int, ports: list[int], manifests: list[str]) -> list[Person]:
-    """``people`` in sandboxes of their own, spread over the workers at ``ports``."""
-    found = [Person(number, ports[number % len(ports)]) for number in range(people)]
+    """Create ``people`` with their own sandboxes, spread over the workers at ``ports``."""
+    visitors = [Person(number, ports[number % len(ports)]) for number in range(people)]
     doors = asyncio.Semaphore(8)
 
     async def enter(person: Person) -> None:
         async with doors:
             await person.enter(manifests)
 
-    await asyncio.gather(*map(enter, found))
-    return found
+    await asyncio.gather(*map(enter, visitors))
+    return visitors
 
 
 async def made(port: int, manifests: list[str]) -> str:
-    """The path of a new sandbox with ``manifests`` in it, in which nobody is any more."""
+    """Create a sandbox with ``manifests`` that nobody is in. Return its path."""
     (person,) = await gather(1, [port], manifests)
     await person.leave()
     return person.base
 
 
 async def step_once_a_second(people: list[Person], seconds: int, verb: str) -> Crowd:
-    """Everybody clicks once a second, evenly spread over it; the figures of ``seconds`` seconds.
+    """Let everybody click once a second, evenly spread. Return the figures of ``seconds`` seconds.
 
-    A click counts from the moment it was due, so that a server which falls behind cannot hide it.
+    A click counts from the moment it was due, so a server that falls behind cannot hide it.
     """
     crowd = Crowd(len(people))
     start = time.perf_counter() + 0.1

@@ -1,7 +1,7 @@
-"""A room of forty: everybody steps once a second, while the trainer's board says what they do.
+"""Measure a room of forty: everybody steps once a second, and the trainer's board shows it.
 
-``python -m tests.bench.room PORT`` measures a server that is running, and prints; nothing is asserted but that all that
-was done is there in the end.
+``python -m tests.bench.room PORT`` measures a running server and prints the figures. It asserts only that no step is
+lost.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ PATIENCE_SECONDS = 10
 
 
 class Member(Person):
-    """Somebody in the room: the page of the room, and the workbench in it."""
+    """A participant: the room's page, and the workbench in it."""
 
     async def join(self, code: str, name: str) -> None:
         answer = await self.http.post("/join/", code=code, name=name)
         page = answer.headers["location"]
         await self._post_to(f"{page}take/")
-        found = FRAME.search((await self.http.get(page)).text)
-        assert found, "the page of a participant shows no sandbox"
-        self.base = found[1]
+        match = FRAME.search((await self.http.get(page)).text)
+        assert match, "the page of a participant shows no sandbox"
+        self.base = match[1]
         self.desk = await Line(self.http.port, page, self.http.address).__aenter__()
         self.live = await Line(self.http.port, self.base, self.http.address).__aenter__()
         await self.live.news.wait()
@@ -47,12 +47,12 @@ class Member(Person):
 
 @dataclass
 class Board(Line):
-    """The trainer's line: when it was first told of which number of steps of whom."""
+    """The trainer's live line. It records when each participant's step count first arrived."""
 
     port: int
     base: str
     address: str = "127.0.0.1"
-    told: dict[tuple[str, int], float] = field(default_factory=dict)
+    arrivals: dict[tuple[str, int], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__init__(self.port, self.base, self.address)
@@ -61,11 +61,11 @@ class Board(Line):
         self.received += len(message)
         now = time.perf_counter()
         for who, steps in ROW.findall(message):
-            self.told.setdefault((who, int(steps)), now)
+            self.arrivals.setdefault((who, int(steps)), now)
 
     def first(self, who: str, steps: int) -> float | None:
-        """When it was told of so many steps, or of more."""
-        return min((at for (name, count), at in self.told.items() if name == who and count >= steps), default=None)
+        """Return when the board first showed at least ``steps`` steps of ``who``."""
+        return min((at for (name, count), at in self.arrivals.items() if name == who and count >= steps), default=None)
 
 
 async def measure(port: int, people: int, seconds: int, verb: str) -> None:
@@ -79,8 +79,8 @@ async def measure(port: int, people: int, seconds: int, verb: str) -> None:
     board = Board(port, room)
     async with board:
         await asyncio.sleep(1)
-        keys = sorted({who for who, _ in board.told}, key=int)
-        before = {who: max(count for name, count in board.told if name == who) for who in keys}
+        keys = sorted({who for who, _ in board.arrivals}, key=int)
+        before = {who: max(count for name, count in board.arrivals if name == who) for who in keys}
         clicked: list[tuple[str, int, float]] = []
 
         async def stepping(member: Member, who: str) -> None:
@@ -97,7 +97,7 @@ async def measure(port: int, people: int, seconds: int, verb: str) -> None:
 
 
 async def _noted(member: Member, who: str, before: int, clicked: list[tuple[str, int, float]]) -> None:
-    """From now on each answered click of a member is noted with the number of steps that it leads to."""
+    """Record each answered click of a member in ``clicked``, with the step count it leads to."""
     made = before
     plain = member.step
 
@@ -112,18 +112,18 @@ async def _noted(member: Member, who: str, before: int, clicked: list[tuple[str,
     member.step = step  # type: ignore[method-assign]
 
 
-async def _level(board: Board, keys: list[str], before: dict[str, int], made: int) -> None:
-    """Wait until the board tells of everything. Raises ``AssertionError`` when something is lost."""
+async def _level(board: Board, keys: list[str], before: dict[str, int], steps: int) -> None:
+    """Wait until the board shows every step. Raise ``AssertionError`` if one is lost."""
     end = time.perf_counter() + PATIENCE_SECONDS
-    while any(board.first(who, before[who] + made) is None for who in keys):
-        assert time.perf_counter() < end, "the board does not tell of all that was done"
+    while any(board.first(who, before[who] + steps) is None for who in keys):
+        assert time.perf_counter() < end, "the board lacks steps"
         await asyncio.sleep(0.1)
 
 
 def _print(crowd: Crowd, board: Board, clicked: list[tuple[str, int, float]]) -> None:
     lags = [at - due for who, steps, due in clicked if (at := board.first(who, steps)) is not None]
-    for name, found in (("answered", crowd.answered), ("shown", crowd.shown), ("on the board", lags)):
-        print(f"{name:13} p50 {percentile(found, 50) * 1000:6.0f} ms   p95 {percentile(found, 95) * 1000:6.0f} ms")
+    for name, seconds in (("answered", crowd.answered), ("shown", crowd.shown), ("on the board", lags)):
+        print(f"{name:13} p50 {percentile(seconds, 50) * 1000:6.0f} ms   p95 {percentile(seconds, 95) * 1000:6.0f} ms")
     print(f"{len(clicked)} steps of {crowd.people} people; {board.received / 1000:.0f} kB to the board")
 
 
@@ -133,9 +133,9 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=40)
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--verb", default="stage")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        asyncio.run(measure(given.port, given.people, given.seconds, given.verb))
+        asyncio.run(measure(arguments.port, arguments.people, arguments.seconds, arguments.verb))
     except BROKEN as error:
         raise SystemExit(f"The server does not answer: {error}") from error
 

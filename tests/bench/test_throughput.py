@@ -1,6 +1,6 @@
-"""How many pods a second the engine schedules: ``make bench``. No test asserts a duration.
+"""Measure how many pods per second the engine schedules: ``make bench``. No test asserts a duration.
 
-Rows: workload × nodes × sampling × trace. ``pods/s`` and microseconds per cycle stand in ``extra_info``.
+Rows: workload × nodes × sampling × trace. ``extra_info`` holds ``pods/s`` and microseconds per cycle.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast manifests are read and judged: ``make bench``. Prints seconds; nothing is asserted about them."""
+"""Measure how fast manifests are read and validated: ``make bench``. Prints seconds and asserts none of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST = 1024 * 1024
 
 
 def text() -> str:
-    """300 nodes and 3,000 pods with what pods usually have: labels, requests and limits, a spread, a toleration."""
+    """Return 300 nodes and 3,000 pods with the usual fields: labels, requests and limits, a spread, a toleration."""
     nodes = [make_node(f"node-{n}").zone(f"zone-{n % 3}").taint("dedicated", "web").obj() for n in range(NODES)]
     pods = [
         make_pod(f"web-{n}")
@@ -61,7 +61,7 @@ HOSTILE: dict[str, tuple[Text, Callable[[str], object]]] = {
 
 
 def test_a_megabyte_of_the_worst() -> None:
-    """Slowest first: seconds of processor time, in an engine's process, for the largest text that a sandbox takes."""
+    """Print, slowest first, the CPU seconds an engine's process needs for the largest text a sandbox accepts."""
     memory.keep_what_is_loaded()
     used: dict[str, float] = {}
     for words, (text, check) in HOSTILE.items():

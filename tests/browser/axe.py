@@ -1,4 +1,4 @@
-"""What axe-core finds on a page, and what it does not look for."""
+"""Run axe-core on a page, and check field errors, which it does not."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from playwright.sync_api import Page
 PHONE = {"width": 390, "height": 844}
 CONTRAST = "color-contrast"
 RULES = {"label-content-name-mismatch": {"enabled": True}}
-"""Rules that axe-core leaves out by default; heading-order and empty-table-header are among those that it takes."""
+"""Rules that axe-core omits by default. It includes heading-order and empty-table-header."""
 UNTIED = """() => [...document.querySelectorAll('[aria-invalid=true]')].filter(field => {
     const told = (field.getAttribute('aria-describedby') ?? '').split(' ');
     return !told.some(id => /\\S/.test(document.getElementById(id)?.textContent ?? ''));
 }).map(field => field.name)"""
-"""Names of the fields that are marked as wrong, and are not described by what is wrong with them."""
+"""Names of the fields marked as invalid that do not refer to their error."""
 
 
 def violations(page: Page, within: str = "", contrast: bool = True, only_contrast: bool = False) -> list[str]:
-    """Each with the first elements that it is about; ``within`` an element alone, in a fraction of the time."""
+    """List the violations, each with its first elements. ``within`` checks one element only, which is much faster."""
     options: dict[str, Any] = {"resultTypes": ["violations"], "rules": RULES | {CONTRAST: {"enabled": contrast}}}
     if only_contrast:
         options = {"resultTypes": ["violations"], "runOnly": [CONTRAST]}
-    found = Axe().run(page, context=within or None, options=options).response["violations"]
-    return [f"{item['id']}: {[' '.join(map(str, node['target'])) for node in item['nodes'][:3]]}" for item in found]
+    problems = Axe().run(page, context=within or None, options=options).response["violations"]
+    return [f"{item['id']}: {[' '.join(map(str, node['target'])) for node in item['nodes'][:3]]}" for item in problems]
 
 
 def barriers(page: Page, within: str) -> list[str]:
-    """Return what keeps somebody from using the page, wide and on a phone.
+    """List what keeps people from using the page, on a wide screen and on a phone.
 
-    Contrast takes axe-core longest: it is judged in both colour schemes, but only ``within`` an element.
+    Contrast is axe-core's slowest rule: check it in both colour schemes, but only ``within`` an element.
     """
-    found = [f"wide: {line}" for line in violations(page, contrast=False)]
-    found += [f"no error leads to the field {name}" for name in page.evaluate(UNTIED)]
+    problems = [f"wide: {line}" for line in violations(page, contrast=False)]
+    problems += [f"no error leads to the field {name}" for name in page.evaluate(UNTIED)]
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found += [f"{scheme}: {line}" for line in violations(page, within, only_contrast=True)]
+        problems += [f"{scheme}: {line}" for line in violations(page, within, only_contrast=True)]
     page.set_viewport_size({**PHONE})  # type: ignore[typeddict-item]
-    found += [f"phone: {line}" for line in violations(page, contrast=False)]
+    problems += [f"phone: {line}" for line in violations(page, contrast=False)]
     if (width := page.evaluate("document.documentElement.scrollWidth")) > PHONE["width"]:
-        found.append(f"phone: {width} pixels wide")
-    return found
+        problems.append(f"phone: {width} pixels wide")
+    return problems

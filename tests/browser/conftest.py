@@ -1,4 +1,4 @@
-"""The real server in a process of its own, and a Chromium that takes every console error for a failure."""
+"""Start the real server in a separate process, and a Chromium in which every console error fails the test."""
 
 import fcntl
 import os
@@ -49,7 +49,7 @@ Idle = defaultdict[str, list[BrowserContext]]
 
 
 def wait_until(holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """Calls `holds` until it gives something true, which is returned; AssertionError with the last value after that."""
+    """Call `holds` until it returns something true, and return that. Else raise AssertionError with the last value."""
     end = time.monotonic() + seconds
     while not (value := holds()):
         assert time.monotonic() < end, f"not within {seconds} s, last seen: {value!r}"
@@ -83,7 +83,7 @@ def environment(directory: Path, prepared: Path) -> dict[str, str]:
 
 @dataclass
 class Server:
-    """The site as `make run` serves it, on a free port, with a database in `directory`; `prepared`: by `prepare`."""
+    """The site as `make run` serves it: free port, database in `directory`. `prepared` comes from `prepare`."""
 
     directory: Path
     prepared: Path
@@ -108,14 +108,14 @@ class Server:
         return (self.directory / "log").read_text()
 
     def start(self) -> None:
-        """Starts the server and waits until it answers."""
+        """Start the server and wait until it answers."""
         command = [sys.executable, "-m", "sandbox.server", "--port", str(self.port)]
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log)
         wait_until(self._answers)
 
     def kill(self) -> None:
-        """Ends the server as `kill -9` does; `start` serves the same data on the same port again."""
+        """End the server as `kill -9` does. `start` serves the same data on the same port again."""
         if self.process:
             self.process.kill()
             self.process.wait()
@@ -137,20 +137,20 @@ class Server:
 
 @pytest.fixture
 def eventually() -> Callable[..., Any]:
-    """`eventually(lambda: page.locator("…").count() == 3)`: polls, as the CSP forbids Playwright's own waiting."""
+    """Poll, as in `eventually(lambda: page.locator("…").count() == 3)`: the CSP forbids Playwright's own waiting."""
     return wait_until
 
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database and static files; the workers of one run share them."""
+    """Prepare a database and static files, shared by all workers of a run."""
     base = tmp_path_factory.getbasetemp()
     return prepare((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "prepared")
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Server]:
-    """One server for all tests; each makes sandboxes of its own in it."""
+    """Run one server for all tests. Each creates its sandboxes there."""
     server = Server(tmp_path_factory.mktemp("server"), prepared)
     yield server
     server.kill()
@@ -158,7 +158,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator
 
 @pytest.fixture
 def own_server(tmp_path: Path, prepared: Path) -> Iterator[Server]:
-    """A server that the test may kill and start again."""
+    """Run a server that the test may kill and restart."""
     server = Server(tmp_path, prepared)
     yield server
     server.kill()
@@ -174,13 +174,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def idle() -> Idle:
-    """Contexts that tests have left, by their options. Their HTTP cache saves the next page most of its requests."""
+    """Return unused browser contexts by their options. Their HTTP cache saves the next page most requests."""
     return defaultdict(list)
 
 
 @pytest.fixture
 def allowed_console_errors() -> list[str]:
-    """Regular expressions of the console errors that the test provokes; empty until the test appends to it."""
+    """Regular expressions of the console errors that the test provokes. Empty until the test appends to it."""
     return []
 
 
@@ -202,14 +202,14 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 
 def forget(page: Page, origin: str) -> None:
-    """Remove what earlier pages of its context have stored."""
+    """Delete what earlier pages of the context have stored."""
     line = page.context.new_cdp_session(page)
     line.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
     line.detach()
 
 
 def leave(context: BrowserContext) -> None:
-    """Close the pages of a context, and take back what they were allowed."""
+    """Close the pages of a context and revoke its permissions."""
     for page in context.pages:
         page.close()
     context.clear_cookies()
@@ -220,15 +220,15 @@ def leave(context: BrowserContext) -> None:
 def new_page(
     browser: Browser, server: Server, idle: Idle, allowed_console_errors: list[str], request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Page]]:
-    """Opens pages that share nothing; `new_page(color_scheme="dark")` takes any option of a browser context.
+    """Open pages that share nothing. `new_page(color_scheme="dark")` accepts any option of a browser context.
 
-    Without further words nothing moves in them: what moves takes a browser without a graphics card half of its time.
+    Animations are off by default: without a graphics card they take half of a browser's time.
 
-    A context is used again by later tests, without what was stored in it: set routes and scripts on the page, not on
-    the context. Only one with a `base_url` of its own is new, and ends with the test.
+    Later tests reuse a context, with an empty storage: set routes and scripts on the page, not on the context. Only a
+    context with a `base_url` is new, and closes with the test.
 
-    The test fails at its end if any page met a console error, an uncaught exception or a CSP violation. Of a test that
-    failed the last answers of the server are printed, what the pages say of them, and the end of the server's log.
+    The test fails at its end if any page had a console error, an uncaught exception or a CSP violation. If a test
+    fails, the server's last answers, the pages' messages and the end of the server's log are printed.
     """
     opened: list[tuple[str, BrowserContext]] = []
     problems: list[str] = []
@@ -277,5 +277,5 @@ def new_page(
 
 @pytest.fixture
 def page(new_page: Callable[..., Page]) -> Page:
-    """One page, 1440×900; `page.goto("/")` is the first page of the site."""
+    """Open one page, 1440×900. `page.goto("/")` opens the first page of the site."""
     return new_page()

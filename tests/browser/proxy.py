@@ -1,4 +1,4 @@
-"""A line to a server that can stop carrying anything without closing: a black hole, in both directions."""
+"""A proxy to a server that can drop all traffic without closing: a black hole, in both directions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 
 
 class Proxy:
-    """Forwards every connection to a port of this machine; what is sent during ``hole()`` arrives after ``mend()``.
+    """Forward every connection to a port of this machine. Data sent during ``hole()`` arrives after ``mend()``.
 
-    During ``close_lines()`` requests are answered, and live lines do not open.
+    During ``close_lines()``, requests are answered but live lines do not open.
     """
 
     def __init__(self, port: int) -> None:
@@ -62,7 +62,7 @@ class Proxy:
     def close(self) -> None:
         self.mend()
         self._shut(self.door)
-        # A page may be connecting at this instant: its two ends are in the list only when the thread has ended.
+        # A page may be connecting right now: both ends are in the list only after the thread has ended.
         self.porter.join()
         for end in self.ends:
             self._shut(end)

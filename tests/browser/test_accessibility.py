@@ -1,4 +1,4 @@
-"""axe-core finds nothing in any tab, nor in the panes of a phone. ``test_screens.py`` has it look at other states."""
+"""Check every tab, and a phone's panes, with axe-core. ``test_screens.py`` checks other states with it."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from tests.browser.workbench import Eventually, open_scenario
 WIDE = {"width": 1440, "height": 900}
 CSS = Path(__file__).resolve().parents[2] / "static" / "css"
 FADED = (":disabled", "[disabled]", "[aria-disabled", "svg", ".tk", ".seg", ".cyc-b", ".cmd-m", "::after")
-"""Ends of selectors that may have an opacity: what cannot be pressed, and what holds no words."""
+"""Ends of selectors that may have an opacity: disabled controls, and elements without text."""
 
 
 def test_everybody_can_use_every_tab_and_the_drawer(new_page: Callable[..., Page], eventually: Eventually) -> None:
     page = new_page(viewport=WIDE, color_scheme="dark", bypass_csp=True)
     open_scenario(page, "node-not-ready")
-    found = {}
+    results = {}
     for tab in TABS:
         page.evaluate("tab => document.getElementById(`tab-${tab}`).click()", tab)
         eventually(lambda tab=tab: page.locator(f"#panel-{tab}").is_visible())
-        found[tab] = violations(page, f"#panel-{tab}")
+        results[tab] = violations(page, f"#panel-{tab}")
     page.locator("#add").click()
     page.locator("#drawer").wait_for()
-    found["drawer"] = violations(page, "#drawer")
-    assert not any(found.values()), {place: bad for place, bad in found.items() if bad}
+    results["drawer"] = violations(page, "#drawer")
+    assert not any(results.values()), {place: bad for place, bad in results.items() if bad}
 
 
 def test_everybody_can_use_every_pane_on_a_phone(new_page: Callable[..., Page]) -> None:
     page = new_page(viewport=PHONE, color_scheme="light", bypass_csp=True)
     open_scenario(page, "node-not-ready")
-    found = {}
+    results = {}
     for pane in ("queue", "inspector", "decision"):
         page.locator(f".dock [data-panel={pane}]").click()
-        found[pane] = violations(page, f".p-{pane}")
-    assert not any(found.values()), {place: bad for place, bad in found.items() if bad}
+        results[pane] = violations(page, f".p-{pane}")
+    assert not any(results.values()), {place: bad for place, bad in results.items() if bad}
 
 
 def test_no_words_are_faded_by_opacity() -> None:
-    """It takes their contrast away: words are of a colour of tokens.css instead."""
+    """Opacity lowers contrast: use a colour of tokens.css instead."""
     faded = []
     for path in sorted(CSS.glob("*.css")):
         for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", path.read_text()):

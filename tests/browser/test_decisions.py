@@ -1,4 +1,4 @@
-"""Why this node and not that one, and another configuration: the decision panels in Chromium."""
+"""The decision panels in Chromium: why this node and not that one, and another configuration."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.engine.cluster import node, pod
 
 
 def configuration(page: Page) -> str:
-    """The text in the editor."""
+    """Return the text in the editor."""
     return str(page.evaluate("ace.edit('configuration-editor').getValue()"))
 
 
 def open_configuration(page: Page, eventually: Eventually) -> None:
-    """The configuration's tab, and its editor with the configuration in force."""
+    """Open the configuration's tab, and its editor with the current configuration."""
     page.locator("#tab-configuration").click()
     page.locator("#configure").click()
     page.locator("#configuration-editor .ace_content").wait_for()
@@ -31,10 +31,10 @@ def test_a_cell_of_the_filter_matrix_opens_its_arithmetic_and_closes_again(page:
     cell = page.locator("#panel-filter .n button[data-node=node-a1]")
     cell.click()
     eventually(lambda: page.locator("#panel-filter .why").count() == 1)
-    told = text(page, "#panel-filter .why")
-    assert "node-a1 does not have enough cpu and memory left for payments-1." in told
-    assert "2800m used + 3000m asked = 5800m > 4000m allocatable" in told
-    assert "Insufficient cpu; Insufficient memory" in told
+    shown_text = text(page, "#panel-filter .why")
+    assert "node-a1 does not have enough cpu and memory left for payments-1." in shown_text
+    assert "2800m used + 3000m asked = 5800m > 4000m allocatable" in shown_text
+    assert "Insufficient cpu; Insufficient memory" in shown_text
     page.locator("#panel-filter .n button[data-node=node-a1]").click()
     eventually(lambda: page.locator("#panel-filter .why").count() == 0)
 
@@ -55,7 +55,7 @@ def test_the_keyboard_alone_reaches_every_cell_and_focus_stays_after_an_update(
     assert page.evaluate(focused) == "node-c1 3"
 
 
-def test_why_not_there_in_the_inspector_leads_to_the_cell(page: Page, eventually: Eventually) -> None:
+def test_why_not_there_in_the_inspector_opens_the_cell(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
     press(page, eventually, *"ssss")
     page.locator("#panel-queues [data-pod='default/payments-1']").click()
@@ -112,7 +112,7 @@ def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Pag
     fell = {
         card.get_attribute("data-node"): " ".join(card.inner_text().split()) for card in page.locator(".cand").all()
     }
-    rungs = {name: told.partition("fell at ")[2][:1] for name, told in fell.items()}
+    rungs = {name: note.partition("fell at ")[2][:1] for name, note in fell.items()}
     assert rungs == {
         "node-young": "",
         "node-old": "5",
@@ -141,7 +141,7 @@ def test_the_film_plays_to_its_end_and_stops(page: Page, eventually: Eventually)
     page.locator("#film-play").click()
     assert page.locator("#film-play").get_attribute("aria-pressed") == "true"
     last = page.locator("#film li").count() - 1
-    eventually(lambda: page.locator("#film-play").get_attribute("aria-pressed") == "false", 30)  # 1.4 s a frame
+    eventually(lambda: page.locator("#film-play").get_attribute("aria-pressed") == "false", 30)  # 1.4 s per frame
     assert page.locator("#film li.is-now").get_attribute("data-frame") == str(last)
 
 
@@ -192,7 +192,7 @@ def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
     page.locator("#configuration-apply").click()
     eventually(lambda: message in text(page, "#configuration-errors"))
     eventually(lambda: "configure" in sent)
-    assert sent == ["controls", "configure"], "the controls are asked first: a later answer would wipe the errors away"
+    assert sent == ["controls", "configure"], "the controls request comes first: a later answer would remove the errors"
     assert place in text(page, "#configuration-errors")
     assert "nothing changed yet" in text(page, "#configuration-errors")
     eventually(lambda: page.evaluate("document.activeElement.closest('dialog')?.ariaBusy === null"))
@@ -202,7 +202,7 @@ def test_a_wrong_configuration_gets_kubernetes_error_and_changes_nothing(
 
 
 def controlled(page: Page, eventually: Eventually, differs: str) -> None:
-    """Wait until the controls have an answer that tells this difference."""
+    """Wait until the controls show this difference."""
     eventually(lambda: differs in text(page, "#configuration-differs"))
 
 
@@ -239,17 +239,15 @@ def test_without_yaml_one_changes_the_configuration_sees_what_differs_and_goes_b
     }
     page.locator("#configuration-apply").click()
     eventually(lambda: head(page) == 1)
-    told = text(page, "#panel-configuration")
+    shown_text = text(page, "#panel-configuration")
     for differs in ("ImageLocality is off.", "NodeAffinity has weight 5", "is MostAllocated", "ToScore is 30"):
-        assert differs in told
+        assert differs in shown_text
     click(page, eventually, "#configure-default")
     assert "Nothing: plugins, weights" in text(page, "#panel-configuration")
     assert page.locator("#configure-default").count() == 0
 
 
-def test_what_is_typed_as_yaml_moves_the_controls_and_while_it_is_wrong_they_rest(
-    page: Page, eventually: Eventually
-) -> None:
+def test_typing_yaml_moves_the_controls_and_invalid_yaml_disables_them(page: Page, eventually: Eventually) -> None:
     open_blank(page)
     open_configuration(page, eventually)
     controlled(page, eventually, "Nothing")
@@ -280,7 +278,7 @@ def test_a_value_that_kubernetes_refuses_stays_in_its_field_and_out_of_the_text(
     assert configuration(page) == before
 
 
-def test_a_second_profile_by_controls_has_switches_of_its_own(page: Page, eventually: Eventually) -> None:
+def test_a_second_profile_by_controls_has_separate_switches(page: Page, eventually: Eventually) -> None:
     open_blank(page)
     open_configuration(page, eventually)
     controlled(page, eventually, "Nothing")
@@ -299,7 +297,7 @@ def test_a_second_profile_by_controls_has_switches_of_its_own(page: Page, eventu
 
 
 def placed_on(page: Page) -> int:
-    """How many nodes have pods."""
+    """Return how many nodes have pods."""
     return page.locator("#panel-cluster article[data-node]:has([data-pod])").count()
 
 
@@ -317,8 +315,8 @@ def test_a_preset_changes_where_pods_land(page: Page, eventually: Eventually, pr
     page.locator("#configuration-apply").click()
     eventually(lambda: head(page) == 1)
     eventually(lambda: not page.locator("#configuration-drawer").is_visible())
-    told = text(page, "#panel-configuration")
-    assert ("scoringStrategy.type is MostAllocated; by default it is LeastAllocated." in told) == (
+    shown_text = text(page, "#panel-configuration")
+    assert ("scoringStrategy.type is MostAllocated; by default it is LeastAllocated." in shown_text) == (
         preset == "most-allocated"
     )
     apply(page, *(node(name) for name in ("n1", "n2", "n3")))
@@ -328,7 +326,9 @@ def test_a_preset_changes_where_pods_land(page: Page, eventually: Eventually, pr
     assert placed_on(page) == nodes
 
 
-def test_while_a_cycle_stands_the_new_configuration_is_said_to_count_later(page: Page, eventually: Eventually) -> None:
+def test_during_a_paused_cycle_the_new_configuration_is_marked_as_applying_later(
+    page: Page, eventually: Eventually
+) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
     press(page, eventually, *"sss")
     page.locator("#tab-configuration").click()
@@ -342,7 +342,7 @@ def test_while_a_cycle_stands_the_new_configuration_is_said_to_count_later(page:
 
 
 def starts_at(page: Page) -> str | None:
-    """The node that is marked as the start of the search."""
+    """Return the node marked as the start of the search."""
     return page.locator("#panel-cluster .tile.is-start").get_attribute("data-node")
 
 
@@ -361,12 +361,12 @@ def test_at_300_nodes_the_visited_stretch_moves_from_pod_to_pod(page: Page, even
         sums = text(page, ".sampling")
         assert "50 − 300 / 125 = 48 %" in sums
         assert "300 × 48 / 100 = 144" in sums
-        found = re.search(r"144 fit \+ (\d+) fail \+ 1 = (\d+)", sums)
-        assert found
-        assert int(found[2]) == 145 + int(found[1])
-        following = (start + 144 + int(found[1])) % 300
-        assert f"({start} + 144 + {found[1]}) mod 300 = {following}" in sums
-        order = [f"n{n % 300:03}" for n in range(start, start + int(found[2]))]
+        match = re.search(r"144 fit \+ (\d+) fail \+ 1 = (\d+)", sums)
+        assert match
+        assert int(match[2]) == 145 + int(match[1])
+        following = (start + 144 + int(match[1])) % 300
+        assert f"({start} + 144 + {match[1]}) mod 300 = {following}" in sums
+        order = [f"n{n % 300:03}" for n in range(start, start + int(match[2]))]
         visited = page.locator("#panel-cluster .tile:is(.ok, .no, .hard)")
         shown = {tile.get_attribute("data-node") for tile in visited.all()}
         assert shown == set(order[:-1])

@@ -1,4 +1,4 @@
-"""A form and its YAML follow each other, and what is there is edited where it stands."""
+"""A form and its YAML stay in step, and existing objects are edited in place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.workbench import Eventually, closed, text
 
 
 def typed(page: Page, name: str, old: str, new: str) -> None:
-    """Replace a part of the YAML beside a form, as somebody who types does."""
+    """Replace a part of the YAML beside a form, as typing does."""
     page.wait_for_function(f"window.ace && document.querySelector('#editor-{name} .ace_content')")
     page.evaluate(
         "([name, old, text]) => { const made = ace.edit(`editor-${name}`);"
@@ -61,15 +61,15 @@ def test_a_form_that_is_touched_before_its_yaml_is_read_loses_neither(page: Page
     for route in held:
         goes(route)
     closed(page, eventually)
-    made = page.request.get(f"{page.url.partition('?')[0]}export/manifests/").text()
-    (pod,) = (one for one in yaml.safe_load_all(made) if one["kind"] == "Pod")
+    text = page.request.get(f"{page.url.partition('?')[0]}export/manifests/").text()
+    (pod,) = (one for one in yaml.safe_load_all(text) if one["kind"] == "Pod")
     assert pod["metadata"]["labels"] == {"app": "shop"}
     assert pod["spec"]["hostNetwork"] is True
     assert {"key": "gpu", "operator": "Exists"} in pod["spec"]["tolerations"]
     assert pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"
 
 
-def test_an_error_stands_at_the_line_and_at_the_field(page: Page, eventually: Eventually) -> None:
+def test_an_error_shows_at_the_line_and_at_the_field(page: Page, eventually: Eventually) -> None:
     open_form(page, "pod")
     eventually(lambda: "name: web" in page.locator("#yaml-pod").input_value())
     typed(page, "pod", "cpu: 500m", "cpu: lots")
@@ -110,13 +110,13 @@ def test_an_object_is_edited_where_it_stands(
     eventually(lambda: "0/4" in text(page, "#panel-inspector"))
     page.locator("#add").click()
     assert text(page, "#drawer-h") == "Add"
-    assert page.locator("#form-node").is_visible(), "what was open before"
+    assert page.locator("#form-node").is_visible(), "the part that was open before"
 
 
-def test_what_is_edited_again_looks_the_same_and_what_is_gone_opens_nothing(
+def test_editing_again_shows_the_same_text_and_a_deleted_object_opens_nothing(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
-    allowed_console_errors += ["404", "htmx:sendAbort", "htmx:afterRequest"]  # Add ends a preview under way.
+    allowed_console_errors += ["404", "htmx:sendAbort", "htmx:afterRequest"]  # Add ends a running preview.
     open_form(page, "node")
     page.locator("#form-node .btn-ink").click()
     closed(page, eventually)
@@ -128,16 +128,16 @@ def test_what_is_edited_again_looks_the_same_and_what_is_gone_opens_nothing(
     page.locator("#insp-edit").click()
     eventually(lambda: page.locator("#editor-edit .ace_line").count() > 0)
     page.wait_for_timeout(100)
-    assert page.locator("#editor-edit.ace_editor").count() == 1, "its editor is drawn as the first one was"
+    assert page.locator("#editor-edit.ace_editor").count() == 1, "its editor looks like the first one"
     page.locator("#drawer [data-close]").first.click()
     closed(page, eventually)
     page.evaluate("document.querySelector('#insp-edit').dataset.key = 'gone'")
     page.locator("#insp-edit").click()
     eventually(lambda: "Node gone no longer exists." in text(page, "#notice"))
-    assert not page.locator("#drawer").is_visible(), "not the one that was edited last"
+    assert not page.locator("#drawer").is_visible(), "the last edited one remains"
 
 
-def test_labels_are_given_and_taken_in_the_inspector(
+def test_labels_are_added_and_removed_in_the_inspector(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")

@@ -1,4 +1,4 @@
-"""The YAML editor: what it offers where the cursor stands, what it tells of fields, its keys, and files."""
+"""The YAML editor: completions at the cursor, field help, keys, and files."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ ARGS = CONFIGURATION + "- pluginConfig:\n  - name: NodeResourcesFit\n    args:\n
 
 EXACT = {
     "the value of a field with few": (HEAD + "  restartPolicy: ¦", ["Always", "OnFailure", "Never"]),
-    "a value that is half written": (HEAD + "  restartPolicy: Ne¦", ["Always", "OnFailure", "Never"]),
+    "a partly typed value": (HEAD + "  restartPolicy: Ne¦", ["Always", "OnFailure", "Never"]),
     "true and false": (HEAD + "  hostNetwork: ¦", ["true", "false"]),
-    "the fields of an item that are left": (
+    "the remaining fields of an item": (
         HEAD + "  tolerations:\n  - key: a\n    ¦\n    effect: NoExecute\n",
         ["operator", "value", "tolerationSeconds"],
     ),
@@ -66,7 +66,7 @@ EXACT = {
         ["hdd", "ssd"],
     ),
     "nodes": (HEAD + "  nodeName: ¦", ["n1", "n2"]),
-    "labels of nodes that are left": (
+    "the remaining labels of nodes": (
         HEAD + "  nodeSelector:\n    disk: ssd\n    ¦",
         ["kubernetes.io/hostname", "gpus"],
     ),
@@ -78,7 +78,7 @@ EXACT = {
         "            - ¦\n            key: disk",
         ["hdd", "ssd"],
     ),
-    "names of nodes where fields are matched": (
+    "names of nodes in matchFields": (
         HEAD + EXPRESSION + "nodeSelectorTerms:\n        - matchFields:\n          - key: ¦",
         ["metadata.name"],
     ),
@@ -87,17 +87,17 @@ EXACT = {
     "a taint, and its values": (HEAD + "  tolerations:\n  - key: dedicated\n    value: ¦", ["gpu"]),
     "namespaces": ("kind: Pod\nmetadata:\n  namespace: ¦", ["default", "dev"]),
     "resources": (HEAD + "  containers:\n  - resources:\n      requests:\n        cpu: 1\n        ¦", ["memory"]),
-    "the second document has a kind of its own": (
+    "the second document has its own kind": (
         HEAD + "  nodeName: a\n---\n" + NODE + "spec:\n  taints:\n  - effect: ¦",
         ["NoSchedule", "PreferNoSchedule", "NoExecute"],
     ),
-    "a kind that is told below": ("spec:\n  preemptionPolicy: ¦\nkind: Pod", ["PreemptLowerPriority", "Never"]),
+    "a kind that is set below": ("spec:\n  preemptionPolicy: ¦\nkind: Pod", ["PreemptLowerPriority", "Never"]),
     "the version of the kind": ("kind: Deployment\napiVersion: ¦", ["apps/v1"]),
     "nothing in a comment": (HEAD + "  # no¦", []),
     "nothing in a block of text": ("kind: ConfigMap\ndata:\n  a: |\n    spec:\n    ¦", []),
     "nothing below a text": (HEAD + "  nodeName: a\n    ¦", []),
-    "nothing below a field that is unknown": (HEAD + "  nonsense:\n    ¦", []),
-    "what a plugin can be told": (
+    "nothing below an unknown field": (HEAD + "  nonsense:\n    ¦", []),
+    "arguments of a plugin": (
         ARGS,
         ["apiVersion", "kind", "ignoredResources", "ignoredResourceGroups", "scoringStrategy"],
     ),
@@ -106,17 +106,17 @@ EXACT = {
 
 @pytest.fixture
 def offered(page: Page) -> Any:
-    """`offered(text)` → what is offered at the sign ¦ in it."""
+    """Return `offered(text)`, which lists the completions at the sign ¦ in the text."""
     page.goto(new_sandbox(page))
     return lambda written, kind="": page.evaluate(OFFERS, [written, CLUSTER, kind])
 
 
-def test_what_is_offered_depends_on_the_place(offered: Any) -> None:
+def test_completions_depend_on_the_position(offered: Any) -> None:
     wrong = {}
     for case, (written, expected) in EXACT.items():
-        found = [offer["caption"] for offer in offered(written)]
-        if found != expected:
-            wrong[case] = found
+        captions = [offer["caption"] for offer in offered(written)]
+        if captions != expected:
+            wrong[case] = captions
     assert not wrong
     plugins = [offer["caption"] for offer in offered(CONFIGURATION + "- pluginConfig:\n  - name: ¦")]
     assert "NodeResourcesFit" in plugins
@@ -136,14 +136,14 @@ def test_the_text_that_is_put_in_leads_on(offered: Any) -> None:
     assert [offer["text"] for offer in offered(HEAD + "  priorityClassName:¦")] == [" high"]
 
 
-def test_a_key_says_its_type_and_what_it_is_for(offered: Any) -> None:
-    found = {offer["caption"]: offer for offer in offered(HEAD + "  ¦")}
-    assert found["tolerations"]["shown"] == "list of Toleration"
-    assert found["tolerations"]["says"].startswith("Each lets the pod onto nodes with this taint.")
-    assert found["enableServiceLinks"].get("says") is None
+def test_a_key_shows_its_type_and_purpose(offered: Any) -> None:
+    by_caption = {offer["caption"]: offer for offer in offered(HEAD + "  ¦")}
+    assert by_caption["tolerations"]["shown"] == "list of Toleration"
+    assert by_caption["tolerations"]["says"].startswith("Each lets the pod onto nodes with this taint.")
+    assert by_caption["enableServiceLinks"].get("says") is None
     nested = {offer["caption"]: offer["rank"] for offer in offered(ARGS)}
     assert nested["scoringStrategy"] > nested["kind"]
-    ranks = {name: offer["rank"] for name, offer in found.items()}
+    ranks = {name: offer["rank"] for name, offer in by_caption.items()}
     assert ranks["containers"] > ranks["nodeSelector"] > ranks["enableServiceLinks"]
 
 
@@ -165,14 +165,14 @@ def test_an_editor_of_one_kind_needs_no_kind(offered: Any) -> None:
         (HEAD + "  containers:\n  - args: [a, ¦b]", "spec.containers[].args", "list of string"),
     ],
 )
-def test_a_field_tells_its_path_and_its_type(page: Page, offered: Any, written: str, path: str, shown: str) -> None:
+def test_a_field_shows_its_path_and_its_type(page: Page, offered: Any, written: str, path: str, shown: str) -> None:
     assert callable(offered)
-    found = page.evaluate(FIELD, [written, {}, ""])
-    assert (found["path"], found["shown"]) == (path, shown)
+    values = page.evaluate(FIELD, [written, {}, ""])
+    assert (values["path"], values["shown"]) == (path, shown)
 
 
 def popup(page: Page) -> list[str]:
-    """What stands in the list of offers."""
+    """Return the entries in the completion list."""
     rows = page.locator(".ace_autocomplete:visible .ace_line[aria-label]")
     return [str(row) for row in rows.evaluate_all("rows => rows.map(row => row.getAttribute('aria-label'))")]
 
@@ -229,7 +229,7 @@ def test_escape_leaves_the_list_then_the_drawer_and_tab_leaves_the_editor(page: 
     assert not page.locator("#drawer").is_visible()
 
 
-def test_what_is_offered_is_asked_again_when_the_drawer_is_opened_again(page: Page, eventually: Eventually) -> None:
+def test_completions_reload_when_the_drawer_is_opened_again(page: Page, eventually: Eventually) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/offers/") else None)
     editing(page, HEAD + "  nodeName: ")
@@ -251,7 +251,7 @@ def test_what_is_offered_is_asked_again_when_the_drawer_is_opened_again(page: Pa
     assert len(asked) == 2
 
 
-def test_the_field_at_the_cursor_is_told_below_and_in_a_note(page: Page, eventually: Eventually) -> None:
+def test_the_field_at_the_cursor_is_explained_below_and_in_a_note(page: Page, eventually: Eventually) -> None:
     editing(page, HEAD + "  schedulingGates:\n  - name: x")
     eventually(lambda: "spec.schedulingGates[].name string" in text(page, "#editor-line"))
     assert page.locator("#editor .ace_text-input").get_attribute("aria-describedby") == "editor-line"
@@ -296,9 +296,9 @@ def test_files_that_are_dropped_are_joined(page: Page, eventually: Eventually) -
         ("a.yaml", "a\0b", "a.yaml is not valid UTF-8 text."),
         ("a.yaml", "x" * 1_048_577, "a.yaml is 1,048,577 bytes long; the limit is 1,048,576 bytes."),
     ],
-    ids=["a name that is none", "no text", "too long"],
+    ids=["an invalid name", "not text", "too long"],
 )
-def test_a_file_that_will_not_do_is_told_in_words_and_changes_nothing(
+def test_an_unusable_file_gets_a_message_and_changes_nothing(
     page: Page, eventually: Eventually, name: str, content: str, words: str
 ) -> None:
     editing(page, HEAD)

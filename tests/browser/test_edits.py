@@ -1,7 +1,7 @@
-"""What a person types is what the engine gets, however slow the line is and whoever changes the sandbox meanwhile.
+"""The engine gets what a person types, however slow the line is and whoever changes the sandbox meanwhile.
 
-Every form of the workbench is a row of the table, and a form that is no row fails. ``LATENCIES`` (milliseconds,
-separated by commas) tries each row with each latency; without it each row has one of them.
+Every form of the workbench is a row of the table; a form without a row fails. ``LATENCIES`` (milliseconds, separated
+by commas) tests each row at each latency. Without it, each row is tested at one of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LATENCIES = [int(given) for given in os.environ.get("LATENCIES", "").split(",") 
 USUAL = (0, 50, 200, 1000)
 SENDS = re.compile(r'<(?:form|input|select|textarea)\b[^>]*?hx-(?:post|get)="([^"]*)"', re.S)
 OTHERS = {
-    "find/": "only reads, and the last question wins",
+    "find/": "only reads, and the last query wins",
     "export/": "only reads",
     "faults/": "a choice that redraws the form of break/",
 }
@@ -35,7 +35,7 @@ OTHERS = {
 
 
 class Line:
-    """The line of a page: requests and live updates take ``latency`` seconds. ``sent``: what each request brought."""
+    """A page's connection: requests and live updates take ``latency`` seconds. ``sent`` holds each request's fields."""
 
     def __init__(self, page: Page) -> None:
         self.page, self.latency = page, 0.0
@@ -62,13 +62,13 @@ class Line:
         if request.method != "POST":
             return
         body = request.post_data or ""
-        given = {name: [value] for name, value in re.findall(r'name="(\w+)"\r\n\r\n(.*?)\r\n--', body, re.S)}
+        fields = {name: [value] for name, value in re.findall(r'name="(\w+)"\r\n\r\n(.*?)\r\n--', body, re.S)}
         response = request.response()
         path = re.sub(r".*/s/[^/]+/[^/]+/", "", request.url)
-        self.sent.append((path, given or parse_qs(body, keep_blank_values=True), response.status if response else 0))
+        self.sent.append((path, fields or parse_qs(body, keep_blank_values=True), response.status if response else 0))
 
     def flows(self) -> None:
-        """Let what is due arrive."""
+        """Deliver what is due."""
         self.page.evaluate("0")
         due = [act for at, act in self.late if at <= time.monotonic()]
         self.late = [item for item in self.late if item[0] > time.monotonic()]
@@ -84,7 +84,7 @@ class Line:
 
     @contextmanager
     def slow(self, latency: float) -> Iterator[None]:
-        """Outside of this nothing is late."""
+        """Delay the connection inside this block only."""
         self.latency = latency
         yield
         self.until(lambda: not self.late)
@@ -93,14 +93,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Row:
-    """A form: how it is opened, what is typed (selector → value), what sends it ("": it sends itself), and to where."""
+    """A form: how to open it, what to type (selector → value), what sends it ("": it sends itself), and to where."""
 
     path: str
     opens: tuple[str, ...]
     typed: dict[str, str]
     go: str = ""
     gets: dict[str, str] | None = None
-    """What the request must bring; None: what was typed, by the names of the fields."""
+    """The fields that the request must have; None: what was typed, by the names of the fields."""
 
     @property
     def id(self) -> str:
@@ -203,19 +203,19 @@ ROWS = [
 
 
 def test_the_table_has_every_form_of_the_workbench() -> None:
-    found = set()
+    results = set()
     for path in [*TEMPLATES.glob("panels/*.html"), *TEMPLATES.glob("fragments/*.html")]:
         tags = re.findall(
             r"<(?:form|input|select|textarea)\b[^>]*?hx-(?:post|get)=\"([^\"]*)\"", path.read_text(), re.S
         )
-        found |= set(tags)
+        results |= set(tags)
     rows = {row.path for row in ROWS}
-    made = {"{{ form.action }}": ("add/", "edit/"), "{{ path }}": ()}  # the second is tried with a lesson, below
-    for tag in found - set(OTHERS):
-        assert tag in rows or tag in made, tag
-        for start in made.get(tag, ()):
+    forms = {"{{ form.action }}": ("add/", "edit/"), "{{ path }}": ()}  # the second is tested with a lesson, below
+    for tag in results - set(OTHERS):
+        assert tag in rows or tag in forms, tag
+        for start in forms.get(tag, ()):
             assert any(path.startswith(start) for path in rows)
-    assert rows - {row.path for row in ROWS if row.path.startswith(("add/", "edit/"))} <= found
+    assert rows - {row.path for row in ROWS if row.path.startswith(("add/", "edit/"))} <= results
 
 
 def manifest(kind: str, name: str, **spec: Any) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def pod(**more: Any) -> dict[str, Any]:
 
 
 def sandbox(page: Page, eventually: Eventually) -> None:
-    """Two nodes, a pod on one of them and a Deployment."""
+    """Create two nodes, a pod on one of them, and a Deployment."""
     open_blank(page)
     room = {"cpu": "4", "memory": "8Gi", "pods": "20"}
     nodes = [manifest("Node", name, status={"capacity": room, "allocatable": room}) for name in ("n1", "n2")]
@@ -261,7 +261,7 @@ def show(page: Page, row: Row, line: Line) -> None:
 
 
 def type_in(page: Page, selector: str, value: str) -> None:
-    """As a person does, without leaving the field."""
+    """Type as a person does, without leaving the field."""
     field = page.locator(selector).last
     if value in ("✓", "✗"):
         field.click()
@@ -288,15 +288,15 @@ def line(page: Page) -> Line:
 
 
 def up_to_date(page: Page, line: Line) -> int:
-    """How many commands are in force, once the page shows them all: the row before has left some under way."""
-    found = re.search(r'data-head="(\d+)"', page.request.get(page.url.partition("?")[0] + "panel/toolbar/").text())
-    assert found
-    line.until(lambda: head(page) == int(found[1]))
-    return int(found[1])
+    """Wait until the page shows all commands, some of them from the row before. Return how many there are."""
+    match = re.search(r'data-head="(\d+)"', page.request.get(page.url.partition("?")[0] + "panel/toolbar/").text())
+    assert match
+    line.until(lambda: head(page) == int(match[1]))
+    return int(match[1])
 
 
 def drive(page: Page, line: Line, row: Row, latency: int) -> None:
-    """Somebody else changes the sandbox between key and key, between key and click, and between click and answer."""
+    """Fill in and send a form while somebody else changes the sandbox: between keys, before the click, and after it."""
     show(page, row, line)
     before, sent = up_to_date(page, line), len(line.sent)
     names = {selector: page.locator(selector).last.get_attribute("name") or "" for selector in row.typed}
@@ -316,9 +316,9 @@ def drive(page: Page, line: Line, row: Row, latency: int) -> None:
         elif last[1] not in ("✓", "✗", "+") and names[last[0]] != "seconds":
             page.keyboard.press("Tab")
         post(page, "do/advance/", seconds="1")
-        found = lambda: [entry for entry in line.sent[sent:] if entry[0].startswith(row.path)]  # noqa: E731
-        line.until(found)
-    _, body, status = found()[-1]
+        matching = lambda: [entry for entry in line.sent[sent:] if entry[0].startswith(row.path)]  # noqa: E731
+        line.until(matching)
+    _, body, status = matching()[-1]
     assert 200 <= status < 300, (row.id, status, body)
     for name, value in (row.gets or {names[selector]: value for selector, value in row.typed.items()}).items():
         assert value.strip() in body[name][0], (row.id, latency, body)
@@ -327,7 +327,7 @@ def drive(page: Page, line: Line, row: Row, latency: int) -> None:
 
 
 @pytest.mark.parametrize("latency", LATENCIES or [None])
-def test_what_is_on_the_screen_at_the_click_is_what_the_engine_gets(
+def test_the_engine_gets_what_is_on_the_screen_at_the_click(
     page: Page, line: Line, eventually: Eventually, latency: int | None
 ) -> None:
     sandbox(page, eventually)
@@ -335,7 +335,7 @@ def test_what_is_on_the_screen_at_the_click_is_what_the_engine_gets(
         drive(page, line, row, USUAL[number % len(USUAL)] if latency is None else latency)
 
 
-def test_an_answer_in_a_lesson_stays_while_others_step_and_is_what_is_sent(page: Page, line: Line) -> None:
+def test_an_answer_in_a_lesson_stays_while_others_step_and_is_sent(page: Page, line: Line) -> None:
     open_lesson(page, "priority-and-priority-classes")
     line.until(lambda: head(page) >= 0)
     choice, before = page.locator(".les-q input").nth(1), head(page)
@@ -367,7 +367,7 @@ def replicas(page: Page, number: str, who: str = "") -> None:
 
 
 @pytest.mark.parametrize("leaves", [False, True], ids=["still in the field", "having left it"])
-def test_a_value_that_somebody_else_changes_is_named_beside_what_is_typed(
+def test_a_value_changed_by_somebody_else_shows_beside_the_typed_one(
     workloads: Page, line: Line, eventually: Eventually, leaves: bool
 ) -> None:
     page, before = workloads, head(workloads)
@@ -382,7 +382,7 @@ def test_a_value_that_somebody_else_changes_is_named_beside_what_is_typed(
     line.until(lambda: head(page) == before + 1)
     assert page.locator(field).input_value() == typed
     if leaves:
-        assert page.locator(".meanwhile").count() == 0, "nobody changed this field"
+        assert page.locator(".meanwhile").count() == 0, "the field did not change"
         return
     assert text(page, ".meanwhile") == "Now 4, by Ana"
     page.locator(FIELD).press("Enter")
@@ -391,7 +391,7 @@ def test_a_value_that_somebody_else_changes_is_named_beside_what_is_typed(
     assert page.locator(FIELD).input_value() == "5"
 
 
-def test_the_other_value_is_taken_with_a_click_on_its_note(workloads: Page, line: Line) -> None:
+def test_a_click_on_its_note_takes_the_other_value(workloads: Page, line: Line) -> None:
     page, before = workloads, head(workloads)
     page.locator(FIELD).fill("5")
     replicas(page, "4")
@@ -416,7 +416,7 @@ def test_ten_quick_clicks_on_plus_are_ten_replicas_more(workloads: Page, line: L
     assert page.locator(FIELD).input_value() == "11"
 
 
-def test_a_half_typed_form_is_there_again_when_its_node_is(workloads: Page, line: Line) -> None:
+def test_a_half_typed_form_returns_with_its_node(workloads: Page, line: Line) -> None:
     page = workloads
     for node, typed in (("n1", ""), ("n2", "half")):
         page.locator(f"[id='n:{node}']").click()

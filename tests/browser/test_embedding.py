@@ -1,4 +1,4 @@
-"""Sandboxes inside of pages of another origin: shown, moved through, listened to; and what such pages may not do."""
+"""Sandboxes embedded in pages of another origin: display, steps, messages, and what such pages may not do."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Elsewhere:
                 self.wfile.write((html or "").encode())
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Nobody reads it."""
+                """Print nothing."""
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://localhost:{self.http.server_address[1]}"
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
     def frame(self, address: str, attributes: str = "", width: int = 800, height: int = 450) -> str:
-        """The address of a page with one frame."""
+        """Return the address of a page with one frame."""
         frame = f'<iframe src="{address}" width="{width}" height="{height}" title="embed" {attributes}></iframe>'
         self.pages["/page"] = '<!doctype html><html lang="en"><title>docs</title><link rel="icon" href="data:,">'
         self.pages["/page"] += f"{LISTENS}<body>{frame}</body></html>"
@@ -73,7 +73,7 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 @pytest.fixture(scope="module")
 def stranger() -> Iterator[Elsewhere]:
-    """One that the site does not list."""
+    """Serve an origin that the site does not list."""
     site = Elsewhere()
     yield site
     site.http.shutdown()
@@ -82,7 +82,7 @@ def stranger() -> Iterator[Elsewhere]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, prepared: Path, elsewhere: Elsewhere) -> Iterator[Server]:
-    """The site, which ``elsewhere`` may frame."""
+    """Start the site, which ``elsewhere`` may frame."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("FRAME_ANCESTORS", f"'self' {elsewhere.url}")
         server = Server(tmp_path_factory.mktemp("server"), prepared)
@@ -94,9 +94,9 @@ def within(page: Page) -> FrameLocator:
     return page.frame_locator("iframe").first
 
 
-def told(page: Page, kind: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = page.evaluate("kind => told.filter(({type}) => type === kind)", kind)
-    return found
+def messages_of(page: Page, kind: str) -> list[dict[str, Any]]:
+    values: list[dict[str, Any]] = page.evaluate("kind => told.filter(({type}) => type === kind)", kind)
+    return values
 
 
 def scenario(server: Server, query: str = "") -> str:
@@ -104,7 +104,7 @@ def scenario(server: Server, query: str = "") -> str:
 
 
 def sandbox_of(page: Page) -> str:
-    """The path of a new sandbox, with its edit link."""
+    """Create a sandbox. Return its path, with its edit link."""
     open_example(page)
     return page.url.partition("?")[0]
 
@@ -121,27 +121,27 @@ def test_a_foreign_page_shows_a_scenario_and_moves_through_it(
     eventually(lambda: frame.locator("#em-at").inner_text() != before)
     frame.get_by_role("button", name="Back").click()
     eventually(lambda: frame.locator("#em-at").inner_text() == before)
-    assert [message["origin"] for message in told(page, "ready")] == [server.url]
+    assert [message["origin"] for message in messages_of(page, "ready")] == [server.url]
 
 
-def test_a_page_drives_an_embed_and_hears_what_happens(
+def test_a_page_drives_an_embed_and_gets_its_events(
     page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
 ) -> None:
     page.goto(elsewhere.frame(scenario(server, f"panels=map,matrix&at=start&origin={elsewhere.url}")))
-    eventually(lambda: told(page, "facts"))
-    first = told(page, "moment")[-1]
-    assert any(pod["lane"] == "activeQ" for pod in told(page, "facts")[-1]["facts"]["pods"])
+    eventually(lambda: messages_of(page, "facts"))
+    first = messages_of(page, "moment")[-1]
+    assert any(pod["lane"] == "activeQ" for pod in messages_of(page, "facts")[-1]["facts"]["pods"])
     page.evaluate("say({type: 'step'})")
-    eventually(lambda: told(page, "moment")[-1]["place"] == first["place"] + 1)
+    eventually(lambda: messages_of(page, "moment")[-1]["place"] == first["place"] + 1)
     page.evaluate("say({type: 'back'})")
-    eventually(lambda: told(page, "moment")[-1]["at"] == first["at"])
+    eventually(lambda: messages_of(page, "moment")[-1]["at"] == first["at"])
     page.evaluate("say({type: 'go', at: 'end'})")
-    eventually(lambda: told(page, "moment")[-1]["present"])
-    assert told(page, "facts")[-1]["facts"]["attempt"]["outcome"]
+    eventually(lambda: messages_of(page, "moment")[-1]["present"])
+    assert messages_of(page, "facts")[-1]["facts"]["attempt"]["outcome"]
     page.evaluate("say({type: 'show', node: 'node-b3', panel: 'scores'})")
     expect(within(page).locator("article.node.is-chosen")).to_have_attribute("data-node", "node-b3")
     expect(within(page).locator("#panel-scores")).to_be_visible()
-    assert told(page, "resize")[-1]["height"] > 200
+    assert messages_of(page, "resize")[-1]["height"] > 200
     everything = json.dumps(page.evaluate("told"))
     assert "/s/" not in everything
 
@@ -165,7 +165,7 @@ def test_a_click_means_the_same_as_in_the_workbench(page: Page, server: Server) 
     expect(page.locator("#panel-filter .why")).to_be_visible()
 
 
-def test_try_it_yourself_goes_on_live_in_the_frame(page: Page, server: Server, elsewhere: Elsewhere) -> None:
+def test_try_it_yourself_continues_live_in_the_frame(page: Page, server: Server, elsewhere: Elsewhere) -> None:
     page.goto(elsewhere.frame(scenario(server, "panels=sentence,map&at=start")))
     within(page).get_by_role("button", name="Try it yourself").click()
     stage = within(page).get_by_role("button", name="Stage")
@@ -174,14 +174,14 @@ def test_try_it_yourself_goes_on_live_in_the_frame(page: Page, server: Server, e
     expect(within(page).locator("#panel-sentence")).to_contain_text("at Pop")
 
 
-def test_a_live_embed_follows_what_others_do(
+def test_a_live_embed_follows_other_peoples_steps(
     new_page: Callable[..., Page], server: Server, elsewhere: Elsewhere, eventually: Eventually
 ) -> None:
     teacher = new_page()
     address = sandbox_of(teacher)
     page = new_page()
     page.goto(elsewhere.frame(f"{address}embed/?panels=sentence&live=1"))
-    eventually(lambda: told(page, "ready"))
+    eventually(lambda: messages_of(page, "ready"))
     teacher.keyboard.press("s")
     expect(within(page).locator("#panel-sentence")).to_contain_text("at Pop")
 
@@ -198,7 +198,7 @@ def test_a_frame_without_an_origin_works_and_steps_live(
     before = frame.locator("#em-at").inner_text()
     frame.get_by_role("button", name="Next").click()
     eventually(lambda: frame.locator("#em-at").inner_text() != before)
-    assert told(page, "ready")[-1]["origin"] == "null"
+    assert messages_of(page, "ready")[-1]["origin"] == "null"
     frame.get_by_role("button", name="Try it yourself").click()
     stage = frame.get_by_role("button", name="Stage")
     expect(stage).to_be_visible()
@@ -234,7 +234,7 @@ def test_a_page_that_is_not_listed_cannot_frame_it(
     allowed_console_errors.append("frame-ancestors")
     page.goto(stranger.frame(scenario(server)))
     page.wait_for_timeout(1500)
-    assert told(page, "ready") == []
+    assert messages_of(page, "ready") == []
     assert within(page).locator("#app").count() == 0
 
 
@@ -305,8 +305,8 @@ def test_a_hostile_page_gets_no_further_than_its_link(
     address = sandbox_of(owner)
     page = new_page()
     page.goto(elsewhere.frame(f"{address}embed/?panels=sentence"))  # the edit link, but not live
-    eventually(lambda: told(page, "ready"))
-    assert told(page, "ready")[-1]["acts"] is False
+    eventually(lambda: messages_of(page, "ready"))
+    assert messages_of(page, "ready")[-1]["acts"] is False
     for message in (
         {"type": "step"},
         {"type": "go", "at": "javascript:alert(1)"},
@@ -320,10 +320,10 @@ def test_a_hostile_page_gets_no_further_than_its_link(
         page.evaluate("message => say(message)", message)
     page.evaluate("frames[0].postMessage(null, '*')")
     page.wait_for_timeout(500)
-    assert owner.request.get(f"{address}embed/state/").json()["moment"]["at"] == told(page, "moment")[0]["at"]
+    assert owner.request.get(f"{address}embed/state/").json()["moment"]["at"] == messages_of(page, "moment")[0]["at"]
 
 
-def test_an_embed_that_names_an_origin_hears_and_tells_no_other(
+def test_an_embed_exchanges_messages_only_with_the_origin_it_names(
     page: Page, server: Server, elsewhere: Elsewhere, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("does not match the recipient window's origin")
@@ -399,7 +399,7 @@ def test_the_share_dialog_makes_snippets_that_work(
     expect(within(page).get_by_role("button", name="Stage")).to_be_visible()
 
 
-def test_a_link_carries_a_sandbox_in_itself(page: Page, server: Server, eventually: Eventually) -> None:
+def test_a_link_contains_a_whole_sandbox(page: Page, server: Server, eventually: Eventually) -> None:
     sandbox_of(page)
     page.keyboard.press("n")
     eventually(lambda: head(page) == 4)
@@ -456,7 +456,7 @@ def test_a_bomb_is_refused_while_it_is_read(page: Page, server: Server) -> None:
 
 
 def example(server: Server, *path: str) -> str:
-    """A file of the documents, of this site."""
+    """Return a file of the documents, with this site's address."""
     return EXAMPLES.joinpath(*path).read_text().replace("https://sandbox.example", server.url)
 
 
@@ -474,10 +474,10 @@ def test_the_example_of_a_plain_page_works(
     eventually(lambda: page.locator("#told").inner_text() == before)
 
 
-def test_the_example_of_slides_works_apart_from_reveal_itself(
+def test_the_example_of_slides_works_without_reveal_itself(
     page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
-    allowed_console_errors.extend(["reveal", "Reveal"])  # it lies beside the slides of whoever uses it
+    allowed_console_errors.extend(["reveal", "Reveal"])  # the user puts it beside their slides
     elsewhere.pages["/slides"] = example(server, "reveal", "slides.html")
     page.goto(f"{elsewhere.url}/slides")
     expect(within(page).locator("#panel-cluster")).to_be_visible()

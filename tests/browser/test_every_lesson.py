@@ -1,8 +1,8 @@
-"""Each question of the lessons, misconceptions and challenges, answered by clicks: right and wrong, quickly and slowly,
-in turn. The verdict comes at the end and not before, and agrees with the engine.
+"""Answer each question of the lessons, misconceptions and challenges by clicks: right and wrong, quickly and slowly, in
+turn. The verdict comes only at the end, and agrees with the engine.
 
-The suite answers each question once, and clicks through one lesson of nine to its end; ``tests/sandbox/views`` presses
-the buttons of all. ``make questions`` gives each answer in both ways, and clicks through each lesson.
+The suite answers each question once and clicks through one lesson in nine to its end; ``tests/sandbox/views`` presses
+every lesson's buttons. ``make questions`` gives each answer in both ways and clicks through each lesson.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from tests.browser.workbench import Eventually, connected, head, new_sandbox
 from tests.questions import Put, commands_of, parts_of
 
 COMPLETE = bool(os.environ.get("EVERY_ANSWER"))
-"""Every answer in both ways, for ``make questions``; else each question is answered once."""
+"""Give every answer in both ways, for ``make questions``; else answer each question once."""
 AT_ONCE = 9
-"""Lessons that one page goes through."""
+"""Lessons per page."""
 CHUNKS = [(name, start) for name in SHELVES for start in range(0, len(shelf(name)), AT_ONCE)]
 
 
 OCCUPIED = 409
-"""Another command still runs: whoever gives one waits for its end."""
+"""Another command is still running: wait for its end and retry."""
 
 
 def give(page: Page, *commands: Data, base: str = "") -> None:
-    """Commands that the sandbox of the page, or at the path ``base``, is given by somebody else."""
+    """Send commands as somebody else, to the page's sandbox or to the one at the path ``base``."""
     path = base.removeprefix("/s/") or page.url.partition("/s/")[2].partition("?")[0]
 
     def taken(command: Data) -> bool:
@@ -48,19 +48,19 @@ def give(page: Page, *commands: Data, base: str = "") -> None:
         wait_until(lambda command=command: taken(command))
 
 
-def answer(page: Page, put: Put, given: tuple[str, ...]) -> None:
+def answer(page: Page, put: Put, choices: tuple[str, ...]) -> None:
     form = page.locator(".les-q")
     form.wait_for()
     if form.locator("datalist").count():
-        form.locator("input").fill(given[0])
-    for choice in () if form.locator("datalist").count() else given:
+        form.locator("input").fill(choices[0])
+    for choice in () if form.locator("datalist").count() else choices:
         form.locator(f"input[value={json.dumps(choice, ensure_ascii=False)}]").check()
     form.locator("button[type=submit]").click()
     form.wait_for(state="detached")
 
 
 def step_slowly(page: Page, eventually: Eventually, part: Part, put: Put) -> None:
-    """In the smallest steps. After the first one and before the last one there is no verdict."""
+    """Take the smallest steps. Assert that no verdict shows between the first and the last one."""
     *before, last = commands_of(part.do, True, put.start)
     reached = head(page)
     for commands in filter(None, (before[:1], before[1:])):
@@ -71,11 +71,11 @@ def step_slowly(page: Page, eventually: Eventually, part: Part, put: Put) -> Non
     give(page, last)
 
 
-def verdict(page: Page, eventually: Eventually, put: Put, given: tuple[str, ...]) -> None:
+def verdict(page: Page, eventually: Eventually, put: Put, choices: tuple[str, ...]) -> None:
     eventually(lambda: page.locator(".les-a").count() == 1)
-    found = page.locator(".les-a")
-    assert ("is-right" in (found.get_attribute("class") or "")) == put.agrees(given)
-    marked = found.locator("li:has(.mark.verd-yes) b").all_inner_texts()
+    element = page.locator(".les-a")
+    assert ("is-right" in (element.get_attribute("class") or "")) == put.agrees(choices)
+    marked = element.locator("li:has(.mark.verd-yes) b").all_inner_texts()
     right = [short_name(choice) for choice in put.right]
     assert sorted(marked) == sorted(right) if put.many else {*marked} == {*right}
 
@@ -84,7 +84,7 @@ Parts = list[tuple[Part, Put | None]]
 
 
 def take(page: Page, eventually: Eventually, lesson: Lesson, parts: Parts, turn: int, slow: bool, whole: bool) -> None:
-    """A lesson, part by part; ``turn`` chooses the answers. ``whole``: to its end; else only its questions."""
+    """Go through a lesson, part by part. ``turn`` chooses the answers. ``whole``: to its end, else only questions."""
     base = new_sandbox(page, lesson=lesson.slug)
     last = len(parts) - 1 if whole else max(number for number, (_, put) in enumerate(parts) if put)
     for number, (part, put) in enumerate(parts[: last + 1]):
@@ -110,7 +110,7 @@ def take(page: Page, eventually: Eventually, lesson: Lesson, parts: Parts, turn:
 
 
 def pass_by(page: Page, base: str, part: Part, number: int) -> None:
-    """Through a part without a question, as its buttons do."""
+    """Go through a part without a question, by its buttons."""
     if part.task:
         give(page, *part.way, base=base)
     for verb, of in (("step", number), ("turn", number + 1)):
@@ -119,17 +119,17 @@ def pass_by(page: Page, base: str, part: Part, number: int) -> None:
 
 def ask(page: Page, eventually: Eventually, part: Part, put: Put, turn: int, slow: bool) -> None:
     answers = put.answers()
-    given = answers[turn % (len(answers) if COMPLETE else 2) % len(answers)]
-    answer(page, put, given)
+    choices = answers[turn % (len(answers) if COMPLETE else 2) % len(answers)]
+    answer(page, put, choices)
     if slow and part.foresee:
         step_slowly(page, eventually, part, put)
     elif part.do:
         page.locator("#les-step").click()
-    verdict(page, eventually, put, given)
+    verdict(page, eventually, put, choices)
 
 
 def turns(parts: Parts, place: int) -> list[tuple[int, bool, bool]]:
-    """How a lesson is taken: which answers, slowly, and as a whole."""
+    """Return how to take a lesson: (which answers, slowly, as a whole) for each turn."""
     answers = [len(put.answers()) for _, put in parts if put]
     if not COMPLETE:
         whole = place % AT_ONCE == 0

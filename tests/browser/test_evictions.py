@@ -1,4 +1,4 @@
-"""Evictions in Chromium: answers of the API server, a stuck eviction, a drain, and what taints plan."""
+"""Evictions in Chromium: answers of the API server, a stuck eviction, a drain, and evictions planned by taints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNTAINTED = NODE.format(taint="")
 
 
 def row(page: Page, pod: str, code: int) -> str:
-    """The newest answer with this code about a pod."""
+    """Return the newest answer with this code about a pod."""
     return " ".join(
         page.locator(f'{PANEL} .ev-r[data-pod="default/{pod}"][data-code="{code}"]').first.inner_text().split()
     )
@@ -109,12 +109,12 @@ def test_a_node_is_drained_at_the_pace_of_the_budget(page: Page, eventually: Eve
     assert page.locator('#panel-cluster article[data-node="node1"].is-cordoned').count() == 0
 
 
-def test_a_failed_drain_tells_kubectls_words_and_which_flag_helps(page: Page, eventually: Eventually) -> None:
+def test_a_failed_drain_shows_kubectls_message_and_the_flag_that_helps(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "drain")
     choose(page, eventually, "node", "node1")
     page.locator("#insp-force").check()
     click(page, eventually, "#do-1")
-    assert page.locator("#insp-force").is_checked(), "an update leaves what a person ticked"
+    assert page.locator("#insp-force").is_checked(), "an update keeps a person's ticks"
     click(page, eventually, "#insp-drain")
     assert text(page, "#sentence-text") == (
         "The drain of node1 failed, and no pod was evicted: pods of DaemonSets need --ignore-daemonsets."
@@ -123,7 +123,7 @@ def test_a_failed_drain_tells_kubectls_words_and_which_flag_helps(page: Page, ev
     assert 'error: unable to drain node "node1" due to error: cannot delete DaemonSet-managed Pods' in said
     assert "--ignore-daemonsets: leave DaemonSet pods where they are." in said
     click(page, eventually, "#do-1")
-    assert page.locator("#insp-force").is_checked(), "as the last drain was asked for"
+    assert page.locator("#insp-force").is_checked(), "the flags of the last drain"
     assert not page.locator("#insp-ignore_daemonsets").is_checked()
     page.locator("#panel-inspector #insp-evictions").click()
     again = page.locator(PANEL).get_by_role("button", name="Drain again with --force --ignore-daemonsets")

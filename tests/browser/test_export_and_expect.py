@@ -1,4 +1,4 @@
-"""What leaves the page: files, tables, pictures; and what is expected of it."""
+"""Downloads of the page (files, tables, pictures), and expectations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engine.cluster import node, pod
 
 
 def saved(page: Page, button: Locator) -> Path:
-    """What a click saves, under the name that the page gives it."""
+    """Click, and save the download under the name the page suggests."""
     with page.expect_download() as download:
         button.click()
     path = Path(str(download.value.path()))
@@ -34,7 +34,7 @@ def opened(page: Page, *, pods: int = 1, nodes: int = 1) -> None:
     connected(page)
 
 
-def test_a_scenario_is_seen_copied_saved_and_played(page: Page, eventually: Eventually) -> None:
+def test_a_scenario_is_previewed_copied_saved_and_played(page: Page, eventually: Eventually) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_example(page)
     press(page, eventually, "n", "n")
@@ -73,7 +73,7 @@ def test_each_form_has_its_own_choices_and_its_own_file(page: Page, eventually: 
     eventually(lambda: "CommandGiven" in text(page, "#export-text"))
 
 
-def test_a_wrong_number_is_told_in_the_dialog(page: Page, eventually: Eventually) -> None:
+def test_an_invalid_number_is_reported_in_the_dialog(page: Page, eventually: Eventually) -> None:
     opened(page)
     page.locator("#export").click()
     eventually(lambda: "kind: Scenario" in text(page, "#export-text"))
@@ -95,7 +95,7 @@ def test_a_file_is_of_the_moment_in_view(page: Page, eventually: Eventually) -> 
     assert "nodeName" not in saved_text
 
 
-def test_a_click_outlives_the_preview_that_comes_while_the_button_is_down(page: Page, eventually: Eventually) -> None:
+def test_a_click_survives_the_preview_that_arrives_while_the_button_is_down(page: Page, eventually: Eventually) -> None:
     opened(page)
     page.locator("#export").click()
     link = page.locator("#export-download")
@@ -109,7 +109,7 @@ def test_a_click_outlives_the_preview_that_comes_while_the_button_is_down(page: 
     assert download.value.suggested_filename.endswith(".yaml")
 
 
-def test_what_is_saved_is_what_is_chosen_also_before_its_preview_comes(page: Page, eventually: Eventually) -> None:
+def test_a_download_follows_the_form_even_before_its_preview_comes(page: Page, eventually: Eventually) -> None:
     opened(page)
     page.locator("#export").click()
     eventually(lambda: "kind: Scenario" in text(page, "#export-text"))
@@ -139,7 +139,7 @@ def test_a_phone_finds_the_export_in_the_menu(page: Page, eventually: Eventually
 
 
 @pytest.mark.parametrize("tab", ["filter", "scores", "nodes", "events"])
-def test_a_table_is_saved_with_all_its_rows_of_what_is_looked_at(page: Page, eventually: Eventually, tab: str) -> None:
+def test_a_table_is_saved_with_all_rows_of_the_moment_in_view(page: Page, eventually: Eventually, tab: str) -> None:
     opened(page, nodes=3, pods=2)
     press(page, eventually, "n", "n")
     page.locator("#panel-cluster [data-pod='default/web-0']").first.click()
@@ -202,7 +202,7 @@ def test_a_chart_is_saved_with_its_title_and_its_lines(page: Page, eventually: E
     assert saved(page, page.locator("#mt-pending-as-png")).read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_fact_is_expected_with_the_keyboard_and_taken_back(page: Page, eventually: Eventually) -> None:
+def test_a_fact_is_expected_with_the_keyboard_and_removed_again(page: Page, eventually: Eventually) -> None:
     opened(page)
     press(page, eventually, "n")
     page.locator("#panel-cluster [data-pod='default/web-0']").first.click()
@@ -230,7 +230,7 @@ def test_a_verdict_is_expected_from_its_opened_cell(page: Page, eventually: Even
     eventually(lambda: "plugin: NodeResourcesFit" in text(page, "#notice"))
 
 
-def test_what_differs_later_is_told_and_is_not_red(page: Page, eventually: Eventually) -> None:
+def test_a_later_difference_is_shown_but_not_red(page: Page, eventually: Eventually) -> None:
     opened(page)
     page.locator("[id='q:default/web-0']").click()
     page.locator("#insp-expect").click()
@@ -249,7 +249,7 @@ def test_what_differs_later_is_told_and_is_not_red(page: Page, eventually: Event
     assert page.locator(".xp-r.is-yes").count() == 1
 
 
-def test_looking_back_an_expectation_stands_at_the_moment_in_view(page: Page, eventually: Eventually) -> None:
+def test_looking_back_an_expectation_shows_at_the_moment_in_view(page: Page, eventually: Eventually) -> None:
     opened(page)
     press(page, eventually, "n")
     page.locator("#panel-cluster [data-pod='default/web-0']").first.click()
@@ -262,7 +262,7 @@ def test_looking_back_an_expectation_stands_at_the_moment_in_view(page: Page, ev
     assert page.locator("#now-follow").is_visible()
 
 
-def test_what_is_undone_says_so(page: Page, eventually: Eventually) -> None:
+def test_undone_steps_are_marked(page: Page, eventually: Eventually) -> None:
     opened(page)
     press(page, eventually, "n")
     page.locator("#panel-cluster [data-pod='default/web-0']").first.click()
@@ -276,5 +276,5 @@ def test_what_is_undone_says_so(page: Page, eventually: Eventually) -> None:
     page.locator("#export").click()
     page.locator("#export-expect").select_option("collected")
     eventually(lambda: "One is left out" in text(page, "#export-shown"))
-    given = yaml.safe_load(saved(page, page.locator("#export-download")).read_text())
-    assert not any("expect" in step for step in given["then"])
+    data = yaml.safe_load(saved(page, page.locator("#export-download")).read_text())
+    assert not any("expect" in step for step in data["then"])

@@ -1,4 +1,4 @@
-"""Find, in Chromium: by the keyboard alone, to a pod, a tab, a term, a scenario, or to nothing."""
+"""Find in Chromium: go by keyboard to a pod, a tab, a term, a scenario, or get no results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENTER_AT_ONCE = """letters => {
     field.dispatchEvent(new Event("input", {bubbles: true}));
     field.form.requestSubmit();
 }"""
-"""Open it, type and enter in one turn, so that no answer can come in between."""
+"""Open Find, type and press Enter in one turn, so that no answer can come in between."""
 LATER_LETTER = """() => {
     const field = document.getElementById("find-text");
     field.value = "node-a";
@@ -37,13 +37,13 @@ def look_for(page: Page, eventually: Eventually, letters: str, hits: str) -> Non
 
 
 def close(page: Page, eventually: Eventually) -> None:
-    """Returns when keys are the page's again."""
+    """Close Find. Return when the page gets the keys again."""
     page.keyboard.press("Escape")
     eventually(lambda: page.evaluate("document.activeElement === document.body"))
 
 
 def address(page: Page) -> str:
-    """What the page itself takes for its address: it changes it without a navigation."""
+    """Return the page's own address, which it changes without a navigation."""
     return str(page.evaluate("location.href"))
 
 
@@ -106,7 +106,7 @@ def test_a_scenario_leads_to_its_place_on_the_first_page(page: Page, eventually:
     assert text(page, ".scenario span") == "The leader is killed"
 
 
-def test_what_is_not_there_is_said_and_enter_leads_nowhere(page: Page, eventually: Eventually) -> None:
+def test_find_without_results_says_so_and_enter_does_nothing(page: Page, eventually: Eventually) -> None:
     open_example(page)
     before = address(page)
     look_for(page, eventually, "zeppelin", "Nothing matches “zeppelin”")
@@ -115,7 +115,7 @@ def test_what_is_not_there_is_said_and_enter_leads_nowhere(page: Page, eventuall
     assert address(page) == before
 
 
-def test_enter_waits_for_the_hits_of_what_was_typed_last(page: Page, eventually: Eventually) -> None:
+def test_enter_waits_for_the_results_of_the_last_letters(page: Page, eventually: Eventually) -> None:
     open_example(page)
     look_for(page, eventually, "node-a", "node-a1")
     page.locator("#find-text").fill("node-c2")
@@ -134,7 +134,7 @@ def test_the_letter_of_the_last_time_finds_again(page: Page, eventually: Eventua
         close(page, eventually)
 
 
-def test_asking_again_while_an_answer_is_on_its_way_is_no_error(page: Page, eventually: Eventually) -> None:
+def test_a_second_request_before_the_first_answer_is_not_an_error(page: Page, eventually: Eventually) -> None:
     open_example(page)
     page.keyboard.press("/")
     page.locator("#find-text").evaluate(
@@ -173,7 +173,7 @@ def test_escape_closes_it_at_once_and_leads_back_to_where_one_was(page: Page, ev
     assert focused(page) == before
 
 
-def test_escape_leads_back_to_a_cell_that_an_update_has_made_anew(page: Page, eventually: Eventually) -> None:
+def test_escape_returns_to_a_cell_that_an_update_has_replaced(page: Page, eventually: Eventually) -> None:
     open_example(page)
     press(page, eventually, "s", "s", "s", "s")
     row = page.locator("#panel-filter .mx.cells tbody tr[data-node]").nth(2)
@@ -188,9 +188,7 @@ def test_escape_leads_back_to_a_cell_that_an_update_has_made_anew(page: Page, ev
     assert not page.locator("#dialog-find").is_visible()
 
 
-def test_who_only_watches_reads_what_others_edit(
-    page: Page, new_page: Callable[..., Page], eventually: Eventually
-) -> None:
+def test_a_watcher_reads_what_others_edit(page: Page, new_page: Callable[..., Page], eventually: Eventually) -> None:
     open_example(page)
     spec = {"ports": [{"port": 80}]}
     apply(page, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "shop-front"}, "spec": spec})

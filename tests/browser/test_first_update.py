@@ -1,4 +1,4 @@
-"""What a person has begun before the first update of a page arrives is still there afterwards."""
+"""What a person starts before a page's first update is still there afterwards."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def test_an_answer_that_is_chosen_before_the_first_update_stays_chosen(page: Pag
     open_lesson(page, "priority-and-priority-classes")
     choice = page.locator(".les-q input").first
     choice.check()
-    eventually(lambda: page.wait_for_timeout(20) or came)  # messages are handled only while the page is asked something
+    eventually(lambda: page.wait_for_timeout(20) or came)  # messages are handled only while a call to the page runs
     page.wait_for_timeout(300)
     assert choice.is_checked()

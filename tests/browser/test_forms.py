@@ -1,4 +1,4 @@
-"""The forms of the Add drawer: rows and rows inside of rows, by mouse and keyboard, also where there is little room."""
+"""The forms of the Add drawer: nested rows, by mouse and keyboard, on small screens too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EXPRESSION = "[data-rows='pod_expression'] > .row"
 
 
 def open_form(page: Page, kind: str) -> None:
-    """A new sandbox, and one of its forms."""
+    """Open one of the forms in a new sandbox."""
     page.goto(new_sandbox(page))
     page.locator("#add:visible, [data-press='add']:visible").first.click()
     page.locator(f"#add-{kind}").click()
@@ -22,9 +22,9 @@ def unfold(page: Page, title: str) -> None:
 
 
 def previewed(page: Page, kind: str = "pod") -> dict[str, object]:
-    """The spec in the YAML beside the form."""
-    made = yaml.safe_load(page.locator(f"#yaml-{kind}").input_value()) or {}
-    return dict(made.get("spec", {}))
+    """Return the spec in the YAML beside the form."""
+    spec = yaml.safe_load(page.locator(f"#yaml-{kind}").input_value()) or {}
+    return dict(spec.get("spec", {}))
 
 
 def test_terms_with_expressions_are_built_row_by_row(page: Page, eventually: Eventually) -> None:
@@ -81,7 +81,7 @@ def test_a_preset_fills_rows_inside_of_rows(page: Page, eventually: Eventually) 
     assert previewed(page)["affinity"] == wanted
 
 
-def test_an_error_stands_in_its_row_until_the_field_is_touched(
+def test_an_error_shows_in_its_row_until_the_field_is_touched(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")
@@ -114,7 +114,7 @@ def test_a_number_that_is_too_large_can_be_cleared(page: Page, eventually: Event
     assert "ports" not in yaml.safe_load(page.locator("#yaml-pod").input_value())["spec"]["containers"][0]
 
 
-def test_what_was_applied_is_not_there_again(page: Page, eventually: Eventually) -> None:
+def test_the_form_is_reset_after_apply(page: Page, eventually: Eventually) -> None:
     open_form(page, "node")
     page.locator("#form-node [data-values]", has_text="Tainted GPU node").click()
     page.locator("#form-node .btn-ink").click()

@@ -1,4 +1,4 @@
-"""What somebody works with stays what it is: typing and clicks reach the object that was on the screen."""
+"""Typing and clicks reach the object that was on the screen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def inspected(page: Page) -> str:
 
 
 def others_step(page: Page, eventually: Eventually) -> None:
-    """Somebody else goes on to the next pod."""
+    """Let somebody else move to the next pod."""
     for verb in ("pod", "stage"):
         after = level(page) + 1
         post(page, f"do/{verb}/")
@@ -37,14 +37,14 @@ def others_step(page: Page, eventually: Eventually) -> None:
 
 
 def in_flight(page: Page, eventually: Eventually) -> str:
-    """The first pod of the example, of which the inspector tells because nobody chose another one."""
+    """Return the example's first pod, which the inspector shows because nobody has chosen another one."""
     open_example(page)
     press(page, eventually, "s")
     eventually(lambda: page.locator("#insp-delete").is_visible())
     return inspected(page)
 
 
-def test_a_label_reaches_the_pod_for_which_it_was_begun(page: Page, eventually: Eventually) -> None:
+def test_a_label_reaches_the_pod_for_which_it_was_typed(page: Page, eventually: Eventually) -> None:
     pod = in_flight(page, eventually)
     sent = count_posts(page, "/label/")
     page.locator("#insp-labels").click()
@@ -143,7 +143,7 @@ REMOVALS: dict[str, tuple[str, str, str, dict[str, str]]] = {
         {"kind": "Pod", "object": "default/gated", "finalizer": "f.io/a"},
     ),
 }
-"""What is shown, how its buttons are called, and what somebody else sends who removes the first one."""
+"""The object, its buttons' names, and what somebody else sends to remove the first one."""
 
 
 def removals(page: Page, eventually: Eventually, what: str) -> tuple[str, Callable[[], list[str]]]:
@@ -161,7 +161,7 @@ def removals(page: Page, eventually: Eventually, what: str) -> tuple[str, Callab
 
 
 @pytest.mark.parametrize("what", REMOVALS)
-def test_a_second_click_does_not_remove_what_has_moved_up(page: Page, eventually: Eventually, what: str) -> None:
+def test_a_second_click_does_not_remove_the_row_that_moved_up(page: Page, eventually: Eventually, what: str) -> None:
     called, left = removals(page, eventually, what)
     sent = count_posts(page, f"/{REMOVALS[what][2]}")
     page.locator(f"[aria-label^='{called}a']").hover()
@@ -175,7 +175,9 @@ def test_a_second_click_does_not_remove_what_has_moved_up(page: Page, eventually
 
 
 @pytest.mark.parametrize("what", REMOVALS)
-def test_what_removes_stays_under_the_pointer_when_others_remove(page: Page, eventually: Eventually, what: str) -> None:
+def test_a_remove_button_stays_under_the_pointer_when_others_remove(
+    page: Page, eventually: Eventually, what: str
+) -> None:
     called, left = removals(page, eventually, what)
     button = page.locator(f"[aria-label^='{called}b']")
     button.hover()

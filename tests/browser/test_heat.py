@@ -1,4 +1,4 @@
-"""The heat map of large clusters: hover, choice, keys, marks and colours at 500 nodes."""
+"""The heat map of large clusters: hover, selection, keys, marks and colours at 500 nodes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CELL = """([zone, column, row]) => {
     const across = Math.round(room.clientWidth / side - 0.5);
     return { x: x + (column + 0.5) * side, y: y + (row + 0.5) * side, across };
 }"""
-"""Where the middle of a cell is, and how many stand in a row of its zone; null until the frames are drawn. All of it is
-measured at once, as an update may put another panel in the place of this one.
+"""The middle of a cell, and the number of cells in a row of its zone; null until the frames are drawn. All of it is
+measured at once, as an update may replace this panel by another one.
 """
 
 
 def large() -> list[dict[str, Any]]:
-    """Nodes of three zones in turn, of which every tenth is too small for a pod that waits."""
+    """Return nodes of three zones in turn. Every tenth is too small for a waiting pod."""
     nodes = []
     for number in range(NODES):
         nodes.append(node(f"node-{number:03}", f"zone-{'abc'[number % 3]}", "1" if number % 10 == 0 else "4"))
@@ -52,36 +52,36 @@ def made_map_page(page: Page, eventually: Eventually) -> Page:
 
 
 def cell(page: Page, zone: int, column: int, row: int) -> tuple[float, float]:
-    """Where the middle of a cell is on the page."""
-    found = measured(page, zone, column, row)
-    return found["x"], found["y"]
+    """Return where the middle of a cell is on the page."""
+    problems = measured(page, zone, column, row)
+    return problems["x"], problems["y"]
 
 
 def measured(page: Page, zone: int, column: int, row: int) -> dict[str, float]:
-    found: dict[str, float] = page.wait_for_function(CELL, arg=[zone, column, row]).json_value()
-    return found
+    place: dict[str, float] = page.wait_for_function(CELL, arg=[zone, column, row]).json_value()
+    return place
 
 
 def marked(page: Page, kind: str) -> str:
-    found = page.locator(f"#heat-marks .is-{kind}")
-    return str(found.get_attribute("data-marked")) if found.count() else ""
+    element = page.locator(f"#heat-marks .is-{kind}")
+    return str(element.get_attribute("data-marked")) if element.count() else ""
 
 
 def inspected(page: Page) -> str:
-    found = page.locator("#panel-inspector h3").first
-    return found.inner_text() if found.count() else ""
+    heading = page.locator("#panel-inspector h3").first
+    return heading.inner_text() if heading.count() else ""
 
 
-def test_there_is_no_element_for_each_node(map_page: Page) -> None:
+def test_nodes_have_no_element_each(map_page: Page) -> None:
     assert map_page.locator("#panel-cluster [data-node]").count() == 0
     assert map_page.locator("#heat-map .heatmaplayer .hm").count() == 3
     assert map_page.locator("#panel-cluster *").count() < 300
 
 
-def test_the_pointer_is_told_node_zone_place_and_value(map_page: Page, eventually: Eventually) -> None:
+def test_hovering_shows_node_zone_place_and_value(map_page: Page, eventually: Eventually) -> None:
     map_page.mouse.move(*cell(map_page, 1, 2, 0))
-    told = eventually(lambda: map_page.locator(HOVER).count() and map_page.locator(HOVER).text_content())
-    assert told == "node-007zone-b, place 80 % in use"
+    hover_text = eventually(lambda: map_page.locator(HOVER).count() and map_page.locator(HOVER).text_content())
+    assert hover_text == "node-007zone-b, place 80 % in use"
 
 
 def test_a_node_under_the_pointer_is_lit_in_the_other_panels_and_theirs_on_the_map(
@@ -129,7 +129,7 @@ def test_after_steps_the_legend_counts_the_verdicts_and_the_winner_is_framed(
     assert map_page.locator("#heat-map > .heat-plot").get_attribute("data-mine") == "yes"
 
 
-def test_what_is_coloured_can_be_chosen_and_the_address_keeps_it(map_page: Page, eventually: Eventually) -> None:
+def test_the_coloured_quantity_can_be_chosen_and_the_address_stores_it(map_page: Page, eventually: Eventually) -> None:
     map_page.click("#colour-memory")
     eventually(lambda: map_page.locator("#colour-memory").get_attribute("aria-pressed") == "true")
     eventually(lambda: "colour=memory" in map_page.evaluate("location.search"))
@@ -177,7 +177,7 @@ def test_dark_colours_reach_the_map(map_page: Page, eventually: Eventually) -> N
     eventually(lambda: drawn() != light)
 
 
-def test_what_nobody_sees_is_not_drawn(new_page: Callable[..., Page], eventually: Eventually) -> None:
+def test_a_hidden_map_is_not_drawn(new_page: Callable[..., Page], eventually: Eventually) -> None:
     page = new_page(viewport={"width": 390, "height": 844})
     opened(page, eventually, "?panel=queue")
     press(page, eventually, "s")

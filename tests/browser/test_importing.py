@@ -1,4 +1,4 @@
-"""A cluster comes in by the first page: chosen, dropped or pasted; a pod that waits is pressed."""
+"""Import a cluster on the first page, by choosing, dropping or pasting, then press a waiting pod."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ DROP = """([name, content]) => {
 
 
 def cluster() -> bytes:
-    made = dumps.cluster(7, nodes=6, pods=30)
-    told = dumps.pending("0/6 nodes are available: 6 Insufficient cpu.")
-    made.add("v1", "Pod", "checkout", "team-1", spec=dumps.pod_spec("shop", "64"), status=told)
-    return dumps.as_yaml(made.objects)
+    example = dumps.cluster(7, nodes=6, pods=30)
+    pending = dumps.pending("0/6 nodes are available: 6 Insufficient cpu.")
+    example.add("v1", "Pod", "checkout", "team-1", spec=dumps.pod_spec("shop", "64"), status=pending)
+    return dumps.as_yaml(example.objects)
 
 
-def test_a_pending_pod_of_a_chosen_file_stands_at_its_failed_filter(page: Page, tmp_path: Path) -> None:
+def test_a_pending_pod_of_a_chosen_file_opens_at_its_failed_filter(page: Page, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
     file.write_bytes(cluster())
     page.goto("/")
@@ -40,7 +40,7 @@ def test_a_pending_pod_of_a_chosen_file_stands_at_its_failed_filter(page: Page, 
     expect(page.locator("#panel-filter")).to_contain_text("Insufficient cpu")
 
 
-def test_a_dropped_file_is_looked_at_and_opened_under_made_up_names(page: Page) -> None:
+def test_a_dropped_file_is_previewed_and_opened_under_invented_names(page: Page) -> None:
     page.goto("/")
     page.evaluate(DROP, ["cluster.yaml", cluster().decode()])
     page.wait_for_url("**/import/*/")
@@ -53,7 +53,7 @@ def test_a_dropped_file_is_looked_at_and_opened_under_made_up_names(page: Page) 
     assert "compute.internal" not in page.content()
 
 
-def test_what_is_wrong_with_a_pasted_text_is_told_at_the_door(
+def test_errors_in_a_pasted_text_show_on_the_first_page(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     page.goto("/")

@@ -1,4 +1,4 @@
-"""The first page: scenarios by a few letters and by part."""
+"""The first page: filter scenarios by text and by part."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def shown(page: Page) -> list[str]:
     return page.locator(SHOWN).all_inner_texts()
 
 
-def test_letters_leave_the_scenarios_that_tell_of_them_and_say_how_many(page: Page, eventually: Eventually) -> None:
+def test_letters_filter_the_scenarios_and_show_their_number(page: Page, eventually: Eventually) -> None:
     page.goto("/")
     everything = len(shown(page))
     page.locator("#scen-find").fill("SAMPLING nodes")
     eventually(lambda: "Sampling: 250 nodes, but not all are checked" in shown(page) and len(shown(page)) < everything)
-    found = len(shown(page))
-    assert text(page, "#scen-none") == ("1 scenario" if found == 1 else f"{found} scenarios")
+    number = len(shown(page))
+    assert text(page, "#scen-none") == ("1 scenario" if number == 1 else f"{number} scenarios")
     page.locator("#scen-find").fill("zeppelin")
     eventually(lambda: text(page, "#scen-none") == "no scenarios")
     assert page.locator(".scen-g h3:visible").count() == 0
@@ -62,7 +62,7 @@ def test_every_scenario_is_in_one_part(page: Page) -> None:
     assert listed == everything
 
 
-def test_what_the_whole_title_finds_is_one_scenario(page: Page) -> None:
+def test_a_whole_title_matches_one_scenario(page: Page) -> None:
     page.goto("/")
     page.locator("#scen-find").fill("The leader is killed")
     assert shown(page) == ["The leader is killed"]

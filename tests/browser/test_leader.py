@@ -1,4 +1,4 @@
-"""A class elects a leader, loses it, and sees two of them."""
+"""A class elects a leader, loses it, and then has two at once."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def test_durations_that_contradict_each_other_are_refused_in_the_form(
     assert "leaseDuration 12s" in text(page, "#panel-leader")
 
 
-def test_a_leader_that_stood_still_is_one_of_two_and_each_ones_queue_can_be_seen(
-    page: Page, eventually: Eventually
-) -> None:
+def test_a_paused_leader_is_one_of_two_and_each_ones_queue_can_be_viewed(page: Page, eventually: Eventually) -> None:
     blank(page)
     click(page, eventually, "#replicas-quick")
     click(page, eventually, "#pause-1")

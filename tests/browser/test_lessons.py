@@ -1,4 +1,4 @@
-"""A lesson beside the workbench, and predictions: by keyboard, on a phone, for two who look on, for those who watch."""
+"""A lesson beside the workbench, and its predictions: by keyboard, on a phone, for two people, and for watchers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def part(page: Page) -> str:
 
 
 def go_on(page: Page, eventually: Eventually) -> None:
-    """Through one part, by keys alone and without answering."""
+    """Go through one part by keyboard, without answering."""
     before = part(page)
     if page.locator("#les-step").count():
         page.keyboard.press("t")
@@ -97,9 +97,7 @@ def test_two_browsers_follow_each_other(lesson: Page, new_page: Callable[..., Pa
     eventually(lambda: head(other) == 2)
 
 
-def test_who_watches_reads_and_cannot_answer(
-    lesson: Page, new_page: Callable[..., Page], eventually: Eventually
-) -> None:
+def test_a_watcher_reads_and_cannot_answer(lesson: Page, new_page: Callable[..., Page], eventually: Eventually) -> None:
     go_on(lesson, eventually)
     go_on(lesson, eventually)
     watching = new_page()

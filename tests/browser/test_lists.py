@@ -1,4 +1,4 @@
-"""Long lists in the browser: pages, orders, and that both stay while one goes on."""
+"""Long lists in the browser: pages and sort orders, and that stepping changes neither."""
 
 from __future__ import annotations
 

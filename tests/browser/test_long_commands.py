@@ -1,4 +1,4 @@
-"""Commands that take long, and logs that lead further than they can be replayed."""
+"""Commands that take long, and logs too long to replay in time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pod(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
 
 
-def test_who_waits_for_long_is_told_how_far_it_is_and_can_stop_it(
+def test_a_long_command_shows_its_progress_and_can_be_stopped(
     page: Page, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("409")
@@ -38,9 +38,9 @@ def test_who_waits_for_long_is_told_how_far_it_is_and_can_stop_it(
     connected(beside)
     page.keyboard.press("e")
     page.locator("#running").wait_for(state="visible")
-    told = re.compile(r"Nothing is changed until it is done\. [1-9]\d* of 3000 pods bound at 00:00\.0\.")
-    for each in (page, beside):  # What takes long stands back: other tests may take all but a thirtieth of the machine.
-        eventually(lambda each=each: told.search(text(each, "#running")))
+    progress = re.compile(r"Nothing is changed until it is done\. [1-9]\d* of 3000 pods bound at 00:00\.0\.")
+    for each in (page, beside):  # Long commands run at low priority: other tests may take most of the machine.
+        eventually(lambda each=each: progress.search(text(each, "#running")))
     page.locator("#stop").click()
     eventually(lambda: "The command was stopped. Nothing was changed." in text(page, "#notice"))
     for each in (page, beside):
@@ -53,7 +53,7 @@ def test_who_waits_for_long_is_told_how_far_it_is_and_can_stop_it(
 REPLACE = "button => { const other = button.cloneNode(true); button.replaceWith(other); htmx.process(other); }"
 
 
-def test_who_waits_hears_of_the_end_also_if_the_button_has_been_replaced(
+def test_the_end_of_a_command_arrives_even_if_the_button_was_replaced(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors += ["ERR_FAILED", "422", "htmx:"]
@@ -64,7 +64,7 @@ def test_who_waits_hears_of_the_end_also_if_the_button_has_been_replaced(
     page.route("**/lesson/turn/", lambda route: held.append((route, route.fetch())))
 
     def skip() -> Route:
-        """Skip a part; the button is replaced, as updates may do, and the answer does not come."""
+        """Skip a part whose answer does not come. The button is replaced, as updates may do."""
         part = page.locator("#panel-lesson").get_attribute("data-part")
         page.locator("#les-skip").click()
         eventually(lambda: page.locator("#panel-lesson").get_attribute("data-part") != part and held)

@@ -1,4 +1,4 @@
-"""Names as long as Kubernetes allows, in many zones: nothing hides what it stands beside, and names stay apart."""
+"""Names as long as Kubernetes allows, in many zones: nothing covers its neighbour, and names stay distinct."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cluster() -> list[dict[str, Any]]:
 
 @pytest.fixture(name="long")
 def opened_with_long_names(new_page: Callable[..., Page], eventually: Eventually) -> Callable[..., Page]:
-    """Opens the pod's attempt at a tab; nothing hangs on the theme, so every second one is dark."""
+    """Open the pod's attempt at a tab. The theme does not matter here, so every second page is dark."""
 
     def opened(tab: str, width: int = 1440, height: int = 900) -> Page:
         page = new_page(viewport={"width": width, "height": height}, color_scheme="dark" if width > 1440 else "light")
@@ -42,13 +42,13 @@ def opened_with_long_names(new_page: Callable[..., Page], eventually: Eventually
 
 
 def box(page: Page, selector: str) -> dict[str, float]:
-    found = page.locator(selector).first.bounding_box()
-    assert found, selector
-    return dict(found)
+    bounds = page.locator(selector).first.bounding_box()
+    assert bounds, selector
+    return dict(bounds)
 
 
 def cut_off(page: Page, selector: str) -> list[str]:
-    """The texts of the elements that do not show all of them."""
+    """Return the texts of the elements that are cut off."""
     return list(
         page.locator(selector).evaluate_all(
             "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent)"
@@ -72,7 +72,7 @@ def test_the_table_of_scores_keeps_room_beside_a_long_verdict(
 
 
 @pytest.mark.parametrize("width", [1440, 1920])
-def test_zones_are_told_apart_by_the_ends_of_their_names_and_their_counts_are_whole(
+def test_zones_differ_by_the_ends_of_their_names_and_their_counts_are_whole(
     long: Callable[..., Page], width: int
 ) -> None:
     page = long("filter", width, width * 9 // 16)
@@ -140,8 +140,8 @@ NAMESPACE = "n" * 63
 
 
 def widest() -> list[dict[str, Any]]:
-    """Nodes and pods with the longest names that Kubernetes allows, one of them too large for every node."""
-    host = "kubernetes.io/hostname"  # a label, which has to be shorter than a name
+    """Return nodes and pods with the longest names Kubernetes allows, one pod too large for every node."""
+    host = "kubernetes.io/hostname"  # a label, which must be shorter than a name
     nodes = [
         make_node(LONG_NODE.format(row, place)).label(host, row + place).zone(f"{'z' * 62}{row}").obj()
         for row in "abc"
@@ -174,7 +174,7 @@ TABS_OF_NAMES = {
     "nodes": (["#scroll-nd-list"], ".nd-n b"),
     "events": (["#scroll-kube"], ".q-t"),
 }
-"""Tab → what must not be wider than its place, and what must show the end of its name."""
+"""Tab → elements that must fit their place, and elements that must show the end of their name."""
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])

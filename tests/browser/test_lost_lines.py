@@ -1,5 +1,5 @@
-"""Black holes: nothing is closed, and nothing comes. The page says so within five seconds of its own clock, keeps what
-was given, and sends it or says that it is lost.
+"""Black holes: nothing closes and nothing arrives. The page says so within five seconds of its own clock, keeps the
+answers, and sends them or reports them lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.browser.workbench import EXAMPLE, Eventually, head, new_sandbox, open
 
 SOON_MS = 5000
 LONG_MS = 15_000
-# A line that fails to open is logged as an event without words.
+# A line that fails to open is logged as an event without text.
 KNOWN = ["ERR_", "htmx:", "WebSocket", "404", "422", r"^\[object Event\]"]
 
 
@@ -29,11 +29,11 @@ def line(server: Server, allowed_console_errors: list[str]) -> Iterator[Proxy]:
 
 
 FRAMES: Counter[Page] = Counter()
-"""How many messages have come on the live lines of a page."""
+"""Messages on the live lines of a page."""
 
 
 def through(new_page: Callable[..., Page], line: Proxy) -> Page:
-    """A page whose clock the test can put forward; it goes on by itself besides."""
+    """Return a page whose clock the test can advance. The clock also runs by itself."""
     page = new_page(base_url=line.url)
     page.clock.install()
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: FRAMES.update([page])))
@@ -41,14 +41,14 @@ def through(new_page: Callable[..., Page], line: Proxy) -> Page:
 
 
 def open_hole(page: Page, line: Proxy, eventually: Eventually) -> None:
-    """Once the live line has carried something: before that, the page waits for it to open."""
-    # Messages are counted while the page is asked something.
+    """Open the hole after the live line's first message: before that, the page waits for the line to open."""
+    # Messages are counted only while a call to the page runs.
     eventually(lambda: page.locator("body").count() and FRAMES[page])
     line.hole()
 
 
 def hear_nothing_for_long_enough(page: Page, eventually: Eventually) -> None:
-    """Five seconds of the page's clock without a message: one that was under way before the hole starts them anew."""
+    """Wait for five seconds of the page's clock without a message. A message on its way restarts the five seconds."""
 
     def silent() -> bool:
         before = FRAMES[page]
@@ -63,7 +63,7 @@ def answer(person: Page, choice: str) -> None:
     person.locator("#asked form button").click()
 
 
-def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
+def test_an_answer_in_a_black_hole_is_sent_or_reported_lost(
     new_page: Callable[..., Page], line: Proxy, eventually: Eventually
 ) -> None:
     trainer, person = new_page(), through(new_page, line)
@@ -92,7 +92,7 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
         == "[{}]"
     )
 
-    # The page is closed before the line is back: another one of this browser sends what it kept.
+    # The page closes before the line is back: another page of this browser sends what it saved.
     line.hole()
     answer(person, "backoffQ")
     person.clock.run_for(SOON_MS)
@@ -104,7 +104,7 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
     again.goto(home)
     again.get_by_text("Answered: backoffQ").wait_for()
 
-    # An answer that is late in one tab does not replace a newer one from another tab.
+    # A late answer in one tab does not replace a newer one from another tab.
     newer = again.context.new_page()
     newer.goto(home)
     newer.get_by_text("Answered: backoffQ").wait_for()
@@ -121,7 +121,7 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
     newer.reload()
     newer.get_by_text("Answered: backoffQ").wait_for()
 
-    # What comes too late is said to be lost: the right one is shown, or another question was asked.
+    # An answer that comes too late is reported as lost: the right one is already shown, or the next question was asked.
     for act, why in (
         (lambda: trainer.get_by_role("button", name="Reveal").click(), "the right one is already shown"),
         (lambda: ask(trainer, "And now?", "a\nb"), "the trainer has asked another question"),
@@ -155,7 +155,7 @@ def test_an_answer_given_in_a_black_hole_is_sent_or_its_loss_is_said(
     ).first.wait_for()
 
 
-def test_a_workbench_says_that_nothing_comes_and_goes_on_afterwards(
+def test_a_workbench_says_that_nothing_arrives_and_continues_afterwards(
     new_page: Callable[..., Page], line: Proxy, eventually: Eventually
 ) -> None:
     page = through(new_page, line)
@@ -166,13 +166,15 @@ def test_a_workbench_says_that_nothing_comes_and_goes_on_afterwards(
     hear_nothing_for_long_enough(page, eventually)
     assert page.locator("#lost").is_visible()
     page.clock.run_for(LONG_MS)
-    assert "The server did not answer" in page.locator("#notice").inner_text(), "what hangs is given up and said"
+    assert "The server did not answer" in page.locator("#notice").inner_text(), (
+        "a hanging request is given up and reported"
+    )
     line.mend()
     page.locator("#lost").wait_for(state="hidden")
     eventually(lambda: head(page) == before + 1)
 
 
-def test_a_trainers_form_keeps_what_was_typed_when_no_answer_comes(
+def test_a_trainers_form_keeps_its_text_when_no_answer_comes(
     new_page: Callable[..., Page], line: Proxy, eventually: Eventually
 ) -> None:
     trainer = through(new_page, line)
@@ -196,16 +198,16 @@ def test_an_embed_says_that_nothing_comes(new_page: Callable[..., Page], line: P
     eventually(lambda: page.locator("#em-told").inner_text() == "")
 
 
-def test_a_line_that_does_not_open_is_said_as_early_as_a_lost_one(
+def test_a_line_that_does_not_open_is_reported_as_early_as_a_lost_one(
     new_page: Callable[..., Page], line: Proxy, eventually: Eventually
 ) -> None:
     home = new_sandbox(new_page(), scenario=EXAMPLE)
     line.close_lines()
-    for path, told in ((home, "#lost"), (f"{home}embed/?panels=sentence&live=1", "#em-told")):
+    for path, selector in ((home, "#lost"), (f"{home}embed/?panels=sentence&live=1", "#em-told")):
         page = through(new_page, line)
         with page.expect_websocket():
             page.goto(path)
         page.clock.run_for(SOON_MS)
-        assert "connection is lost" in page.locator(told).inner_text()
+        assert "connection is lost" in page.locator(selector).inner_text()
     line.mend()
     eventually(lambda: page.locator("#em-told").inner_text() == "")

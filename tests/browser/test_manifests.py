@@ -1,4 +1,4 @@
-"""Pasting manifests: mistakes at their places, mended one by one, then applied; warnings apart; refusals in view."""
+"""Paste manifests: errors at their lines, fixed one by one, then applied; separate warnings; refusals in view."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MENDING = [
     (26, 5, "    command: [httpd]"),
     (28, 7, "    - containerPort: 8080"),
 ]
-"""Line and column of each mistake, and the line that mends it."""
+"""Line and column of each error, and the corrected line."""
 
 WARNED = """\
 apiVersion: v1
@@ -67,7 +67,7 @@ ANNOTATIONS = (
 
 
 def open_new(page: Page) -> None:
-    """A new sandbox, and its editor for manifests."""
+    """Open the manifest editor of a new sandbox."""
     page.goto(new_sandbox(page))
     open_editor(page)
 
@@ -98,7 +98,7 @@ def nodes(page: Page) -> list[str]:
 
 @pytest.fixture
 def refused(page: Page, eventually: Eventually, allowed_console_errors: list[str]) -> Page:
-    """A page on which a text with eight mistakes was refused."""
+    """Return a page that has refused a text with eight errors."""
     allowed_console_errors.append("422")
     open_new(page)
     write(page, WRONG)
@@ -107,7 +107,7 @@ def refused(page: Page, eventually: Eventually, allowed_console_errors: list[str
     return page
 
 
-def test_eight_mistakes_stand_at_eight_places_and_go_one_by_one_until_all_is_applied(
+def test_eight_errors_show_at_eight_places_and_go_one_by_one_until_all_is_applied(
     refused: Page, eventually: Eventually
 ) -> None:
     expected = [(line, column) for line, column, _ in MENDING]
@@ -142,7 +142,7 @@ def test_another_text_takes_the_old_errors_away(refused: Page, eventually: Event
     assert refused.evaluate(ANNOTATIONS) == []
 
 
-def test_warnings_are_told_apart_and_do_not_stop(
+def test_warnings_are_separate_and_do_not_stop(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")
@@ -155,15 +155,15 @@ def test_warnings_are_told_apart_and_do_not_stop(
     assert [mark["type"] for mark in page.evaluate(ANNOTATIONS)] == ["warning"]
     press_apply(page)
     eventually(lambda: page.locator("#notice .toast.is-warning").count() == 1)
-    told = page.locator("#notice").inner_text()
-    assert "Applied, with warnings" in told
-    assert 'deprecated since v1.14; use "kubernetes.io/os" instead' in told
+    message = page.locator("#notice").inner_text()
+    assert "Applied, with warnings" in message
+    assert 'deprecated since v1.14; use "kubernetes.io/os" instead' in message
     assert not page.locator("#drawer").is_visible()
     page.locator("#notice [data-do='dismiss']").click()
     eventually(lambda: page.locator("#notice .toast").count() == 0)
 
 
-def test_what_is_too_large_is_said_in_the_drawer(
+def test_a_text_that_is_too_large_is_refused_in_the_drawer(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors += ["413", "422"]

@@ -1,4 +1,4 @@
-"""The metrics tab: charts that outlive the swap of their panel, and the text for Prometheus."""
+"""The metrics tab: charts that survive the swap of their panel, and the text for Prometheus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.engine.cluster import node, pod
 
 
 def opened(page: Page, *manifests: dict[str, Any]) -> str:
-    """The URL of a new sandbox with the metrics tab open."""
+    """Open a new sandbox at the metrics tab. Return its URL."""
     page.goto(new_sandbox(page))
     if manifests:
         apply(page, *manifests)
@@ -25,7 +25,7 @@ def test_nothing_is_drawn_before_there_is_anything(page: Page, eventually: Event
     assert page.locator("#panel-metrics .plot").count() == 0
 
 
-def test_a_chart_follows_the_simulation_without_being_made_anew(page: Page, eventually: Eventually) -> None:
+def test_a_chart_follows_the_simulation_without_being_replaced(page: Page, eventually: Eventually) -> None:
     opened(page, node("n1"), pod("web-1"), pod("big-1", "9"))
     pending = page.locator("#mt-pending")
     eventually(lambda: pending.locator(".main-svg").count())

@@ -1,4 +1,4 @@
-"""The past in Chromium: dragged, clicked, by keys and by links, and the way on from there."""
+"""The past in Chromium: drag, click, use keys and links, and continue from there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.workbench import Eventually, click, open_example, press, text
 
 @pytest.fixture
 def settled(page: Page, eventually: Eventually) -> Page:
-    """All pods of the example were tried, in one command."""
+    """Open the example with all its pods tried, in one command."""
     open_example(page)
     press(page, eventually, "e")
     eventually(lambda: page.locator(".cyc").count() > 3)
@@ -69,17 +69,19 @@ def test_a_link_opens_at_its_moment_and_a_reload_stays(settled: Page, eventually
     eventually(lambda: past(page) and "at=" in page.url)
     page.locator("#tab-cache").click()
     eventually(lambda: page.title() and "tab=cache" in page.url)
-    told = [text(page, f"#panel-{name}") for name in ("sentence", "queues", "cluster", "cache")]
+    texts = [text(page, f"#panel-{name}") for name in ("sentence", "queues", "cluster", "cache")]
     page.reload()
-    eventually(lambda: [text(page, f"#panel-{name}") for name in ("sentence", "queues", "cluster", "cache")] == told)
+    eventually(lambda: [text(page, f"#panel-{name}") for name in ("sentence", "queues", "cluster", "cache")] == texts)
     page.locator("#share").click()
     other = page.context.new_page()
     other.goto(page.locator("#share-moment").input_value())
-    eventually(lambda: [text(other, f"#panel-{name}") for name in ("queues", "cache")] == [told[1], told[3]])
+    eventually(lambda: [text(other, f"#panel-{name}") for name in ("queues", "cache")] == [texts[1], texts[3]])
     assert other.locator("#goto").count() == 0
 
 
-def test_one_goes_back_into_the_middle_and_what_was_left_is_reopened(settled: Page, eventually: Eventually) -> None:
+def test_going_back_into_the_middle_saves_a_timeline_which_can_be_reopened(
+    settled: Page, eventually: Eventually
+) -> None:
     page, whole = settled, text(settled, "#panel-status")
     page.locator(".cyc:nth-of-type(3) .tk").nth(3).click()
     eventually(lambda: past(page))
@@ -95,7 +97,7 @@ def test_one_goes_back_into_the_middle_and_what_was_left_is_reopened(settled: Pa
     eventually(lambda: not page.locator("#dialog-branches").is_visible())
 
 
-def test_a_list_of_branches_is_new_and_what_became_of_an_old_one_is_said(
+def test_the_list_of_branches_is_current_and_says_what_happened_to_an_old_one(
     settled: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors += ["Failed to load resource", "Response Status Error Code"]
@@ -133,7 +135,7 @@ def test_a_fork_opens_where_one_looks(settled: Page, eventually: Eventually) -> 
     assert not past(page)
 
 
-def test_whoever_does_something_sees_the_present(settled: Page, eventually: Eventually) -> None:
+def test_after_an_action_its_author_sees_the_present(settled: Page, eventually: Eventually) -> None:
     page = settled
     page.locator("#cyc-1").click()
     eventually(lambda: past(page))
@@ -165,12 +167,12 @@ WHERE = """() => {
 
 
 def settled_at(page: Page, eventually: Eventually, done: str) -> None:
-    """The playhead is in sight, at the moment in view, and whatever names the position names the same one."""
+    """Assert that the playhead is visible at the moment in view, and that all positions on the page agree."""
 
     def holds() -> bool:
-        found = page.evaluate(WHERE)
-        said = len(set(found["commands"])) == 1 and len(found["commands"]) > 1
-        return bool(found["visible"] and found["at"] and said and len(set(found["past"])) == 1)
+        values = page.evaluate(WHERE)
+        said = len(set(values["commands"])) == 1 and len(values["commands"]) > 1
+        return bool(values["visible"] and values["at"] and said and len(set(values["past"])) == 1)
 
     try:
         eventually(holds)
@@ -180,7 +182,7 @@ def settled_at(page: Page, eventually: Eventually, done: str) -> None:
 
 KEYS = ["s", "n", "b", "b", "f", "ArrowLeft", "Shift+ArrowLeft", "End"]
 CLICK_ONE = "(marks, place) => marks[Math.floor(place * marks.length)].click()"
-"""One that is there at that instant: what came before may still be on its way."""
+"""Click a mark that exists at that instant: earlier marks may still be on their way."""
 ACTS = [*KEYS, "mark", "mark", "goto", "goto", "branch", "stage"]
 
 

@@ -1,4 +1,4 @@
-"""Nodes under pressure in Chromium: a pod's memory is turned up, and its kubelet does what it must."""
+"""Nodes under pressure in Chromium: raise a pod's memory usage and watch the kubelet act."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PANEL = "#panel-nodes"
 
 
 def time_passes(page: Page) -> None:
-    """Somebody else lets ten seconds pass."""
+    """Let ten seconds pass, as somebody else."""
     post(page, "do/advance/", seconds="10")
 
 
@@ -62,9 +62,9 @@ def test_a_full_disk_for_images_is_freed_and_one_that_nothing_can_free_costs_a_p
     page.locator("#tab-evictions").click()
     row = page.locator('#panel-evictions .deeds [data-pod="default/logger"]')
     eventually(row.is_visible)
-    told = " ".join(row.inner_text().split())
-    assert "nodefs.available, 1 s to end" in told
-    assert "Containers and images are on another disk" in told
+    joined = " ".join(row.inner_text().split())
+    assert "nodefs.available, 1 s to end" in joined
+    assert "Containers and images are on another disk" in joined
 
 
 def test_the_slider_turns_memory_down_as_the_field_does(page: Page, eventually: Eventually) -> None:
@@ -98,7 +98,7 @@ def test_a_slider_that_is_held_is_not_torn_out_of_the_hand_when_time_passes(page
     assert 4500 < int(value.removesuffix("Mi")) < 5700
 
 
-def test_a_grace_period_counts_down_and_what_is_typed_meanwhile_stays(page: Page, eventually: Eventually) -> None:
+def test_a_grace_period_counts_down_and_typed_text_stays(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "soft-threshold")
     page.locator("#tab-nodes").click()
     eventually(lambda: page.locator(f"{PANEL} .nd-h").is_visible())
@@ -115,7 +115,7 @@ def test_a_grace_period_counts_down_and_what_is_typed_meanwhile_stays(page: Page
     assert "The kubelet has ranked no pods so far" in text(page, PANEL)
 
 
-def test_a_wrong_configuration_is_said_at_the_form_and_a_right_one_holds(
+def test_an_invalid_configuration_is_reported_at_the_form_and_a_valid_one_applies(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")
@@ -142,9 +142,7 @@ def test_a_node_is_broken_and_chosen_with_one_press_each(page: Page, eventually:
     assert "NotReady" in text(page, '[id="nd:node2"]')
 
 
-def test_a_taint_that_is_being_written_outlives_an_update_and_is_gone_once_it_holds(
-    page: Page, eventually: Eventually
-) -> None:
+def test_an_unsaved_taint_survives_an_update_and_is_cleared_once_applied(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "node-not-ready")
     page.locator('[id="n:node2"]').click()
     page.locator("#insp-taint").click()

@@ -1,4 +1,4 @@
-"""A lesson of the trainer's own in a room: opened as a file, refused at its lines, sent, and told of on the board."""
+"""A trainer's own lesson in a room: opened as a file, refused by line, sent, and shown on the board."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def file(text: str) -> FilePayload:
     return {"name": "my.lesson.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
 
 
-def test_a_trainer_brings_a_lesson_and_sees_where_everybody_is(
+def test_a_trainer_uploads_a_lesson_and_sees_everybodys_progress(
     new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors += ["422", "htmx:responseError"]

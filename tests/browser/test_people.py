@@ -1,4 +1,4 @@
-"""Who comes back to a room: with the same browser, in a second tab, on another device, and where nothing is stored."""
+"""Coming back to a room: same browser, second tab, another device, and a browser that stores nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.workbench import Eventually
 NO_STORAGE = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('', 'SecurityError'); }})"
 
 
-def test_the_same_browser_comes_back_and_another_one_by_the_code(
+def test_the_same_browser_returns_and_another_one_returns_by_the_code(
     new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors += ["404", "422", "htmx:responseError"]
@@ -22,7 +22,7 @@ def test_the_same_browser_comes_back_and_another_one_by_the_code(
     join(anna, code, "Anna")
     home = anna.url
     assert not anna.context.cookies()
-    assert anna.locator("[data-code]").is_hidden(), "this browser remembers by itself"
+    assert anna.locator("[data-code]").is_hidden(), "this browser remembers the participant"
     trainer.locator("[data-person]", has_text="Anna").click()
     trainer.locator("#person [name=name]").fill("Countess")
     trainer.get_by_role("button", name="Rename").click()
@@ -36,7 +36,7 @@ def test_the_same_browser_comes_back_and_another_one_by_the_code(
     workbench(tab).locator("#do-stage").wait_for()
     assert tab.url == home
 
-    # Where nothing can be stored, the code stands beside the name, and leads back.
+    # If nothing can be stored, the code is shown beside the name, and leads back.
     blocked = new_page()
     blocked.add_init_script(NO_STORAGE)
     blocked.goto("/join/")
@@ -52,7 +52,7 @@ def test_the_same_browser_comes_back_and_another_one_by_the_code(
     workbench(blocked).locator("#do-stage").wait_for()
     assert blocked.locator("[data-name]").inner_text() == "Iris"
 
-    # Who was taken out is not led back to a page that is no more.
+    # A removed participant is not led back to the deleted page.
     trainer.locator("[data-person]", has_text="Countess").click()
     trainer.get_by_role("button", name="Remove from room").click()
     anna.get_by_text("You are no longer in this room").wait_for()

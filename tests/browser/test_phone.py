@@ -1,4 +1,4 @@
-"""A phone of 390 pixels: what the bar has no room for is under the three dots, and works there."""
+"""A phone 390 pixels wide: what does not fit into the bar is under the three dots, and works there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def opened_phone(new_page: Callable[..., Page]) -> Page:
 
 
 def press_more(page: Page, name: str) -> None:
-    """A button of the menu, which is opened when it is closed."""
+    """Press a button of the menu. Open the menu first if it is closed."""
     if page.locator("details.more[open]").count() == 0:
         page.get_by_label("More tools").click()
     page.locator("details.more").get_by_role("button", name=name, exact=True).click()
@@ -62,7 +62,7 @@ def test_escape_leads_from_find_back_to_the_menu(phone: Page, eventually: Eventu
     assert not phone.locator("#dialog-find").is_visible()
 
 
-def test_find_on_a_phone_opens_the_pane_that_shows_what_was_found(phone: Page, eventually: Eventually) -> None:
+def test_find_on_a_phone_opens_the_pane_of_the_result(phone: Page, eventually: Eventually) -> None:
     press_more(phone, "Find")
     phone.locator("#find-text").fill("node-a2")
     eventually(lambda: text(phone, "#find-list").startswith("node-a2"))
@@ -86,7 +86,7 @@ def test_find_on_a_phone_opens_also(phone: Page, eventually: Eventually, letters
     eventually(lambda: phone.locator(f".p-{pane}").is_visible())
 
 
-def test_who_watches_on_a_phone_has_the_tools_without_the_steps(phone: Page) -> None:
+def test_a_watcher_on_a_phone_has_the_tools_without_the_steps(phone: Page) -> None:
     phone.goto(phone.locator("#share-view").input_value())
     connected(phone)
     phone.get_by_label("More tools").click()
@@ -124,5 +124,5 @@ def test_the_arithmetic_of_a_score_is_as_wide_as_the_screen(phone: Page, eventua
     phone.locator("#tab-scores").click()
     phone.locator("#panel-scores td button").first.click()
     eventually(lambda: phone.locator("#panel-scores .why td").count())
-    found = phone.evaluate(READS)
-    assert 320 < found["width"] <= 390 - found["left"]
+    values = phone.evaluate(READS)
+    assert 320 < values["width"] <= 390 - values["left"]

@@ -60,9 +60,7 @@ def test_a_move_in_the_inspector_leads_to_the_cycle_that_set_it_off(page: Page, 
     assert "cache-1" in text(page, "#panel-sentence")
 
 
-def test_the_next_bind_is_refused_with_one_click_and_what_is_undone_is_shown(
-    page: Page, eventually: Eventually
-) -> None:
+def test_the_next_bind_is_refused_with_one_click_and_its_undo_is_shown(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "permit-waits-and-times-out")
     page.locator("#do-back").click()
     eventually(lambda: page.locator("#panel-faults li").count() == 0)
@@ -101,7 +99,7 @@ def test_a_click_reaches_its_card_although_the_cards_are_replaced_in_between(
     eventually(lambda: page.locator('[id="q:default/big-1"].is-chosen .q-age').all_inner_texts() == ["7 s of 8 s"])
 
 
-def test_the_queue_head_tells_the_rules_and_the_same_story_ends_differently_side_by_side(
+def test_the_queue_head_shows_the_rules_and_the_same_story_ends_differently_side_by_side(
     page: Page, eventually: Eventually
 ) -> None:
     page.goto("/")
@@ -135,7 +133,7 @@ def test_a_pod_waits_on_permit_beside_another_and_is_allowed(page: Page, eventua
     assert page.locator('#panel-cluster .pod.is-bound[data-pod="default/web-1"]').count() == 1
 
 
-def test_a_permit_that_nobody_allows_times_out(page: Page, eventually: Eventually) -> None:
+def test_a_permit_without_an_allow_times_out(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "permit-waits-and-times-out")
     click(page, eventually, "#do-settle")
     click(page, eventually, "#do-10")
@@ -154,7 +152,7 @@ def test_a_pod_in_flight_notes_the_node_that_arrives(page: Page, eventually: Eve
 
 
 @pytest.mark.parametrize(
-    ("motion", "travels"), [("no-preference", True), ("reduce", False)], ids=["as a rule", "not for who wants calm"]
+    ("motion", "travels"), [("no-preference", True), ("reduce", False)], ids=["by default", "not with reduced motion"]
 )
 def test_a_card_travels_to_its_new_place(
     new_page: Callable[..., Page], eventually: Eventually, motion: str, travels: bool

@@ -1,4 +1,4 @@
-"""The pages of a room in each of its states and at three sizes: the workbench is tall enough, nothing is cut."""
+"""The pages of a room in each state and at three sizes: the workbench is tall enough, and nothing is cut."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.workbench import Eventually
 
 SIZES = [{"width": 1440, "height": 900}, {"width": 390, "height": 844}, {"width": 1920, "height": 1080}]
 WITH_QUESTION, WITHOUT = 0.4, 0.6
-"""Shares of the window that the workbench has at least."""
+"""The workbench's least shares of the window."""
 LONG = "Which of these nodes takes the pod, if the taint and the spread over the zones are both to hold? " * 3
 NAMES = [f"node-pool-of-a-rather-long-name-west-1-{number:02}"[:40] for number in range(60)]
 SHORT = {"ask": "Which queue?", "choices": "*activeQ\nbackoffQ\nunschedulablePods"}
@@ -59,7 +59,7 @@ STATES: dict[str, tuple[list[tuple[str, str, dict[str, str]]], str, str]] = {
     ),
     "closed": ([("trainer", "close/", {})], "#strip :text('closed')", "#corner.is-closed, #controls :text('closed')"),
 }  # fmt: skip
-"""What is done, by whom, for the room to be in a state; what a participant's page then has, and the others'."""
+"""The requests, and who sends them, that bring a room into a state; then a participant's page, and the others'."""
 
 MEASURE = """() => {
   const seen = (frame) => frame.checkVisibility({ visibilityProperty: true });
@@ -77,7 +77,7 @@ MEASURE = """() => {
 
 
 READABLE = 1.2 * 16
-"""Pixels of type that the last row reads on a projector of 1920×1080."""
+"""Font size in pixels that the last row can read on a projector of 1920×1080."""
 ON_BEAMER = """least => {
   const box = (element) => element.getBoundingClientRect();
   const faults = [];
@@ -114,7 +114,7 @@ ON_PHONE = """() => {
 
 
 def stand_in(route: Route) -> None:
-    """The workbench has tests of its own; here its place is measured."""
+    """Replace the workbench, which has separate tests: these measure the room left for it."""
     route.fulfill(body="<!doctype html><title>Workbench</title>", content_type="text/html")
 
 
@@ -122,16 +122,16 @@ def faults(page: Page, state: str, size: dict[str, int], role: str) -> list[str]
     page.set_viewport_size(size)  # type: ignore[arg-type]
     got: dict[str, Any] = page.evaluate(MEASURE)
     where = f"{role}, {state}, {size['width']}×{size['height']}"
-    found = [f"{where}: scrolls sideways: {got['wide']}"] if got["wide"] else []
+    problems = [f"{where}: scrolls sideways: {got['wide']}"] if got["wide"] else []
     if role != "board":
         least = WITH_QUESTION if got["asked"] and role != "own" else WITHOUT
         if got["frames"] != 1 or got["share"] < least:
-            found.append(f"{where}: {got['frames']} workbenches, {got['share']} of the window")
+            problems.append(f"{where}: {got['frames']} workbenches, {got['share']} of the window")
     if role == "beamer" and size["width"] == 1920:
-        found += [f"{where}: {fault}" for fault in page.evaluate(ON_BEAMER, READABLE)]
+        problems += [f"{where}: {fault}" for fault in page.evaluate(ON_BEAMER, READABLE)]
     if role == "board" and size["width"] == 390:
-        found += [f"{where}: out of view: {name}" for name in page.evaluate(ON_PHONE)]
-    return found
+        problems += [f"{where}: out of view: {name}" for name in page.evaluate(ON_PHONE)]
+    return problems
 
 
 def test_the_workbench_has_its_height_in_every_state_of_a_room(
@@ -147,7 +147,7 @@ def test_the_workbench_has_its_height_in_every_state_of_a_room(
     person.get_by_role("button", name="Join").click()
     person.locator("iframe[title='Your sandbox']").wait_for()
     pages = {"trainer": trainer, "person": person}
-    found = []
+    results = []
     for state, (done, at_person, elsewhere) in STATES.items():
         for who, path, fields in done:
             answer = pages[who].request.post(f"{pages[who].url}{path}", form=fields)
@@ -155,19 +155,19 @@ def test_the_workbench_has_its_height_in_every_state_of_a_room(
         for page, mark in ((person, at_person), (trainer, elsewhere), (beamer, elsewhere)):
             page.locator(mark).first.wait_for(state="attached")
         for size in SIZES:
-            found += faults(person, state, size, "participant")
-            found += faults(beamer, state, size, "beamer")
-            found += faults(trainer, state, size, "board")
+            results += faults(person, state, size, "participant")
+            results += faults(beamer, state, size, "beamer")
+            results += faults(trainer, state, size, "board")
     for page in (trainer, beamer):
         assert page.locator(".while-open").count() > 0
         assert page.locator(".while-open:visible").count() == 0, "a closed room has nothing to join, send or ask"
     trainer.get_by_role("tab", name="Your sandbox").click()
     for size in SIZES:
-        found += faults(trainer, "closed", size, "own")
+        results += faults(trainer, "closed", size, "own")
     trainer.set_viewport_size(SIZES[1])  # type: ignore[arg-type]
     trainer.get_by_role("tab", name="Actions").click()
     assert not trainer.locator("#board").is_visible()
     assert trainer.locator("#controls").bounding_box()["y"] < SIZES[1]["height"] / 4  # type: ignore[index]
     trainer.set_viewport_size(SIZES[0])  # type: ignore[arg-type]
     eventually(lambda: trainer.locator("#board").is_visible() and trainer.locator("#controls").is_visible())
-    assert not found, "\n".join(found)
+    assert not results, "\n".join(results)

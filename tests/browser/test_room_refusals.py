@@ -1,4 +1,4 @@
-"""Whatever is refused on a page of a room is said in the form that was sent, and nothing typed is lost."""
+"""A refusal on a page of a room shows in the form that was sent, and nothing typed is lost."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ FORMS = {
     "doors": {"/workshop/open/", "/join/"},
     "door": {"/join/"},
 }  # fmt: skip
-"""What can be sent from each page of a room."""
+"""The forms on each page of a room."""
 OF_THEIR_OWN = {"answer/"}
-"""Sent by a script that keeps what it cannot send."""
+"""Forms sent by a script that saves what it cannot send."""
 SAID = (
     '<div class="toast" data-notice><div><p>Refused with {0}.</p><ul><li data-field="ask"><span class="path">'
     '<b>ask</b>: </span>Enter a question.</li></ul></div><button type="button" data-do="dismiss">x</button></div>'
@@ -47,7 +47,7 @@ ANSWERS: dict[str, tuple[Callable[[Route], None], str]] = {
     ),
     "server down": (lambda route: route.abort(), "The server did not answer"),
 }
-"""How a server refuses, and what is then said."""
+"""A server's refusals, and the messages they give."""
 SENT = """() => [...new Set([...document.querySelectorAll('form, [hx-post]')]
   .map((element) => element.getAttribute('hx-post') ?? element.getAttribute('action'))
   .filter((path) => path))]"""
@@ -83,21 +83,21 @@ PRESS = """async ({ own, first }) => {
 
 
 def check(page: Page, name: str) -> list[str]:
-    """Press everything that can be pressed, under each answer of a server; what is wrong."""
+    """Press every button of the page under each server answer. Return the failures."""
     sent = set(page.evaluate(SENT))
     assert sent == FORMS[name], f"{name}: a form is not in the table, or is gone: {sent ^ FORMS[name]}"
-    found = []
+    results = []
     for kind, (answer, said) in ANSWERS.items():
         page.route("**/*", refuses(answer))
         for path, text, alert, kept in page.evaluate(PRESS, {"own": sorted(OF_THEIR_OWN), "first": kind != "422"}):
             if said not in text or not alert or not kept:
-                found.append(f"{name}, {path}, {kind}: said {text!r}, as an alert {alert}, text kept {kept}")
+                results.append(f"{name}, {path}, {kind}: said {text!r}, as an alert {alert}, text kept {kept}")
         page.unroute("**/*")
-    return found
+    return results
 
 
 def refuses(answer: Callable[[Route], None]) -> Callable[[Route], None]:
-    """A handler that answers so to all that a page sends by its forms."""
+    """Return a handler that gives this answer to every form the page sends."""
     return lambda route: answer(route) if route.request.headers.get("hx-request") else route.fallback()
 
 
@@ -111,7 +111,7 @@ questions:
 EXPECTED_ERRORS = ["Failed to load resource", "Response Status Error Code", "htmx:sendError", "htmx:afterRequest"]
 
 
-def test_every_form_of_a_room_says_where_it_was_sent_what_was_refused(
+def test_every_form_of_a_room_shows_its_own_refusals(
     new_page: Open, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.extend(EXPECTED_ERRORS)
@@ -119,15 +119,15 @@ def test_every_form_of_a_room_says_where_it_was_sent_what_was_refused(
     for page in (trainer, person, beamer):
         page.route("**/s/**", stand_in)
     trainer.goto("/workshop/")
-    found = check(trainer, "doors")
+    problems = check(trainer, "doors")
     trainer.get_by_text("Use your own file").click()
     trainer.locator("[name=text]").fill(PLAN)
     trainer.get_by_role("button", name="Open the room").click()
     code = trainer.locator(".room-in .room-code").inner_text()
     beamer.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
-    found += check(beamer, "beamer")
+    problems += check(beamer, "beamer")
     person.goto(f"/join/{code}/")
-    found += check(person, "door")
+    problems += check(person, "door")
     person.locator("[name=name]").fill("Ada")
     person.route("**/take/", lambda route: route.fulfill(status=429, body=SAID.format(429)))
     person.get_by_role("button", name="Join").click()
@@ -135,19 +135,19 @@ def test_every_form_of_a_room_says_where_it_was_sent_what_was_refused(
     trainer.request.post(f"{trainer.url}ask/", form={"ask": "Which queue?", "choices": "a\nb"})
     for page in (trainer, person):
         page.locator("#asked form").wait_for()
-    found += check(person, "participant without a sandbox")
+    problems += check(person, "participant without a sandbox")
     person.unroute("**/take/")
     person.locator("[data-takes] button").evaluate("button => button.click()")
     person.locator("iframe[title='Your sandbox']").wait_for()
-    found += check(person, "participant")
+    problems += check(person, "participant")
     trainer.locator("[name=ask]").evaluate("field => { field.value = 'Half a question' }")
     trainer.locator("[name=choices]").evaluate("field => { field.value = '*one' }")
-    found += check(trainer, "trainer")
+    problems += check(trainer, "trainer")
     trainer.request.post(f"{trainer.url}close/")
     trainer.get_by_role("button", name="Delete the room").wait_for()
     left = set(trainer.evaluate(SENT))
     assert left - FORMS["trainer"] == FORMS["trainer of a closed room"]
-    assert not found, "\n".join(found)
+    assert not problems, "\n".join(problems)
 
 
 def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
@@ -161,7 +161,7 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     join(trainer, code, "Ada")
     join(trainer, code, "Ben")
 
-    # A question with one answer: said in its form, tied to its field; the board changes, and it stays.
+    # A question with one choice: refused in its form, next to its field. The board changes; the message stays.
     trainer.get_by_text("Your own question").click()
     ask, choices = trainer.locator("[name=ask]"), trainer.locator("[name=choices]")
     form = trainer.locator("form[hx-post='ask/']")
@@ -175,7 +175,7 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     assert choices.get_attribute("aria-invalid") == "true"
     assert ask.get_attribute("aria-invalid") is None
 
-    # A name that is taken, in its dialog.
+    # A taken name, in its dialog.
     eventually(lambda: trainer.locator("#board tbody tr").count() == 2)
     trainer.get_by_role("button", name="Ben").click()
     trainer.locator("#person [name=name]").fill("Ada")
@@ -193,7 +193,7 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     eventually(lambda: "Benedict" in trainer.locator("#board").inner_text())
     assert not trainer.locator("#person").is_visible()
 
-    # Edited, the refusal is gone; sent, the form is empty again.
+    # After an edit the refusal is gone; after sending, the form is empty again.
     assert (ask.input_value(), choices.input_value()) == ("Which queue?", "*activeQ")
     choices.fill("*activeQ\nbackoffQ")
     assert str(refused.text_content()) == ""
@@ -202,7 +202,7 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     eventually(lambda: "Which queue?" in trainer.locator("#asked").inner_text())
     eventually(lambda: ask.input_value() == "")
 
-    # A prediction: Reveal says what it waits for, and can be pressed as soon as it has come.
+    # A prediction: Reveal says what it waits for, and is enabled as soon as that has come.
     trainer.get_by_role("button", name="Which node wins").click()
     trainer.locator("#asked", has_text="Reveal waits for your sandbox. Step it until payments-1").wait_for()
     reveal = trainer.get_by_role("button", name="Reveal")
@@ -214,7 +214,7 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     reveal.click()
     eventually(lambda: "✓" in trainer.locator("#asked").inner_text())
 
-    # Whoever is taken out keeps the links.
+    # A removed participant keeps the links.
     late.goto(f"/join/{code}/")
     late.locator("[name=name]").fill("Late")
     late.get_by_role("button", name="Join").click()
@@ -228,6 +228,6 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
 
 
 def join(page: Page, code: str, name: str) -> None:
-    """Somebody joins whose page nobody opens."""
+    """Join as a participant without a browser."""
     answer: Any = page.request.post("/join/", form={"code": code, "name": name}, max_redirects=0)
     assert answer.status == 302

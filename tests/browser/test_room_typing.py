@@ -1,4 +1,4 @@
-"""What people type and choose on the pages of a room stays theirs, and goes where they aim it."""
+"""What people type and choose on a room's pages stays theirs, and goes where they meant it to go."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_new_question_begins_without_ticks(new_page: Open) -> None:
     assert ada.locator("#asked :checked").count() == 0
 
 
-def test_what_is_sent_waits_until_somebody_has_typed_to_the_end(new_page: Open, eventually: Eventually) -> None:
+def test_a_sent_sandbox_waits_until_typing_ends(new_page: Open, eventually: Eventually) -> None:
     trainer, (ada,) = room_with(new_page, "Ada")
     bench = workbench(ada)
     bench.locator("#add").click()
@@ -54,7 +54,7 @@ def test_what_is_sent_waits_until_somebody_has_typed_to_the_end(new_page: Open, 
     assert not ada.locator("#sent").is_visible()
 
 
-def test_who_has_left_is_no_longer_chosen(new_page: Open) -> None:
+def test_a_participant_who_has_left_is_no_longer_selected(new_page: Open) -> None:
     trainer, (ada, _) = room_with(new_page, "Ada", "Ben")
     trainer.get_by_label("Choose Ada").check()
     trainer.get_by_role("button", name="Send to 1 chosen").wait_for()
@@ -87,7 +87,7 @@ def test_a_link_in_a_frame_of_the_room_opens_beside_it(new_page: Open) -> None:
         workbench(trainer).locator(".bar .brand").click()
 
 
-def test_the_doors_keep_what_is_typed_in_the_other_form(new_page: Open, allowed_console_errors: list[str]) -> None:
+def test_each_form_to_join_keeps_what_is_typed_in_the_other(new_page: Open, allowed_console_errors: list[str]) -> None:
     allowed_console_errors += ["422", "404"]
     page = new_page()
     page.goto("/workshop/")
@@ -105,7 +105,7 @@ def test_the_doors_keep_what_is_typed_in_the_other_form(new_page: Open, allowed_
     assert page.locator("[name=title]").input_value() == "Monday"
 
 
-def test_who_was_here_can_still_come_back_after_their_name_is_refused(
+def test_a_returning_participant_can_still_come_back_after_their_name_is_refused(
     new_page: Open, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")

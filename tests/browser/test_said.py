@@ -1,4 +1,4 @@
-"""Nothing is silent, and nothing typed is lost: refusals, missing answers, closed drawers."""
+"""Nothing fails silently, and nothing typed is lost: refusals, missing answers, closed drawers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def notice(page: Page) -> str:
 
 
 def readable(page: Page, selector: str) -> bool:
-    """Whether a click on its middle meets it."""
+    """Return True if a click on its middle hits it."""
     meets = """selector => {
         const element = document.querySelector(selector);
         if (!element) return false;
@@ -84,7 +84,7 @@ WEIGHT = '[id="cf-weight:NodeAffinity"]'
 
 
 @pytest.mark.parametrize("how", FAILS)
-def test_a_control_without_an_answer_is_in_what_is_applied(page: Page, eventually: Eventually, how: str) -> None:
+def test_a_control_without_an_answer_yet_is_part_of_apply(page: Page, eventually: Eventually, how: str) -> None:
     opened(page, eventually)
     page.locator("#tab-configuration").click()
     page.locator("#configure").click()
@@ -95,9 +95,7 @@ def test_a_control_without_an_answer_is_in_what_is_applied(page: Page, eventuall
     eventually(lambda: SAYS[how] in text(page, "#configuration-errors"))
     page.locator("#configuration-apply").click()
     eventually(lambda: page.locator("#configuration-drawer[aria-busy]").count() == 0)
-    assert (page.locator("#configuration-drawer").is_visible(), head(page)) == (True, 1), (
-        "nothing is applied without it"
-    )
+    assert (page.locator("#configuration-drawer").is_visible(), head(page)) == (True, 1), "apply includes it"
     page.unroute("**/controls/")
     sent: list[str] = []
     page.on(
@@ -108,7 +106,7 @@ def test_a_control_without_an_answer_is_in_what_is_applied(page: Page, eventuall
     assert "weight%3A%207" in sent[0]
 
 
-# --- drawers and dialogs that are closed meanwhile ------------------------------------------------------------------
+# --- drawers and dialogs that close meanwhile -----------------------------------------------------------------------
 
 
 def node_form(page: Page) -> None:
@@ -141,14 +139,12 @@ FORMS: dict[str, tuple[Callable[[Page], None], str, str, str, str]] = {
     "break": (break_form, "#fault-go", r"/break/$", "#fault-seconds", "999999"),
     "paste": (pasted, "#form-paste .btn-ink", r"/apply/$", "#manifests", "Bad_Name"),
 }
-"""How it is filled in, what sends it, to where, and which field then holds what."""
+"""How to fill the form, what sends it, to where, and the field's value afterwards."""
 
 
 @pytest.mark.parametrize("how", ["no answer", "refused"])
 @pytest.mark.parametrize("form", FORMS)
-def test_what_becomes_of_a_form_that_was_closed_is_said(
-    page: Page, eventually: Eventually, form: str, how: str
-) -> None:
+def test_the_result_of_a_closed_form_is_shown(page: Page, eventually: Eventually, form: str, how: str) -> None:
     opened(page, eventually)
     fill, go, path, field, typed = FORMS[form]
     fill(page)
@@ -177,7 +173,7 @@ def test_what_becomes_of_a_form_that_was_closed_is_said(
     assert page.locator("#notice .toast").count() == 0
 
 
-def test_esc_keeps_what_was_typed(page: Page, eventually: Eventually) -> None:
+def test_esc_keeps_the_typed_text(page: Page, eventually: Eventually) -> None:
     opened(page, eventually)
     apply(page, NODE | {"metadata": {"name": "n2"}})
     page.locator("#break").click()
@@ -222,7 +218,7 @@ def test_esc_keeps_what_was_typed(page: Page, eventually: Eventually) -> None:
 
 
 @pytest.mark.parametrize("how", FAILS)
-def test_play_and_a_step_say_what_went_wrong(page: Page, eventually: Eventually, how: str) -> None:
+def test_play_and_a_step_report_errors(page: Page, eventually: Eventually, how: str) -> None:
     opened(page, eventually)
     page.route("**/do/**", FAILS[how])
     for key in (" ", "s"):
@@ -268,7 +264,7 @@ def test_notices_do_not_cover_one_another(page: Page, eventually: Eventually) ->
 
 @pytest.mark.parametrize("how", FAILS)
 @pytest.mark.parametrize("what", ["find", "export", "branches", "faults"])
-def test_what_fails_in_a_dialog_is_said_where_it_can_be_dismissed(
+def test_a_failure_in_a_dialog_shows_where_it_can_be_dismissed(
     page: Page, eventually: Eventually, what: str, how: str
 ) -> None:
     opened(page, eventually)
@@ -310,7 +306,7 @@ def test_esc_that_ends_a_composition_closes_nothing(page: Page, eventually: Even
     assert "node=n1" in page.evaluate("new Promise(done => setTimeout(() => done(location.search), 400))")
 
 
-def test_it_is_said_when_others_go_back_behind_what_is_looked_at(
+def test_a_notice_appears_when_others_go_back_past_the_moment_in_view(
     new_page: Callable[..., Page], eventually: Eventually
 ) -> None:
     page = new_page()

@@ -1,4 +1,4 @@
-"""States of `make screens`: each is measured in one of the sizes and colours, by turns, and axe-core looks at some.
+"""Measure states of `make screens`, each in one size and colour by turns. Check some with axe-core.
 
 No pictures are taken.
 """
@@ -17,7 +17,7 @@ from tests.screens.states import IN_THE_SUITE, JOURNEYS
 from tests.screens.visit import Visit
 
 REFUSED = "responded with a status of 4|Response Status Error Code 4"
-"""What Chromium and htmx note of the states that show a refusal."""
+"""Console messages of Chromium and htmx in states that show a refusal."""
 
 
 @pytest.mark.parametrize("group", IN_THE_SUITE)
@@ -36,5 +36,5 @@ def test_nothing_overlaps_is_cut_or_out_of_reach_and_everybody_can_use_it(
         if within := judged.pop(shot.name, ""):
             wrong += [f"{shot.name}, {line}" for line in barriers(shot.page, within)]
             look_as_before(shot.page)
-    assert not judged, "the journey does not come to these states"
+    assert not judged, "the journey does not reach these states"
     assert not wrong, "\n".join(wrong)

@@ -1,4 +1,4 @@
-"""Nothing that somebody aims at moves by an update: neither by a step nor by what another person does."""
+"""An update never moves a control under the pointer: neither a step nor another person's action."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Acts = list[tuple[str, dict[str, str]]]
 
 
 def done(page: Page, eventually: Eventually, path: str, **form: str) -> None:
-    """Somebody else does it, and the page shows it; what is refused at this moment changes nothing."""
+    """Act as somebody else and wait until the page shows it. A refused action changes nothing."""
     before = page.locator("#panel-status").inner_text(), head(page)
     if page.request.post(f"{page.url.partition('?')[0]}{path}", form=form).ok:
         eventually(lambda: (page.locator("#panel-status").inner_text(), head(page)) != before)
@@ -38,7 +38,7 @@ def done(page: Page, eventually: Eventually, path: str, **form: str) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slug", SCENARIOS)
-def test_what_frames_the_workbench_stands_still_from_step_to_step(
+def test_the_frame_of_the_workbench_does_not_move_from_step_to_step(
     new_page: Callable[..., Page], eventually: Eventually, slug: str, size: str
 ) -> None:
     page = new_page(viewport=SIZES[size])
@@ -59,7 +59,7 @@ def test_what_frames_the_workbench_stands_still_from_step_to_step(
 
 
 def aimed(page: Page, eventually: Eventually, selector: str, acts: Acts) -> None:
-    """Hover a control and let things happen: it is still there, and nothing else is under the pointer."""
+    """Hover over a control while things happen: it stays, and nothing else is under the pointer."""
     control = page.locator(selector).last
     control.scroll_into_view_if_needed()
     box = control.bounding_box()
@@ -161,4 +161,4 @@ def test_a_tab_that_somebody_chose_stays_until_it_may_follow_again(page: Page, e
     kept = tab()
     page.mouse.move(300, 300)
     press(page, eventually, "s", "s", "s")
-    assert tab() == kept, "it holds the tab that is open"
+    assert tab() == kept, "the open tab stays"

@@ -1,4 +1,4 @@
-"""A scenario that is followed with the button of its steps, in Chromium."""
+"""Follow a scenario with its step button, in Chromium."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def test_a_watcher_reads_the_scenario_and_has_no_steps(page: Page, new_page: Cal
     assert watcher.locator(".intro").is_visible()
     assert watcher.locator("#now-step").count() == 0
     assert page.locator(".how:visible").count() > 0
-    assert watcher.locator(".how:visible").count() == 0, "it names buttons that are not there"
+    assert watcher.locator(".how:visible").count() == 0, "it names missing buttons"
     assert watcher.locator("#tab-evictions").get_attribute("aria-selected") == "true"

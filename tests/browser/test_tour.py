@@ -1,4 +1,4 @@
-"""The tour of README.md: each of its steps shows what it says."""
+"""The tour of README.md: each step shows what it says."""
 
 from __future__ import annotations
 

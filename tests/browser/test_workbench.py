@@ -34,8 +34,8 @@ def stage(page: Page) -> str:
     return (now.get_attribute("id") or "").removeprefix("st-") if now.count() else ""
 
 
-def seen(page: Page) -> list[str]:
-    """What the visible panels show, without the inspector (what one has clicked) and who did what last."""
+def visible_texts(page: Page) -> list[str]:
+    """Return the text of the visible panels, without the inspector (a viewer's choice) and the last author."""
     panels = [f"#panel-{name}" for name in ("toolbar", "ribbon", "sentence", "queues", "cluster")]
     shown = [page.locator(panel).text_content() or "" for panel in (*panels, "#decision .tabp:visible")]
     return [re.sub("command.*", "", " ".join(part.split())).strip() for part in shown]
@@ -91,7 +91,9 @@ def test_a_pod_is_stepped_to_bind_and_a_second_browser_sees_each_step(
     assert "50" in page.locator("#panel-scores").text_content()  # type: ignore[operator]
 
 
-def test_a_second_browser_sees_who_did_what(page: Page, new_page: Callable[..., Page], eventually: Eventually) -> None:
+def test_a_second_browser_shows_each_action_with_its_author(
+    page: Page, new_page: Callable[..., Page], eventually: Eventually
+) -> None:
     open_scenario(page, "node-affinity-weights")
     watcher = new_page()
     watcher.goto(page.url)
@@ -107,13 +109,13 @@ def test_a_second_browser_sees_who_did_what(page: Page, new_page: Callable[..., 
 
 def test_a_step_back_shows_the_previous_state_exactly(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "three-zones-one-gpu-pool")
-    states = [seen(page)]
+    states = [visible_texts(page)]
     for key in "sssssnn":
         press(page, eventually, key)
-        states.append(seen(page))
+        states.append(visible_texts(page))
     for expected in reversed(states[:-1]):
         press(page, eventually, "b")
-        assert seen(page) == expected
+        assert visible_texts(page) == expected
 
 
 def test_play_that_is_paused_and_started_again_plays_at_one_speed(page: Page, eventually: Eventually) -> None:
@@ -193,9 +195,9 @@ def test_preemption_shows_candidates_and_victims_then_the_preemptor_lands(page: 
     press(page, eventually, *"sssss")
     assert stage(page) == "PostFilter"
     eventually(lambda: page.locator("#panel-preemption").is_visible())
-    told = text(page, "#panel-preemption")
-    assert "candidates" in told
-    assert "victim" in told
+    shown_text = text(page, "#panel-preemption")
+    assert "candidates" in shown_text
+    assert "victim" in shown_text
     assert "nominated" in text(page, "#panel-inspector")
     click(page, eventually, "#do-settle")
     for _ in range(4):
@@ -213,20 +215,20 @@ def test_a_killed_server_loses_nothing_that_was_answered(
     page = new_page(base_url=own_server.url)
     open_example(page)
     press(page, eventually, *"ssss")
-    before, at = seen(page), head(page)
+    before, at = visible_texts(page), head(page)
     own_server.kill()
     own_server.start()
     page.goto(page.url)
     connected(page)
     assert head(page) == at
-    assert seen(page) == before
+    assert visible_texts(page) == before
     press(page, eventually, "s")
 
 
 @pytest.mark.parametrize(
     ("manifests", "message"),
     [
-        pytest.param("a: [1, 2", "did not find expected", id="what is no YAML is told as such"),
+        pytest.param("a: [1, 2", "did not find expected", id="text that is not YAML is refused"),
         pytest.param("kind: Elephant\napiVersion: v1\nmetadata: {name: x}", "Elephant", id="an unknown kind is named"),
         pytest.param(PODS.replace("containers:", "contaners:"), 'unknown field "spec.contaners"', id="a wrong field"),
         pytest.param(
@@ -245,13 +247,13 @@ def test_manifests_that_are_wrong_get_a_message_and_change_nothing(
 ) -> None:
     allowed_console_errors.append("422|413|400")
     open_blank(page)
-    before = seen(page)
+    before = visible_texts(page)
     open_editor(page)
     write(page, manifests)
     press_apply(page)
     eventually(lambda: message in text(page, "#apply-errors"))
     page.keyboard.press("Escape")
-    assert seen(page) == before
+    assert visible_texts(page) == before
 
 
 def test_a_file_of_ten_megabytes_is_refused_in_the_page(page: Page, eventually: Eventually, tmp_path: Any) -> None:
@@ -299,7 +301,7 @@ def test_the_workbench_works_on_a_phone(new_page: Callable[..., Page], eventuall
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_click_without_an_answer_is_told_of_until_the_next_one_is_answered(
+def test_a_click_without_an_answer_is_reported_until_the_next_one_is_answered(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors += ["ERR_FAILED", "htmx:sendError", "htmx:afterRequest"]

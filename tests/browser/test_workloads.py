@@ -25,12 +25,12 @@ FIELD = '[id="w-n:Deployment:default/shop"]'
 
 
 def one_more(page: Page) -> None:
-    """Somebody else scales the first workload up."""
+    """Scale the first workload up, as somebody else."""
     post(page, "scale/", kind="Deployment", key="default/shop", by="1")
 
 
 def numbers(page: Page) -> list[str]:
-    """Current, updated, ready and available of the first workload."""
+    """Return current, updated, ready and available of the first workload."""
     return [cell.strip() for cell in page.locator(f"{ROW}:first-child .w-n").all_inner_texts()]
 
 
@@ -72,7 +72,7 @@ def test_a_rolling_update_keeps_the_spread_and_a_scale_down_does_not(page: Page,
     eventually(lambda: numbers(page) == ["4"] * 4)
 
 
-def test_a_number_that_is_none_is_refused_at_the_field_and_what_is_typed_stays(
+def test_an_invalid_number_is_refused_at_the_field_and_the_text_stays(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("422")

@@ -1,5 +1,5 @@
-"""A workshop in real browsers: a trainer, the beamer, and people on a laptop, on a phone, in a frame of another site,
-and on a line that is cut.
+"""A workshop in real browsers: a trainer, the projector view, and people on a laptop, on a phone, in a frame of another
+site, and on an interrupted line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALLOWED = "http://localhost"
 
 
 class Frame(BaseHTTPRequestHandler):
-    """A page of another site: whatever is asked for is the address that it shows in a frame."""
+    """A page of another site. The requested path is the address it shows in a frame."""
 
     def __init__(self, site: str, *args: object) -> None:
         self.site = site
@@ -38,12 +38,12 @@ class Frame(BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is printed."""
+        """Print nothing."""
 
 
 @pytest.fixture
 def framed(own_server: Server) -> Iterator[str]:
-    """The address of another site that the server allows to frame it."""
+    """Return the address of another site that the server allows to frame it."""
     other = ThreadingHTTPServer(("127.0.0.1", 0), partial(Frame, own_server.url))
     address = f"{ALLOWED}:{other.server_port}"
     own_server.kill()
@@ -58,7 +58,7 @@ def framed(own_server: Server) -> Iterator[str]:
 
 
 def open_room(page: Page, scenario: str = "three-zones-one-gpu-pool") -> str:
-    """Open a room by its form; its code."""
+    """Open a room by its form. Return its code."""
     page.goto("/workshop/")
     page.locator("[name=scenario]").select_option(scenario)
     page.get_by_role("button", name="Open the room").click()
@@ -75,7 +75,7 @@ def join(page: Page | FrameLocator, code: str, name: str) -> None:
 
 
 def ask(trainer: Page, question: str, choices: str) -> None:
-    """Ask a question of one's own."""
+    """Ask a question of the trainer's own."""
     if not trainer.locator("[name=ask]").is_visible():
         trainer.get_by_text("Your own question").click()
     trainer.locator("[name=ask]").fill(question)
@@ -105,7 +105,7 @@ def test_a_workshop_from_the_code_to_the_results(
     code = open_room(trainer)
     beamer.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
 
-    # Four come: on a laptop, on a phone, in a frame of another site, and on a line that is going to be cut.
+    # Four people join: on a laptop, on a phone, in a frame of another site, and on a line that will be cut.
     for each, name in ((laptop, "Ada"), (phone, "Phoebe")):
         each.goto("/join/")
         join(each, code, name)
@@ -128,11 +128,11 @@ def test_a_workshop_from_the_code_to_the_results(
     eventually(lambda: "4 in the room" in trainer.locator("#board h2").inner_text())
     eventually(lambda: "4 in the room" in beamer.locator("#corner").inner_text())
 
-    # What somebody does is on the board.
+    # A participant's action is on the board.
     workbench(laptop).locator("#do-pod").click()
     eventually(lambda: "next pod" in row(trainer, "Ada"))
 
-    # A question, its distribution on the beamer, and the reveal by the engine.
+    # A question, its distribution on the projector view, and the engine's reveal.
     trainer.get_by_role("button", name="Which node wins").click()
     for each, choice in ((laptop, "node-b3"), (phone, "no node"), (inside, "no node"), (cut, "node-a1")):
         each.locator("#asked").get_by_label(choice, exact=True).check()
@@ -150,11 +150,11 @@ def test_a_workshop_from_the_code_to_the_results(
     trainer.get_by_role("button", name="Hide question").click()
     laptop.locator("#asked form, #asked .asked-b").wait_for(state="detached")
 
-    # One line is cut, while the room goes on.
+    # One line is cut while the room continues.
     lines.cut()
     cut.locator("#lost").wait_for()
 
-    # Eyes here, and back to what one had.
+    # Eyes here, then back to one's own sandbox.
     laptop.locator("iframe[title='Your sandbox']").evaluate("frame => { frame.contentWindow.typed = 'here'; }")
     trainer.get_by_role("button", name="Eyes here").click()
     shown = laptop.frame_locator("iframe[title='The trainer’s sandbox']")
@@ -163,32 +163,32 @@ def test_a_workshop_from_the_code_to_the_results(
     trainer.get_by_role("button", name="Show own sandboxes").click()
     laptop.locator("iframe[title='Your sandbox']").wait_for()
     own = laptop.locator("iframe[title='Your sandbox']")
-    assert own.evaluate("frame => frame.contentWindow.typed") == "here", "what one had typed is lost"
+    assert own.evaluate("frame => frame.contentWindow.typed") == "here", "typed text is lost"
     assert "payments-1" in workbench(laptop).locator("#panel-sentence").inner_text()
 
-    # Frozen, nobody but the trainer changes anything.
+    # In a frozen room only the trainer changes anything.
     trainer.get_by_role("button", name="Freeze").click()
     phone.get_by_text("has paused the room").wait_for()
     assert phone.locator("iframe[title='Your sandbox']").get_attribute("inert") is not None
     trainer.get_by_role("button", name="Resume").click()
     phone.get_by_text("has paused the room").wait_for(state="detached")
 
-    # Help, with leave to change something.
+    # Help, with permission to change something.
     phone.get_by_text("More", exact=True).click()
     phone.get_by_role("button", name="Let the trainer help").click()
     with trainer.context.expect_page() as opened:
         trainer.get_by_role("link", name="Help").click()
     opened.value.locator("#do-stage").click()
     eventually(lambda: "Pop" in workbench(phone).locator("#panel-sentence").inner_text())
-    assert "nothing yet" in row(trainer, "Phoebe"), "what a helper does is not theirs"
+    assert "nothing yet" in row(trainer, "Phoebe"), "a helper's steps do not count as theirs"
     opened.value.close()
 
-    # The cut line comes back to what has happened meanwhile.
+    # The cut line reconnects and shows what has happened meanwhile.
     cut.wait_for_timeout(CUT_SECONDS * 1000)
     lines.mend()
     cut.locator("#lost").wait_for(state="hidden")
 
-    # Something is sent to all, and what they had stays theirs.
+    # A step is sent to all, and their own work stays.
     trainer.get_by_role("button", name="Send to all").click()
     for each in (laptop, phone, inside, cut):
         each.locator("#strip", has_text="The trainer sent you").wait_for()
@@ -201,8 +201,8 @@ def test_a_workshop_from_the_code_to_the_results(
         trainer.get_by_role("link", name="Results (CSV)").click()
     saved.value.save_as(tmp_path / "results.csv")
     text = (tmp_path / "results.csv").read_text(encoding="utf-8")
-    told = {line["participant"]: line for line in csv.DictReader(text.splitlines()) if line["question"]}
-    assert {name: line["right"] for name, line in told.items()} == {
+    answers = {line["participant"]: line for line in csv.DictReader(text.splitlines()) if line["question"]}
+    assert {name: line["right"] for name, line in answers.items()} == {
         "Ada": "no",
         "Phoebe": "yes",
         "Iris": "yes",
@@ -215,7 +215,7 @@ def test_a_workshop_from_the_code_to_the_results(
 
 
 class Lines:
-    """The live lines of a page, which can be cut and mended."""
+    """The live lines of a page, which a test can cut and mend."""
 
     def __init__(self) -> None:
         self.open: list[WebSocketRoute] = []
@@ -242,7 +242,7 @@ def test_everybody_can_use_a_room_on_a_phone(new_page: Callable[..., Page], even
     trainer, person = (new_page(viewport=PHONE, color_scheme="light", bypass_csp=True) for _ in range(2))
     code = open_room(trainer, "node-selector")
     person.goto("/join/")
-    found = {"join": violations(person)}
+    problems = {"join": violations(person)}
     join(person, code, "Somebody with a rather long name to show")
     trainer.get_by_role("tab", name="Actions").click()
     trainer.get_by_text("Your own question").click()
@@ -250,14 +250,14 @@ def test_everybody_can_use_a_room_on_a_phone(new_page: Callable[..., Page], even
     trainer.locator("[name=choices]").fill("*activeQ\nbackoffQ")
     trainer.get_by_role("button", name="Ask", exact=True).click()
     person.locator("#asked form").wait_for()
-    found["actions"] = violations(trainer, "#pane-do")
+    problems["actions"] = violations(trainer, "#pane-do")
     trainer.get_by_role("tab", name="Everybody").click()
-    found["asked"] = violations(person, "#strip") + violations(person, "#asked")
+    problems["asked"] = violations(person, "#strip") + violations(person, "#asked")
     trainer.get_by_role("button", name="Reveal").click()
     eventually(lambda: person.locator("#asked meter").count() == 2)
     eventually(lambda: "long name" in trainer.locator("#board").inner_text())
-    found["answered"] = violations(person, "#asked")
-    found["board"] = violations(trainer, "#pane-board")
-    assert not any(found.values()), {place: bad for place, bad in found.items() if bad}
+    problems["answered"] = violations(person, "#asked")
+    problems["board"] = violations(trainer, "#pane-board")
+    assert not any(problems.values()), {place: bad for place, bad in problems.items() if bad}
     for each in (trainer, person):
         assert each.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -1,7 +1,8 @@
-"""What the browser tests do with a workbench: open it, give commands, and read it.
+"""Actions of the browser tests on a workbench: open it, send commands, and read it.
 
-After a command that a helper waits for, all panels in view are those of the new state: they come in one message. What a
-click only chooses or opens comes a moment later, and so does the answer to the button: after these, `eventually`.
+After a helper waits for a command, all panels in view show the new state: they come in one message. A click that only
+selects or opens something takes effect a moment later, and so does the answer to a button: use `eventually` after
+these.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ EXAMPLE = "three-zones-one-gpu-pool"
 
 
 def new_sandbox(page: Page, **form: str) -> str:
-    """Create a sandbox without the page. Return its path; ``scenario`` or ``lesson`` names what it holds."""
+    """Create a sandbox without the page. Return its path. ``scenario`` or ``lesson`` names its content."""
     response = page.request.post("/new/", form=form, max_redirects=0)
     assert response.status == 302, f"{response.status} {response.text()}"
     return response.headers["location"]
 
 
 def open_new(page: Page, query: str = "", **form: str) -> None:
-    """Open a new sandbox, faster than by the buttons of the first page, which have tests of their own."""
+    """Open a new sandbox, faster than by the first page's buttons, which have separate tests."""
     page.goto(new_sandbox(page, **form) + query)
     connected(page)
 
@@ -63,20 +64,20 @@ def connected(page: Page) -> None:
 
 
 def head(page: Page) -> int:
-    """How many commands are in force, as the page shows it."""
+    """Return the number of commands that the page shows."""
     return int(page.locator("#panel-toolbar").get_attribute("data-head") or -1)
 
 
 def text(page: Page, selector: str) -> str:
-    """What the one element shows, with single spaces."""
+    """Return the text of the one element, with single spaces."""
     return " ".join(page.locator(selector).inner_text().split())
 
 
 def level(page: Page) -> int:
-    """Wait until the page shows all that has been done, by others too. Return how many commands are in force.
+    """Wait until the page shows everything done, by others too. Return the number of commands.
 
-    Where two updates come close together a page shows the last one alone: whoever counts on from an older one waits for
-    a number that never comes.
+    Of two updates close together, a page shows only the last one. A test that counts on from an older number waits
+    forever.
     """
     server, place = page.url.partition("?")[0].split("/s/")
     response = page.request.get(f"{server}/api/v1/sandboxes/{place.rstrip('/')}")
@@ -87,7 +88,7 @@ def level(page: Page) -> int:
 
 
 def press(page: Page, eventually: Eventually, *keys: str) -> None:
-    """Keys that are commands, one after the other, each until its result is on the page."""
+    """Press keys that are commands, in order. Wait for each result on the page."""
     for key in keys:
         after = level(page) + (-1 if key == "b" else 1)
         page.keyboard.press(key)
@@ -95,32 +96,32 @@ def press(page: Page, eventually: Eventually, *keys: str) -> None:
 
 
 def click(page: Page, eventually: Eventually, selector: str) -> None:
-    """A button that is one command; returns when its result is on the page."""
+    """Click a button that is one command. Return when its result is on the page."""
     after = level(page) + 1
     page.locator(selector).click()
     eventually(lambda: head(page) == after)
 
 
 def post(page: Page, path: str, **form: str) -> None:
-    """What a button sends, without the page, as somebody else does."""
+    """Send what a button sends, without the page, as somebody else does."""
     address = f"{page.url.partition('?')[0]}{path}"
 
     def answer() -> APIResponse | None:
-        """None while the sandbox is being opened, which takes long on a busy machine."""
-        given = page.request.post(address, form=form)
-        return None if given.status == 409 and "is being opened" in given.text() else given
+        """Return None while the sandbox is opening, which takes long on a busy machine."""
+        answered = page.request.post(address, form=form)
+        return None if answered.status == 409 and "is being opened" in answered.text() else answered
 
     response: APIResponse = wait_until(answer)
     assert response.ok, f"{response.status} {response.text()}"
 
 
 def apply(page: Page, *manifests: dict[str, Any]) -> None:
-    """Objects in one command, without the page."""
+    """Apply objects in one command, without the page."""
     post(page, "apply/", manifests="\n---\n".join(map(json.dumps, manifests)))
 
 
 def open_editor(page: Page) -> None:
-    """The drawer in which manifests are pasted."""
+    """Open the drawer for pasting manifests."""
     page.locator("#add").click()
     page.locator("#add-paste").click()
     page.locator("#editor .ace_content").wait_for()
@@ -135,12 +136,12 @@ def press_apply(page: Page) -> None:
 
 
 def closed(page: Page, eventually: Eventually) -> None:
-    """Wait until the drawer is closed: while it is open, keys are typed there."""
+    """Wait until the drawer is closed: while it is open, it gets the keys."""
     eventually(lambda: not page.locator("#drawer").is_visible())
 
 
 def paste(page: Page, eventually: Eventually, manifests: str) -> None:
-    """Manifests without a mistake; returns when they are on the page and the drawer is closed."""
+    """Paste valid manifests. Return when they are on the page and the drawer is closed."""
     after = level(page) + 1
     open_editor(page)
     write(page, manifests)
@@ -150,24 +151,27 @@ def paste(page: Page, eventually: Eventually, manifests: str) -> None:
 
 
 def head_sent(page: Page) -> Callable[[], int]:
-    """What `head` is in the newest message to the page, which may still hold it back; asked for before it is opened."""
+    """Return a function that reads `head` from the page's newest message. Call this before the page is opened.
+
+    The page may not have drawn that message yet.
+    """
     heads = [-1]
 
     def note(message: str | bytes) -> None:
-        if found := re.search(r'data-head="(\d+)"', str(message)):
-            heads.append(int(found[1]))
+        if match := re.search(r'data-head="(\d+)"', str(message)):
+            heads.append(int(match[1]))
 
     page.on("websocket", lambda socket: socket.on("framereceived", note))
 
     def newest() -> int:
-        page.evaluate("0")  # Playwright tells of messages only while it is asked something.
+        page.evaluate("0")  # Playwright reports messages only while a call runs.
         return heads[-1]
 
     return newest
 
 
 def count_posts(page: Page, path: str) -> list[str]:
-    """A list that grows by the body of each request that the page sends to `path` of its sandbox."""
+    """Return a list that grows by the body of each request the page sends to `path` of its sandbox."""
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.post_data or "") if request.url.endswith(path) else None)
     return sent

@@ -1,4 +1,4 @@
-"""Every cell of every table that a simulation makes: what a plugin's facts conclude against what it decided.
+"""Compare, for every cell of every table of a simulation, what a plugin's facts imply with what it decided.
 
 By hand, as long as you like: ``python -m tests.engine.cells --cells 200000``.
 """
@@ -25,7 +25,7 @@ from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value as plain JSON data."""
     if isinstance(value, Fact):
         return {"key": value.key, "values": plain(value.values), "ok": value.ok}
     if isinstance(value, Mapping):
@@ -42,7 +42,7 @@ ASKED_ABOUT = (ev.PreFilterRan, ev.FilterRan, ev.NormalizeRan)
 
 @dataclass
 class Cells:
-    """``wrong``: in words; ``silent``: plugin and point → cells without facts; ``keys``: of the facts told."""
+    """``wrong``: sentences; ``silent``: plugin and point → cells without facts; ``keys``: of the facts."""
 
     count: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -90,9 +90,9 @@ class Cells:
             plain(item)
         return True
 
-    def _count(self, told: Fact) -> None:
-        self.keys[told.key] += 1
-        for value in told.values.values():
+    def _count(self, fact: Fact) -> None:
+        self.keys[fact.key] += 1
+        for value in fact.values.values():
             for item in value if isinstance(value, Parts) else [value]:
                 if isinstance(item, Fact):
                     self._count(item)
@@ -149,7 +149,7 @@ def watching(*, late: bool) -> Iterator[Cells]:
 
 
 def played(cells: Cells, seed: int) -> None:
-    """One random history, with the next configuration."""
+    """Play one random history, with the next configuration."""
     simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
     run(simulation, cluster(seed))
     if cells.wrong:
@@ -161,13 +161,13 @@ def main() -> int:
     parser.add_argument("--cells", type=int, default=200_000)
     parser.add_argument("--late", action="store_true", help="ask when the next cycle begins")
     parser.add_argument("--seed", type=int, default=Random().randrange(1 << 30))
-    given = parser.parse_args()
-    seed = given.seed
-    with watching(late=given.late) as cells:
-        while cells.count < given.cells and not cells.wrong:
+    arguments = parser.parse_args()
+    seed = arguments.seed
+    with watching(late=arguments.late) as cells:
+        while cells.count < arguments.cells and not cells.wrong:
             played(cells, seed)
             seed += 1
-    print(f"seeds {given.seed} to {seed - 1}: {cells.count} cells, {len(cells.wrong)} wrong")
+    print(f"seeds {arguments.seed} to {seed - 1}: {cells.count} cells, {len(cells.wrong)} wrong")
     print("without facts:", dict(cells.silent) or "none")
     print("rows that nothing said:", sorted({*wording.ROWS} - {*cells.keys}))
     for text in cells.wrong[:5]:

@@ -1,6 +1,6 @@
-"""How long random histories are looked for: a few by default; HYPOTHESIS_EXAMPLES=2000, or the profile ``thorough``
-(``--hypothesis-profile=thorough``), looks at 2,000. Where CI is set, Hypothesis itself takes the same ones each time.
-None has a deadline: the machine may be busy.
+"""Set how many random histories to try: a few by default. With HYPOTHESIS_EXAMPLES=2000 or the profile ``thorough``
+(``--hypothesis-profile=thorough``), try 2,000. If CI is set, Hypothesis tries the same ones each time. None has a
+deadline: the machine may be busy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Workloads for tests, and what became of them."""
+"""Workloads for tests, and checks of their state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def template(
     pod: Manifest | None = None,
     annotations: dict[str, str] | None = None,
 ) -> Manifest:
-    """``pod``: more fields of the pod's spec."""
+    """Return a pod template. ``pod``: more fields of the pod's spec."""
     container = {"name": "main", "image": image, "resources": {"requests": {"cpu": cpu}}}
     metadata: Manifest = {"labels": {"app": app}}
     if annotations:
@@ -34,7 +34,7 @@ def workload(kind: str, name: str, inner: Manifest, version: str = "apps/v1", **
 
 
 def _split(fields: dict[str, Any]) -> tuple[Manifest, Manifest]:
-    """(fields for the template, fields for the spec)."""
+    """Return (fields for the template, fields for the spec)."""
     inner = {name: fields.pop(name) for name in ("image", "cpu", "pod", "annotations") if name in fields}
     return inner, fields
 
@@ -67,7 +67,7 @@ def job(name: str, **fields: Any) -> Manifest:
 
 
 def cluster(*manifests: Manifest, nodes: int = 3) -> Simulation:
-    """Nodes n1, n2 … in zones a, b, c, a …, and what else is given."""
+    """Create nodes n1, n2 … in zones a, b, c, a …, and apply ``manifests``."""
     simulation = Simulation()
     apply(simulation, *(make_node(f"n{number + 1}").zone("abc"[number % 3]).obj() for number in range(nodes)))
     if manifests:
@@ -96,28 +96,28 @@ def delete(simulation: Simulation, kind: str, key: str) -> None:
 
 
 def end(simulation: Simulation, pod: Pod, phase: str) -> None:
-    """As a kubelet would."""
+    """End a pod as a kubelet would."""
     simulation.api.patch("Pod", pod.key, {"status": {"phase": phase}})
     simulation.deliver()
 
 
 def find(simulation: Simulation, kind: str, name: str) -> KubeObject:
-    found = simulation.api.get(kind, f"default/{name}")
-    assert found is not None
-    return found
+    stored = simulation.api.get(kind, f"default/{name}")
+    assert stored is not None
+    return stored
 
 
 def pods(simulation: Simulation, app: str = "", gone: bool = False) -> list[Pod]:
-    """Pods of an app; ``gone``: also those that are being deleted."""
-    found = [item for item in simulation.api.list("Pod") if isinstance(item, Pod)]
-    return [pod for pod in found if app in ("", pod.labels.get("app")) and (gone or not pod.terminating)]
+    """Return the pods of an app. ``gone``: include those being deleted."""
+    pods_of_app = [item for item in simulation.api.list("Pod") if isinstance(item, Pod)]
+    return [pod for pod in pods_of_app if app in ("", pod.labels.get("app")) and (gone or not pod.terminating)]
 
 
 def events(simulation: Simulation, kind: str, name: str) -> list[str]:
-    """Reason and text of the Kubernetes Events about an object."""
-    told = [entry.event for entry in simulation.recorder.entries]
+    """Return reason and text of the Kubernetes Events about an object."""
+    matching = [entry.event for entry in simulation.recorder.entries]
     return [
         f"{event.reason}: {event.message}"
-        for event in told
+        for event in matching
         if isinstance(event, EventRecorded) and (event.regarding_kind, event.regarding) == (kind, f"default/{name}")
     ]

@@ -1,4 +1,4 @@
-"""What something costs, in calls."""
+"""Measure cost in calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def calls(work: Callable[[], object]) -> int:
-    """How many calls ``work`` makes, of Python and of C: what it costs, whatever the machine does besides."""
+    """Return how many Python and C calls ``work`` makes: a cost that does not depend on the machine."""
     number = 0
 
     def count(frame: object, event: str, argument: object) -> None:

@@ -1,6 +1,6 @@
-"""Dumps of made-up clusters with everything that dumps of real ones have: what the tests of imports read.
+"""Dumps of invented clusters with everything real dumps have, for the import tests.
 
-``cluster`` makes the objects, the functions below it the files. Same seed, same bytes.
+``cluster`` creates the objects, the functions below it the files. The same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ TIME = "2025-03-04T05:06:07Z"
 
 @dataclass
 class Cluster:
-    """Objects in the order in which kubectl would list them, and what is expected of an import."""
+    """Objects in kubectl's order, and the expected result of an import."""
 
     random: random.Random
     objects: list[Manifest] = field(default_factory=list)
     room: dict[str, int] = field(default_factory=dict)
-    """Node → pods that it can still take."""
+    """Node → pods that still fit."""
     count: int = 0
 
     def add(self, version: str, kind: str, name: str, namespace: str = "", **parts: Any) -> Manifest:
@@ -62,7 +62,7 @@ class Cluster:
         return item
 
     def bind(self) -> str:
-        """A node with room for one more."""
+        """Return a node with room for one more pod."""
         free = [name for name, room in self.room.items() if room]
         name = self.random.choice(free)
         self.room[name] -= 1
@@ -82,26 +82,26 @@ def owned_by(owner: Manifest) -> Manifest:
 
 
 def cluster(seed: int = 1, nodes: int = 12, pods: int = 60) -> Cluster:
-    """A cluster of so many nodes, and about so many pods of workloads beside those of the system."""
-    made = Cluster(random.Random(seed))
-    _nodes(made, nodes)
-    _storage(made)
-    made.add("scheduling.k8s.io/v1", "PriorityClass", "high", value=1000, metadata={"annotations": {"a": SECRET}})
+    """Return a cluster of ``nodes`` nodes and about ``pods`` workload pods, plus system pods."""
+    result = Cluster(random.Random(seed))
+    _nodes(result, nodes)
+    _storage(result)
+    result.add("scheduling.k8s.io/v1", "PriorityClass", "high", value=1000, metadata={"annotations": {"a": SECRET}})
     namespaces = [f"team-{number}" for number in range(1, 2 + min(8, pods // 30))]
-    # One is not in the dump: nobody asked for it.
+    # One is not in the dump, because nobody asked for it.
     for name in namespaces[1:]:
-        made.add("v1", "Namespace", name, status={"phase": "Active"}, spec={"finalizers": ["kubernetes"]})
-    _daemon_set(made, list(made.room))
+        result.add("v1", "Namespace", name, status={"phase": "Active"}, spec={"finalizers": ["kubernetes"]})
+    _daemon_set(result, list(result.room))
     number = 0
-    while sum(item["kind"] == "Pod" for item in made.objects) - nodes - 1 < pods:
+    while sum(item["kind"] == "Pod" for item in result.objects) - nodes - 1 < pods:
         number += 1
-        _workload(made, made.random.choice(namespaces), number)
-    _job(made, namespaces[0])
-    _leftovers(made, namespaces[0])
-    return made
+        _workload(result, result.random.choice(namespaces), number)
+    _job(result, namespaces[0])
+    _leftovers(result, namespaces[0])
+    return result
 
 
-def _nodes(made: Cluster, nodes: int) -> None:
+def _nodes(cluster: Cluster, nodes: int) -> None:
     for number in range(nodes):
         name = f"ip-10-0-{number // 200}-{number % 200}.eu-west-1.compute.internal"
         control = number == 0
@@ -114,7 +114,7 @@ def _nodes(made: Cluster, nodes: int) -> None:
         }
         amounts = {"cpu": "16", "memory": "64Gi", "pods": "110", "ephemeral-storage": "100Gi"}
         taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
-        node = made.add(
+        node = cluster.add(
             "v1",
             "Node",
             name,
@@ -131,7 +131,7 @@ def _nodes(made: Cluster, nodes: int) -> None:
                 "images": [
                     {"names": [f"registry.acme.example/{app}:1", f"registry.acme.example/{app}@sha256:{'a' * 64}"],
                      "sizeBytes": 300_000_000 + 1000 * index}
-                    for index, app in enumerate(made.random.sample(APPS, 5))
+                    for index, app in enumerate(cluster.random.sample(APPS, 5))
                 ] + [{"names": ["registry.k8s.io/pause:3.9"], "sizeBytes": 700_000}],
                 "nodeInfo": {"kubeletVersion": "v1.34.1", "machineID": f"{number:032x}"},
                 "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
@@ -139,14 +139,14 @@ def _nodes(made: Cluster, nodes: int) -> None:
                 "someNewField": {"of": "a later version"},
             },
         )  # fmt: skip
-        made.add("coordination.k8s.io/v1", "Lease", name, "kube-node-lease", spec={"holderIdentity": name})
+        cluster.add("coordination.k8s.io/v1", "Lease", name, "kube-node-lease", spec={"holderIdentity": name})
         if control:
-            _static_pod(made, node)
+            _static_pod(cluster, node)
         else:
-            made.room[name] = 100
+            cluster.room[name] = 100
 
 
-def _static_pod(made: Cluster, node: Manifest) -> None:
+def _static_pod(cluster: Cluster, node: Manifest) -> None:
     name = node["metadata"]["name"]
     owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"], "controller": True}
     annotations = {"kubernetes.io/config.mirror": "0f0f", "kubernetes.io/config.source": "file"}
@@ -158,7 +158,7 @@ def _static_pod(made: Cluster, node: Manifest) -> None:
         "tolerations": [{"operator": "Exists", "effect": "NoExecute"}],
     }
     metadata = {"annotations": annotations, "ownerReferences": [owner], "labels": {"tier": "control-plane"}}
-    made.add("v1", "Pod", f"kube-apiserver-{name}", "kube-system", metadata=metadata, spec=spec, status=running())
+    cluster.add("v1", "Pod", f"kube-apiserver-{name}", "kube-system", metadata=metadata, spec=spec, status=running())
 
 
 def pod_spec(app: str, cpu: str, memory: str = "128Mi") -> Manifest:
@@ -234,20 +234,20 @@ def running(ready: bool = True) -> Manifest:
 
 
 def pending(message: str = "0/12 nodes are available: 12 Insufficient cpu.") -> Manifest:
-    told = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
-    return {"phase": "Pending", "qosClass": "Burstable", "conditions": [{**told, "lastTransitionTime": TIME}]}
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    return {"phase": "Pending", "qosClass": "Burstable", "conditions": [{**condition, "lastTransitionTime": TIME}]}
 
 
-def _storage(made: Cluster) -> None:
+def _storage(cluster: Cluster) -> None:
     common = {"provisioner": "ebs.csi.aws.com", "parameters": {"type": "gp3", "key": SECRET}, "reclaimPolicy": "Delete"}
-    made.add("storage.k8s.io/v1", "StorageClass", "fast", volumeBindingMode="WaitForFirstConsumer", **common)
-    made.add("storage.k8s.io/v1", "CSIDriver", "ebs.csi.aws.com", spec={"attachRequired": True})
-    for name in made.room:
+    cluster.add("storage.k8s.io/v1", "StorageClass", "fast", volumeBindingMode="WaitForFirstConsumer", **common)
+    cluster.add("storage.k8s.io/v1", "CSIDriver", "ebs.csi.aws.com", spec={"attachRequired": True})
+    for name in cluster.room:
         driver = {"name": "ebs.csi.aws.com", "nodeID": name, "topologyKeys": ["topology.kubernetes.io/zone"]}
-        made.add("storage.k8s.io/v1", "CSINode", name, spec={"drivers": [driver | {"allocatable": {"count": 25}}]})
+        cluster.add("storage.k8s.io/v1", "CSINode", name, spec={"drivers": [driver | {"allocatable": {"count": 25}}]})
 
 
-def _daemon_set(made: Cluster, nodes: list[str]) -> None:
+def _daemon_set(cluster: Cluster, nodes: list[str]) -> None:
     labels = {"k8s-app": "network"}
     spec = pod_spec("network", "100m") | {
         "hostNetwork": True,
@@ -262,7 +262,7 @@ def _daemon_set(made: Cluster, nodes: list[str]) -> None:
         for what in taints
     ]
     template = {"metadata": {"creationTimestamp": None, "labels": labels}, "spec": spec}
-    owner = made.add(
+    owner = cluster.add(
         "apps/v1",
         "DaemonSet",
         "network",
@@ -272,11 +272,11 @@ def _daemon_set(made: Cluster, nodes: list[str]) -> None:
         status={"currentNumberScheduled": len(nodes), "observedGeneration": 3},
     )
     for name in nodes:
-        made.room[name] -= 1
+        cluster.room[name] -= 1
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
         here = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
         more = {"controller-revision-hash": "5d8c7b9f66", "pod-template-generation": "3"}
-        made.add(
+        cluster.add(
             "v1",
             "Pod",
             f"network-{name[:40].replace('.', '-')}",
@@ -287,12 +287,12 @@ def _daemon_set(made: Cluster, nodes: list[str]) -> None:
         )
 
 
-def _workload(made: Cluster, namespace: str, number: int) -> None:
-    """A Deployment or StatefulSet with everything that belongs to it."""
-    app = made.random.choice(APPS)
-    name, replicas = f"{app}-{number}", made.random.randint(1, 12)
-    labels = {"app": name, "app.kubernetes.io/name": app, "acme.example/tier": made.random.choice(("web", "data"))}
-    spec = pod_spec(app, made.random.choice(("50m", "100m", "250m")), made.random.choice(("64Mi", "256Mi")))
+def _workload(cluster: Cluster, namespace: str, number: int) -> None:
+    """Add a Deployment or StatefulSet with everything that belongs to it."""
+    app = cluster.random.choice(APPS)
+    name, replicas = f"{app}-{number}", cluster.random.randint(1, 12)
+    labels = {"app": name, "app.kubernetes.io/name": app, "acme.example/tier": cluster.random.choice(("web", "data"))}
+    spec = pod_spec(app, cluster.random.choice(("50m", "100m", "250m")), cluster.random.choice(("64Mi", "256Mi")))
     if number % 4 == 0:
         spec |= {"priorityClassName": "high", "priority": 1000}
     if number % 9 == 0:
@@ -308,61 +308,61 @@ def _workload(made: Cluster, namespace: str, number: int) -> None:
         spec["nodeSelector"] = {"acme.example/pool": "big"}
     stateful = number % 6 == 5
     service = {"selector": {"app": name}, "ports": [{"port": 80}], "clusterIP": "10.96.0.7", "type": "ClusterIP"}
-    made.add("v1", "Service", name, namespace, spec=service)
+    cluster.add("v1", "Service", name, namespace, spec=service)
     if number % 2:
         budget = {"minAvailable": 1, "selector": {"matchLabels": {"app": name}}}
-        made.add("policy/v1", "PodDisruptionBudget", name, namespace, spec=budget, status={"disruptionsAllowed": 1})
+        cluster.add("policy/v1", "PodDisruptionBudget", name, namespace, spec=budget, status={"disruptionsAllowed": 1})
     maker = _stateful_set if stateful else _deployment
-    maker(made, namespace, name, labels, spec, replicas)
+    maker(cluster, namespace, name, labels, spec, replicas)
 
 
-def _may_run_on(made: Cluster, spec: Manifest) -> str:
-    """A node with room that the pod's selector allows."""
+def _may_run_on(cluster: Cluster, spec: Manifest) -> str:
+    """Return a node with room that the pod's selector allows."""
     wanted = (spec.get("nodeSelector") or {}).get("acme.example/pool")
     pools = {
         item["metadata"]["name"]: item["metadata"]["labels"]["acme.example/pool"]
-        for item in made.objects
+        for item in cluster.objects
         if item["kind"] == "Node"
     }
-    free = [name for name, room in made.room.items() if room and wanted in (None, pools[name])]
-    name = made.random.choice(free)
-    made.room[name] -= 1
+    free = [name for name, room in cluster.room.items() if room and wanted in (None, pools[name])]
+    name = cluster.random.choice(free)
+    cluster.room[name] -= 1
     return name
 
 
-def _pods_of(made: Cluster, owner: Manifest, names: list[str], labels: Manifest, spec: Manifest) -> None:
+def _pods_of(cluster: Cluster, owner: Manifest, names: list[str], labels: Manifest, spec: Manifest) -> None:
     namespace = owner["metadata"]["namespace"]
     for index, name in enumerate(names):
         metadata: Manifest = {"labels": labels, "generateName": f"{owner['metadata']['name']}-", **owned_by(owner)}
         metadata["annotations"] = {"acme.example/token": SECRET, "kubectl.kubernetes.io/restartedAt": TIME}
-        kind, own = made.random.random(), json.loads(json.dumps(spec))
+        kind, own = cluster.random.random(), json.loads(json.dumps(spec))
         for volume in own["volumes"]:
             if "persistentVolumeClaim" in volume:
                 volume["persistentVolumeClaim"]["claimName"] = f"data-{name}"
         if kind < 0.03:
             own["containers"][0]["resources"] = {"requests": {"cpu": "400"}}
-            made.add("v1", "Pod", name, namespace, metadata=metadata, spec=own, status=pending())
+            cluster.add("v1", "Pod", name, namespace, metadata=metadata, spec=own, status=pending())
             continue
-        own["nodeName"] = _may_run_on(made, spec)
+        own["nodeName"] = _may_run_on(cluster, spec)
         status = running(ready=kind > 0.08)
         if 0.08 < kind < 0.1 and owner["kind"] == "ReplicaSet":
-            # Its owner has replaced it already.
+            # Its owner has already replaced it.
             going = {"deletionTimestamp": TIME, "deletionGracePeriodSeconds": 30, "finalizers": ["acme.example/x"]}
-            there = own | {"nodeName": _may_run_on(made, spec)}
-            made.add("v1", "Pod", f"{name}-old", namespace, metadata=metadata | going, spec=there, status=running())
+            there = own | {"nodeName": _may_run_on(cluster, spec)}
+            cluster.add("v1", "Pod", f"{name}-old", namespace, metadata=metadata | going, spec=there, status=running())
         elif 0.1 < kind < 0.12:
             status |= {"phase": "Pending", "containerStatuses": []}
         elif 0.12 < kind < 0.14 and index:
             own["ephemeralContainers"] = [{"name": "debug", "image": "busybox"}]
-        made.add("v1", "Pod", name, namespace, metadata=metadata, spec=own, status=status)
+        cluster.add("v1", "Pod", name, namespace, metadata=metadata, spec=own, status=status)
 
 
-def _deployment(made: Cluster, namespace: str, name: str, labels: Manifest, spec: Manifest, replicas: int) -> None:
-    # The earlier revision differs by what an import drops only.
+def _deployment(cluster: Cluster, namespace: str, name: str, labels: Manifest, spec: Manifest, replicas: int) -> None:
+    # The earlier revision differs only in fields that an import drops.
     earlier = json.loads(json.dumps(spec))
     earlier["containers"][0]["env"][0]["value"] = "another"
     noted = {"deployment.kubernetes.io/revision": "2", "kubectl.kubernetes.io/last-applied-configuration": SECRET}
-    owner = made.add(
+    owner = cluster.add(
         "apps/v1",
         "Deployment",
         name,
@@ -379,9 +379,9 @@ def _deployment(made: Cluster, namespace: str, name: str, labels: Manifest, spec
         status={"replicas": replicas, "availableReplicas": replicas, "observedGeneration": 2},
     )
     for revision, template, wanted in (("1", earlier, 0), ("2", spec, replicas)):
-        value = f"{made.random.getrandbits(32):08x}"
+        value = f"{cluster.random.getrandbits(32):08x}"
         own = {**labels, "pod-template-hash": value}
-        owned = made.add(
+        owned = cluster.add(
             "apps/v1",
             "ReplicaSet",
             f"{name}-{value}",
@@ -401,11 +401,11 @@ def _deployment(made: Cluster, namespace: str, name: str, labels: Manifest, spec
             },
             status={"replicas": wanted, "availableReplicas": wanted},
         )
-        letters = [f"{name}-{value}-{made.random.getrandbits(24):06x}" for _ in range(wanted)]
-        _pods_of(made, owned, letters, own, template)
+        letters = [f"{name}-{value}-{cluster.random.getrandbits(24):06x}" for _ in range(wanted)]
+        _pods_of(cluster, owned, letters, own, template)
 
 
-def _stateful_set(made: Cluster, namespace: str, name: str, labels: Manifest, spec: Manifest, replicas: int) -> None:
+def _stateful_set(cluster: Cluster, namespace: str, name: str, labels: Manifest, spec: Manifest, replicas: int) -> None:
     replicas = min(replicas, 3)
     claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast", "volumeMode": "Filesystem"}
     claim["resources"] = {"requests": {"storage": "10Gi"}}
@@ -414,7 +414,7 @@ def _stateful_set(made: Cluster, namespace: str, name: str, labels: Manifest, sp
         "apiVersion": "v1",
         "metadata": {"name": "data", "creationTimestamp": None},
     }
-    owner = made.add(
+    owner = cluster.add(
         "apps/v1",
         "StatefulSet",
         name,
@@ -430,8 +430,8 @@ def _stateful_set(made: Cluster, namespace: str, name: str, labels: Manifest, sp
         status={"replicas": replicas, "currentRevision": f"{name}-7c5b", "updateRevision": f"{name}-7c5b"},
     )
     for number in range(replicas):
-        made.count += 1
-        bound = made.add(
+        cluster.count += 1
+        bound = cluster.add(
             "v1",
             "PersistentVolumeClaim",
             f"data-{name}-{number}",
@@ -443,30 +443,30 @@ def _stateful_set(made: Cluster, namespace: str, name: str, labels: Manifest, sp
                 },
                 "finalizers": ["kubernetes.io/pvc-protection"],
             },
-            spec={**claim, "volumeName": f"pvc-{made.count:06x}"},
+            spec={**claim, "volumeName": f"pvc-{cluster.count:06x}"},
             status={"phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "10Gi"}},
         )
-        _volume_of(made, bound)
+        _volume_of(cluster, bound)
     pod = json.loads(json.dumps(spec))
     pod["volumes"].append({"name": "data", "persistentVolumeClaim": {"claimName": ""}})
-    told = {"controller-revision-hash": f"{name}-7c5b", "apps.kubernetes.io/pod-index": "0"}
-    before = len(made.objects)
-    _pods_of(made, owner, [f"{name}-{number}" for number in range(replicas)], {**labels, **told}, pod)
-    for item in made.objects[before:]:
+    revision_labels = {"controller-revision-hash": f"{name}-7c5b", "apps.kubernetes.io/pod-index": "0"}
+    before = len(cluster.objects)
+    _pods_of(cluster, owner, [f"{name}-{number}" for number in range(replicas)], {**labels, **revision_labels}, pod)
+    for item in cluster.objects[before:]:
         item["metadata"]["labels"] = {
             **item["metadata"]["labels"],
             "statefulset.kubernetes.io/pod-name": item["metadata"]["name"],
         }
 
 
-def _volume_of(made: Cluster, claim: Manifest) -> None:
-    """Reachable from every zone, so that pods can be anywhere."""
+def _volume_of(cluster: Cluster, claim: Manifest) -> None:
+    """Add a volume that every zone can reach, so pods can run anywhere."""
     metadata = claim["metadata"]
     reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": metadata["namespace"]}
     reference |= {"name": metadata["name"], "uid": metadata["uid"], "resourceVersion": "9"}
     zones = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": list(ZONES)}
-    handle = {"driver": "ebs.csi.aws.com", "volumeHandle": f"vol-{made.count}", "volumeAttributes": {"key": SECRET}}
-    made.add(
+    handle = {"driver": "ebs.csi.aws.com", "volumeHandle": f"vol-{cluster.count}", "volumeAttributes": {"key": SECRET}}
+    cluster.add(
         "v1",
         "PersistentVolume",
         claim["spec"]["volumeName"],
@@ -485,13 +485,13 @@ def _volume_of(made: Cluster, claim: Manifest) -> None:
     )
 
 
-def _job(made: Cluster, namespace: str) -> None:
+def _job(cluster: Cluster, namespace: str) -> None:
     for number, state in enumerate(("Complete", "", "")):
         name, uid = f"backup-{number}", f"{number:08x}-0000-4000-8000-00000000beef"
         labels = {"job-name": name, "controller-uid": uid}
         labels |= {f"batch.kubernetes.io/{key}": value for key, value in list(labels.items())}
         spec = pod_spec("backup", "100m") | {"restartPolicy": "Never"}
-        owner = made.add(
+        owner = cluster.add(
             "batch/v1",
             "Job",
             name,
@@ -508,33 +508,35 @@ def _job(made: Cluster, namespace: str) -> None:
         for index, phase in enumerate(("Succeeded", "Succeeded" if state else "Running")):
             if number == 2:
                 phase = "Running"
-            more = {"nodeName": made.bind()}
+            more = {"nodeName": cluster.bind()}
             status = running() | {"phase": phase}
             metadata = {"labels": labels, **owned_by(owner)}
-            made.add(
+            cluster.add(
                 "v1", "Pod", f"backup-{number}-{index}", namespace, metadata=metadata, spec=spec | more, status=status
             )
 
 
-def _leftovers(made: Cluster, namespace: str) -> None:
-    """What no scheduler reads, an evicted pod, one whose owner is gone, and one on a node that is gone."""
-    made.add("v1", "Secret", "env", namespace, data={"PASSWORD": SECRET}, type="Opaque")
-    made.add("v1", "ConfigMap", "settings", namespace, data={"key": SECRET, "yaml": "a:\n  managedFields:\n  - b\n"})
-    made.add("v1", "Event", "web.1", namespace, reason="Scheduled", message=SECRET, involvedObject={"kind": "Pod"})
-    made.add("example.com/v1", "Widget", "w", namespace, spec={"anything": [1, 2, {"at": "all"}]})
-    made.add(
+def _leftovers(cluster: Cluster, namespace: str) -> None:
+    """Add objects no scheduler reads, an evicted pod, a pod without its owner, and a pod on a deleted node."""
+    cluster.add("v1", "Secret", "env", namespace, data={"PASSWORD": SECRET}, type="Opaque")
+    cluster.add("v1", "ConfigMap", "settings", namespace, data={"key": SECRET, "yaml": "a:\n  managedFields:\n  - b\n"})
+    cluster.add("v1", "Event", "web.1", namespace, reason="Scheduled", message=SECRET, involvedObject={"kind": "Pod"})
+    cluster.add("example.com/v1", "Widget", "w", namespace, spec={"anything": [1, 2, {"at": "all"}]})
+    cluster.add(
         "apiextensions.k8s.io/v1", "CustomResourceDefinition", "widgets.example.com", spec={"group": "example.com"}
     )
     evicted = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."}
     spec = pod_spec("shop", "100m")
-    made.add("v1", "Pod", "evicted", namespace, spec=spec | {"nodeName": made.bind()}, status=evicted)
+    cluster.add("v1", "Pod", "evicted", namespace, spec=spec | {"nodeName": cluster.bind()}, status=evicted)
     lost = owned_by({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "gone", "uid": "gone-uid"}})
-    made.add("v1", "Pod", "orphan", namespace, metadata=lost, spec=spec | {"nodeName": made.bind()}, status=running())
-    made.add("v1", "Pod", "nowhere", namespace, spec=spec | {"nodeName": "a-node-that-is-gone"}, status=running())
+    cluster.add(
+        "v1", "Pod", "orphan", namespace, metadata=lost, spec=spec | {"nodeName": cluster.bind()}, status=running()
+    )
+    cluster.add("v1", "Pod", "nowhere", namespace, spec=spec | {"nodeName": "a-node-that-is-gone"}, status=running())
     gated = spec | {"schedulingGates": [{"name": "acme.example/quota"}]}
-    made.add("v1", "Pod", "gated", namespace, spec=gated, status={"phase": "Pending"})
+    cluster.add("v1", "Pod", "gated", namespace, spec=gated, status={"phase": "Pending"})
     elsewhere = spec | {"schedulerName": "acme-scheduler"}
-    made.add("v1", "Pod", "elsewhere", namespace, spec=elsewhere, status={"phase": "Pending"})
+    cluster.add("v1", "Pod", "elsewhere", namespace, spec=elsewhere, status={"phase": "Pending"})
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -550,7 +552,7 @@ class _Plain(yaml.CSafeDumper):
 
 
 def as_yaml(objects: list[Manifest]) -> bytes:
-    """As ``kubectl get … -o yaml --show-managed-fields`` writes it."""
+    """Write the objects as ``kubectl get … -o yaml --show-managed-fields`` does."""
     return yaml.dump(as_list(objects), Dumper=_Plain, width=1_000_000, sort_keys=True).encode()
 
 
@@ -563,7 +565,7 @@ def as_documents(objects: list[Manifest]) -> bytes:
 
 
 def as_zip(objects: list[Manifest]) -> bytes:
-    """The folder of ``kubectl cluster-info dump --all-namespaces --output-directory=…``."""
+    """Write the folder of ``kubectl cluster-info dump --all-namespaces --output-directory=…``."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in folder(objects):
@@ -572,7 +574,7 @@ def as_zip(objects: list[Manifest]) -> bytes:
 
 
 def folder(objects: list[Manifest]) -> Iterator[tuple[str, bytes]]:
-    """Only kinds that are dumped there; items have neither apiVersion nor kind."""
+    """Yield only the kinds this dump contains. Items have neither apiVersion nor kind."""
     files: dict[str, list[Manifest]] = {}
     for item in objects:
         if item["kind"] in PLURALS:
@@ -590,12 +592,12 @@ def folder(objects: list[Manifest]) -> Iterator[tuple[str, bytes]]:
 
 
 def as_snapshot(objects: list[Manifest], configuration: Manifest | None = None) -> Manifest:
-    """What kube-scheduler-simulator exports."""
+    """Return an export as kube-scheduler-simulator writes it."""
     keys = {"Pod": "pods", "Node": "nodes", "PersistentVolume": "pvs", "PersistentVolumeClaim": "pvcs"}
     keys |= {"StorageClass": "storageClasses", "PriorityClass": "priorityClasses", "Namespace": "namespaces"}
-    found: Manifest = {key: [] for key in keys.values()}
+    lists: Manifest = {key: [] for key in keys.values()}
     for item in objects:
         if item["kind"] in keys:
             bare = {name: value for name, value in item.items() if name not in ("apiVersion", "kind")}
-            found[keys[item["kind"]]].append(bare)
-    return {**found, "schedulerConfig": configuration}
+            lists[keys[item["kind"]]].append(bare)
+    return {**lists, "schedulerConfig": configuration}

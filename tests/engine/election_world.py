@@ -27,7 +27,7 @@ LOCK_OBJECTS = {
 
 @dataclass
 class Process:
-    """What a replica was told, with the second at which it was."""
+    """Record a replica's callbacks, with their seconds."""
 
     name: str
     timeline: Timeline
@@ -45,7 +45,7 @@ class Process:
 
 @dataclass
 class World:
-    """Replicas that share an API server; ``log`` collects their callbacks."""
+    """Replicas that share an API server. ``log`` collects their callbacks."""
 
     lock_type: str = "leases"
     timeline: Timeline = field(default_factory=lambda: Timeline(Recorder()))
@@ -89,9 +89,9 @@ class World:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        found = self.server.get(LOCK_OBJECTS[self.lock_type].name, KEY)
-        assert found is not None
-        return found.manifest
+        lock = self.server.get(LOCK_OBJECTS[self.lock_type].name, KEY)
+        assert lock is not None
+        return lock.manifest
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class World:
         return self
 
     def resume(self, name: str) -> World:
-        """The replica goes on; what is overdue takes effect at this moment."""
+        """Resume the replica. Overdue timers fire at this moment."""
         self.timers[name].resume()
         return self.to(self.timeline.now_us / SECOND_US)
 

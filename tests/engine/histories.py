@@ -1,4 +1,4 @@
-"""Random commands over a small cluster in which everything that the scheduler knows can happen."""
+"""Random commands over a small cluster in which everything the scheduler handles can happen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scheduler_engine.testing import (
 )
 
 EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25
-"""Of histories that take a good part of a second each."""
+"""Number of histories that take a large part of a second each."""
 Manifest = dict[str, Any]
 Change = Callable[[Manifest], Manifest]
 
@@ -36,7 +36,7 @@ PROFILE_NAMES = st.sampled_from(["default-scheduler"] * 5 + ["second"])
 
 
 def some_node(name: str, grown: bool = False) -> Manifest:
-    """A node of a size that goes with its name: of two manifests for one node, ``grown`` has more."""
+    """Return a node whose size follows from its name. Of two manifests for one node, ``grown`` has more."""
     builder = make_node(name).capacity({GPU: "1"}, cpu="6" if grown else SIZES[name], pods="12" if grown else "6")
     if name in ZONES:
         builder.zone(ZONES[name])
@@ -76,12 +76,12 @@ SCRATCH = {
 FEATURES: dict[str, Callable[[PodBuilder, str], PodBuilder]] = {
     "spreads hard": lambda pod, app: pod.spread(ZONE, {"app": app}, minDomains=2),
     "spreads softly": lambda pod, app: pod.spread(HOSTNAME, {"app": app}, when="ScheduleAnyway"),
-    "wants company": lambda pod, app: pod.affinity(ZONE, {"app": "web"}),
-    "likes company": lambda pod, app: pod.affinity(HOSTNAME, {"app": "api"}, 10),
-    "wants to be alone": lambda pod, app: pod.anti_affinity(HOSTNAME, {"app": app}),
-    "shuns a zone": lambda pod, app: pod.anti_affinity(ZONE, {"app": "db"}, 50),
-    "wants a zone": lambda pod, app: pod.node_affinity(ZONE, ["a"]),
-    "wants a node": lambda pod, app: pod.node_affinity("metadata.name", ["n3", "n9"], "In", 5),
+    "requires affinity": lambda pod, app: pod.affinity(ZONE, {"app": "web"}),
+    "prefers affinity": lambda pod, app: pod.affinity(HOSTNAME, {"app": "api"}, 10),
+    "requires anti-affinity": lambda pod, app: pod.anti_affinity(HOSTNAME, {"app": app}),
+    "avoids a zone": lambda pod, app: pod.anti_affinity(ZONE, {"app": "db"}, 50),
+    "requires a zone": lambda pod, app: pod.node_affinity(ZONE, ["a"]),
+    "requires a node": lambda pod, app: pod.node_affinity("metadata.name", ["n3", "n9"], "In", 5),
     "is bound to a label": lambda pod, app: pod.node_selector({HOSTNAME: "n2"}),
     "tolerates": lambda pod, app: pod.toleration("dedicated"),
     "takes a port": lambda pod, app: pod.host_port(8080),
@@ -89,20 +89,20 @@ FEATURES: dict[str, Callable[[PodBuilder, str], PodBuilder]] = {
     "has a sidecar": lambda pod, app: pod.init_container("side", {"cpu": "300m"}, sidecar=True),
     "mounts a late claim": lambda pod, app: pod.claim("late"),
     "mounts an early claim": lambda pod, app: pod.claim("early"),
-    "mounts a claim nobody made": lambda pod, app: pod.claim("missing"),
+    "mounts a missing claim": lambda pod, app: pod.claim("missing"),
     "brings its own claim": lambda pod, app: pod.spec(volumes=[SCRATCH]),
     "is gated": lambda pod, app: pod.gate("example.com/quota"),
     "never preempts": lambda pod, app: pod.priority_class("quiet"),
-    "goes at once": lambda pod, app: pod.grace_period(0),
-    "goes slowly": lambda pod, app: pod.grace_period(50),
+    "ends at once": lambda pod, app: pod.grace_period(0),
+    "ends slowly": lambda pod, app: pod.grace_period(50),
     "tolerates for a while": lambda pod, app: pod.toleration("dedicated", None, "NoExecute", 20),
     "starts slowly": lambda pod, app: pod.annotation("sandbox/start-delay", "2"),
-    "never gets ready": lambda pod, app: pod.annotation("sandbox/ready", "false"),
+    "never becomes ready": lambda pod, app: pod.annotation("sandbox/ready", "false"),
     "completes": lambda pod, app: pod.spec(restartPolicy="Never").annotation("sandbox/duration", "4"),
     "uses much": lambda pod, app: pod.annotation("sandbox/usage-memory", "5Gi"),
     "is nominated": lambda pod, app: pod.nominated("n3"),
-    "goes to another scheduler": lambda pod, app: pod.scheduler("second"),
-    "goes to nobody's scheduler": lambda pod, app: pod.scheduler("nobody"),
+    "uses another scheduler": lambda pod, app: pod.scheduler("second"),
+    "uses a missing scheduler": lambda pod, app: pod.scheduler("nobody"),
     "has a class": lambda pod, app: pod.priority_class("high"),
     "has overhead": lambda pod, app: pod.spec(runtimeClassName="boxed"),
 }
@@ -124,7 +124,7 @@ def pods(draw: st.DrawFn) -> Manifest:
 
 @st.composite
 def pods_by_hand(draw: st.DrawFn) -> Manifest:
-    """A pod that comes with its node, which may not exist."""
+    """Draw a pod with a ``nodeName``, which may not exist."""
     manifest = draw(pods())
     manifest["spec"].pop("schedulingGates", None)
     return {**manifest, "spec": {**manifest["spec"], "nodeName": draw(st.sampled_from(["n1", "n2", "n3", "n9"]))}}
@@ -191,7 +191,7 @@ CHANGES: dict[str, Change] = {
     "nomination": lambda item: _with(item, "status", nominatedNodeName="n2"),
     "no nomination": lambda item: _with(item, "status", nominatedNodeName=""),
 }
-"""What a person may change in a pod that exists."""
+"""Changes that a person may make to an existing pod."""
 
 
 def _with(manifest: Manifest, part: str, **fields: Any) -> Manifest:
@@ -273,7 +273,7 @@ VIPS: st.SearchStrategy[Command] = st.builds(
     st.sampled_from(["1", "2"]),
     st.sampled_from([500, 1000]),
 )
-"""Pods that others have to make room for."""
+"""Pods that preempt others."""
 
 WRITES: st.SearchStrategy[Command] = st.one_of(
     st.builds(_apply, NODES),
@@ -329,16 +329,16 @@ MISHAPS: st.SearchStrategy[Command] = st.builds(
     st.sampled_from([600, -600, 3]),
     st.sampled_from([1, "1/3", 10]),
 )
-"""What happens to replicas of the scheduler."""
+"""Faults of scheduler replicas."""
 
 
 def workload(kind: str, replicas: int) -> Manifest:
     template = make_pod("x").label("app", "web").cpu("500m").obj()
-    made = Builder("apps/v1", kind, "web", "default").spec(
+    builder = Builder("apps/v1", kind, "web", "default").spec(
         selector={"matchLabels": {"app": "web"}},
         template={"metadata": {"labels": {"app": "web"}}, "spec": template["spec"]},
     )
-    return made.obj() if kind == "DaemonSet" else made.spec(replicas=replicas).obj()
+    return builder.obj() if kind == "DaemonSet" else builder.spec(replicas=replicas).obj()
 
 
 AROUND: st.SearchStrategy[Command] = st.one_of(
@@ -374,7 +374,7 @@ AROUND: st.SearchStrategy[Command] = st.one_of(
     st.builds(commands.Usage, node=NODE_NAMES, memory=st.sampled_from(["1Gi", "7900Mi"])),
     st.builds(commands.KubeletConfigure, NODE_NAMES),
 )
-"""What else goes on in a cluster: controllers make pods, evict them, and taint nodes."""
+"""Other activity in a cluster: controllers create pods, evict them, and taint nodes."""
 
 MISTAKES: st.SearchStrategy[Command] = st.one_of(
     st.builds(_apply, pods(), REFUSED),

@@ -1,4 +1,4 @@
-"""Objects in which every text has a marker of its own, so that a test sees what of a dump came through, and where from.
+"""Objects with a unique marker in every text, so a test can trace which texts of a dump came through.
 
 ``objects`` is a valid cluster that uses every type of the allow-list. ``filled`` adds all fields that are not on it.
 """
@@ -26,7 +26,7 @@ NUMBERS = {"bool": True, "int32": 3, "int64": 3, "quantity": "1", "time": TIME, 
 
 @dataclass
 class Markers:
-    """``places``: marker → ``Type.field`` where it stands; ``types``: those that were walked through."""
+    """``places``: marker → its ``Type.field``; ``types``: those visited."""
 
     places: dict[str, str] = field(default_factory=dict)
     types: dict[str, None] = field(default_factory=dict)
@@ -36,12 +36,12 @@ class Markers:
         self.places[marker] = place
         return marker
 
-    def found(self, text: str) -> set[str]:
-        """The places of the markers in a text."""
+    def places_in(self, text: str) -> set[str]:
+        """Return the places of the markers in a text."""
         return {self.places[marker] for marker in MARKER.findall(text)}
 
     def struct(self, kind: str, above: tuple[str, ...] = ()) -> Manifest:
-        """All fields of a type. A type inside itself is left out."""
+        """Return all fields of a type. Leave out a type nested in itself."""
         return {
             name: self.value(known, f"{kind}.{name}", (*above, kind))
             for name, known in TYPES[kind].items()
@@ -61,35 +61,35 @@ class Markers:
             return {self.new(place): self.new(place)}
         return NUMBERS.get(known.type) or self.new(place)
 
-    def filled(self, given: Manifest, kind: str) -> Manifest:
-        """``given`` with every field that is not on the allow-list, and with markers for what gets a stand-in."""
+    def filled(self, manifest: Manifest, kind: str) -> Manifest:
+        """Return ``manifest`` with every field outside the allow-list, and markers where an import puts stand-ins."""
         self.types[kind] = None
-        result = dict(given)
+        result = dict(manifest)
         for name, known in TYPES[kind].items():
             if name not in (*KEPT[kind], *TIMES):
                 result[name] = self.value(known, f"{kind}.{name}", (kind,))
-            elif name in given and (kind, name) in STAND_INS:
-                result[name] = self._marked(given[name], f"{kind}.{name}")
-            elif name in given and known.type in TYPES:
-                result[name] = self._inside(given[name], known)
+            elif name in manifest and (kind, name) in STAND_INS:
+                result[name] = self._marked(manifest[name], f"{kind}.{name}")
+            elif name in manifest and known.type in TYPES:
+                result[name] = self._inside(manifest[name], known)
         if kind == "ObjectMeta":
             result["annotations"] = {
-                **given.get("annotations", {}),
+                **manifest.get("annotations", {}),
                 f"zq/{self.new('annotation')}": self.new("annotation"),
             }
         return result
 
-    def _marked(self, given: Any, place: str) -> Any:
-        """A text with a marker at its end, as its beginning may decide how it is read."""
-        return [self._marked(item, place) for item in given] if isinstance(given, list) else given + self.new(place)
+    def _marked(self, value: Any, place: str) -> Any:
+        """Append a marker to a text: its beginning may decide how it is read."""
+        return [self._marked(item, place) for item in value] if isinstance(value, list) else value + self.new(place)
 
-    def _inside(self, given: Any, known: Field) -> Any:
+    def _inside(self, value: Any, known: Field) -> Any:
         if known.holds == "list":
-            return [self.filled(item, known.type) for item in given]
-        return self.filled(given, known.type)
+            return [self.filled(item, known.type) for item in value]
+        return self.filled(value, known.type)
 
     def configuration(self, kind: Any = CONFIGURATION, place: str = "") -> Any:
-        """A scheduler's configuration, or a part of it."""
+        """Return a scheduler configuration with markers, or a part of it."""
         if isinstance(kind, Struct):
             return {name: self.configuration(known.type, f"{kind.name}.{name}") for name, known in kind.fields.items()}
         if isinstance(kind, str):
@@ -99,5 +99,5 @@ class Markers:
 
 
 def objects() -> list[Manifest]:
-    """Of every kind that an import takes, at least one."""
+    """Return at least one object of every kind that an import accepts."""
     return list(yaml.safe_load_all(CLUSTER.read_text()))

@@ -1,4 +1,4 @@
-"""A scheduling queue with plugins made for tests: no real plugin decides what the queue does here."""
+"""A scheduling queue with test plugins: no real plugin decides what the queue does here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLAIM_ADD = ClusterEvent("PersistentVolumeClaim", ActionType.ADD)
 
 
 class Sort:
-    """Priority descending, then timestamp."""
+    """Sort by priority descending, then timestamp."""
 
     name = "Sort"
 
@@ -31,7 +31,7 @@ class Sort:
 
 
 class Picky:
-    """Rejected pods are helped by a new node of the name they ask for, and by a taint that goes."""
+    """Reject pods until a node with the name they ask for is added, or a taint is removed."""
 
     name = "Picky"
 
@@ -51,7 +51,7 @@ class Picky:
 
 
 class Patient:
-    """Answers Pending, and is helped by any new claim (no hint: always)."""
+    """Answer Pending. Any new claim helps (no hint: always)."""
 
     name = "Patient"
 
@@ -62,7 +62,7 @@ class Patient:
 
 
 class Gate:
-    """Holds back pods with scheduling gates; wants to hear when the last gate goes."""
+    """Hold back pods with scheduling gates. Register for the removal of the last gate."""
 
     name = "Gate"
 
@@ -79,7 +79,7 @@ class Gate:
 
 @dataclass(slots=True)
 class Store:
-    """Implements ``ObjectReader``."""
+    """Implement ``ObjectReader``."""
 
     pods: dict[str, Pod] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class Store:
 
 
 class World:
-    """A queue, its recorder and the store; ``pods`` are given by short names in the namespace default."""
+    """A queue, its recorder and the store. ``pods`` have short names in the namespace default."""
 
     def __init__(self, queue_class: type[SchedulingQueue] = SchedulingQueue, full: bool = True) -> None:
         self.recorder = Recorder(full=full)
@@ -127,7 +127,7 @@ class World:
         return info
 
     def fail(self, info: QueuedPodInfo, *plugins: str, pending: Iterable[str] = ()) -> World:
-        """The attempt ends: rejected by ``plugins`` and ``pending``, by an error when there is none."""
+        """End the attempt: rejected by ``plugins`` and ``pending``, or by an error if there is none."""
         info.unschedulable_plugins = dict.fromkeys(plugins)
         info.pending_plugins = dict.fromkeys(pending)
         self.queue.add_unschedulable_if_not_present(info, self.queue.scheduling_cycle)
@@ -138,7 +138,7 @@ class World:
         return self
 
     def lanes(self) -> dict[str, list[str]]:
-        """Names of the pods in every lane that is not empty."""
+        """Return the names of the pods in every lane that is not empty."""
         lanes = {lane: [info.pod.name for info in infos] for lane, infos in self.queue.lanes().items()}
         lanes["inFlight"] = [key.split("/")[1] for key in self.queue.active_q.in_flight.pod_keys()]
         return {lane: names for lane, names in lanes.items() if names}
@@ -147,7 +147,7 @@ class World:
         return [entry.event for entry in self.recorder.entries]
 
     def moves(self) -> list[tuple[str, str, str, str]]:
-        """(pod, from, to, cause) of every move."""
+        """Return (pod, from, to, cause) of every move."""
         moved = [event for event in self.events() if isinstance(event, PodMoved)]
         return [(event.pod.split("/")[1], event.source, event.target, event.cause) for event in moved]
 

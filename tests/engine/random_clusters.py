@@ -1,4 +1,4 @@
-"""Random clusters in which every plugin has something to say, and configurations to try them with."""
+"""Random clusters in which every plugin has an effect, and configurations to run them with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = (HOSTNAME, ZONE, "rack")
 
 
 def run(simulation: Simulation, steps: list[commands.Command]) -> None:
-    """Execute what is not refused."""
+    """Execute the steps, and skip refused ones."""
     for step in steps:
         try:
             simulation.execute(step)
@@ -50,7 +50,7 @@ def nodes(pick: Random, name: str = "") -> Data:
 
 
 def pods(pick: Random, number: int = 0, bound: int = 5) -> Data:
-    """One in ``bound`` comes with a node."""
+    """Return pods. One in ``bound`` has a ``nodeName``."""
     app = pick.choice(APPS)
     builder = (
         make_pod(f"{app}-{number or pick.randint(8, 20)}").label("app", app).label("tier", pick.choice(["1", "2"]))
@@ -102,7 +102,7 @@ def _labels(pick: Random, pod: Any) -> None:
 
 
 def _more_terms(pick: Random, pod: Any) -> None:
-    """Required terms by name, without requirements, and with a number that is none."""
+    """Add required terms: by name, empty, or comparing with an invalid number."""
     affinity = pod.manifest["spec"]["affinity"]["nodeAffinity"].setdefault(REQUIRED, {"nodeSelectorTerms": []})
     named = {"key": "metadata.name", "operator": pick.choice(["In", "NotIn"]), "values": ["n1"]}
     broken = [{"key": "disk", "operator": "Gt", "values": ["many"]}]
@@ -150,7 +150,7 @@ def _far(pick: Random, pod: Any) -> None:
 
 
 def _namespaces(pick: Random, side: Data) -> None:
-    """One of the terms means pods of other namespaces."""
+    """Let one of the terms select pods of other namespaces."""
     term = pick.choice(pick.choice([*side.values()]))
     term.get("podAffinityTerm", term).update(pick.choice([{}, {}, {}, *MEANT]))
 
@@ -261,7 +261,7 @@ def storage_class(name: str, provisioner: str, **more: Any) -> Data:
 
 
 def csi_node(name: str, limits: dict[str, int]) -> Data:
-    """``limits``: driver → most volumes."""
+    """Return a CSINode. ``limits``: driver → most volumes."""
     drivers = [{"name": driver, "nodeID": name, "allocatable": {"count": most}} for driver, most in limits.items()]
     return {
         "apiVersion": "storage.k8s.io/v1",
@@ -337,7 +337,7 @@ STORAGE: tuple[Data, ...] = (
 
 
 def cluster(seed: int) -> list[commands.Command]:
-    """Storage, four nodes, three running pods and four that wait, and then what may happen."""
+    """Return the commands for storage, four nodes, three running pods and four waiting ones, then random changes."""
     pick = Random(seed)
     listed = [nodes(pick, name) for name in ("n1", "n2", "n3", "n4")]
     listed += [pods(pick, number, bound=1) for number in (1, 2, 3)]
@@ -391,7 +391,7 @@ ADDED = {
 
 
 def configuration(**arguments: dict[str, Any]) -> dict[str, Any]:
-    """One profile with ``arguments`` (plugin → arguments)."""
+    """Return one profile with ``arguments`` (plugin → arguments)."""
     configs = [{"name": name, "args": args} for name, args in arguments.items()]
     profile = {"schedulerName": "default-scheduler", "pluginConfig": configs}
     version = "kubescheduler.config.k8s.io/v1"

@@ -1,6 +1,6 @@
-"""What must hold of a simulation after every command. Each check raises AssertionError.
+"""Invariants of a simulation after every command. Each check raises AssertionError.
 
-Most checks are about one scheduler and what it sees of the API server: ``seen_by`` gives all that schedule.
+Most checks concern one scheduler and its view of the API server: ``seen_by`` returns all that schedule.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from scheduler_engine.trace.events import (
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A simulation as one of its schedulers sees it; ``late``: it gets no watch events now."""
+class SchedulerView:
+    """A simulation as one of its schedulers sees it. ``late``: it receives no watch events now."""
 
     replica: str
     scheduler: Scheduler
@@ -44,14 +44,14 @@ class Seen:
         return self.api.known is not None or bool(self.scheduler.unheard)
 
 
-def seen_by(simulation: Simulation) -> list[Seen]:
-    """By each scheduler that works or stands still."""
+def seen_by(simulation: Simulation) -> list[SchedulerView]:
+    """Return the view of each scheduler that is working or paused."""
     members = simulation.replicas.leaders()
-    return [Seen(item.name, item.scheduler, item.connection) for item in members if item.scheduler is not None]
+    return [SchedulerView(item.name, item.scheduler, item.connection) for item in members if item.scheduler is not None]
 
 
 def several_have_scheduled_at_once(simulation: Simulation) -> bool:
-    """Whether two replicas ever did, be it within one command."""
+    """Return True if two replicas ever did, even within one command."""
     at_work: dict[str, bool] = {}
     for entry in simulation.recorder.entries:
         match entry.event:
@@ -65,7 +65,7 @@ def several_have_scheduled_at_once(simulation: Simulation) -> bool:
 
 
 def described(simulation: Simulation) -> tuple[Any, ...]:
-    """What a refused command must leave as it was."""
+    """Return the state that a refused command must not change."""
     scheduler = simulation.scheduler
     lanes = {lane: [info.pod.key for info in infos] for lane, infos in scheduler.queue.lanes().items()}
     cycles = [(cycle.number, cycle.stage, cycle.note) for cycle in (scheduler.cycle, *scheduler.bindings) if cycle]
@@ -93,7 +93,7 @@ def described(simulation: Simulation) -> tuple[Any, ...]:
 
 
 def amounts(info: NodeInfo) -> tuple[Any, ...]:
-    """The aggregates of a NodeInfo, whatever the order of its pods. Amounts of zero are as good as none."""
+    """Return the aggregates of a NodeInfo, in any order of its pods. Zero amounts count as absent."""
     return (
         sorted(item.pod.uid for item in info.pods),
         sorted(item.pod.uid for item in info.pods_with_affinity),
@@ -113,36 +113,36 @@ def names(infos: Any) -> list[str]:
     return sorted(info.name for info in infos)
 
 
-def pods(seen: Seen) -> list[Pod]:
-    return [pod for pod in seen.api.list("Pod") if isinstance(pod, Pod)]
+def pods(view: SchedulerView) -> list[Pod]:
+    return [pod for pod in view.api.list("Pod") if isinstance(pod, Pod)]
 
 
-def under_way(seen: Seen) -> list[str]:
-    scheduler = seen.scheduler
+def under_way(view: SchedulerView) -> list[str]:
+    scheduler = view.scheduler
     return [cycle.pod.uid for cycle in (scheduler.cycle, *scheduler.bindings) if cycle is not None]
 
 
-def is_there(seen: Seen, pod: Pod) -> bool:
-    """Neither deleted nor finished, as one that is still being bound may be."""
-    stored = seen.api.pod(pod.key)
+def is_there(view: SchedulerView, pod: Pod) -> bool:
+    """Return True if the pod is neither deleted nor finished, unlike one whose binding continues."""
+    stored = view.api.pod(pod.key)
     return stored is not None and stored.uid == pod.uid and not stored.finished
 
 
-def parts_are_sound(seen: Seen) -> None:
-    seen.scheduler.queue.check()
-    seen.scheduler.cache.check()
+def parts_are_sound(view: SchedulerView) -> None:
+    view.scheduler.queue.check()
+    view.scheduler.cache.check()
 
 
 def everybody_has_seen_everything(simulation: Simulation) -> None:
     api = simulation.api
-    late = [seen.scheduler.watch for seen in seen_by(simulation) if seen.late]
+    late = [view.scheduler.watch for view in seen_by(simulation) if view.late]
     for watch in api.watches:
         if not any(watch is item for item in late):
             assert watch.position == api.events_before + len(api.events)
 
 
 def unfinished_pods_are_indexed(simulation: Simulation) -> None:
-    """The API server's index says what a look at every pod says."""
+    """Assert that the API server's index agrees with a scan of every pod."""
     api, index = simulation.api, simulation.api.pod_index
     unfinished = [pod for pod in api.pods() if not pod.finished]
     namespaces = dict.fromkeys(pod.namespace for pod in unfinished)
@@ -155,48 +155,48 @@ def unfinished_pods_are_indexed(simulation: Simulation) -> None:
         assert api.unfinished_on(node) == [pod for pod in api.pods_on(node) if not pod.finished]
 
 
-def every_pod_to_be_scheduled_is_in_one_place(seen: Seen) -> None:
-    queue = seen.scheduler.queue
+def every_pod_to_be_scheduled_is_in_one_place(view: SchedulerView) -> None:
+    queue = view.scheduler.queue
     queued = [info.pod.uid for infos in queue.lanes().values() for info in infos]
-    cycles = under_way(seen)
-    stored = {pod.uid for pod in pods(seen)}
-    # Of a pod whose name another one has taken meanwhile, upstream forgets that it is in flight.
+    cycles = under_way(view)
+    stored = {pod.uid for pod in pods(view)}
+    # If another pod has taken the name meanwhile, upstream forgets that the first one is in flight.
     over = set(queue.active_q.in_flight.pods) - set(cycles)
-    assert not over & stored, "an attempt that is over is still in flight"
-    profiles = seen.scheduler.profiles
+    assert not over & stored, "a finished attempt is still in flight"
+    profiles = view.scheduler.profiles
     wanted = [
         pod.uid
-        for pod in pods(seen)
+        for pod in pods(view)
         if not pod.node_name and not pod.finished and not pod.terminating and pod.scheduler_name in profiles
     ]
     assert sorted(queued) == sorted(uid for uid in wanted if uid not in cycles)
     assert len(cycles) == len(set(cycles))
 
 
-def queue_holds_what_the_api_server_holds(seen: Seen) -> None:
-    stored = {pod.uid: pod for pod in pods(seen)}
-    for infos in seen.scheduler.queue.lanes().values():
+def queue_holds_what_the_api_server_holds(view: SchedulerView) -> None:
+    stored = {pod.uid: pod for pod in pods(view)}
+    for infos in view.scheduler.queue.lanes().values():
         for info in infos:
             assert info.pod is stored[info.pod.uid]
 
 
-def cache_holds_what_the_api_server_holds(seen: Seen) -> None:
-    scheduler, cache = seen.scheduler, seen.scheduler.cache
-    stored = {pod.uid: pod for pod in pods(seen) if pod.node_name and not pod.finished}
+def cache_holds_what_the_api_server_holds(view: SchedulerView) -> None:
+    scheduler, cache = view.scheduler, view.scheduler.cache
+    stored = {pod.uid: pod for pod in pods(view) if pod.node_name and not pod.finished}
     known = {uid: state.pod for uid, state in cache.pod_states.items() if uid not in cache.assumed_pods}
     assert known == stored
     assert all(known[uid] is stored[uid] for uid in known)
-    assert set(cache.assumed_pods) <= set(under_way(seen))
+    assert set(cache.assumed_pods) <= set(under_way(view))
     if not scheduler.bindings and scheduler.cycle is None:
         assert not cache.assumed_pods
-    nodes = {node.name: node for node in seen.api.list("Node")}
+    nodes = {node.name: node for node in view.api.list("Node")}
     assert {name: info.node for name, info in cache.nodes.items() if info.node is not None} == nodes
     for name, info in cache.nodes.items():
         assert info.node is nodes.get(name)
 
 
-def aggregates_are_sums_over_the_pods(seen: Seen) -> None:
-    for info in seen.scheduler.cache.nodes.values():
+def aggregates_are_sums_over_the_pods(view: SchedulerView) -> None:
+    for info in view.scheduler.cache.nodes.values():
         fresh = NodeInfo()
         for item in info.pods:
             fresh.add_pod(item.pod)
@@ -206,13 +206,13 @@ def aggregates_are_sums_over_the_pods(seen: Seen) -> None:
             assert info.used_ports.keys() == set(ports)
 
 
-def snapshot_equals_a_fresh_one(seen: Seen) -> None:
-    cache, snapshot = copy.deepcopy((seen.scheduler.cache, seen.scheduler.snapshot))
+def snapshot_equals_a_fresh_one(view: SchedulerView) -> None:
+    cache, snapshot = copy.deepcopy((view.scheduler.cache, view.scheduler.snapshot))
     cache.recorder = None
     cache.update_snapshot(snapshot)
     fresh = Snapshot()
     cache.update_snapshot(fresh)
-    # A node that changed its zone keeps its old place in the list, as upstream.
+    # A node whose zone changed keeps its old place in the list, as upstream.
     assert names(snapshot.list()) == names(fresh.list()) == sorted(cache.node_tree.list())
     assert names(snapshot.have_pods_with_affinity()) == names(fresh.have_pods_with_affinity())
     assert names(snapshot.have_pods_with_required_anti_affinity()) == names(
@@ -227,24 +227,26 @@ def snapshot_equals_a_fresh_one(seen: Seen) -> None:
 LOST = "error updating the pod's status"
 
 
-def api_server_was_not_told(seen: Seen, pod: Pod) -> bool:
-    """Whether the nominator rightly holds something else than the pod's status, as upstream: what the last attempt
-    decided. Either its write was lost, or it decided for what the pod had when it was popped and so wrote nothing,
-    while somebody else had changed the nomination. The next update of the pod that the scheduler sees ends the latter.
+def api_server_was_not_told(view: SchedulerView, pod: Pod) -> bool:
+    """Return True if the nominator may differ from the pod's status, as upstream.
+
+    The nominator then holds the last attempt's decision. Either its write was lost, or the attempt compared with the
+    nomination at its Pop and wrote nothing, while somebody else had changed the nomination. In the latter case the
+    scheduler's next update of the pod ends the difference.
     """
-    told = [entry for entry in seen.scheduler.recorder.entries if concerns(entry, seen.replica, pod.key)][::-1]
-    decided = next((entry.event for entry in told if isinstance(entry.event, CycleFinished)), None)
-    popped = next((entry.event for entry in told if isinstance(entry.event, CycleStarted)), None)
-    if decided is None or popped is None or decided.node != seen.scheduler.queue.nominator.nodes.get(pod.uid, ""):
+    entries = [entry for entry in view.scheduler.recorder.entries if concerns(entry, view.replica, pod.key)][::-1]
+    decided = next((entry.event for entry in entries if isinstance(entry.event, CycleFinished)), None)
+    popped = next((entry.event for entry in entries if isinstance(entry.event, CycleStarted)), None)
+    if decided is None or popped is None or decided.node != view.scheduler.queue.nominator.nodes.get(pod.uid, ""):
         return False
     if LOST in decided.message:
         return True
-    wrote_nothing = [type(entry.event) for entry in told[:2]] == [CycleFinished, EventRecorded]
-    return decided.node == popped.nominated_node and (seen.late or wrote_nothing)
+    wrote_nothing = [type(entry.event) for entry in entries[:2]] == [CycleFinished, EventRecorded]
+    return decided.node == popped.nominated_node and (view.late or wrote_nothing)
 
 
 def concerns(entry: Entry, replica: str, key: str) -> bool:
-    """Whether it tells what this replica decided about the pod, or what anybody wrote into it."""
+    """Return True for this replica's decisions about the pod, and for anybody's writes to it."""
     match entry.event:
         case CycleStarted(pod=pod) | CycleFinished(pod=pod):
             return pod == key and entry.replica == replica
@@ -255,9 +257,9 @@ def concerns(entry: Entry, replica: str, key: str) -> bool:
     return False
 
 
-def nominations_are_of_pods_that_wait(seen: Seen) -> None:
-    queue = seen.scheduler.queue
-    stored = {pod.uid: pod for pod in pods(seen)}
+def nominations_are_of_pods_that_wait(view: SchedulerView) -> None:
+    queue = view.scheduler.queue
+    stored = {pod.uid: pod for pod in pods(view)}
     for uid in queue.nominator.nodes:
         assert uid in stored
         assert not stored[uid].node_name
@@ -265,34 +267,34 @@ def nominations_are_of_pods_that_wait(seen: Seen) -> None:
     for lane, infos in queue.lanes().items():
         for info in infos if lane != "gated" else ():
             if queue.nominator.nodes.get(info.pod.uid, "") != info.pod.nominated_node_name:
-                assert api_server_was_not_told(seen, info.pod)
+                assert api_server_was_not_told(view, info.pod)
 
 
-def world_agrees_on_queue(seen: Seen, world: World) -> None:
-    queue = seen.scheduler.queue
-    told = {key: place.lane for key, place in world.queue.items()}
+def world_agrees_on_queue(view: SchedulerView, world: World) -> None:
+    queue = view.scheduler.queue
+    lanes = {key: place.lane for key, place in world.queue.items()}
     known = {info.pod.key: lane for lane, infos in queue.lanes().items() for info in infos}
-    stored = {pod.uid: pod for pod in pods(seen)}
+    stored = {pod.uid: pod for pod in pods(view)}
     for uid in queue.active_q.in_flight.pods:
         if uid in stored:
             known[stored[uid].key] = "inFlight"
     deleted = [key for key in queue.active_q.in_flight.pod_keys() if key not in known]
-    assert {key: lane for key, lane in told.items() if key not in deleted} == known
-    if not seen.late:
+    assert {key: lane for key, lane in lanes.items() if key not in deleted} == known
+    if not view.late:
         nominated = {ref.key: node for node, refs in queue.nominator.nominated_pods.items() if node for ref in refs}
         assert world.nominations == nominated
 
 
-def world_agrees_on_lanes(seen: Seen, world: World) -> None:
-    """Their order, and what is known of each pod there: attempts, when it came and when it may go on."""
-    for lane, infos in seen.scheduler.queue.lanes().items():
-        told = world.lane(lane)
+def world_agrees_on_lanes(view: SchedulerView, world: World) -> None:
+    """Assert the pods' order, attempts, times of arrival and expiry in each lane."""
+    for lane, infos in view.scheduler.queue.lanes().items():
+        queued_pods = world.lane(lane)
         if lane == "activeQ":
-            told = sorted(told, key=by_priority)
+            queued_pods = sorted(queued_pods, key=by_priority)
         elif lane in ("backoffQ", "errorBackoffQ"):
-            told = sorted(told, key=by_expiry)
-        assert [queued.move.pod for queued in told] == [info.pod.key for info in infos]
-        for queued, info in zip(told, infos, strict=True):
+            queued_pods = sorted(queued_pods, key=by_expiry)
+        assert [queued.move.pod for queued in queued_pods] == [info.pod.key for info in infos]
+        for queued, info in zip(queued_pods, infos, strict=True):
             move = queued.move
             assert (move.uid, move.attempts, move.timestamp_us) == (info.pod.uid, info.attempts, info.timestamp_us)
             assert (move.unschedulable_plugins, move.gating_plugin) == (
@@ -301,44 +303,44 @@ def world_agrees_on_lanes(seen: Seen, world: World) -> None:
             )
 
 
-def world_agrees_on_events_in_flight(seen: Seen, world: World) -> None:
-    in_flight = seen.scheduler.queue.active_q.in_flight
-    stored = {pod.uid: pod.key for pod in pods(seen)}
+def world_agrees_on_events_in_flight(view: SchedulerView, world: World) -> None:
+    in_flight = view.scheduler.queue.active_q.in_flight
+    stored = {pod.uid: pod.key for pod in pods(view)}
     for uid in in_flight.pods:
         if uid in stored:
             noted = [str(event.event) for event in in_flight.events_since(uid) or ()]
-            told = [name for name, _ in world.noted.get(stored[uid], ())]
-            assert told == noted, (stored[uid], told, noted)
+            events = [name for name, _ in world.noted.get(stored[uid], ())]
+            assert events == noted, (stored[uid], events, noted)
 
 
-def world_agrees_on_cache(seen: Seen, world: World) -> None:
-    """The live list apart from the snapshot, which is older."""
-    cache, snapshot, told = seen.scheduler.cache, seen.scheduler.snapshot, world.cache
-    assert [(info.name, info.generation, info.ghost) for info in told.recent()] == [
+def world_agrees_on_cache(view: SchedulerView, world: World) -> None:
+    """Check the live list, then the snapshot, which is older."""
+    cache, snapshot, folded = view.scheduler.cache, view.scheduler.snapshot, world.cache
+    assert [(info.name, info.generation, info.ghost) for info in folded.recent()] == [
         (name, info.generation, info.node is None) for name, info in cache.nodes.items()
     ]
-    assert {uid: (held.key, held.node) for uid, held in told.pods.items()} == {
+    assert {uid: (held.key, held.node) for uid, held in folded.pods.items()} == {
         uid: (state.pod.key, state.pod.node_name) for uid, state in cache.pod_states.items()
     }
-    assert told.assumed.keys() == cache.assumed_pods.keys()
-    if seen.scheduler.recorder.full:
-        assert told.zones == cache.node_tree.zones()
-        assert told.order == tuple(cache.node_tree.list())
-    assert told.copied == {name: info.generation for name, info in snapshot.node_info_map.items()}
-    assert told.lists.nodes == tuple(info.name for info in snapshot.node_info_list)
-    assert told.lists.with_affinity == tuple(info.name for info in snapshot.nodes_with_affinity)
+    assert folded.assumed.keys() == cache.assumed_pods.keys()
+    if view.scheduler.recorder.full:
+        assert folded.zones == cache.node_tree.zones()
+        assert folded.order == tuple(cache.node_tree.list())
+    assert folded.copied == {name: info.generation for name, info in snapshot.node_info_map.items()}
+    assert folded.lists.nodes == tuple(info.name for info in snapshot.node_info_list)
+    assert folded.lists.with_affinity == tuple(info.name for info in snapshot.nodes_with_affinity)
     apart = tuple(info.name for info in snapshot.nodes_with_required_anti_affinity)
-    assert told.lists.with_required_anti_affinity == apart
-    assert set(told.lists.claims) == snapshot.used_pvc_set.keys()
-    for name, info in cache.nodes.items() if not seen.late else ():
-        copy = told.node_info(name)
+    assert folded.lists.with_required_anti_affinity == apart
+    assert set(folded.lists.claims) == snapshot.used_pvc_set.keys()
+    for name, info in cache.nodes.items() if not view.late else ():
+        copy = folded.node_info(name)
         assert copy is not None
         assert node_info(copy) == node_info(info), (node_info(copy), node_info(info))
 
 
-def world_agrees_on_placement(seen: Seen, world: World) -> None:
-    cache = seen.scheduler.cache
-    stored = {pod.key: pod for pod in pods(seen)}
+def world_agrees_on_placement(view: SchedulerView, world: World) -> None:
+    cache = view.scheduler.cache
+    stored = {pod.key: pod for pod in pods(view)}
     assert world.pods.keys() == stored.keys()
     assumed = {
         cache.pod_states[uid].pod.key: cache.pod_states[uid].pod.node_name
@@ -349,16 +351,16 @@ def world_agrees_on_placement(seen: Seen, world: World) -> None:
         assert state.pod.manifest == stored[key].manifest
         assert state.assumed_on == assumed.get(key, "")
     known = {
-        name: {item.pod.key for item in info.pods if is_there(seen, item.pod)} for name, info in cache.nodes.items()
+        name: {item.pod.key for item in info.pods if is_there(view, item.pod)} for name, info in cache.nodes.items()
     }
-    told = {name: set(keys) for name, keys in world.pods_on.items()}
-    assert {name: keys for name, keys in told.items() if keys} == {name: keys for name, keys in known.items() if keys}
+    placed = {name: set(keys) for name, keys in world.pods_on.items()}
+    assert {name: keys for name, keys in placed.items() if keys} == {name: keys for name, keys in known.items() if keys}
     assert {name for name, node in world.nodes.items() if not node.ghost} == {
-        node.name for node in seen.api.list("Node")
+        node.name for node in view.api.list("Node")
     }
-    if seen.scheduler.recorder.full:
+    if view.scheduler.recorder.full:
         assert world.cache.order == tuple(cache.node_tree.list())
-    assert world.clock_us <= seen.scheduler.timeline.now_us
+    assert world.clock_us <= view.scheduler.timeline.now_us
 
 
 OF_ITSELF = (parts_are_sound, aggregates_are_sums_over_the_pods, snapshot_equals_a_fresh_one)
@@ -368,9 +370,9 @@ WITH_THE_API_SERVER = (
     cache_holds_what_the_api_server_holds,
     nominations_are_of_pods_that_wait,
 )
-"""These do not hold while events of a pod come late; they do again once these have come."""
+"""Invariants that may fail while a pod's events are delayed. They hold again once these have arrived."""
 
 
-def check(seen: Seen) -> None:
-    for holds in OF_ITSELF if seen.scheduler.unheard else (*OF_ITSELF, *WITH_THE_API_SERVER):
-        holds(seen)
+def check(view: SchedulerView) -> None:
+    for holds in OF_ITSELF if view.scheduler.unheard else (*OF_ITSELF, *WITH_THE_API_SERVER):
+        holds(view)

@@ -1,4 +1,4 @@
-"""What the API server adds to a new object, and why it refuses one."""
+"""Defaults that admission adds to a new object, and reasons why it refuses one."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def tolerations(pod: Pod) -> list[tuple[str, str, int | None]]:
         ),
     ],
     ids=[
-        "every pod stays 300 s on a node that is not ready or unreachable",
-        "a pod that says how long it stays is believed",
-        "a toleration of every effect speaks of NoExecute, too",
-        "who tolerates everything needs nothing",
-        "a toleration of another effect says nothing",
-        "nor does one of the same key",
-        "a Burstable pod copes with memory pressure",
-        "a Guaranteed pod copes with memory pressure",
-        "what is there is not added twice",
+        "every pod tolerates a not-ready or unreachable node for 300 s",
+        "the pod's own tolerationSeconds stay",
+        "a toleration of every effect includes NoExecute",
+        "a pod that tolerates everything gets none",
+        "a toleration of another effect does not count",
+        "nor does one with the same key",
+        "a Burstable pod tolerates memory pressure",
+        "a Guaranteed pod tolerates memory pressure",
+        "an existing toleration is not added twice",
     ],
 )
 def test_default_tolerations(builder: PodBuilder, expected: list[tuple[str, str, int | None]]) -> None:
@@ -100,9 +100,9 @@ def test_a_pod_applied_again_keeps_its_default_tolerations() -> None:
         "a class may forbid its pods to preempt",
         "system-node-critical is known",
         "system-cluster-critical is known",
-        "the number of the class may be given",
-        "the policy of the class may be given",
-        "the policy without a class may be given",
+        "the number of the class may be set",
+        "the policy of the class may be set",
+        "the policy may be set without a class",
         "a number without a class may preempt",
     ],
 )
@@ -271,7 +271,7 @@ def test_overheads_that_are_refused(builder: PodBuilder, text: str) -> None:
         (make_pod("p").node_selector({"zone": "a"}), {"zone": "a", "disk": "ssd"}),
         (make_pod("p").node_selector({"disk": "ssd"}), {"disk": "ssd"}),
     ],
-    ids=["alone", "beside the pod's own", "where the pod says the same"],
+    ids=["alone", "beside the pod's own", "when the pod has the same"],
 )
 def test_the_node_selector_of_a_runtime_class_holds_for_its_pods(builder: PodBuilder, selector: dict[str, str]) -> None:
     runtime_class = kata(scheduling={"nodeSelector": {"disk": "ssd"}})
@@ -287,7 +287,7 @@ def test_a_node_selector_against_that_of_the_runtime_class_is_refused() -> None:
 
 
 def scheduled(pod: Pod | None) -> list[tuple[str, str, str, str]]:
-    """Type, status, reason and message of the conditions."""
+    """Return type, status, reason and message of the conditions."""
     fields = ("type", "status", "reason", "message")
     return [tuple(item.get(name, "") for name in fields) for item in pod.conditions] if pod else []
 
@@ -306,8 +306,8 @@ SAID = {"type": "PodScheduled", "status": "False", "reason": "Mine"}
     ],
     ids=[
         "a gated pod says so in its status",
-        "beside what its status says already",
-        "unless it speaks of PodScheduled itself",
+        "beside the existing conditions of its status",
+        "unless its status has PodScheduled",
         "a pod without gates does not",
     ],
 )
@@ -345,7 +345,7 @@ def test_a_number_alone_is_refused_as_in_a_cluster(builder: PodBuilder, computed
 
 
 def test_the_default_class_is_that_with_the_smallest_number() -> None:
-    """Two of them can only come about by a race, or by hand in an import."""
+    """Two default classes occur only by a race, or by hand in an import."""
     simulation = Simulation(priority_numbers=False)
     for name, value in (("more", 9), ("less", 7)):
         manifest = {**make_priority_class(name, value, default=True), "metadata": {"name": name, "uid": name}}
@@ -356,22 +356,22 @@ def test_the_default_class_is_that_with_the_smallest_number() -> None:
     assert (pod.priority, pod.spec["priorityClassName"]) == (7, "less")
 
 
-def test_the_classes_of_the_system_are_there_and_stay() -> None:
+def test_the_system_classes_exist_and_stay() -> None:
     simulation = Simulation()
     classes = {item.name: item for item in simulation.api.list("PriorityClass")}
     assert {name: item.manifest["value"] for name, item in classes.items()} == {
         "system-node-critical": 2_000_001_000,
         "system-cluster-critical": 2_000_000_000,
     }
-    given = make_priority_class("system-node-critical", 2_000_001_000)
+    priority_class = make_priority_class("system-node-critical", 2_000_001_000)
     refused = (
         commands.Delete("PriorityClass", "system-node-critical"),
-        commands.Replace("PriorityClass", "system-node-critical", given),
+        commands.Replace("PriorityClass", "system-node-critical", priority_class),
     )
     for command in refused:
         with pytest.raises(Rejected, match="this is a system priority class and cannot be deleted"):
             simulation.execute(command)
-    simulation.execute(commands.Apply((given,)))
+    simulation.execute(commands.Apply((priority_class,)))
     assert len(list(simulation.api.list("PriorityClass"))) == 2
 
 
@@ -391,5 +391,5 @@ def test_templates_with_a_number_get_no_pods() -> None:
     simulation.execute(commands.Apply((owner,)))
     simulation.execute(commands.Advance(1))
     assert simulation.api.pods() == []
-    told = [entry.event.message for entry in simulation.recorder.entries if isinstance(entry.event, EventRecorded)]
-    assert any("must not be provided in pod spec" in text for text in told)
+    messages = [entry.event.message for entry in simulation.recorder.entries if isinstance(entry.event, EventRecorded)]
+    assert any("must not be provided in pod spec" in text for text in messages)

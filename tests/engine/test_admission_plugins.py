@@ -1,4 +1,4 @@
-"""Admission plugins that are off by default: what they refuse when they are switched on, and whom they leave alone."""
+"""Admission plugins that are off by default: what they refuse when enabled, and which objects they skip."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def test_switched_on_it_refuses_another_topology_key_in_kubernetes_words() -> No
     "pod",
     [
         pytest.param(apart(HOSTNAME), id="by node"),
-        pytest.param(apart(ZONE, weight=10), id="where it is only preferred"),
-        pytest.param(make_pod("apart").affinity(ZONE, {"app": "web"}).obj(), id="where pods seek company"),
-        pytest.param(make_pod("apart").obj(), id="where a pod says nothing"),
+        pytest.param(apart(ZONE, weight=10), id="when it is only preferred"),
+        pytest.param(make_pod("apart").affinity(ZONE, {"app": "web"}).obj(), id="for affinity"),
+        pytest.param(make_pod("apart").obj(), id="for a pod without affinity"),
     ],
 )
 def test_it_leaves_other_pods_alone(pod: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ def test_the_second_of_two_terms_counts_too() -> None:
     assert refusal(begun(ON), commands.Apply((pod,))) == [REFUSED]
 
 
-def test_pods_that_are_there_stay_and_cannot_be_edited_but_resized() -> None:
+def test_existing_pods_stay_and_can_only_be_resized() -> None:
     pod = make_pod("apart").cpu("100m").label("app", "web").anti_affinity(ZONE, {"app": "web"}).obj()
     simulation = begun(commands.Apply((pod,)), commands.Run(), ON)
     label = {"metadata": {"labels": {"tier": "front"}}}
@@ -102,9 +102,9 @@ def test_a_controller_learns_of_the_refusal_and_tries_again_when_it_is_off() -> 
     workload = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec}
     simulation = begun(ON, commands.Apply((workload,)), commands.Advance(5))
     assert simulation.api.pods() == []
-    told = "\n".join(line(entry.event) for entry in simulation.recorder.entries)
-    assert "FailedCreate" in told
-    assert "but only key kubernetes.io/hostname is allowed" in told
+    text = "\n".join(line(entry.event) for entry in simulation.recorder.entries)
+    assert "FailedCreate" in text
+    assert "but only key kubernetes.io/hostname is allowed" in text
     simulation.execute(OFF)
     simulation.execute(commands.Advance(600))
     assert [pod.node_name for pod in simulation.api.pods()] == ["n1"]

@@ -1,4 +1,4 @@
-"""Privileged containers are accepted, as in every kubeadm cluster, unless a simulation is told otherwise."""
+"""Privileged containers are accepted, as in every kubeadm cluster, unless a simulation forbids them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORBIDDEN = "privileged: Forbidden: disallowed by cluster policy"
 
 
 def agent() -> dict[str, Any]:
-    """A pod as network plugins have it."""
+    """Return a pod as network plugins create it."""
     pod: dict[str, Any] = make_pod("agent").obj()
     host = {"hostNetwork": True, "hostPID": True, "hostIPC": True}
     pod["spec"] = {**pod["spec"], **host}
@@ -66,11 +66,11 @@ def test_a_log_says_when_privileged_containers_were_refused_and_nothing_when_not
         replay({**log, "allow_privileged": "no"})
 
 
-def test_a_log_made_before_there_was_the_setting_replays_the_same() -> None:
-    """What was refused stands in no log, so that both rules do the same with one made under the stricter."""
-    given = [commands.Apply((make_node("n1").obj(), make_pod("web").obj())), commands.Run()]
-    assert trace_digest(replay(make_log(1, None, given))) == trace_digest(
-        replay(make_log(1, None, given, allow_privileged=False))
+def test_a_log_from_before_the_setting_replays_the_same() -> None:
+    """A log holds no refused commands, so both rules replay a log recorded under the stricter one alike."""
+    steps = [commands.Apply((make_node("n1").obj(), make_pod("web").obj())), commands.Run()]
+    assert trace_digest(replay(make_log(1, None, steps))) == trace_digest(
+        replay(make_log(1, None, steps, allow_privileged=False))
     )
 
 

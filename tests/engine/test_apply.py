@@ -1,4 +1,4 @@
-"""Applying a manifest again: what it gives counts, what it no longer gives goes, what others have written stays."""
+"""Apply a manifest again: its fields win, fields it dropped are removed, and fields written by others stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Manifest = dict[str, Any]
 
 
 def without(manifest: Manifest, field: str) -> Manifest:
-    """A manifest without one field of its spec."""
+    """Return the manifest without one field of its spec."""
     return {**manifest, "spec": {name: value for name, value in manifest["spec"].items() if name != field}}
 
 
@@ -59,7 +59,7 @@ def test_another_strategy_does_not_inherit_the_defaults_of_the_old_one() -> None
     assert deployment(simulation).spec["strategy"] == {"type": "Recreate"}
 
 
-def test_a_field_that_is_given_as_null_goes() -> None:
+def test_a_field_set_to_null_is_removed() -> None:
     simulation = world.cluster(web(minReadySeconds=5))
     world.apply(simulation, web(minReadySeconds=None))
     assert "minReadySeconds" not in deployment(simulation).spec
@@ -73,7 +73,7 @@ def test_the_same_manifest_twice_writes_nothing() -> None:
     assert simulation.api.resource_version == version
 
 
-def test_a_node_stays_cordoned_and_keeps_what_others_noted_on_it() -> None:
+def test_a_node_stays_cordoned_and_keeps_other_writers_fields() -> None:
     simulation = world.cluster(nodes=1)
     simulation.execute(commands.Cordon("n1"))
     simulation.execute(commands.Usage(node="n1", memory="1Gi"))
@@ -103,7 +103,7 @@ def test_labels_that_were_applied_go_and_others_stay() -> None:
     assert pod.labels == {"app": "b", "by-others": "yes"}
 
 
-def test_an_object_that_nobody_has_applied_is_replaced() -> None:
+def test_an_object_that_was_never_applied_is_replaced() -> None:
     simulation = world.cluster(world.replica_set("web", 1))
     (pod,) = world.pods(simulation)
     labels = {**pod.manifest["metadata"], "labels": {"app": "other"}}
@@ -111,10 +111,10 @@ def test_an_object_that_nobody_has_applied_is_replaced() -> None:
     assert sorted(item.labels["app"] for item in world.pods(simulation)) == ["other", "web"]
 
 
-def test_what_was_applied_to_an_earlier_object_of_that_name_is_forgotten() -> None:
+def test_the_last_applied_state_of_an_earlier_object_of_that_name_is_forgotten() -> None:
     simulation = world.cluster(world.deployment("web", 2))
     world.delete(simulation, "Deployment", "default/web")
-    assert len(simulation.api.applied) == 3, "the nodes' are left"
+    assert len(simulation.api.applied) == 3, "the nodes remain"
     world.apply(simulation, web())
     world.scale(simulation, "Deployment", "web", 4)
     world.apply(simulation, web())
@@ -133,10 +133,10 @@ def test_a_refused_apply_counts_as_none() -> None:
 # --- generations ------------------------------------------------------------------------------------------------------
 
 
-def test_a_generation_counts_changes_of_what_is_wanted() -> None:
+def test_a_generation_counts_changes_of_the_spec() -> None:
     simulation = world.cluster(world.deployment("web", 1))
     world.run(simulation)
-    seen = []
+    observed = []
     for command in (
         commands.Scale("Deployment", "default/web", 2),
         commands.Scale("Deployment", "default/web", 2),
@@ -144,9 +144,9 @@ def test_a_generation_counts_changes_of_what_is_wanted() -> None:
     ):
         simulation.execute(command)
         world.run(simulation)
-        seen.append(deployment(simulation).metadata["generation"])
-        assert deployment(simulation).status["observedGeneration"] == seen[-1]
-    assert seen == [2, 2, 3]
+        observed.append(deployment(simulation).metadata["generation"])
+        assert deployment(simulation).status["observedGeneration"] == observed[-1]
+    assert observed == [2, 2, 3]
 
 
 def test_the_end_of_an_object_is_a_generation_too() -> None:
@@ -159,7 +159,7 @@ def test_the_end_of_an_object_is_a_generation_too() -> None:
     assert pod.metadata["generation"] == 2
 
 
-def test_what_a_manifest_says_of_its_generation_does_not_count() -> None:
+def test_a_manifests_own_generation_is_ignored() -> None:
     simulation = world.cluster(make_pod("p").metadata(generation=7).obj(), make_node("n9").metadata(generation=7).obj())
     (pod,) = world.pods(simulation)
     node = simulation.api.get("Node", "n9")

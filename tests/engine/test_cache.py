@@ -1,4 +1,4 @@
-"""The scheduler cache: seed 001. What each operation does, what it refuses, and what a snapshot copies."""
+"""The scheduler cache (seed 001): what each operation does, what it refuses, and what a snapshot copies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def names(snapshot: Snapshot) -> list[str]:
     return [info.name for info in snapshot.list()]
 
 
-# --- a pod's way -----------------------------------------------------------------------------------------------------
+# --- a pod's lifecycle -----------------------------------------------------------------------------------------------
 
 
 def test_assumed_pod_counts_on_its_node_before_the_api_server_knows(cache: Cache) -> None:
@@ -80,7 +80,7 @@ def test_pod_without_node_name_is_removed_from_where_it_is(cache: Cache) -> None
     [
         pytest.param(30, True, 31, True, id="It expires once more than the ttl has passed since binding finished"),
         pytest.param(30, True, 30, False, id="At the very end of the ttl it is still assumed"),
-        pytest.param(30, False, 1000, False, id="As long as binding runs it does not expire"),
+        pytest.param(30, False, 1000, False, id="It does not expire while binding runs"),
         pytest.param(0, True, 1000, False, id="A ttl of 0, the scheduler's own setting, means never"),
     ],
 )
@@ -107,7 +107,7 @@ REFUSED = [
     pytest.param(
         lambda cache: cache.forget_pod(pod("assumed", "n2")),
         "pod assumed(default/assumed) was assumed on n2 but assigned to n1",
-        id="Forgetting names the node given first, as Kubernetes does",
+        id="Forgetting names the assumed node first, as Kubernetes does",
     ),
     pytest.param(
         lambda cache: cache.add_pod(pod("known")),
@@ -132,7 +132,7 @@ REFUSED = [
     pytest.param(
         lambda cache: cache.get_pod(pod("new")),
         "pod new(default/new) does not exist in scheduler cache",
-        id="An unknown pod cannot be got",
+        id="An unknown pod cannot be read",
     ),
     pytest.param(
         lambda cache: cache.add_pod(pod("new", uid="")),
@@ -145,7 +145,7 @@ REFUSED = [
     pytest.param(
         lambda cache: cache.remove_node(node("n1", make_node("n1").zone("b"))),
         'node "n1" in group ":\\x00:b" was not found',
-        id="A node is looked for in the zone its labels name",
+        id="A node is searched in the zone of its labels",
     ),
 ]
 
@@ -196,7 +196,7 @@ def test_ghost_comes_back_with_its_pods(cache: Cache) -> None:
     cache.check()
 
 
-def test_pod_on_a_node_not_seen_yet_waits_on_a_ghost(cache: Cache) -> None:
+def test_pod_on_an_unknown_node_waits_on_a_ghost(cache: Cache) -> None:
     cache.add_pod(pod("early", "n3"))
     assert cache.nodes["n3"].node is None
     assert cache.add_node(node("n3")).pods[0].pod.name == "early"
@@ -218,7 +218,7 @@ def test_most_recently_changed_node_is_at_the_head(cache: Cache) -> None:
     cache.check()
 
 
-def test_image_is_counted_per_node_and_keeps_the_size_first_seen(cache: Cache) -> None:
+def test_image_is_counted_per_node_and_keeps_its_first_size(cache: Cache) -> None:
     cache.add_node(node("n3", make_node("n3").image("img:1", 500)))
     cache.add_node(node("n4", make_node("n4").image("img:1", 999)))
     states = [cache.dump().nodes[name].image_states["img:1"] for name in ("n3", "n4")]
@@ -232,7 +232,7 @@ def test_image_is_counted_per_node_and_keeps_the_size_first_seen(cache: Cache) -
 # --- snapshots -------------------------------------------------------------------------------------------------------
 
 
-def test_second_snapshot_copies_only_what_changed(cache: Cache) -> None:
+def test_second_snapshot_copies_only_changes(cache: Cache) -> None:
     snapshot = Snapshot()
     assert cache.update_snapshot(snapshot) == ("n2", "n1")
     cache.add_pod(pod("p", "n1"))
@@ -246,9 +246,9 @@ def test_snapshot_does_not_follow_the_cache(cache: Cache) -> None:
     cache.update_snapshot(snapshot)
     cache.add_pod(pod("p", "n3"))
     cache.add_node(node("n4", make_node("n4").image("img:1", 500)))
-    seen = snapshot.get("n3")
-    assert seen is not None
-    assert (len(seen.pods), seen.image_states["img:1"].num_nodes) == (0, 1)
+    info = snapshot.get("n3")
+    assert info is not None
+    assert (len(info.pods), info.image_states["img:1"].num_nodes) == (0, 1)
 
 
 def test_refreshed_copy_is_the_same_object_in_map_and_lists(cache: Cache) -> None:
@@ -317,7 +317,7 @@ def test_snapshot_at_odds_with_the_tree_is_reported_and_mended(cache: Cache) -> 
 # --- trace -----------------------------------------------------------------------------------------------------------
 
 
-def test_trace_tells_what_a_snapshot_walked_over_and_rebuilt(cache: Cache) -> None:
+def test_trace_records_what_a_snapshot_walked_over_and_rebuilt(cache: Cache) -> None:
     snapshot = Snapshot()
     cache.update_snapshot(snapshot, 1)
     cache.add_pod(pod("p", "n1"))
@@ -329,7 +329,7 @@ def test_trace_tells_what_a_snapshot_walked_over_and_rebuilt(cache: Cache) -> No
     assert second == SnapshotTaken(2, 3, ("n1",), "n2", 2, (), None)
 
 
-def test_trace_tells_of_pods_nodes_and_tree(cache: Cache) -> None:
+def test_trace_records_pods_nodes_and_tree(cache: Cache) -> None:
     assert cache.recorder is not None
     cache.assume_pod(pod("p"))
     cache.add_pod(pod("p"))
@@ -345,7 +345,7 @@ def test_trace_tells_of_pods_nodes_and_tree(cache: Cache) -> None:
     ]
 
 
-def test_lean_trace_tells_of_the_tree_only_when_a_snapshot_is_taken() -> None:
+def test_lean_trace_records_the_tree_only_when_a_snapshot_is_taken() -> None:
     recorder = Recorder(full=False)
     cache = Cache(recorder)
     for name in ("n1", "n2", "n3"):

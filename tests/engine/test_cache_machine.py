@@ -1,4 +1,4 @@
-"""Random truthful histories of cache and snapshot: invariants, incremental against plain, copies against originals."""
+"""Random consistent histories of cache and snapshot: invariants, incremental against plain, copies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def node(name: str, zone: str, images: list[str]) -> Node:
 
 
 def described(info: NodeInfo, image_counts: bool = True) -> tuple[Any, ...]:
-    """``image_counts`` leaves out on how many nodes an image is: a snapshot counts them only when this node changes."""
+    """``image_counts=False`` omits how many nodes have an image: a snapshot updates that only with the node."""
     return (
         info.node.manifest if info.node else None,
         [pod.pod.manifest for pod in info.pods],
@@ -58,7 +58,7 @@ def described(info: NodeInfo, image_counts: bool = True) -> tuple[Any, ...]:
 
 
 def content(cache: Cache) -> tuple[Any, ...]:
-    """Everything there is to see of a cache, in order."""
+    """Return all visible state of a cache, in order."""
     dump = cache.dump()
     return (
         [(name, described(info)) for name, info in dump.nodes.items()],
@@ -73,7 +73,7 @@ def content(cache: Cache) -> tuple[Any, ...]:
 
 
 class CacheMachine(RuleBasedStateMachine):
-    """Tells the cache only what could be true, and takes snapshots in between."""
+    """Send the cache only what could be true, and take snapshots in between."""
 
     pods = Bundle("pods")
     assumed = Bundle("assumed")
@@ -121,7 +121,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(target=pods, pod=consumes(assumed), name=NODE_NAMES)
     def assumed_pod_is_confirmed(self, pod: Pod, name: str) -> Pod:
-        """Also one that has expired, and maybe on another node."""
+        """Confirm a pod, even one that has expired, and maybe on another node."""
         confirmed = pod.evolve({"spec": {"nodeName": name}})
         self.cache.add_pod(confirmed)
         return confirmed
@@ -159,7 +159,7 @@ class CacheMachine(RuleBasedStateMachine):
         assert {name: described(info, False) for name, info in self.snapshot.node_info_map.items()} == {
             name: described(info, False) for name, info in plain.node_info_map.items()
         }
-        # The order may be stale (a zone changed), what is listed may not.
+        # The order may be stale (a zone changed), the listed nodes may not.
         for mine, fresh in (
             (self.snapshot.list(), plain.list()),
             (self.snapshot.have_pods_with_affinity(), plain.have_pods_with_affinity()),
@@ -175,7 +175,7 @@ class CacheMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.cache.nodes)
     @rule(pickled=st.booleans())
     def copy_takes_over(self, pickled: bool) -> None:
-        """From here on the history goes on with a copy, which must be as good; the original must not move with it."""
+        """Continue the history with a copy, which must be equal. The original must not change with it."""
         pair = (self.cache, self.snapshot)
         cache, snapshot = pickle.loads(pickle.dumps(pair)) if pickled else copy.deepcopy(pair)
         before = content(self.cache)

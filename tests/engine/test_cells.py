@@ -1,4 +1,4 @@
-"""What plugins say that they decided by leads to what they decided: in every cell of many random histories."""
+"""Plugins' facts lead to their decisions, in every cell of many random histories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.engine.cells import played, watching
 
 
 @pytest.mark.parametrize("tens", range(20))
-def test_the_facts_of_every_cell_conclude_what_was_decided(tens: int) -> None:
+def test_the_facts_of_every_cell_lead_to_its_decision(tens: int) -> None:
     with watching(late=tens % 2 == 1) as cells:
         for seed in range(10 * tens, 10 * tens + 10):
             played(cells, seed)

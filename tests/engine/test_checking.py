@@ -1,4 +1,4 @@
-"""A text of manifests is judged as a whole: everything at its place, whatever it holds, and nothing is changed."""
+"""A text of manifests is checked as a whole: each error at its place, whatever the text, and nothing changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pod(spec: str = "", label: str = "web") -> str:
     return POD.format(spec=spec, label=label)
 
 
-def told(text: str) -> list[tuple[int, int, str]]:
+def places_of_errors(text: str) -> list[tuple[int, int, str]]:
     return [(error.line, error.column, error.path) for error in check_text(text).errors]
 
 
@@ -51,24 +51,24 @@ PLACES: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
         pod("  priority: high\n  tolerationz: []\n  restartPolicy: Sometimes"),
         [(9, 3, "spec.priority"), (10, 3, "spec.tolerationz"), (11, 3, "spec.restartPolicy")],
     ),
-    "the label that is wrong, not the mapping it stands in": (pod(label="a b"), [(7, 5, "metadata.labels")]),
-    "a field given twice, beside other errors": (
+    "the invalid label, not its mapping": (pod(label="a b"), [(7, 5, "metadata.labels")]),
+    "a repeated field, beside other errors": (
         pod("  nodeName: a\n  nodeName: b\n  dnsPolicy: Mine"),
         [(10, 3, "spec.nodeName"), (11, 3, "spec.dnsPolicy")],
     ),
-    "no second error for a field that only has a wrong name": (
+    "no second error for a misspelt field": (
         pod().replace("containers:", "contianers:"),
         [(10, 3, "spec.contianers")],
     ),
-    "no second error for a value that could not be read": (
+    "no second error for an unreadable value": (
         pod("  topologySpreadConstraints: none").replace("  - name: c", "  - name: [c]"),
         [(9, 3, "spec.topologySpreadConstraints"), (11, 5, "spec.containers[0].name")],
     ),
-    "a taint, which Kubernetes looks for elsewhere": (
+    "a taint, which Kubernetes places elsewhere": (
         "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nspec:\n  taints:\n  - key: k\n    effect: Never\n",
         [(7, 5, "metadata.taints[0].effect")],
     ),
-    "the annotations of a template, which Kubernetes calls otherwise": (
+    "the annotations of a template, which Kubernetes names differently": (
         "apiVersion: v1\nkind: ReplicationController\nmetadata: {name: a}\nspec:\n  template:\n    metadata:\n"
         "      labels: {a: b}\n      annotations:\n        a b: c\n    spec: {containers: [{name: c, image: i}]}\n",
         [(9, 9, "spec.template.annotations")],
@@ -82,9 +82,9 @@ PLACES: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
 
 
 @pytest.mark.parametrize("words", PLACES)
-def test_each_error_stands_at_its_place(words: str) -> None:
+def test_each_error_has_its_place(words: str) -> None:
     text, expected = PLACES[words]
-    assert told(text) == expected
+    assert places_of_errors(text) == expected
 
 
 IN_QUOTES = {
@@ -104,12 +104,12 @@ IN_QUOTES = {
 
 
 @pytest.mark.parametrize(("label", "message"), IN_QUOTES.values(), ids=IN_QUOTES)
-def test_quotes_are_advised_around_what_is_written(label: str, message: str) -> None:
+def test_a_hint_suggests_quotes_around_the_value(label: str, message: str) -> None:
     [error] = check_text(pod(label=label)).errors
     assert (error.line, error.path, error.message) == (7, "metadata.labels.app", message)
 
 
-def test_quotes_are_advised_around_what_json_has() -> None:
+def test_quotes_are_suggested_around_a_json_value() -> None:
     [error] = check_text('{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": 1.50}}').errors
     assert error.message == 'must be a text, not a number (1.5); write it in quotes: "1.50"'
 
@@ -129,7 +129,7 @@ def test_defaults_are_filled_in_once_for_errors_and_warnings() -> None:
 def test_an_update_that_is_refused_has_a_place_too() -> None:
     [manifest] = load_manifests("apiVersion: v1\nkind: PersistentVolume\nspec:\n  volumeMode: Block\n")
     error = FieldError("volumeMode", "FieldValueInvalid", 'Invalid value: "Block": field is immutable')
-    assert [(found.line, found.column) for found in located([error], [manifest])] == [(4, 3)]
+    assert [(place.line, place.column) for place in located([error], [manifest])] == [(4, 3)]
 
 
 # --- never a crash ----------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 @given(st.lists(mutated(), min_size=1, max_size=3))
 def test_yaml_and_json_are_judged_alike_but_for_broken_numbers(documents: list[Data]) -> None:
-    """1.0 is a whole number in YAML, but not in JSON, in Kubernetes too."""
+    """1.0 is an integer in YAML, but not in JSON, in Kubernetes too."""
     texts = [json.dumps(document) for document in documents]
     assume(not any(isinstance(value, float) for document in documents for value in leaves(document)))
     as_json = check_text("\n".join(texts))
@@ -176,7 +176,7 @@ def test_yaml_and_json_are_judged_alike_but_for_broken_numbers(documents: list[D
 
 @settings(max_examples=60)
 @given(st.lists(mutated() | KINDED, min_size=1, max_size=4))
-def test_what_is_refused_changes_nothing_and_what_is_wrong_is_refused(manifests: list[Data]) -> None:
+def test_a_refused_text_changes_nothing_and_an_invalid_one_is_refused(manifests: list[Data]) -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((make_node("n1").zone("a").obj(),)))
     before, given_before = held(simulation), json.dumps(manifests)
@@ -192,7 +192,7 @@ def test_what_is_refused_changes_nothing_and_what_is_wrong_is_refused(manifests:
 
 
 def held(simulation: Simulation) -> str:
-    """Everything that is stored, and the trace."""
+    """Return all stored objects, and the trace."""
     objects = [item.manifest for kind in KINDS for item in simulation.api.list(kind)]
     return json.dumps(objects) + str(len(simulation.recorder.entries))
 
@@ -209,12 +209,12 @@ MANY: dict[str, tuple[str, list[int]]] = {
         (pod("  nodeSelector: {beta.kubernetes.io/os: a}") + "---\n") * 1500,
         [0, MOST_ERRORS],
     ),
-    "keys given twice": (pod() + "  hostname: a\n" * 5000, [MOST_ERRORS, 0]),
+    "repeated keys": (pod() + "  hostname: a\n" * 5000, [MOST_ERRORS, 0]),
 }
 
 
 @pytest.mark.parametrize("words", MANY)
-def test_more_than_can_be_told_is_cut_off_and_said_to_be(words: str) -> None:
+def test_a_long_list_of_errors_is_cut_and_says_so(words: str) -> None:
     text, numbers = MANY[words]
     checked = check_text(text)
     assert [len(checked.errors), len(checked.warnings)] == numbers
@@ -228,7 +228,7 @@ def test_a_refusal_says_that_it_lists_only_some_of_its_errors() -> None:
     assert refused.errors[-1].message == "Only the first 1000 errors are listed."
 
 
-def test_a_long_value_is_told_by_its_start() -> None:
+def test_a_long_value_is_quoted_by_its_start() -> None:
     [error] = check_text(pod(label="x" * 500_000)).errors
     assert len(error.message) < 6000
     assert "… (500000 characters): must be no more than 63 characters" in error.message
@@ -242,7 +242,7 @@ NOT_JSON = {
 
 
 @pytest.mark.parametrize("words", NOT_JSON)
-def test_an_object_that_is_no_text_is_refused_in_words(words: str) -> None:
+def test_an_object_that_is_not_text_is_refused(words: str) -> None:
     metadata, told_of = NOT_JSON[words]
     manifest: Data = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
     [error] = validate(manifest)
@@ -274,7 +274,7 @@ COLLISIONS: dict[str, tuple[list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("words", COLLISIONS)
-def test_each_pair_of_ports_that_collide_is_told(words: str) -> None:
+def test_each_pair_of_ports_that_collide_is_reported(words: str) -> None:
     ports, expected = COLLISIONS[words]
     text = pod("  hostNetwork: false") + "    ports:\n" + "".join(f"    - {port}\n" for port in ports)
     places = re.compile(r"\.ports\[(\d+)\]: (.*) port definition with .*\.ports\[(\d+)\]")

@@ -1,4 +1,4 @@
-"""Cluster events: labels, who registered for what, and what an update amounts to."""
+"""Cluster events: labels, registrations, and the events an update causes."""
 
 from __future__ import annotations
 
@@ -37,10 +37,12 @@ ADD_OR_LABEL = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
         ),
         pytest.param(("Pod", ActionType.ADD), ("AssignedPod", ActionType.ADD), True, id="Pod means assigned pods"),
         pytest.param(("Pod", ActionType.ADD), ("UnschedulablePod", ActionType.ADD), True, id="And unscheduled ones"),
-        pytest.param(("AssignedPod", ActionType.ADD), ("Pod", ActionType.ADD), False, id="But not the other way round"),
-        pytest.param(("*", ActionType.ALL), ("Node", ActionType.DELETE), True, id="The wildcard hears of everything"),
+        pytest.param(("AssignedPod", ActionType.ADD), ("Pod", ActionType.ADD), False, id="But not the reverse"),
+        pytest.param(("*", ActionType.ALL), ("Node", ActionType.DELETE), True, id="The wildcard matches everything"),
         pytest.param(("*", ActionType.ADD), ("Node", ActionType.ADD), True, id="Any resource, one action"),
-        pytest.param(("Node", ActionType.ALL), ("*", ActionType.ALL), False, id="No one else hears of the wildcard"),
+        pytest.param(
+            ("Node", ActionType.ALL), ("*", ActionType.ALL), False, id="Only the wildcard matches the wildcard"
+        ),
     ],
 )
 def test_registered_event_matches_incoming_one(
@@ -57,7 +59,7 @@ def test_registered_event_matches_incoming_one(
             ClusterEvent("storage.k8s.io/CSINode", ActionType.UPDATE), "storage.k8s.io/CSINodeUpdate", id="With group"
         ),
         pytest.param(ClusterEvent("*", ActionType.ALL), "*All", id="The wildcard"),
-        pytest.param(UNSCHEDULABLE_TIMEOUT, "UnschedulableTimeout", id="The timeout has a label of its own"),
+        pytest.param(UNSCHEDULABLE_TIMEOUT, "UnschedulableTimeout", id="The timeout has its own label"),
         pytest.param(FORCE_ACTIVATE, "ForceActivate", id="So has activation"),
     ],
 )
@@ -68,29 +70,29 @@ def test_label_of_an_event(event: ClusterEvent, label: str) -> None:
 TAINT = {"key": "k", "effect": "NoSchedule"}
 READY = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
 NODE_UPDATES: list[Any] = [
-    pytest.param({}, {"metadata": {"resourceVersion": "2"}}, [], id="Nothing of interest gives no event"),
+    pytest.param({}, {"metadata": {"resourceVersion": "2"}}, [], id="An irrelevant update gives no event"),
     pytest.param({"spec": {"unschedulable": True}}, {}, ["UpdateNodeTaint"], id="An uncordon counts as a taint"),
     pytest.param({}, {"spec": {"unschedulable": True}}, [], id="A cordon by flag alone gives no event"),
-    pytest.param({}, {"status": {"allocatable": {"cpu": "8"}}}, ["UpdateNodeAllocatable"], id="More room"),
+    pytest.param({}, {"status": {"allocatable": {"cpu": "8"}}}, ["UpdateNodeAllocatable"], id="More capacity"),
     pytest.param(
         {"status": {"allocatable": {"cpu": "1"}}},
         {"status": {"allocatable": {"cpu": "1000m"}}},
         [],
-        id="The same amount written otherwise is no change",
+        id="The same amount in another form is no change",
     ),
-    pytest.param({}, {"spec": {"taints": [TAINT]}}, ["UpdateNodeTaint"], id="A taint more"),
+    pytest.param({}, {"spec": {"taints": [TAINT]}}, ["UpdateNodeTaint"], id="A new taint"),
     pytest.param(
         {"spec": {"taints": [TAINT]}},
         {"spec": {"taints": [{**TAINT, "timeAdded": "2026-01-01T00:00:00Z"}]}},
         ["UpdateNodeTaint"],
-        id="A taint's time is part of it",
+        id="The time of a taint counts",
     ),
-    pytest.param({}, {"status": {"conditions": [READY]}}, ["UpdateNodeCondition"], id="A condition more"),
+    pytest.param({}, {"status": {"conditions": [READY]}}, ["UpdateNodeCondition"], id="A new condition"),
     pytest.param(
         {"status": {"conditions": [READY]}},
         {"status": {"conditions": [{**READY, "lastHeartbeatTime": "2026-01-01T00:00:10Z"}]}},
         [],
-        id="A heartbeat alone is none",
+        id="A heartbeat alone gives no event",
     ),
     pytest.param(
         {"spec": {"unschedulable": True}},
@@ -113,7 +115,7 @@ NODE_UPDATES: list[Any] = [
 
 
 @pytest.mark.parametrize(("old", "new", "actions"), NODE_UPDATES)
-def test_node_update_is_taken_apart(old: dict[str, Any], new: dict[str, Any], actions: list[str]) -> None:
+def test_node_update_is_split_into_events(old: dict[str, Any], new: dict[str, Any], actions: list[str]) -> None:
     base = Node(make_node("n").obj())
     events = node_scheduling_properties_change(base.evolve(new), base.evolve(old))
     assert [str(event) for event in events] == [f"Node{action}" for action in actions]
@@ -125,7 +127,7 @@ def asking(cpu: str) -> list[dict[str, Any]]:
 
 POD_UPDATES: list[Any] = [
     pytest.param(
-        {}, {"status": {"phase": "Pending"}}, ["UnschedulablePodUpdate"], id="Nothing special: the general one"
+        {}, {"status": {"phase": "Pending"}}, ["UnschedulablePodUpdate"], id="Any other update gives the general event"
     ),
     pytest.param({}, {"metadata": {"labels": {"a": "b"}}}, ["UnschedulablePodUpdatePodLabel"], id="A label"),
     pytest.param(
@@ -138,19 +140,19 @@ POD_UPDATES: list[Any] = [
         {"spec": {"containers": asking("1")}},
         {"spec": {"containers": asking("2")}},
         ["UnschedulablePodUpdate"],
-        id="A larger request is nothing special",
+        id="A larger request gives the general event",
     ),
     pytest.param(
         {"spec": {"containers": asking("2")}},
         {"spec": {"containers": [{"name": "main"}]}},
         ["UnschedulablePodUpdatePodScaleDown"],
-        id="A request that goes away",
+        id="A removed request",
     ),
     pytest.param(
         {"spec": {"schedulingGates": [{"name": "a"}, {"name": "b"}]}},
         {"spec": {"schedulingGates": [{"name": "b"}]}},
         ["UnschedulablePodUpdate"],
-        id="One gate of two is nothing special",
+        id="One gate of two gives the general event",
     ),
     pytest.param(
         {"spec": {"schedulingGates": [{"name": "a"}]}},
@@ -168,13 +170,13 @@ POD_UPDATES: list[Any] = [
         {"spec": {"nodeName": "n"}},
         {"spec": {"nodeName": "n"}, "metadata": {"labels": {"a": "b"}}},
         ["AssignedPodUpdatePodLabel"],
-        id="With a node it is an assigned pod",
+        id="A pod with a node is an assigned pod",
     ),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "labels"), POD_UPDATES)
-def test_pod_update_is_taken_apart(old: dict[str, Any], new: dict[str, Any], labels: list[str]) -> None:
+def test_pod_update_is_split_into_events(old: dict[str, Any], new: dict[str, Any], labels: list[str]) -> None:
     base = Pod(make_pod("p").obj())
     events = pod_scheduling_properties_change(base.evolve(new), base.evolve(old))
     assert [str(event) for event in events] == labels

@@ -1,4 +1,4 @@
-"""A refused command calls its fields as Kubernetes or the page does, never by a name of this program."""
+"""A refused command names its fields as Kubernetes or the page does, never by a name of this program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scheduler_engine.testing import make_node, make_pod
 INTERNAL = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 TYPE_OF_PYTHON = re.compile(r"\b(?:NoneType|str|int|float|bool|dict|tuple)\b")
 KUBERNETES = "'my_value'"
-"""In Kubernetes' own words about labels."""
+"""Kubernetes' own text about labels."""
 GOOD: dict[str, Any] = {
     "manifests": [make_node("n2").obj()],
     "manifest": make_pod("web").obj(),
@@ -41,7 +41,7 @@ GOOD: dict[str, Any] = {
     "action": "kill",
     "subresource": "",
 }
-"""A value that a field may have."""
+"""Field → a value it may have."""
 BAD: tuple[Any, ...] = ("", "no_such_thing", "-1", -1, 10**9, True, None, ["x"], {"a_b": 1})
 MEANT: dict[str, dict[str, Any]] = {
     "scale": {"object_kind": "Deployment"},
@@ -49,11 +49,11 @@ MEANT: dict[str, dict[str, Any]] = {
     "usage": {"node": ""},
     "admission": {"plugin": "LimitPodHardAntiAffinityTopology"},
 }
-"""What a command takes instead of ``GOOD``."""
+"""Arguments of commands that replace those of ``GOOD``."""
 
 
 def needed(kind: str) -> dict[str, Any]:
-    """A command in its JSON form, with all fields that have a value in ``GOOD``."""
+    """Return a command in its JSON form, with all fields that have a value in ``GOOD``."""
     known = [*commands.COMMANDS[kind].rows]
     return {"kind": kind} | {name: GOOD[name] for name in known if name in GOOD} | MEANT.get(kind, {})
 
@@ -71,7 +71,7 @@ def wrong(kind: str) -> Iterator[dict[str, Any]]:
 
 @functools.cache
 def world() -> Simulation:
-    """Whoever does something to it copies it."""
+    """Return a shared simulation. Copy it before you change it."""
     simulation = Simulation(undoes=False)
     simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("web").obj())))
     return simulation
@@ -86,20 +86,20 @@ def refusals(data: dict[str, Any]) -> list[FieldError]:
     return []
 
 
-def internal_names(text: str, given: dict[str, Any]) -> list[str]:
-    """List those that are neither written in the command nor, in quotation marks, what has to be written there."""
-    written = json.dumps(given)
+def internal_names(text: str, command: dict[str, Any]) -> list[str]:
+    """List internal names, except those written in the command and quoted values to write there."""
+    written = json.dumps(command)
     text = text.replace(KUBERNETES, "")
     names = [*INTERNAL.findall(text), *TYPE_OF_PYTHON.findall(text)]
-    keys = commands.COMMANDS[given["kind"]].rows
+    keys = commands.COMMANDS[command["kind"]].rows
     return [name for name in names if f'"{name}"' not in written and not (name in keys and f'"{name}"' in text)]
 
 
 @pytest.mark.parametrize("kind", commands.COMMANDS)
-def test_no_message_of_a_command_tells_an_internal_name(kind: str) -> None:
-    told = {str(error): data for data in wrong(kind) for error in refusals(data)}
-    assert told, "something is wrong with each of these"
-    assert {text: names for text, data in told.items() if (names := internal_names(text, data))} == {}
+def test_no_message_of_a_command_has_an_internal_name(kind: str) -> None:
+    by_error = {str(error): data for data in wrong(kind) for error in refusals(data)}
+    assert by_error, "each of these has an error"
+    assert {text: names for text, data in by_error.items() if (names := internal_names(text, data))} == {}
 
 
 def test_every_internal_name_of_a_field_has_another_that_people_know() -> None:
@@ -108,7 +108,7 @@ def test_every_internal_name_of_a_field_has_another_that_people_know() -> None:
     assert not any("_" in name for name in commands.SPELLED.values())
 
 
-def test_a_scenario_names_the_field_as_it_is_written_there(tmp_path: Any) -> None:
+def test_a_scenario_names_the_field_as_written(tmp_path: Any) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(
         "apiVersion: scheduler-sandbox/v1\nkind: Scenario\ntitle: t\n"

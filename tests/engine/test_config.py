@@ -62,7 +62,7 @@ def test_no_configuration_is_the_default_profile() -> None:
     assert profile.percentage_of_nodes_to_score is None
 
 
-def test_an_explicit_zero_percentage_of_a_profile_is_kept_apart_from_none() -> None:
+def test_an_explicit_zero_percentage_of_a_profile_differs_from_none() -> None:
     configuration = load_configuration(
         HEAD | {"percentageOfNodesToScore": 100, "profiles": [{"percentageOfNodesToScore": 0}]}
     )
@@ -71,7 +71,7 @@ def test_an_explicit_zero_percentage_of_a_profile_is_kept_apart_from_none() -> N
 
 
 ORDERS = {
-    "a plugin named at a point goes before the multiPoint list": (
+    "a plugin named at a point comes before the multiPoint list": (
         {"filter": {"enabled": [{"name": "InterPodAffinity"}, {"name": "NodePorts"}]}},
         "filter",
         ["InterPodAffinity", "NodePorts", "NodeUnschedulable", "NodeName", "TaintToleration"],
@@ -86,7 +86,7 @@ ORDERS = {
         "preScore",
         ["TaintToleration", "NodeAffinity"],
     ),
-    "a plugin disabled in multiPoint but named at a point goes last there": (
+    "a plugin disabled in multiPoint but named at a point comes last there": (
         {
             "multiPoint": {"disabled": [{"name": "NodeName"}]},
             "filter": {"enabled": [{"name": "NodeName"}], "disabled": [{"name": "*"}]},
@@ -104,9 +104,9 @@ ORDERS = {
 
 @pytest.mark.parametrize(("plugins", "point", "first"), ORDERS.values(), ids=ORDERS)
 def test_order(plugins: dict[str, Any], point: str, first: list[str]) -> None:
-    found = order(load_configuration(with_plugins(**plugins)), point)
-    assert found[: len(first)] == first
-    assert len(found) == len(set(found))
+    names = order(load_configuration(with_plugins(**plugins)), point)
+    assert names[: len(first)] == first
+    assert len(names) == len(set(names))
 
 
 WEIGHTS = {
@@ -139,15 +139,15 @@ def test_empty_kind_and_version_of_arguments_count_as_missing() -> None:
     }
 
 
-def test_profiles_are_found_by_scheduler_name() -> None:
+def test_profiles_are_looked_up_by_scheduler_name() -> None:
     configuration = load_configuration(HEAD | {"profiles": [{"schedulerName": "a"}, {"schedulerName": "b"}]})
     assert configuration.profile("b") is configuration.profiles[1]
     assert configuration.profile("c") is None
 
 
 REFUSED = {
-    "a list is no configuration": ([], [("", "a KubeSchedulerConfiguration is a mapping of fields, not array")]),
-    "a kind is needed": (
+    "a list is not a configuration": ([], [("", "a KubeSchedulerConfiguration is a mapping of fields, not array")]),
+    "a kind is required": (
         {},
         [("kind", "Object 'Kind' is missing; a configuration has kind KubeSchedulerConfiguration")],
     ),
@@ -161,18 +161,18 @@ REFUSED = {
             )
         ],
     ),
-    "every unknown field is told": (
+    "every unknown field is reported": (
         HEAD | {"percentage": 1, "profiles": [{"plugins": {"filters": {}}}]},
         [
             ("percentage", 'unknown field "percentage"'),
             ("profiles[0].plugins.filters", 'unknown field "profiles[0].plugins.filters"'),
         ],
     ),
-    "an unknown argument of a plugin is told": (
+    "an unknown argument of a plugin is reported": (
         with_args("NodeResourcesFit", strategy="x"),
         [("profiles[0].pluginConfig[0].args.strategy", 'unknown field "profiles[0].pluginConfig[0].args.strategy"')],
     ),
-    "a wrong type is told with Go's text": (
+    "a wrong type is reported with Go's message": (
         with_args("InterPodAffinity", hardPodAffinityWeight=1.5),
         [
             (
@@ -182,7 +182,7 @@ REFUSED = {
             )
         ],
     ),
-    "a text is no list": (
+    "a text is not a list": (
         HEAD | {"profiles": "x"},
         [
             (
@@ -206,7 +206,7 @@ REFUSED = {
         HEAD | {"leaderElection": {"leaseDuration": "15"}},
         [("leaderElection.leaseDuration", 'time: missing unit in duration "15"')],
     ),
-    "all invalid values are told together": (
+    "all invalid values are reported together": (
         HEAD | {"parallelism": 0, "podInitialBackoffSeconds": 0, "percentageOfNodesToScore": 101},
         [
             ("parallelism", "Invalid value: 0: should be an integer value greater than zero"),
@@ -247,7 +247,7 @@ REFUSED = {
             )
         ],
     ),
-    "a missing shape is not spoken of where the real scheduler stops before it crashes": (
+    "a missing shape is not reported where the real scheduler stops before it crashes": (
         with_args(
             "NodeResourcesFit",
             scoringStrategy={"type": "RequestedToCapacityRatio", "resources": [{"name": "cpu", "weight": 101}]},
@@ -291,7 +291,7 @@ REFUSED = {
             )
         ],
     ),
-    "a sum of weights below zero cannot be held against an overflow": (
+    "a negative sum of weights cannot be checked for an overflow": (
         with_plugins(score={"enabled": [{"name": "ImageLocality", "weight": -1}]}),
         [
             (
@@ -310,7 +310,7 @@ REFUSED = {
             )
         ],
     ),
-    "what only an extender looks after is told to a plugin that must be there": (
+    "a resource that only an extender handles is passed to a required plugin": (
         HEAD
         | {
             "profiles": [{"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}}}],
@@ -320,7 +320,7 @@ REFUSED = {
         },
         [("", "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config")],
     ),
-    "extenders that Kubernetes accepts are refused, since nobody would ask them": (
+    "extenders that Kubernetes accepts are refused, as the sandbox does not call them": (
         HEAD | {"extenders": [{"urlPrefix": "http://x", "filterVerb": "filter"}]},
         [NO_EXTENDERS],
     ),
@@ -328,7 +328,7 @@ REFUSED = {
         HEAD | {"extenders": [{"urlPrefix": "https://x", "tlsConfig": {"caData": "x"}}]},
         [("extenders[0].tlsConfig.caData", "illegal base64 data")],
     ),
-    "null is no duration": (
+    "null is not a duration": (
         HEAD | {"leaderElection": {"leaseDuration": None}},
         [("leaderElection.leaseDuration", 'time: invalid duration ""')],
     ),
@@ -349,7 +349,7 @@ REFUSED = {
             )
         ],
     ),
-    "a shape is needed where the real scheduler would crash": (
+    "a shape is required where the real scheduler would crash": (
         with_args("NodeResourcesFit", scoringStrategy={"type": "RequestedToCapacityRatio"}),
         [
             (
@@ -377,11 +377,11 @@ TEXTS_REFUSED = {
         f"{HEAD_TEXT}backoff: 3\n",
         [(3, 1, 'backoff: unknown field "backoff"')],
     ),
-    "extenders are refused where they stand": (
+    "extenders are refused at their line": (
         f"{HEAD_TEXT}parallelism: 3\nextenders:\n- urlPrefix: http://x\n",
         [(4, 1, ": ".join(NO_EXTENDERS))],
     ),
-    "a key given twice is refused": (
+    "a repeated key is refused": (
         f"{HEAD_TEXT}parallelism: 3\nparallelism: 4\n",
         [(4, 1, 'parallelism: duplicate field "parallelism"')],
     ),
@@ -400,7 +400,7 @@ def test_refusal_of_a_text(text: str, errors: list[tuple[int, int, str]]) -> Non
     assert [(error.line, error.column, str(error)) for error in rejected.value.errors] == errors
 
 
-def test_a_text_that_is_no_yaml_is_refused_with_its_line() -> None:
+def test_invalid_yaml_is_refused_with_its_line() -> None:
     with pytest.raises(Rejected) as rejected:
         load_configuration(f"{HEAD_TEXT}profiles: [\n")
     assert rejected.value.errors[0].line > 0
@@ -415,7 +415,7 @@ def test_an_empty_list_of_extenders_is_accepted() -> None:
     assert load_configuration(HEAD | {"extenders": []}).profiles == load_configuration(None).profiles
 
 
-def test_loading_leaves_the_manifest_as_it_was() -> None:
+def test_loading_does_not_change_the_manifest() -> None:
     source = with_args("NodeResourcesFit", scoringStrategy={"type": "MostAllocated"})
     before = repr(source)
     load_configuration(source)
@@ -443,12 +443,12 @@ def test_duration(text: str, nanoseconds: int, formatted: str) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        pytest.param("x", 'time: invalid duration "x"', id="a word is no duration"),
-        pytest.param("", 'time: invalid duration ""', id="nothing is no duration"),
+        pytest.param("x", 'time: invalid duration "x"', id="a word is not a duration"),
+        pytest.param("", 'time: invalid duration ""', id="an empty text is not a duration"),
         pytest.param("5 s", 'time: unknown unit " s" in duration "5 s"', id="a blank is not allowed"),
         pytest.param("1h5", 'time: missing unit in duration "1h5"', id="every number needs a unit"),
         pytest.param("1" * 20 + "h", f'time: invalid duration "{"1" * 20}h"', id="twenty digits do not fit"),
-        pytest.param("1" * 5000, f'time: missing unit in duration "{"1" * 1000}…"', id="many digits are read once"),
+        pytest.param("1" * 5000, f'time: missing unit in duration "{"1" * 1000}…"', id="many digits are parsed once"),
         pytest.param("12", 'time: missing unit in duration "12"', id="a number needs a unit"),
         pytest.param("9999999h", 'time: invalid duration "9999999h"', id="centuries do not fit"),
     ],

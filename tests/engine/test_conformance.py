@@ -58,7 +58,7 @@ def test_family(kind: str, family: str) -> None:
 
 
 EVERY = hypothesis.settings.get_current_profile_name() == "thorough"
-"""Whether each case is played with tables too, or only every third one: all are played and compared without."""
+"""True if each case also runs with tables, else every third one does. All run without tables and are compared."""
 IN_FULL = [(kind, family) for kind, family in FAMILIES if kind in ("cycle", "e2e")]
 
 
@@ -89,26 +89,26 @@ def written(folder: Path, *cases: dict) -> Path:
 
 
 ALTERED = {
-    "a wrong score is found": ("cycle", "resources", ["expect", 0, "totals"], {"node-9": 1}),
-    "a wrong reason of a filter is found": ("cycle", "resources", ["expect", 0, "filter"], {}),
-    "a wrong victim is found": ("cycle", "preemption", ["expect", 0, "postFilter", "victims"], ["default/run-0"]),
-    "a missing attempt is found": ("cycle", "ports", ["expect"], []),
-    "a wrong placement at the end is found": ("cycle", "sampling", ["final"], {}),
-    "a wrong start index is found": ("cycle", "sampling", ["expect", 1, "search", "startIndex"], 7),
-    "a wrong default is found": ("config", "config_top", ["defaulted", "parallelism"], 17),
-    "a wrong defaulted field is found": ("api", "node", ["defaulted", "status", "capacity"], {"cpu": "5"}),
-    "a validation error that is not there is found": (
+    "a wrong score is detected": ("cycle", "resources", ["expect", 0, "totals"], {"node-9": 1}),
+    "a wrong reason of a filter is detected": ("cycle", "resources", ["expect", 0, "filter"], {}),
+    "a wrong victim is detected": ("cycle", "preemption", ["expect", 0, "postFilter", "victims"], ["default/run-0"]),
+    "a missing attempt is detected": ("cycle", "ports", ["expect"], []),
+    "a wrong placement at the end is detected": ("cycle", "sampling", ["final"], {}),
+    "a wrong start index is detected": ("cycle", "sampling", ["expect", 1, "search", "startIndex"], 7),
+    "a wrong default is detected": ("config", "config_top", ["defaulted", "parallelism"], 17),
+    "a wrong defaulted field is detected": ("api", "node", ["defaulted", "status", "capacity"], {"cpu": "5"}),
+    "a missing validation error is detected": (
         "api",
         "pod_valid",
         ["errors"],
         [{"field": "a", "type": "b", "text": "c"}],
     ),
-    "a wrong sum is found": ("api", "quantity_pair", ["sum"], "7"),
-    "a wrong match is found": ("api", "selector_string", ["matches", 0], False),
-    "a wrong leader is found": ("leaderelection", "le_basic", ["results", 0, "leaders"], []),
-    "a wrong observed text is found": ("leaderelection", "le_basic", ["results", 1, "observedRaw"], None),
-    "a wrong refusal of durations is found": ("leaderelection", "le_config", ["error"], "too short"),
-    "a wrong order of plugins is found": ("config", "config_top", ["plugins", "default-scheduler", "filter"], []),
+    "a wrong sum is detected": ("api", "quantity_pair", ["sum"], "7"),
+    "a wrong match is detected": ("api", "selector_string", ["matches", 0], False),
+    "a wrong leader is detected": ("leaderelection", "le_basic", ["results", 0, "leaders"], []),
+    "a wrong observed text is detected": ("leaderelection", "le_basic", ["results", 1, "observedRaw"], None),
+    "a wrong refusal of durations is detected": ("leaderelection", "le_config", ["error"], "too short"),
+    "a wrong order of plugins is detected": ("config", "config_top", ["plugins", "default-scheduler", "filter"], []),
 }
 
 
@@ -174,8 +174,8 @@ def test_a_scenario_that_breaks_the_engine_fails_alone(tmp_path: Path) -> None:
 
 
 NOT_RUN = {
-    "a folder without recordings is told": ([], "no recordings found"),
-    "a line that is no scenario is told": ([{"id": "x"}], "scenario x is of no known kind"),
+    "a folder without recordings is reported": ([], "no recordings found"),
+    "a line that is not a scenario is reported": ([{"id": "x"}], "scenario x is of no known kind"),
 }
 
 
@@ -190,8 +190,8 @@ def test_nothing_to_run(cases: list, text: str, tmp_path: Path, capsys: pytest.C
 DIFFERENCES = {
     "equal values have no difference": ({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}, []),
     "the path leads to the value": ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, ["a[1].b: expected 2, got 3"]),
-    "a missing key is told": ({"a": 1}, {}, ["a: expected 1, got nothing"]),
-    "an additional key is told": ({}, {"a": 1}, ["a: expected nothing, got 1"]),
+    "a missing key is reported": ({"a": 1}, {}, ["a: expected 1, got nothing"]),
+    "an additional key is reported": ({}, {"a": 1}, ["a: expected nothing, got 1"]),
     "lists of different lengths are shown whole": ({"a": [1]}, {"a": []}, ["a: expected [1], got []"]),
     "true is not 1": ({"a": True}, {"a": 1}, ["a: expected true, got 1"]),
 }

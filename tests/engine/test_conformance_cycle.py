@@ -1,4 +1,4 @@
-"""What the cycle runner describes where a plugin fails with an error."""
+"""The cycle runner's output when a plugin fails with an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKEN = (
 
 
 def attempt(pod: Builder, *objects: Builder, plugins: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The first attempt to place ``pod``; ``plugins`` of the profile."""
+    """Return the first attempt to place ``pod``; ``plugins`` of the profile."""
     config = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",

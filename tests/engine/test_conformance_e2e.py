@@ -1,4 +1,4 @@
-"""What the runner of end-to-end timelines keeps in its store."""
+"""The store of the runner of end-to-end timelines."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ def test_a_bound_pod_has_no_start_time_until_the_scheduler_rests() -> None:
     watch = timeline.store.watch()
     pods = [set_defaults(make_pod(name).metadata(uid=name).obj()) for name in ("a", "b")]
     timeline.obey({"cmd": "create", "t": 1, "objects": pods})
-    seen = []
+    observed = []
     while (event := timeline.store.next_event(watch)) is not None:
         if isinstance(event.new, Pod) and event.new.node_name:
-            seen.append((event.new.name, event.new.status["phase"], "startTime" in event.new.status))
-    assert seen == [("a", "Running", False), ("b", "Running", False), ("a", "Running", True), ("b", "Running", True)]
+            observed.append((event.new.name, event.new.status["phase"], "startTime" in event.new.status))
+    assert observed == [
+        ("a", "Running", False),
+        ("b", "Running", False),
+        ("a", "Running", True),
+        ("b", "Running", True),
+    ]

@@ -1,4 +1,4 @@
-"""What the queue runner passes to the queue."""
+"""The queue runner's calls to the queue."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def test_an_unknown_pod_is_activated_without_uid_so_that_no_pod_in_flight_is_mea
     played = Run([])
     for op in ({"op": "add", "pod": pod}, {"op": "pop"}, {"op": "delete", "pod": "default/p"}):
         played.step({**op, "t": 1})
-    told = played.step({"op": "activate", "pods": ["default/p"], "t": 2})
-    assert told["state"]["inFlight"] == ["pod:default/p"]
+    result = played.step({"op": "activate", "pods": ["default/p"], "t": 2})
+    assert result["state"]["inFlight"] == ["pod:default/p"]

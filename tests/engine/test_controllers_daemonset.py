@@ -1,4 +1,4 @@
-"""Daemon sets: one pod per node that it fits, bound there by name, with the tolerations that it gets by itself."""
+"""Daemon sets: one pod per node that it fits, bound there by name, with the default tolerations."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def counts(simulation: Simulation) -> dict[str, int]:
 
 def test_its_pods_name_their_node_and_tolerate_what_daemons_tolerate() -> None:
     preferred = [{"weight": 1, "preference": {"matchExpressions": [{"key": "x", "operator": "Exists"}]}}]
-    given = {
+    spec = {
         "tolerations": [{"key": "mine", "operator": "Exists"}],
         "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}},
     }
-    simulation = world.cluster(world.daemon_set("agent", pod=given), nodes=1)
+    simulation = world.cluster(world.daemon_set("agent", pod=spec), nodes=1)
     (pod,) = world.pods(simulation)
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
     assert pod.affinity["nodeAffinity"] == {
@@ -71,14 +71,14 @@ NODES: dict[str, tuple[NodeBuilder, bool]] = {
     "a plain node": (make_node("x"), True),
     "a cordoned node": (make_node("x").cordoned().taint("node.kubernetes.io/unschedulable"), True),
     "a node under pressure": (make_node("x").taint("node.kubernetes.io/disk-pressure"), True),
-    "a node that is being emptied as not ready": (
+    "a node with a not-ready NoExecute taint": (
         make_node("x").taint("node.kubernetes.io/not-ready", effect="NoExecute"),
         True,
     ),
-    "a node with a taint of its own": (make_node("x").taint("dedicated", "a"), False),
-    "a node that prefers others": (make_node("x").taint("dedicated", "a", "PreferNoSchedule"), True),
+    "a node with a custom taint": (make_node("x").taint("dedicated", "a"), False),
+    "a node with a PreferNoSchedule taint": (make_node("x").taint("dedicated", "a", "PreferNoSchedule"), True),
     "a node without a network": (make_node("x").taint("node.kubernetes.io/network-unavailable"), False),
-    "a node that the selector leaves out": (make_node("x").label("kind", "other"), False),
+    "a node excluded by the selector": (make_node("x").label("kind", "other"), False),
 }
 
 
@@ -167,13 +167,13 @@ def test_with_surge_a_pod_that_is_leaving_has_a_successor_at_once() -> None:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
     patient = {"terminationGracePeriodSeconds": 60}
     for surges, expected in ((True, [False, True]), (False, [True])):
-        given = {"updateStrategy": strategy} if surges else {}
-        simulation = world.cluster(world.daemon_set("agent", pod=patient, **given), nodes=1)
+        fields = {"updateStrategy": strategy} if surges else {}
+        simulation = world.cluster(world.daemon_set("agent", pod=patient, **fields), nodes=1)
         simulation.execute(commands.Settle())
         (pod,) = world.pods(simulation)
         simulation.execute(commands.Delete("Pod", pod.key))
         world.advance(simulation, 5)
-        assert sorted(found.terminating for found in simulation.api.pods()) == expected
+        assert sorted(stored.terminating for stored in simulation.api.pods()) == expected
 
 
 def test_with_surge_the_new_pod_comes_before_the_old_one_goes() -> None:

@@ -1,4 +1,4 @@
-"""Deployments: one replica set per template, rolling updates within their limits, and what the status says."""
+"""Deployments: one replica set per template, rolling updates within their limits, and the status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OLD, NEW, NEWER = (f"registry.example/app:{number}" for number in (1, 2, 3))
 
 
 def sets(simulation: Simulation, size: bool = True) -> list[KubeObject]:
-    """``size``: only those that want pods."""
+    """Return replica sets. ``size``: only those that want pods."""
     return [item for item in simulation.api.list("ReplicaSet") if item.spec["replicas"] or not size]
 
 
@@ -26,15 +26,15 @@ def rolling(surge: int | str, unavailable: int | str) -> dict[str, Any]:
 
 
 def sizes_on_the_way(simulation: Simulation) -> list[tuple[int, int]]:
-    """(pods wanted, pods available) after each step of a rollout."""
-    seen: list[tuple[int, int]] = []
+    """Return (pods wanted, pods available) after each step of a rollout."""
+    observed: list[tuple[int, int]] = []
     for _ in range(400):
         wanted = sum(item.spec["replicas"] for item in sets(simulation))
         running = [pod for pod in world.pods(simulation) if pod.phase == "Running"]
-        seen.append((wanted, len(running)))
+        observed.append((wanted, len(running)))
         if not simulation.step():
             break
-    return seen
+    return observed
 
 
 def conditions(simulation: Simulation, name: str = "web") -> dict[str, tuple[str, str]]:
@@ -89,12 +89,12 @@ def test_a_rolling_update_stays_within_its_limits(words: str) -> None:
     world.run(simulation)
     world.advance(simulation, 60)
     world.apply(simulation, world.deployment("web", replicas, image=NEW, strategy=strategy))
-    seen: list[tuple[int, int]] = []
+    observed: list[tuple[int, int]] = []
     for _ in range(40):
-        seen += sizes_on_the_way(simulation)
+        observed += sizes_on_the_way(simulation)
         world.advance(simulation, 5)
-    assert max(wanted for wanted, _ in seen) == most
-    assert min(running for _, running in seen) == least
+    assert max(wanted for wanted, _ in observed) == most
+    assert min(running for _, running in observed) == least
     assert [(item.spec["replicas"], item.status["availableReplicas"]) for item in sets(simulation)] == [
         (replicas, replicas)
     ]
@@ -172,7 +172,7 @@ def test_scaling_does_not_start_a_rollout() -> None:
     ]
 
 
-def test_a_replica_set_scaled_by_hand_is_put_right() -> None:
+def test_a_replica_set_scaled_by_hand_is_scaled_back() -> None:
     simulation = world.cluster(world.deployment("web", 2))
     (only,) = sets(simulation)
     world.scale(simulation, "ReplicaSet", only.name, 6)
@@ -219,7 +219,7 @@ def test_deleting_it_takes_its_replica_sets_and_pods_along() -> None:
 REFUSED = {
     "a kind without a scale": (("DaemonSet", "default/agent", 2), "a DaemonSet cannot be scaled"),
     "a workload that does not exist": (("Deployment", "default/nobody", 2), 'deployments.apps "nobody" not found'),
-    "fewer than none": (
+    "a negative number": (
         ("Deployment", "default/web", -1),
         "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
     ),
@@ -291,7 +291,7 @@ def test_a_restart_does_not_count_as_an_apply() -> None:
         pytest.param({}, "ReplicaSet", "web", "restarting is not supported for a ReplicaSet", id="no rollout"),
     ],
 )
-def test_what_cannot_be_restarted_is_refused(fields: dict[str, Any], kind: str, name: str, words: str) -> None:
+def test_a_restart_of_other_kinds_is_refused(fields: dict[str, Any], kind: str, name: str, words: str) -> None:
     simulation = world.cluster(world.deployment("web", 1, **fields))
     with pytest.raises(Rejected, match=words):
         restart(simulation, kind, name)
@@ -307,11 +307,11 @@ def test_a_second_restart_in_the_same_second_is_refused() -> None:
 
 
 @pytest.mark.parametrize("field", ["reason", "message", "lastUpdateTime", "lastTransitionTime", "status", "type"])
-def test_a_condition_may_lack_what_the_api_does_not_require(field: str) -> None:
+def test_a_condition_may_lack_optional_fields(field: str) -> None:
     deployment = world.deployment("web", 1)
-    given = {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated", "message": "it is progressing"}
+    condition = {"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated", "message": "it is progressing"}
     times = dict.fromkeys(("lastUpdateTime", "lastTransitionTime"), "2025-01-01T00:00:00Z")
-    kept = {name: value for name, value in (given | times).items() if name != field}
+    kept = {name: value for name, value in (condition | times).items() if name != field}
     simulation = world.cluster({**deployment, "status": {"conditions": [kept]}})
     simulation.execute(commands.Advance(700))
     held = world.find(simulation, "Deployment", "web").status["conditions"]

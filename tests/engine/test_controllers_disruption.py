@@ -1,4 +1,4 @@
-"""Budgets count along: who is there, who should be, and how many may go."""
+"""Budgets stay up to date: healthy pods, desired pods, and allowed disruptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def budget(simulation: Simulation) -> dict[str, Any]:
 
 
 def numbers(simulation: Simulation) -> tuple[int, int, int, int]:
-    """(allowed, healthy, desired, expected)."""
+    """Return (allowed, healthy, desired, expected)."""
     status = budget(simulation)
     return (
         status["disruptionsAllowed"],
@@ -39,7 +39,7 @@ SPECS: dict[str, tuple[dict[str, Any], tuple[int, int, int, int]]] = {
     "a third may be missing, rounded up": ({"maxUnavailable": "33%"}, (2, 5, 3, 5)),
     "none may be missing": ({"maxUnavailable": 0}, (0, 5, 5, 5)),
     "all may be missing": ({"maxUnavailable": 9}, (5, 5, 0, 5)),
-    "nothing said": ({}, (0, 5, 0, 0)),
+    "no limit": ({}, (0, 5, 0, 0)),
 }
 
 

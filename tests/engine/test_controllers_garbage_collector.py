@@ -1,4 +1,4 @@
-"""What an owner leaves behind goes, too, and nothing else does."""
+"""An owner's dependents are deleted with it, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def owned(name: str, *owners: tuple[str, str]) -> dict[str, Any]:
     return make_pod(name).grace_period(0).metadata(ownerReferences=references).obj()
 
 
-def test_what_names_the_owner_goes_with_it() -> None:
+def test_dependents_are_deleted_with_the_owner() -> None:
     simulation = world.cluster(world.replica_set("a", 0))
     uid = world.find(simulation, "ReplicaSet", "a").uid
     world.apply(simulation, owned("p", ("a", uid)), make_pod("free").obj())
@@ -48,7 +48,7 @@ def test_an_owner_of_the_same_name_but_another_uid_is_another_owner() -> None:
     assert [pod.name for pod in world.pods(simulation)] == ["p"]
 
 
-def test_who_was_let_go_stays() -> None:
+def test_a_released_dependent_stays() -> None:
     simulation = world.cluster(world.replica_set("a", 0))
     uid = world.find(simulation, "ReplicaSet", "a").uid
     world.apply(simulation, owned("p", ("a", uid)))
@@ -57,7 +57,7 @@ def test_who_was_let_go_stays() -> None:
     assert [pod.name for pod in world.pods(simulation)] == ["p"]
 
 
-# --- in the foreground, and orphans -----------------------------------------------------------------------------------
+# --- foreground deletion, and orphans ---------------------------------------------------------------------------------
 
 
 def delete(simulation: Simulation, kind: str, name: str, policy: str) -> None:
@@ -76,7 +76,7 @@ def test_in_the_background_the_owner_goes_first() -> None:
     assert [pod.terminating for pod in world.pods(simulation, gone=True)] == [True, True]
 
 
-def test_in_the_foreground_each_owner_waits_for_what_it_owns() -> None:
+def test_in_the_foreground_each_owner_waits_for_its_dependents() -> None:
     simulation = world.cluster(world.deployment("web", 2))
     world.run(simulation)
     delete(simulation, "Deployment", "web", "Foreground")
@@ -93,7 +93,7 @@ def test_in_the_foreground_each_owner_waits_for_what_it_owns() -> None:
     assert there(simulation, "Deployment") == there(simulation, "ReplicaSet") == there(simulation, "Pod") == []
 
 
-def test_a_stateful_set_that_waits_for_its_pods_tells_how_many_are_left() -> None:
+def test_a_stateful_set_that_waits_for_its_pods_reports_how_many_are_left() -> None:
     simulation = world.cluster(world.stateful_set("db", 2))
     world.run(simulation)
     delete(simulation, "StatefulSet", "db", "Foreground")
@@ -121,7 +121,7 @@ def test_only_those_that_block_the_deletion_are_waited_for() -> None:
     assert pod.terminating
 
 
-def test_what_has_another_owner_is_not_deleted_in_the_foreground() -> None:
+def test_a_dependent_with_another_owner_is_not_deleted_in_the_foreground() -> None:
     simulation = world.cluster(world.replica_set("a", 0), world.replica_set("b", 0))
     uids = {name: world.find(simulation, "ReplicaSet", name).uid for name in ("a", "b")}
     blocking = [{**reference(name, uid), "blockOwnerDeletion": True} for name, uid in uids.items()]

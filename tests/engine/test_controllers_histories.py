@@ -1,4 +1,4 @@
-"""Random histories with workloads: the controllers break nothing that must hold, and agree with what they were told."""
+"""Random histories with workloads: the controllers keep all invariants, and agree with the API server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Manifest = dict[str, Any]
 SPECS: dict[str, Manifest] = {
     "plain": {},
     "tolerant": {"tolerations": [{"operator": "Exists"}]},
-    "quick to go": {"terminationGracePeriodSeconds": 0},
+    "short grace period": {"terminationGracePeriodSeconds": 0},
     "important": {"priority": 100},
     "of a class that may be missing": {"priorityClassName": "high"},
 }
@@ -79,7 +79,7 @@ SCALED = st.sampled_from(
 
 
 class Workloads(Machine):
-    """Whatever the other histories do, and workloads."""
+    """The other histories' commands, and workloads."""
 
     @rule(first=WORKLOADS, steps=st.integers(0, 9))
     def apply_a_workload(self, first: Manifest, steps: int) -> None:
@@ -95,17 +95,17 @@ class Workloads(Machine):
         self.execute(command)
 
     def owned(self, uid: str) -> list[Pod]:
-        found = [(pod, pod.controller_ref) for pod in world.pods(self.simulation, gone=True)]
-        return [pod for pod, reference in found if reference is not None and reference["uid"] == uid]
+        owners = [(pod, pod.controller_ref) for pod in world.pods(self.simulation, gone=True)]
+        return [pod for pod, reference in owners if reference is not None and reference["uid"] == uid]
 
     def refused(self) -> dict[str, str]:
-        """Replica sets that were not allowed to make a pod."""
+        """Return replica sets whose pods the API server refused."""
         controllers = self.simulation.controllers
         return next(item for item in controllers if isinstance(item, ReplicaSetController)).told
 
     @invariant()
     def a_replica_set_has_the_pods_that_it_wants(self) -> None:
-        """One that is on its way out itself makes nothing new."""
+        """A replica set that is being deleted creates no pods."""
         for item in self.simulation.api.list("ReplicaSet"):
             active = [pod for pod in self.owned(item.uid) if not pod.finished and not pod.terminating]
             wanted, refused = item.spec["replicas"], item.key in self.refused()
@@ -134,7 +134,7 @@ class Workloads(Machine):
 
     @invariant()
     def no_node_has_two_daemon_pods(self) -> None:
-        """Of two that it has adopted, one may still be on its way out."""
+        """Of two pods that it has adopted, one may still be terminating."""
         for item in self.simulation.api.list("DaemonSet"):
             staying = [pod for pod in self.owned(item.uid) if not pod.finished and not pod.terminating]
             nodes = [pod.node_name for pod in staying if pod.node_name]

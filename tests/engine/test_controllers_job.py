@@ -1,4 +1,4 @@
-"""Jobs: how many pods at once, how often, and when it is over."""
+"""Jobs: parallelism, retries, and completion."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def active(simulation: Simulation) -> list[Pod]:
 
 
 def finish(simulation: Simulation, phase: str = "Succeeded", number: int = 1) -> None:
-    """The oldest pods that run come to their end."""
+    """End the oldest running pods."""
     for pod in active(simulation)[:number]:
         world.end(simulation, pod, phase)
     simulation.execute(commands.Settle())
 
 
 def status(simulation: Simulation) -> dict[str, int]:
-    """Without zeros, times and conditions."""
+    """Return the status without zeros, times and conditions."""
     held = world.find(simulation, "Job", "j").status
     return {name: held[name] for name in ("active", "succeeded", "failed") if held.get(name)}
 
@@ -37,7 +37,7 @@ def conditions(simulation: Simulation) -> dict[str, tuple[str, str]]:
 
 
 def started(**spec: object) -> Simulation:
-    """Its pods run until somebody ends them."""
+    """Return a Job whose pods run until a test ends them."""
     simulation = world.cluster(world.job("j", annotations={DURATION: "9999"}, **spec))
     simulation.execute(commands.Settle())
     return simulation
@@ -130,7 +130,7 @@ def test_a_deadline_ends_it() -> None:
     assert active(simulation) == []
 
 
-def test_indexes_are_given_from_the_lowest_and_again_after_a_failure() -> None:
+def test_indexes_start_from_the_lowest_and_repeat_after_a_failure() -> None:
     simulation = started(completions=4, parallelism=2, completionMode="Indexed")
     key = "batch.kubernetes.io/job-completion-index"
     assert [pod.annotations[key] for pod in active(simulation)] == ["0", "1"]

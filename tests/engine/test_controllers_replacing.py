@@ -1,4 +1,4 @@
-"""Whether a pod that is being deleted is replaced once it is gone: what controllers say, and what they then do."""
+"""Whether controllers replace a pod that is being deleted, before and after it is gone."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ def scaled(kind: str, replicas: int) -> commands.Command:
 @pytest.mark.parametrize(
     ("owner", "then", "expected"),
     [
-        pytest.param(world.stateful_set("web", 3), None, True, id="a StatefulSet waits for the place"),
-        pytest.param(world.stateful_set("web", 3), scaled("StatefulSet", 2), False, id="unless it has become smaller"),
+        pytest.param(world.stateful_set("web", 3), None, True, id="a StatefulSet waits for the name"),
+        pytest.param(world.stateful_set("web", 3), scaled("StatefulSet", 2), False, id="unless it was scaled down"),
         pytest.param(world.replica_set("web", 3), None, False, id="a ReplicaSet replaces at once"),
-        pytest.param(world.replica_set("web", 3), scaled("ReplicaSet", 2), False, id="or not at all"),
+        pytest.param(world.replica_set("web", 3), scaled("ReplicaSet", 2), False, id="or never"),
         pytest.param(world.daemon_set("web"), None, True, id="a DaemonSet waits"),
         pytest.param(world.daemon_set("web", updateStrategy=SURGING), None, False, id="unless it may surge"),
         pytest.param(
             world.daemon_set("web"),
             commands.Patch("Node", "n3", {"spec": {"taints": TAINTED}}),
             False,
-            id="and not where it may run no more",
+            id="and not on a node where it may no longer run",
         ),
         pytest.param(world.job("web", parallelism=3, completions=5), None, False, id="a Job does not wait"),
     ],
 )
-def test_what_a_controller_says_of_a_leaving_pod_is_what_it_does(
+def test_a_controller_does_what_it_says_about_a_leaving_pod(
     owner: dict[str, Any], then: commands.Command | None, expected: bool
 ) -> None:
     simulation = world.cluster(owner)
@@ -51,8 +51,8 @@ def test_what_a_controller_says_of_a_leaving_pod_is_what_it_does(
     before = uids(simulation)
     world.advance(simulation, 31)
     assert last.uid not in uids(simulation)
-    made = [uid for uid in uids(simulation) if uid not in before]
-    assert bool(made) is expected
+    created = [uid for uid in uids(simulation) if uid not in before]
+    assert bool(created) is expected
 
 
 def uids(simulation: Simulation) -> list[str]:

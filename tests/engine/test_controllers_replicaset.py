@@ -1,4 +1,4 @@
-"""Replica sets have the pods that they want, and give up the right ones."""
+"""Replica sets have the pods they want, and delete the right ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOW_US = 3600 * SECOND_US
 
 
 def pod_of(name: str, node: str = "n1", phase: str = "Running", ready_for: int = 100, **fields: Any) -> Pod:
-    """``ready_for``: seconds; ``cost``, ``restarts``, ``created_before``, ``ready``."""
+    """Return a pod. ``ready_for``: seconds; ``cost``, ``restarts``, ``created_before``, ``ready``."""
     since = timestamp(NOW_US - ready_for * SECOND_US)
     created = timestamp(NOW_US - fields.get("created_before", 1000) * SECOND_US)
     status: dict[str, Any] = {
@@ -46,8 +46,11 @@ PAIRS = {
     "a pod without a node before one that runs": (pod_of("a", node="", phase="Pending", ready=False), pod_of("b")),
     "a pending pod before a running one": (pod_of("a", phase="Pending"), pod_of("b")),
     "a pod that is not ready before one that is": (pod_of("a", ready=False), pod_of("b")),
-    "a cheap pod before a dear one": (pod_of("a", cost="-5", ready_for=900), pod_of("b", ready_for=1)),
-    "a cost that is no number counts as none": (pod_of("a", cost="-1"), pod_of("b", cost="cheap")),
+    "a pod with a low deletion cost before one with a high cost": (
+        pod_of("a", cost="-5", ready_for=900),
+        pod_of("b", ready_for=1),
+    ),
+    "an invalid cost counts as none": (pod_of("a", cost="-1"), pod_of("b", cost="cheap")),
     "a cost with leading zeros counts as none": (pod_of("a", cost="007"), pod_of("b", cost="5")),
     "a pod that was ready for less long": (pod_of("a", ready_for=10), pod_of("b", ready_for=1000)),
     "a pod that restarted more often": (pod_of("a", restarts=3), pod_of("b", restarts=1)),
@@ -76,7 +79,7 @@ def test_being_crowded_counts_for_less_than_the_deletion_cost() -> None:
 @pytest.mark.parametrize(
     ("kind", "left"),
     [("ReplicaSet", {"n1": 2}), ("Deployment", {"n1": 1, "n2": 1})],
-    ids=["without a controller a set does not look at nodes", "with one the pod goes that shares its node"],
+    ids=["without a controller nodes do not matter", "with a controller the pod on a shared node goes"],
 )
 def test_whether_pods_share_a_node_counts_for_sets_that_have_a_controller(kind: str, left: dict[str, int]) -> None:
     make = world.replica_set if kind == "ReplicaSet" else world.deployment
@@ -109,7 +112,7 @@ def test_a_ready_pod_is_available_when_it_has_been_ready_for_long_enough() -> No
     assert is_available(running(status="True"), 5, NOW_US + 5 * SECOND_US)
 
 
-def test_where_no_time_is_asked_for_a_ready_pod_is_available_whatever_its_clock_said() -> None:
+def test_without_min_ready_seconds_a_ready_pod_is_available_whatever_its_clock() -> None:
     later = running(status="True", lastTransitionTime=timestamp(NOW_US + 9 * SECOND_US))
     assert is_available(later, 0, NOW_US)
     assert not is_available(later, 1, NOW_US)
@@ -125,7 +128,7 @@ def test_generated_names_look_like_those_of_kubernetes_and_are_the_same_every_ti
 @pytest.mark.parametrize(
     ("length", "base"),
     [(57, "r" * 57 + "-"), (58, "r" * 58), (63, "r" * 58)],
-    ids=["a name that leaves room for the dash", "one that leaves none", "one that is itself too long"],
+    ids=["a name that leaves room for the dash", "a name that leaves none", "one that is itself too long"],
 )
 def test_a_generated_name_has_63_characters_at_most(length: int, base: str) -> None:
     simulation = Simulation()
@@ -149,10 +152,10 @@ def test_numbers_and_percentages(value: int | str, up: bool, expected: int) -> N
 
 def test_it_makes_its_pods_with_labels_owner_and_event() -> None:
     simulation = world.cluster(world.replica_set("web", 2))
-    found = world.pods(simulation, "web")
+    pods = world.pods(simulation, "web")
     owner = world.find(simulation, "ReplicaSet", "web")
-    assert len(found) == 2
-    assert all(pod.name.startswith("web-") and len(pod.name) == len("web-") + 5 for pod in found)
+    assert len(pods) == 2
+    assert all(pod.name.startswith("web-") and len(pod.name) == len("web-") + 5 for pod in pods)
     assert all(
         pod.metadata["ownerReferences"]
         == [
@@ -165,10 +168,10 @@ def test_it_makes_its_pods_with_labels_owner_and_event() -> None:
                 "blockOwnerDeletion": True,
             }
         ]
-        for pod in found
+        for pod in pods
     )
     assert world.events(simulation, "ReplicaSet", "web") == [
-        f"SuccessfulCreate: Created pod: {pod.name}" for pod in found
+        f"SuccessfulCreate: Created pod: {pod.name}" for pod in pods
     ]
     world.run(simulation)
     status = world.find(simulation, "ReplicaSet", "web").status
@@ -191,7 +194,7 @@ def test_scaling_up_and_down() -> None:
     world.run(simulation)
     world.advance(simulation, 1)
     world.scale(simulation, "ReplicaSet", "web", 1)
-    assert world.pods(simulation) == [simulation.api.pod(first.key)], "the oldest is kept"
+    assert world.pods(simulation) == [simulation.api.pod(first.key)], "the oldest stays"
     deleted = [text for text in world.events(simulation, "ReplicaSet", "web") if text.startswith("SuccessfulDelete")]
     assert len(deleted) == 2
     world.scale(simulation, "ReplicaSet", "web", 0)
@@ -223,7 +226,7 @@ def test_victims_of_preemption_come_back() -> None:
     assert sorted(pod.node_name for pod in after) == ["", "n1"]
 
 
-def test_it_adopts_pods_that_match_and_lets_go_those_that_do_not() -> None:
+def test_it_adopts_matching_pods_and_releases_others() -> None:
     simulation = world.cluster(make_pod("mine").label("app", "web").obj(), make_pod("other").label("app", "db").obj())
     world.apply(simulation, world.replica_set("web", 2))
     owner = world.find(simulation, "ReplicaSet", "web")
@@ -237,7 +240,7 @@ def test_it_adopts_pods_that_match_and_lets_go_those_that_do_not() -> None:
     assert len(world.pods(simulation, "web")) == 2
 
 
-def test_a_refused_pod_is_told_once_and_tried_again_when_it_may_work() -> None:
+def test_a_refused_pod_is_reported_once_and_retried_when_it_may_work() -> None:
     simulation = world.cluster(world.replica_set("web", 2, pod={"priorityClassName": "high"}))
     text = 'pods "web-" is forbidden: no PriorityClass with name high was found'
     assert world.events(simulation, "ReplicaSet", "web") == [f"FailedCreate: Error creating: {text}"]
@@ -248,7 +251,7 @@ def test_a_refused_pod_is_told_once_and_tried_again_when_it_may_work() -> None:
     assert "conditions" not in world.find(simulation, "ReplicaSet", "web").status
 
 
-def test_a_sandbox_holds_only_so_many_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_has_a_limit_of_pods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scheduler_engine.controllers.workload.MAX_PODS", 5)
     simulation = world.cluster(world.replica_set("web", 900))
     assert len(world.pods(simulation)) == 5
@@ -284,7 +287,7 @@ def rollout(simulation: Simulation) -> str:
     return trace_digest(simulation)
 
 
-def test_copies_in_mid_history_go_on_identically() -> None:
+def test_copies_in_mid_history_continue_identically() -> None:
     simulation = world.cluster(
         world.deployment("shop", 4),
         world.stateful_set("db", 2),
@@ -295,7 +298,7 @@ def test_copies_in_mid_history_go_on_identically() -> None:
     assert {rollout(item) for item in (simulation, *copies)} == {trace_digest(simulation)}
 
 
-def test_a_node_that_comes_later_takes_the_pods_that_waited() -> None:
+def test_a_later_node_gets_the_waiting_pods() -> None:
     simulation = world.cluster(world.replica_set("web", 3, cpu="3"), nodes=1)
     world.run(simulation)
     world.apply(simulation, make_node("n2").obj(), make_node("n3").obj())

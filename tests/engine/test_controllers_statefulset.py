@@ -1,4 +1,4 @@
-"""Stateful sets: numbers, order, claims, updates from the highest number down."""
+"""Stateful sets: ordinals, order, claims, updates from the highest ordinal down."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def claims(name: str = "data") -> list[dict[str, Any]]:
 def test_each_pod_waits_for_the_one_before() -> None:
     simulation = world.cluster(world.stateful_set("db", 3))
     assert names(simulation) == ["db-0"]
-    seen = [names(simulation)]
+    stages = [names(simulation)]
     while simulation.step():
-        if names(simulation) != seen[-1]:
-            seen.append(names(simulation))
+        if names(simulation) != stages[-1]:
+            stages.append(names(simulation))
     world.run(simulation)
-    assert seen[:2] == [["db-0"], ["db-0", "db-1"]] or seen == [["db-0"]]
+    assert stages[:2] == [["db-0"], ["db-0", "db-1"]] or stages == [["db-0"]]
     assert names(simulation) == ["db-0", "db-1", "db-2"]
     created = [pod.key for pod in world.pods(simulation, "db")]
     assert created == ["default/db-0", "default/db-1", "default/db-2"]
@@ -97,7 +97,7 @@ def test_a_failed_pod_is_replaced() -> None:
     assert text in world.events(simulation, "StatefulSet", "db")
 
 
-def test_every_pod_gets_claims_of_its_own_that_stay() -> None:
+def test_every_pod_gets_its_own_claims_which_stay() -> None:
     simulation = world.cluster(
         world.stateful_set("db", 2, podManagementPolicy="Parallel", volumeClaimTemplates=claims())
     )
@@ -136,7 +136,7 @@ def test_below_the_partition_pods_stay_and_come_back_as_they_were() -> None:
     assert images(simulation) == {"db-0": OLD, "db-1": OLD, "db-2": NEW}
 
 
-def test_a_name_that_is_taken_is_told_and_tried_again() -> None:
+def test_a_taken_name_is_reported_and_retried() -> None:
     simulation = world.cluster()
     taken = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "db-0"}, "spec": world.template("x")["spec"]}
     world.apply(simulation, taken, world.stateful_set("db", 1))

@@ -1,4 +1,4 @@
-"""What the API server fills in, that nothing given is changed, and quantities in their canonical form."""
+"""The API server's defaults change no field that is set; quantities get their canonical form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Data = dict[str, Any]
 
 
 def at(manifest: Any, path: str) -> Any:
-    """The value at a dotted path; numbers are places in lists; None where nothing is."""
+    """Return the value at a dotted path, or None. Numbers are places in lists."""
     for part in path.split("."):
         if isinstance(manifest, list):
             manifest = manifest[int(part)] if int(part) < len(manifest) else None
@@ -30,7 +30,7 @@ def of_kind(kind: str, version: str = "v1", **fields: Any) -> Data:
 
 CONTAINER = "spec.containers.0"
 POD_DEFAULTS: dict[str, tuple[Data, dict[str, Any]]] = {
-    "an empty pod gets what every pod gets": (
+    "an empty pod gets the defaults of every pod": (
         make_pod("p").obj(),
         {
             "metadata.namespace": "default",
@@ -44,7 +44,7 @@ POD_DEFAULTS: dict[str, tuple[Data, dict[str, Any]]] = {
             "status": None,
         },
     ),
-    "what is given stays": (
+    "set fields stay": (
         make_pod("p", "x").scheduler("mine").grace_period(0).spec(restartPolicy="Never").obj(),
         {
             "metadata.namespace": "x",
@@ -125,10 +125,10 @@ POD_DEFAULTS: dict[str, tuple[Data, dict[str, Any]]] = {
 @pytest.mark.parametrize("words", POD_DEFAULTS)
 def test_pod(words: str) -> None:
     manifest, expected = POD_DEFAULTS[words]
-    given = deepcopy(manifest)
+    original = deepcopy(manifest)
     defaulted = set_defaults(manifest)
     assert {path: at(defaulted, path) for path in expected} == expected
-    assert manifest == given
+    assert manifest == original
     assert set_defaults(defaulted) == defaulted
 
 
@@ -140,7 +140,7 @@ OTHERS: dict[str, tuple[Data, dict[str, Any]]] = {
             "metadata.namespace": None,
         },
     ),
-    "a node's allocatable that is given stays": (
+    "an allocatable that is set stays": (
         make_node("n").allocatable(cpu="3").obj(),
         {"status.allocatable": {"cpu": "3"}},
     ),
@@ -184,7 +184,7 @@ OTHERS: dict[str, tuple[Data, dict[str, Any]]] = {
             "spec.template.spec.containers.0.resources": {"limits": {"cpu": "1"}},
         },
     ),
-    "a kind without a field table only gets nothing taken away": (
+    "a kind without a field table loses nothing": (
         {"apiVersion": "x/v1", "kind": "Gizmo", "spec": {"a": None}},
         {"spec": {"a": None}},
     ),
@@ -194,10 +194,10 @@ OTHERS: dict[str, tuple[Data, dict[str, Any]]] = {
 @pytest.mark.parametrize("words", OTHERS)
 def test_other_kinds(words: str) -> None:
     manifest, expected = OTHERS[words]
-    given = deepcopy(manifest)
+    original = deepcopy(manifest)
     defaulted = set_defaults(manifest)
     assert {path: at(defaulted, path) for path in expected} == expected
-    assert manifest == given
+    assert manifest == original
 
 
 AMOUNTS: dict[Any, str] = {
@@ -247,7 +247,7 @@ PULLED = {
 
 
 @pytest.mark.parametrize("image", PULLED, ids=lambda image: image[:40])
-def test_only_what_has_the_tag_latest_is_always_pulled(image: str) -> None:
+def test_only_the_tag_latest_is_always_pulled(image: str) -> None:
     pod = make_pod("p").spec(containers=[{"name": "c", "image": image}]).obj()
     assert at(set_defaults(pod), f"{CONTAINER}.imagePullPolicy") == PULLED[image]
 
@@ -275,23 +275,23 @@ def test_a_time_is_written_in_utc_and_whole_seconds_and_the_zero_time_not_at_all
         *("2026-01-01T00:00:00+0000", "2026-01-01T00:00:00+05:30:15"),
     ],
 )
-def test_what_is_no_time_as_in_rfc_3339_is_refused(text: str) -> None:
+def test_an_invalid_rfc_3339_time_is_refused(text: str) -> None:
     node = of_kind("Node", spec={"taints": [{"key": "a", "effect": "NoSchedule", "timeAdded": text}]})
     assert [error.path for error in check_fields(node, "Node")] == ["spec.taints[0].timeAdded"]
 
 
-def test_a_divisor_is_zero_when_none_is_given() -> None:
+def test_a_missing_divisor_is_zero() -> None:
     source = {"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}
     pod = make_pod("p").spec(containers=[{"name": "c", "image": "i", "env": [source]}]).obj()
     assert at(set_defaults(pod), f"{CONTAINER}.env.0.valueFrom.resourceFieldRef.divisor") == "0"
 
 
-def test_a_claim_to_be_made_without_a_spec_has_a_volume_mode() -> None:
+def test_a_claim_template_without_a_spec_has_a_volume_mode() -> None:
     pod = make_pod("p").spec(containers=[], volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]).obj()
     assert at(set_defaults(pod), "spec.volumes.0.ephemeral.volumeClaimTemplate.spec.volumeMode") == "Filesystem"
 
 
-def test_a_port_of_nothing_is_no_port_of_the_host() -> None:
+def test_a_container_port_of_0_gets_no_host_port() -> None:
     containers = [{"name": "c", "image": "i", "ports": [{"containerPort": 0}]}]
     assert at(
         set_defaults(make_pod("p").spec(containers=containers, hostNetwork=True).obj()), f"{CONTAINER}.ports.0"

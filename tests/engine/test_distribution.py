@@ -1,4 +1,4 @@
-"""The engine as a distribution: it is built, installs alone, and brings its scenarios, its command and its plugin."""
+"""The engine as a distribution: it builds, installs alone, and contains its scenarios, command and plugin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEEDED = (
     "pygments",
     "py.py",
 )
-"""What it, and pytest, are made of. The installation that is tried has these and nothing else of ours."""
+"""Dependencies of the engine and of pytest. The tested installation has nothing else of ours."""
 
 DOCUMENT = ROOT / "docs" / "testing.md"
 INSTALL = re.compile(r"python -m pip install pytest \./scheduler_sandbox-[\d.]+-py3-none-any\.whl")
@@ -57,7 +57,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment in which it is installed, without a network."""
+    """Install the engine into an environment, without a network. Return the folder of its programs."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False, symlinks=True)
     libraries = next(folder.glob("lib/python*/site-packages"))
@@ -70,7 +70,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """In an environment that knows nothing of this checkout."""
+    """Run a command in an environment that knows nothing of this checkout."""
     return subprocess.run(command, cwd=cwd, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
 
 
@@ -114,14 +114,14 @@ def test_its_plugin_collects_scenarios_by_itself(installed: Path, tmp_path: Path
 
 
 def blocks(language: str) -> list[str]:
-    """Of the document, in their order."""
+    """Return the document's code blocks in this language, in order."""
     tokens = MarkdownIt("commonmark").parse(DOCUMENT.read_text())
     return [token.content for token in tokens if token.type == "fence" and token.info == language]
 
 
 @pytest.fixture
 def repository(installed: Path, tmp_path: Path) -> Path:
-    """Somebody's, with what the document says to write."""
+    """Return a user's repository, with the files that the document says to write."""
     files = {
         "web.scenario.yaml": blocks("yaml")[0],
         "test_web.py": blocks("python")[0],
@@ -139,11 +139,11 @@ def shell(repository: Path, line: str) -> subprocess.CompletedProcess[str]:
     return run("/bin/bash", "-c", f"PATH={programs}:$PATH; {line}", cwd=repository)
 
 
-def test_what_the_document_tells_to_type_works(repository: Path) -> None:
+def test_the_commands_of_the_document_work(repository: Path) -> None:
     lines = [line.removeprefix("$ ") for text in blocks("console") for line in text.splitlines()]
     assert INSTALL.fullmatch(lines[0])
     for line in lines[1:]:
-        # Under another configuration the pod goes elsewhere: that is what the option is for.
+        # Under another configuration the pod goes elsewhere, which the option is for.
         done = shell(repository, line)
         assert done.returncode == (1 if "--scheduler-config" in line else 0), (line, done.stdout, done.stderr)
     assert [*(repository / "traces").iterdir()]
@@ -156,7 +156,7 @@ def test_a_failure_reads_as_the_document_shows(repository: Path) -> None:
     assert blocks("text")[0] in done.stdout
 
 
-def test_what_runs_in_ci_is_what_runs_here(repository: Path) -> None:
+def test_the_document_runs_the_same_commands_in_ci(repository: Path) -> None:
     github, gitlab = (yaml.safe_load(text) for text in blocks("yaml")[1:])
     steps = [step["run"] for step in github["jobs"]["scenarios"]["steps"] if "run" in step]
     assert steps == gitlab["scenarios"]["script"]

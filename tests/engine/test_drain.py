@@ -1,4 +1,4 @@
-"""Drains as ``kubectl drain``: what its filters refuse, whom it asks how often, and how it ends."""
+"""Drains as ``kubectl drain``: what its filters refuse, how often it retries an eviction, and how it ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction su
 
 
 def db(number: int, healthy: bool = True, node: str = "n1") -> Manifest:
-    """A pod of a controller that the cluster does not have, so that no pod takes its place."""
+    """Return a pod of a controller that the cluster does not have, so that no pod replaces it."""
     owner = {"apiVersion": "example.com/v1", "kind": "Database", "name": "db", "uid": "u", "controller": True}
     builder = make_pod(f"db-{number}").label("app", "db").node(node).grace_period(10)
     builder = builder.metadata(ownerReferences=[owner])
@@ -127,7 +127,7 @@ ORPHAN = 'cannot delete daemonsets.apps "gone" not found'
             {},
             f"{LOCAL}: default/a",
             ("delete_emptydir_data",),
-            id="the first filter speaks for a pod",
+            id="a pod gets the message of its first filter",
         ),
         pytest.param(
             (bare("z"), scratch(db(0)), bare("a")),
@@ -222,13 +222,13 @@ def test_pods_of_daemon_sets_stay_with_the_flag() -> None:
     assert drains(simulation)[-1] == DrainChanged("n1", "finished", kept=(agent,))
 
 
-def test_the_trace_tells_a_failed_drain_in_kubectls_words() -> None:
+def test_the_trace_has_a_failed_drain_in_kubectls_words() -> None:
     simulation = cluster(bare("a"))
     simulation.execute(commands.Drain("n1"))
-    (told,) = [
+    (message,) = [
         line(entry.event) for entry in simulation.recorder.entries if getattr(entry.event, "what", "") == "failed"
     ]
-    assert told == f"Drain of n1 failed: default/a; {unable(f'{NO_CONTROLLER}: default/a')}"
+    assert message == f"Drain of n1 failed: default/a; {unable(f'{NO_CONTROLLER}: default/a')}"
 
 
 def test_a_drain_asks_again_until_it_is_done() -> None:
@@ -269,7 +269,7 @@ def test_a_403_fails_its_pod_at_once() -> None:
     assert drains(simulation)[-1].message == unable(f'error when evicting pods/"db-0" -n "default": {text}')
 
 
-def test_a_pod_that_is_gone_at_the_next_request_is_done() -> None:
+def test_a_pod_missing_at_the_next_request_is_done() -> None:
     pod = db(0)
     pod["spec"]["terminationGracePeriodSeconds"] = 1
     simulation = cluster(pod, make_budget("b", APP, minAvailable=1))
@@ -338,8 +338,8 @@ def test_a_request_names_a_pod_and_not_its_uid() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(commands.Cordon("n1", on=False), id="an uncordon"),
-        pytest.param(commands.Delete("Node", "n1"), id="the end of the node"),
+        pytest.param(commands.Cordon("n1", on=False), id="uncordon"),
+        pytest.param(commands.Delete("Node", "n1"), id="deletion of the node"),
     ],
 )
 def test_nothing_about_the_node_stops_a_drain(change: commands.Command) -> None:
@@ -354,7 +354,7 @@ def test_nothing_about_the_node_stops_a_drain(change: commands.Command) -> None:
     assert turns(simulation)[-2:] == ["evicted", "finished"]
 
 
-@pytest.mark.parametrize("gone", [False, True], ids=["of a node", "of a node that is gone"])
+@pytest.mark.parametrize("gone", [False, True], ids=["of a node", "of a deleted node"])
 def test_a_person_stops_a_drain(gone: bool) -> None:
     simulation = cluster(db(0), make_budget("b", APP, minAvailable=1))
     simulation.execute(commands.Drain("n1"))

@@ -1,4 +1,4 @@
-"""How much one command may bring about, and that nothing is left of one that would bring about more."""
+"""A command's effects are bounded. A command over the bound has none."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def many_pods(number: int = 40) -> commands.Apply:
 
 
 def evicted_at_once(grace: int = 0) -> tuple[Manifest, Manifest]:
-    """A node that drives pods away, and a set that insists on it."""
+    """Return a node whose taint evicts pods, and a set that keeps creating pods there."""
     node = make_node("hot").taint("heat", effect="NoExecute").obj()
     return node, world.replica_set("hasty", 1, pod={"nodeName": "hot", "terminationGracePeriodSeconds": grace})
 
 
 TOO_MUCH: list[Any] = [
     pytest.param((), many_pods(), ENTRIES, 60, id="more pods than the trace of one command may have"),
-    pytest.param((), many_pods(), STEPS, 100, id="more pods than there are rounds for"),
+    pytest.param((), many_pods(), STEPS, 100, id="more pods than the limit of rounds"),
     pytest.param((), commands.Advance(600), STEPS, 200, id="ten minutes of a clock that ticks every second"),
     pytest.param((many_pods(8),), commands.Run(), ENTRIES, 100, id="a run of eight pods"),
-    pytest.param((many_pods(8),), commands.Settle(), STEPS, 100, id="the settling of eight pods"),
+    pytest.param((many_pods(8),), commands.Settle(), STEPS, 100, id="a Settle of eight pods"),
     pytest.param((many_pods(1),), commands.PodCycle(), ENTRIES, 30, id="one pod's cycle"),
     pytest.param((many_pods(1), commands.Stage()), commands.Stage(), ENTRIES, 1, id="a stage in mid-cycle"),
     pytest.param((), commands.Scale("ReplicaSet", "default/web", 9), PODS, 6, id="more pods of one set in an instant"),
@@ -61,13 +61,13 @@ TOO_MUCH: list[Any] = [
 
 @pytest.mark.parametrize(("before", "command", "name", "number"), TOO_MUCH)
 @pytest.mark.parametrize("how", ["as it is", "copied", "stored"])
-def test_a_command_that_would_bring_about_too_much_changes_nothing(
+def test_a_command_over_the_limit_changes_nothing(
     before: tuple[Command, ...], command: Command, name: str, number: int, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulation, other = small_cluster(), small_cluster()
-    for given in before:
-        simulation.execute(given)
-        other.execute(given)
+    for accepted in before:
+        simulation.execute(accepted)
+        other.execute(accepted)
     if how == "copied":
         simulation = copy.deepcopy(simulation)
     elif how == "stored":
@@ -87,7 +87,7 @@ def test_a_command_that_would_bring_about_too_much_changes_nothing(
 
 
 def run_out_once(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
-    """The bound holds until it is met: what is made anew afterwards took place without it."""
+    """Apply the bound until it is reached: the state rebuilt after that came about without the bound."""
     bound(monkeypatch, name, number)
     before = Simulation._undo
 
@@ -98,7 +98,7 @@ def run_out_once(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> Non
     monkeypatch.setattr(Simulation, "_undo", undo)
 
 
-def test_who_throws_a_simulation_away_need_not_have_it_keep_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simulation_that_will_be_discarded_need_not_keep_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = Simulation(undoes=False)
     simulation.execute(many_pods(3))
     assert simulation.history is None
@@ -107,7 +107,7 @@ def test_who_throws_a_simulation_away_need_not_have_it_keep_its_commands(monkeyp
         simulation.execute(commands.Run())
 
 
-def test_a_refusal_for_another_reason_leaves_the_effort_as_it_was() -> None:
+def test_a_refusal_for_another_reason_does_not_change_the_effort() -> None:
     simulation = small_cluster()
     simulation.execute(commands.Advance(1, play=True))
     before = simulation.recorder.effort.copy()
@@ -158,7 +158,7 @@ def test_the_refusal_names_the_owner_that_makes_too_many_in_one_instant(monkeypa
         pytest.param(many_pods(1), many_pods(999), "Apply fewer objects at once", id="objects"),
     ],
 )
-def test_the_refusal_says_what_there_was_most_of(
+def test_the_refusal_names_the_most_frequent_event(
     before: Command, command: Command, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulation = Simulation(undoes=False)

@@ -1,4 +1,4 @@
-"""Owners whose pods end for ever: what they do costs as much with many ended pods as with few, and is the same."""
+"""Owners whose pods keep ending: many ended pods cost as much as few, and change nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tests.engine.counting import calls
 from tests.engine.soundness import unfinished_pods_are_indexed
 
 REFUSED = {"cpu": "900", "pod": {"nodeName": "n1"}}
-"""No kubelet takes such a pod."""
+"""A pod that no kubelet admits."""
 
 
 @pytest.mark.parametrize("owner", [replica_set("web", 1, **REFUSED), deployment("web", 1, **REFUSED)], ids=["set", "d"])
-def test_a_second_costs_no_more_with_many_ended_pods(owner: Manifest) -> None:
+def test_a_second_costs_the_same_with_many_ended_pods(owner: Manifest) -> None:
     simulation = cluster(owner, nodes=1)
     simulation.execute(commands.Advance(60))
     first = calls(lambda: simulation.execute(commands.Advance(20)))
@@ -26,8 +26,8 @@ def test_a_second_costs_no_more_with_many_ended_pods(owner: Manifest) -> None:
     assert later < 1.1 * first
 
 
-def test_a_pod_that_has_ended_keeps_its_owner_when_it_is_selected_no_more() -> None:
-    """Upstream drops inactive pods before it claims and lets go."""
+def test_an_ended_pod_keeps_its_owner_when_it_is_no_longer_selected() -> None:
+    """Upstream drops inactive pods before it claims and releases."""
     simulation = cluster(replica_set("web", 1, **REFUSED), nodes=1)
     simulation.execute(commands.Advance(3))
     first = simulation.api.pods()[0]
@@ -39,7 +39,7 @@ def test_a_pod_that_has_ended_keeps_its_owner_when_it_is_selected_no_more() -> N
     assert simulation.api.pods() == []
 
 
-def test_a_pod_that_begins_anew_takes_its_place_again() -> None:
+def test_a_restarted_pod_takes_its_place_again() -> None:
     simulation = cluster(replica_set("web", 3), nodes=3)
     simulation.execute(commands.Run())
     keys = [pod.key for pod in simulation.api.unfinished("default")]
@@ -50,7 +50,7 @@ def test_a_pod_that_begins_anew_takes_its_place_again() -> None:
     assert find(simulation, "ReplicaSet", "web").status["replicas"] == 3
 
 
-def test_a_command_that_is_refused_leaves_the_index_as_it_was() -> None:
+def test_a_refused_command_does_not_change_the_index() -> None:
     simulation = cluster(replica_set("web", 2, **REFUSED), nodes=1)
     simulation.execute(commands.Advance(3))
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n9"}}

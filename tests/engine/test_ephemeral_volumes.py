@@ -1,4 +1,4 @@
-"""Generic ephemeral volumes: the claim is made for the pod, and goes with it."""
+"""Generic ephemeral volumes: the claim is created for the pod, and deleted with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def claims(simulation: Simulation) -> list[str]:
     return [item.name for item in simulation.api.list("PersistentVolumeClaim")]
 
 
-def test_the_claim_is_made_from_the_template_and_owned_by_the_pod() -> None:
+def test_the_claim_is_created_from_the_template_and_owned_by_the_pod() -> None:
     simulation = world.cluster(CLASS, POD.obj())
     claim = world.find(simulation, "PersistentVolumeClaim", "p-scratch")
     (pod,) = world.pods(simulation)
@@ -57,14 +57,14 @@ def test_the_volume_is_provisioned_where_the_pod_goes_and_all_of_it_goes_with_th
     assert list(simulation.api.list("PersistentVolume")) == []
 
 
-def test_a_claim_that_is_deleted_under_its_pod_is_made_again() -> None:
+def test_a_claim_deleted_under_its_pod_is_created_again() -> None:
     simulation = world.cluster(CLASS, POD.obj())
     first = world.find(simulation, "PersistentVolumeClaim", "p-scratch").uid
     world.delete(simulation, "PersistentVolumeClaim", "default/p-scratch")
     assert world.find(simulation, "PersistentVolumeClaim", "p-scratch").uid != first
 
 
-def test_a_claim_of_that_name_that_belongs_to_somebody_else_is_not_taken() -> None:
+def test_a_claim_with_that_name_and_another_owner_is_not_used() -> None:
     other = Builder("v1", "PersistentVolumeClaim", "p-scratch", "default").spec(**SPEC).obj()
     simulation = world.cluster(CLASS, other, POD.obj())
     world.run(simulation)
@@ -78,7 +78,7 @@ def test_a_claim_of_that_name_that_belongs_to_somebody_else_is_not_taken() -> No
     assert pod.node_name
 
 
-def test_each_pod_of_a_workload_has_claims_of_its_own() -> None:
+def test_each_pod_of_a_workload_has_its_own_claims() -> None:
     inner = {"volumes": POD.obj()["spec"]["volumes"]}
     simulation = world.cluster(CLASS, world.deployment("web", 3, pod=inner))
     world.run(simulation)

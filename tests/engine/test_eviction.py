@@ -67,13 +67,13 @@ def answers(simulation: Simulation) -> list[EvictionAnswered]:
     ],
     ids=[
         "no budget allows",
-        "a budget of others allows",
+        "a budget for other pods allows",
         "a budget with a disruption left allows",
         "a budget without one refuses",
         "two budgets are too many",
-        "a pod that is not ready may go when its budget is healthy without it",
-        "a pod that is not ready stays when its budget is not healthy",
-        "a pod that is not ready may always go when its budget says so",
+        "an unready pod is evicted if its budget is healthy without it",
+        "an unready pod stays if its budget is not healthy",
+        "an unready pod is always evicted if its budget's policy says so",
     ],
 )
 def test_what_the_api_server_answers(manifests: tuple[Manifest, ...], code: int, message: str, cause: str) -> None:

@@ -1,4 +1,4 @@
-"""Numbers as large as Kubernetes lets them be: nothing is made, kept or waited for in such quantity."""
+"""Numbers as large as Kubernetes allows cause no proportional work, memory or waiting."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Manifest = dict[str, Any]
 
 INT32, INT64 = 2**31 - 1, 2**63 - 1
 ROOM = 30
-"""Pods that controllers may have here."""
+"""Most pods that controllers may have here."""
 KEPT = 5_000
-"""Entries that all of a story has at most."""
+"""Most trace entries of a whole story."""
 
 RUN, HOUR = commands.Run(), commands.Advance(3600)
 DELETE, EVICT = commands.Delete("Pod", "default/p"), commands.Evict("default/p")
@@ -62,18 +62,18 @@ def scheduler(**fields: Any) -> commands.Configure:
 USING_MUCH = saying(make_pod("p").grace_period(INT64).obj(), usage_memory="2Gi")
 LONG = "2562047h"
 STORIES: dict[str, list[Command]] = {
-    "an indexed Job with as many completions as there are": [applied(node(), indexed(completions=INT32))],
-    "an indexed Job with all it may have": [
+    "an indexed Job with the maximum of completions": [applied(node(), indexed(completions=INT32))],
+    "an indexed Job with all fields at their maximum": [
         applied(
             node(),
             indexed(completions=INT32, parallelism=100_000, backoffLimitPerIndex=INT32, maxFailedIndexes=100_000),
         )
     ],
-    "a Job with as many completions and as much at once": [
+    "a Job with the maximum of completions and parallelism": [
         applied(node(), world.job("web", completions=INT32, parallelism=INT32))
     ],
-    "a Job with as much at once and no completions": [applied(node(), world.job("web", parallelism=INT32))],
-    "a Job with a deadline, limits and a life after death": [
+    "a Job with the maximum of parallelism and no completions": [applied(node(), world.job("web", parallelism=INT32))],
+    "a Job with a deadline, limits and a ttl": [
         applied(
             node(),
             world.job("web", activeDeadlineSeconds=INT64, backoffLimit=INT32, ttlSecondsAfterFinished=INT32),
@@ -81,16 +81,14 @@ STORIES: dict[str, list[Command]] = {
     ],
     "a StatefulSet": [applied(node(), world.stateful_set("web", INT32))],
     "a StatefulSet all at once": [applied(node(), world.stateful_set("web", INT32, podManagementPolicy="Parallel"))],
-    "a StatefulSet that begins far up": [
+    "a StatefulSet with a high start ordinal": [
         applied(node(), world.stateful_set("web", INT32, podManagementPolicy="Parallel", ordinals={"start": INT32}))
     ],
     "a StatefulSet with a partition": [
         applied(node(), world.stateful_set("web", 2, updateStrategy=rolling(partition=INT32)))
     ],
     "a ReplicaSet": [applied(node(), world.replica_set("web", INT32))],
-    "a ReplicaSet whose pods are available some day": [
-        applied(node(), world.replica_set("web", 2, minReadySeconds=INT32))
-    ],
+    "a ReplicaSet with a huge minReadySeconds": [applied(node(), world.replica_set("web", 2, minReadySeconds=INT32))],
     "a Deployment": [applied(node(), world.deployment("web", INT32, revisionHistoryLimit=INT32))],
     "a Deployment that surges": [
         applied(node(), world.deployment("web", 2, strategy=rolling(maxSurge=INT32, maxUnavailable=INT32))),
@@ -110,13 +108,13 @@ STORIES: dict[str, list[Command]] = {
     "a budget of a large set": [
         applied(node(), make_budget("b", {"app": "web"}, maxUnavailable="99%"), world.replica_set("web", INT32))
     ],
-    "a toleration for ever": [applied(HOT, tolerating(INT64))],
+    "a toleration forever": [applied(HOT, tolerating(INT64))],
     "a toleration for 68 years": [applied(HOT, tolerating(INT32))],
-    "a toleration for less than no time": [applied(HOT, tolerating(-INT64 - 1))],
-    "a grace period for ever": [applied(node(), make_pod("p").grace_period(INT64).obj()), RUN, DELETE],
-    "a grace period for ever, evicted": [applied(node(), make_pod("p").grace_period(INT64).obj()), RUN, EVICT],
+    "a negative toleration": [applied(HOT, tolerating(-INT64 - 1))],
+    "a grace period forever": [applied(node(), make_pod("p").grace_period(INT64).obj()), RUN, DELETE],
+    "a grace period forever, evicted": [applied(node(), make_pod("p").grace_period(INT64).obj()), RUN, EVICT],
     "a grace period of 68 years": [applied(node(), make_pod("p").grace_period(INT32).obj()), RUN, DELETE],
-    "a grace period of less than nothing": [
+    "a negative grace period": [
         applied(node(), make_pod("p").grace_period(-INT64 - 1).obj()),
         RUN,
         DELETE,
@@ -185,7 +183,7 @@ def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_large_numbers_take_no_more_than_small_ones(story: str) -> None:
+def test_large_numbers_cost_as_much_as_small_ones(story: str) -> None:
     simulation = Simulation()
     for command in (*STORIES[story], RUN, HOUR, RUN):
         simulation.execute(command)
@@ -215,7 +213,7 @@ def test_a_grace_period_beyond_all_calendars_ends_with_them() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "at_s"), [(86_000, 86_030), (86_401, 0)], ids=["within a day", "later"])
-def test_a_run_waits_for_what_comes_within_a_day(seconds: int, at_s: int) -> None:
+def test_a_run_waits_for_timers_within_a_day(seconds: int, at_s: int) -> None:
     simulation = Simulation()
     world.apply(simulation, HOT, tolerating(seconds))
     world.run(simulation)

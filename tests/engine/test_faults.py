@@ -32,9 +32,9 @@ def of(simulation: Simulation, kind: type) -> list:  # type: ignore[type-arg]
 
 
 def placed(simulation: Simulation, name: str) -> str:
-    found = simulation.api.pod(f"default/{name}")
-    assert found is not None
-    return found.node_name
+    pod = simulation.api.pod(f"default/{name}")
+    assert pod is not None
+    return pod.node_name
 
 
 def test_a_bind_that_fails_is_undone_in_reverse_order_and_the_pod_is_tried_again() -> None:
@@ -61,7 +61,7 @@ def test_a_wait_on_permit_ends_in_rejection_when_its_time_is_over() -> None:
     simulation.execute(commands.Fault("NodeResourcesFit", "permit", "wait", seconds=10))
     simulation.execute(commands.Settle())
     assert placed(simulation, "web-1") == ""
-    assert placed(simulation, "web-2"), "another pod is scheduled beside the one that waits"
+    assert placed(simulation, "web-2"), "another pod is scheduled beside the waiting one"
     simulation.execute(commands.Advance(10))
     messages = [event.message for event in of(simulation, CycleFinished)]
     text = "0/1 nodes are available: 1 rejected due to timeout after waiting 10s at plugin NodeResourcesFit."
@@ -120,7 +120,7 @@ def test_a_slow_binding_cycle_runs_beside_the_next_scheduling_cycles(point: str)
         ("bind", "DefaultBinder", 'running Bind plugin "DefaultBinder": injected error'),
     ],
 )
-def test_an_error_at_any_stage_fails_one_attempt_and_no_more(point: str, plugin: str, message: str) -> None:
+def test_an_error_at_any_stage_fails_only_one_attempt(point: str, plugin: str, message: str) -> None:
     simulation = cluster("web-1")
     simulation.execute(commands.Fault(plugin, point))
     simulation.execute(commands.PodCycle())
@@ -131,7 +131,7 @@ def test_an_error_at_any_stage_fails_one_attempt_and_no_more(point: str, plugin:
 
 @pytest.mark.parametrize("answer", ["error", "deny"])
 @pytest.mark.parametrize("rules", ["v1.34", "design-doc"])
-def test_a_pod_that_is_not_let_into_the_queue_waits_for_what_its_plugin_waits_for(rules: str, answer: str) -> None:
+def test_a_pod_kept_out_of_the_queue_waits_for_its_plugins_events(rules: str, answer: str) -> None:
     simulation = Simulation(queue_rules=rules)
     simulation.execute(commands.Apply((node("n1"),)))
     simulation.execute(commands.Fault("SchedulingGates", "preEnqueue", answer))
@@ -143,13 +143,13 @@ def test_a_pod_that_is_not_let_into_the_queue_waits_for_what_its_plugin_waits_fo
     assert [event.pod for event in of(simulation, FaultStruck)] == ["default/web-1"]
     simulation.execute(commands.Configure())
     simulation.execute(commands.Run())
-    assert placed(simulation, "web-1"), "another queue asks all plugins anew"
+    assert placed(simulation, "web-1"), "a new queue asks all plugins again"
 
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [("error", "injected error"), ("deny", "no new claims to deallocate, injected denial")],
-    ids=["an error counts alone", "a denial counts with what others have said"],
+    ids=["an error counts alone", "a denial counts with the other rejections"],
 )
 def test_a_post_filter_that_cannot_help_leaves_the_pod_unschedulable(answer: str, reason: str) -> None:
     simulation = cluster("old-1", "old-2")
@@ -173,7 +173,7 @@ def test_a_post_filter_that_cannot_help_leaves_the_pod_unschedulable(answer: str
     assert placed(simulation, "vip-1")
 
 
-def test_nothing_comes_of_an_error_after_the_pod_is_bound() -> None:
+def test_an_error_after_the_pod_is_bound_has_no_effect() -> None:
     simulation = cluster("web-1", "web-2")
     simulation.execute(commands.Fault("NodeName", "postBind"))
     simulation.execute(commands.Run())
@@ -209,15 +209,17 @@ def test_a_denial_in_filter_counts_for_one_node_and_reaches_a_cycle_under_way() 
     ("fault", "text"),
     [
         pytest.param(commands.Fault("Nobody", "filter"), "does not take part in filter", id="an unknown plugin"),
-        pytest.param(commands.Fault("NodeName", "bind"), "does not take part in bind", id="a plugin without a part"),
-        pytest.param(commands.Fault("DefaultBinder", "bind", "deny"), "cannot answer 'deny'", id="a wrong answer"),
+        pytest.param(
+            commands.Fault("NodeName", "bind"), "does not take part in bind", id="a plugin without this extension point"
+        ),
+        pytest.param(commands.Fault("DefaultBinder", "bind", "deny"), "cannot answer 'deny'", id="an invalid answer"),
         pytest.param(
             commands.Fault("ImageLocality", "normalizeScore"),
             "does not take part in normalizeScore",
             id="a score plugin that does not normalize",
         ),
         pytest.param(commands.Fault("Nobody", "postBind"), "does not take part", id="an unknown plugin at PostBind"),
-        pytest.param(commands.Fault("PrioritySort", "queueSort"), "cannot answer", id="a point that has no answer"),
+        pytest.param(commands.Fault("PrioritySort", "queueSort"), "cannot answer", id="a point without answers"),
         pytest.param(commands.Fault("NodeName", "lunch"), "cannot answer", id="an unknown extension point"),
         pytest.param(commands.Fault("NodeName", "filter", profile="x"), "no profile serves", id="an unknown profile"),
     ],
@@ -257,7 +259,7 @@ def test_a_new_configuration_counts_from_the_next_cycle_on() -> None:
         ("TaintToleration", 'failed to read "PreScoreTaintToleration" from cycleState: not found'),
         ("PodTopologySpread", 'error reading "PreScorePodTopologySpread" from cycleState: not found'),
     ],
-    ids=["that looks at one node", "that looks at other nodes"],
+    ids=["that reads one node", "that reads other nodes"],
 )
 def test_a_score_plugin_without_its_prescore_is_named_in_the_error(plugin: str, problem: str) -> None:
     simulation = cluster("web-1")
@@ -291,7 +293,7 @@ def test_a_wrong_configuration_is_refused_and_changes_nothing() -> None:
     assert simulation.scheduler.profiles is profiles
 
 
-def test_a_late_confirmation_leaves_the_pod_assumed_until_the_watch_goes_on() -> None:
+def test_a_late_confirmation_leaves_the_pod_assumed_until_the_watch_continues() -> None:
     simulation = cluster("web-1")
     simulation.execute(commands.Fault("DefaultBinder", "bind", "late", seconds=10))
     simulation.execute(commands.Settle())
@@ -300,14 +302,14 @@ def test_a_late_confirmation_leaves_the_pod_assumed_until_the_watch_goes_on() ->
     assert [cache.pod_states[uid].pod.name for uid in cache.assumed_pods] == ["web-1"]
     assert [event.until_us for event in of(simulation, FaultStruck)] == [10_000_000]
     simulation.execute(commands.Apply((node("n3"),)))
-    assert "n3" in cache.nodes, "the scheduler hears of everything else"
+    assert "n3" in cache.nodes, "the scheduler gets all other events"
     simulation.execute(commands.Advance(10))
     assert not cache.assumed_pods
     assert [event.what for event in of(simulation, CachePodChanged)][:2] == ["assumed", "confirmed"]
     assert of(simulation, FaultStruck)[-1].until_us is None
 
 
-def test_an_assumed_pod_expires_when_its_confirmation_comes_too_late_and_its_room_is_given_away_twice() -> None:
+def test_an_assumed_pod_expires_without_confirmation_and_its_room_is_used_twice() -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((node("n1", cpu="2"), pod("web-1", "1500m"))))
     simulation.execute(commands.AssumedTtl(3))
@@ -321,7 +323,7 @@ def test_an_assumed_pod_expires_when_its_confirmation_comes_too_late_and_its_roo
     simulation.execute(commands.Advance(20))
     assert placed(simulation, "web-1") == placed(simulation, "web-2") == "n1"
     phases = [pod.status["phase"] for pod in simulation.api.pods()]
-    assert phases == ["Running", "Failed"], "the kubelet knows better: OutOfcpu"
+    assert phases == ["Running", "Failed"], "the kubelet refuses it: OutOfcpu"
 
 
 def test_assumed_pods_never_expire_by_themselves() -> None:

@@ -1,4 +1,4 @@
-"""Finalizers: what has one stays after its deletion until somebody takes it off."""
+"""Finalizers: an object with one stays after its deletion until the finalizer is removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cluster(*manifests: dict[str, Any]) -> Simulation:
     return simulation
 
 
-def found(simulation: Simulation, kind: str = "Pod", key: str = KEY) -> KubeObject:
+def stored_object(simulation: Simulation, kind: str = "Pod", key: str = KEY) -> KubeObject:
     item = simulation.api.get(kind, key)
     assert item is not None
     return item
@@ -40,9 +40,9 @@ def test_a_pod_ends_after_its_grace_period_and_stays_terminating() -> None:
     simulation = cluster(held(OURS))
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(4))
-    assert found(simulation).status["phase"] == "Running"
+    assert stored_object(simulation).status["phase"] == "Running"
     simulation.execute(commands.Advance(60))
-    pod = found(simulation)
+    pod = stored_object(simulation)
     assert (pod.terminating, pod.status["phase"]) == (True, "Succeeded")
     assert pod.metadata["deletionGracePeriodSeconds"] == 0
     assert pod.metadata["finalizers"] == [OURS]
@@ -55,16 +55,16 @@ def test_it_leaves_its_room_when_it_has_ended() -> None:
     simulation.execute(commands.Apply((make_pod("next").cpu("2").obj(),)))
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(60))
-    assert found(simulation, key="default/next").spec["nodeName"] == "n1"
-    assert found(simulation).terminating
+    assert stored_object(simulation, key="default/next").spec["nodeName"] == "n1"
+    assert stored_object(simulation).terminating
 
 
-def test_a_finalizer_that_is_taken_off_in_time_changes_nothing() -> None:
+def test_a_finalizer_removed_in_time_changes_nothing() -> None:
     simulation = cluster(held(OURS))
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(2))
     take_off(simulation)
-    assert found(simulation).status["phase"] == "Running"
+    assert stored_object(simulation).status["phase"] == "Running"
     simulation.execute(commands.Advance(3))
     assert simulation.api.get("Pod", KEY) is None
 
@@ -74,7 +74,7 @@ def test_each_of_several_holds() -> None:
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(10))
     take_off(simulation, "Pod", KEY, "example.com/audit")
-    assert found(simulation).metadata["finalizers"] == ["example.com/audit"]
+    assert stored_object(simulation).metadata["finalizers"] == ["example.com/audit"]
     take_off(simulation)
     assert simulation.api.get("Pod", KEY) is None
 
@@ -82,10 +82,13 @@ def test_each_of_several_holds() -> None:
 def test_a_pod_without_a_node_stays_too_and_is_not_scheduled() -> None:
     simulation = cluster(held(OURS, nodeSelector={"disk": "ssd"}))
     simulation.execute(commands.Delete("Pod", KEY))
-    assert found(simulation).terminating
+    assert stored_object(simulation).terminating
     simulation.execute(commands.Apply((make_node("n2").label("disk", "ssd").obj(),)))
     simulation.execute(commands.Advance(120))
-    assert (found(simulation).spec.get("nodeName"), found(simulation).status["phase"]) == (None, "Failed")
+    assert (stored_object(simulation).spec.get("nodeName"), stored_object(simulation).status["phase"]) == (
+        None,
+        "Failed",
+    )
     take_off(simulation)
     assert simulation.api.get("Pod", KEY) is None
 
@@ -114,17 +117,17 @@ def test_its_owner_makes_another_one() -> None:
     ],
 )
 def test_so_do_objects_of_other_kinds(manifest: dict[str, Any], kind: str, key: str) -> None:
-    given = {**manifest, "metadata": {**manifest["metadata"], "finalizers": [OURS]}}
-    simulation = cluster(given)
+    changed = {**manifest, "metadata": {**manifest["metadata"], "finalizers": [OURS]}}
+    simulation = cluster(changed)
     simulation.execute(commands.Delete(kind, key))
     simulation.execute(commands.Advance(60))
-    assert found(simulation, kind, key).terminating
+    assert stored_object(simulation, kind, key).terminating
     take_off(simulation, kind, key)
     assert simulation.api.get(kind, key) is None
 
 
 @pytest.mark.parametrize("name", ["kubernetes.io/pvc-protection", "batch.kubernetes.io/job-tracking"])
-def test_those_of_controllers_that_are_not_there_hold_nothing(name: str) -> None:
+def test_finalizers_of_missing_controllers_hold_nothing(name: str) -> None:
     simulation = cluster(held(name))
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Advance(5))
@@ -132,17 +135,17 @@ def test_those_of_controllers_that_are_not_there_hold_nothing(name: str) -> None
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Node"])
-def test_applying_without_the_last_finalizer_lets_it_go(kind: str) -> None:
-    made = make_pod("x") if kind == "Pod" else make_node("x")
+def test_applying_without_the_last_finalizer_deletes_the_object(kind: str) -> None:
+    builder = make_pod("x") if kind == "Pod" else make_node("x")
     key = "default/x" if kind == "Pod" else "x"
-    simulation = cluster(made.obj() | {"metadata": {**made.obj()["metadata"], "finalizers": [OURS]}})
+    simulation = cluster(builder.obj() | {"metadata": {**builder.obj()["metadata"], "finalizers": [OURS]}})
     simulation.execute(commands.Delete(kind, key))
     simulation.execute(commands.Advance(60))
-    assert found(simulation, kind, key).terminating
-    simulation.execute(commands.Apply((made.obj(),)))
+    assert stored_object(simulation, kind, key).terminating
+    simulation.execute(commands.Apply((builder.obj(),)))
     assert simulation.api.get(kind, key) is None
-    simulation.execute(commands.Apply((made.obj(),)))
-    assert not found(simulation, kind, key).terminating
+    simulation.execute(commands.Apply((builder.obj(),)))
+    assert not stored_object(simulation, kind, key).terminating
 
 
 def test_a_daemon_pod_that_has_ended_and_is_held_is_replaced() -> None:
@@ -164,4 +167,4 @@ def test_a_daemon_pod_that_has_ended_and_is_held_is_replaced() -> None:
     assert len(simulation.api.pods()) == 1
     simulation.execute(commands.Advance(6))
     assert {pod.uid == first.uid: pod.phase for pod in simulation.api.pods()} == {True: "Succeeded", False: "Running"}
-    assert found(simulation, "DaemonSet", "default/d").status["numberAvailable"] == 1
+    assert stored_object(simulation, "DaemonSet", "default/d").status["numberAvailable"] == 1

@@ -1,4 +1,4 @@
-"""Checking takes work in proportion to the length of what is checked, whatever that is.
+"""Checking takes work in proportion to the length of a text, whatever it holds.
 
 Work is counted in calls of functions, methods and comparisons, so that the machine does not matter.
 """
@@ -22,14 +22,14 @@ from tests.engine.worst_inputs import CONFIGURATIONS, WORST, Text
 
 LINES = 60
 MOST_GROWTH = 2.3
-"""For twice the lines; 2 is linear, a little more leaves room for sorting."""
+"""Most growth for twice the lines: 2 is linear, and sorting needs a little more."""
 
 HIDDEN = 4
-"""Calls for each line that may come or go between one length and the next."""
+"""Calls per line that may differ between one length and the next."""
 
 
 class Counted(str):
-    """A text of which every comparison is a call that can be counted."""
+    """A text whose comparisons are calls that can be counted."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ class Counted(str):
 
 
 class CountedNumber(int):
-    """The same of a number."""
+    """A number whose comparisons are calls that can be counted."""
 
     def __eq__(self, other: object) -> bool:
         return int.__eq__(self, other)
@@ -64,7 +64,7 @@ def counted(value: Any) -> Any:
 
 
 def checking(text: str) -> int:
-    """The text as it is, and once more what was read from it, with comparisons counted."""
+    """Count the calls to check a text, and to check its parsed manifests with comparisons counted."""
     total = calls(lambda: check_text(text))
     try:
         manifests, _ = read_manifests(text)
@@ -90,7 +90,7 @@ def configuring(text: str) -> int:
 
 
 def updating(text: str) -> int:
-    """The same object once more."""
+    """Count the calls to update an object to an equal one."""
     [manifest] = load_manifests(text)
     old, new = (with_defaults(counted(manifest.data)) for _ in range(2))
 
@@ -115,6 +115,6 @@ ROWS: dict[str, tuple[Text, Callable[[str], int]]] = {
 @pytest.mark.parametrize("words", ROWS)
 def test_twice_the_text_is_twice_the_work(words: str) -> None:
     text, count = ROWS[words]
-    count(text(LINES // 4))  # what is worked out once is worked out now
+    count(text(LINES // 4))  # fill caches first
     one, two, four = (count(text(number * LINES)) for number in (1, 2, 4))
     assert four - two <= MOST_GROWTH * max(two - one, 0) + HIDDEN * LINES

@@ -1,4 +1,4 @@
-"""What an import reads whatever wrote it, and what it says of a file that is no dump: what it is, where, what to do."""
+"""Imports accept a dump from any writer. For other files they say what the file is, where it fails, and what to do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MARKS = {
 
 
 @pytest.mark.parametrize("encoding", MARKS)
-@pytest.mark.parametrize("marked", [True, False], ids=["with a mark", "without one"])
+@pytest.mark.parametrize("marked", [True, False], ids=["with a mark", "without a mark"])
 @pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("text", [YAML, JSON], ids=["YAML", "JSON"])
 def test_a_dump_is_read_in_every_encoding(text: str, ends: str, marked: bool, encoding: str) -> None:
@@ -45,7 +45,7 @@ def test_lines_are_counted_as_the_person_sees_them() -> None:
 @pytest.mark.parametrize(
     "content", [b"\x89PNG\r\n\x1a\n\xff", codecs.BOM_UTF16_LE + b"a\0\0\xd8"], ids=["a picture", "half"]
 )
-def test_what_is_no_text_says_how_to_save_it(content: bytes) -> None:
+def test_a_binary_file_gets_advice_on_how_to_save_it(content: bytes) -> None:
     with pytest.raises(Rejected, match="save it as UTF-8"):
         gather(content)
 
@@ -64,13 +64,13 @@ MESSAGES = {
         "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
         "did not reach the cluster",
     ),
-    "no way": (
+    "unreachable": (
         "Unable to connect to the server: dial tcp: lookup a.example: no such host",
         "did not reach the cluster",
     ),
     "logged out": ("error: You must be logged in to the server (Unauthorized)", "Log in to the cluster"),
     "a kind": ('error: the server doesn\'t have a resource type "deploys"', "does not know this kind"),
-    "not there": ('Error from server (NotFound): pods "web" not found', "Check its name"),
+    "not found": ('Error from server (NotFound): pods "web" not found', "Check its name"),
     "nothing": ("No resources found in default namespace.", "Check the namespace"),
     "a warning": ("Warning: v1 ComponentStatus is deprecated in v1.19+", "without 2>&1"),
     "a log": (
@@ -96,7 +96,7 @@ def test_a_message_of_kubectl_in_the_file_says_what_to_do(name: str, after: str)
     assert advice in error.message
 
 
-def test_a_message_in_the_middle_is_found_where_the_text_breaks() -> None:
+def test_a_message_in_the_middle_is_located_where_the_text_breaks() -> None:
     lines = JSON.splitlines()
     lines.insert(20, MESSAGES["refused"][0])
     with pytest.raises(Rejected, match="did not reach the cluster") as refusal:
@@ -112,7 +112,7 @@ FOR_PEOPLE = {
 
 
 @pytest.mark.parametrize("name", FOR_PEOPLE)
-def test_what_kubectl_writes_for_people_says_how_to_write_a_dump(name: str) -> None:
+def test_kubectls_plain_output_gets_advice_on_how_to_write_a_dump(name: str) -> None:
     with pytest.raises(Rejected, match=r"-A -o yaml") as refusal:
         gather(FOR_PEOPLE[name].encode())
     assert refusal.value.errors[0].line == 1
@@ -127,7 +127,7 @@ def test_a_file_that_is_cut_off_says_at_which_line(cut: int) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"kind": "Node" "x"}', "{kind: [a}", "kind: a: b"])
-def test_what_is_wrong_in_the_last_line_is_not_taken_for_an_end(text: str) -> None:
+def test_an_error_in_the_last_line_is_not_taken_for_the_end(text: str) -> None:
     with pytest.raises(Rejected, match="invalid") as refusal:
         gather(text.encode())
     assert "cut off" not in str(refusal.value)
@@ -184,6 +184,6 @@ def test_the_command_line_says_the_same(tmp_path: Path) -> None:
 
     line = MESSAGES["forbidden"][0]
     assert "cluster.yaml:1: this is a message, not an object" in ran(line.encode())[1]
-    code, told = ran(codecs.BOM_UTF16_LE + YAML.replace("\n", "\r\n").encode("utf-16-le"))
+    code, output = ran(codecs.BOM_UTF16_LE + YAML.replace("\n", "\r\n").encode("utf-16-le"))
     assert code == 0
-    assert "Node: status.someNewField" in told
+    assert "Node: status.someNewField" in output

@@ -1,4 +1,4 @@
-"""Of a dump only fields of the allow-list come through, whatever stands in the others; what is replaced stays equal."""
+"""Only allow-listed fields of a dump come through, whatever the others hold. Equal values get equal stand-ins."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SECRETS = (
     *("description", "handler", "providerID", "addresses", "nodeInfo", "managedFields", "securityContext", "data"),
     *("hostname", "subdomain", "dataSource", "attachmentMetadata", "audience", "resourceClaimName", "containerID"),
 )
-"""Fields in which secrets, addresses or names of machines stand."""
+"""Fields that hold secrets, addresses or machine names."""
 
 
 def gathered(*items: Manifest) -> Any:
@@ -49,15 +49,15 @@ def imported(*items: Manifest, **choices: Any) -> Import:
 
 
 @pytest.mark.parametrize("kind", ORDER)
-def test_every_text_that_is_kept_of_a_kind_stands_in_an_allowed_field(kind: str) -> None:
+def test_every_text_that_an_import_keeps_is_in_an_allowed_field(kind: str) -> None:
     markers = Markers()
     item = markers.struct(kind) | {"kind": kind, "apiVersion": KINDS[kind].api_versions[0]}
     read = gathered(item)
-    found = markers.found(json.dumps(read.as_json()))
-    assert found, "the test would see nothing"
-    assert found <= ALLOWED
-    assert "annotations" not in str(found)
-    assert len(markers.places) > len(found)
+    places = markers.places_in(json.dumps(read.as_json()))
+    assert places, "the test would check nothing"
+    assert places <= ALLOWED
+    assert "annotations" not in str(places)
+    assert len(markers.places) > len(places)
 
 
 def test_no_field_for_secrets_or_addresses_is_on_the_list() -> None:
@@ -80,24 +80,24 @@ def filled() -> tuple[Markers, list[Manifest]]:
 
 
 @pytest.mark.parametrize("anonymous", [False, True], ids=["real names", "made-up names"])
-def test_a_cluster_full_of_secrets_is_taken_over_whole_and_without_them(anonymous: bool) -> None:
+def test_a_cluster_full_of_secrets_is_imported_whole_and_without_them(anonymous: bool) -> None:
     markers, items = filled()
-    assert set(KEPT) == set(markers.types), "every type of the list is tried"
-    made = imported(*items, anonymous=anonymous)
-    assert made.skipped == ()
-    assert {item["kind"] for item in made.objects} == set(ORDER)
-    simulation = Simulation(configuration=made.configuration)
-    for command in made.commands():
+    assert set(KEPT) == set(markers.types), "every type of the list is tested"
+    result = imported(*items, anonymous=anonymous)
+    assert result.skipped == ()
+    assert {item["kind"] for item in result.objects} == set(ORDER)
+    simulation = Simulation(configuration=result.configuration)
+    for command in result.commands():
         simulation.execute(commands.from_json(command))
-    text = json.dumps([made.commands(), [str(item) for item in made.notices]])
-    assert markers.found(text) == set()
+    text = json.dumps([result.commands(), [str(item) for item in result.notices]])
+    assert markers.places_in(text) == set()
     assert len(simulation.api.pods()) == 2
 
 
 def test_the_scheduler_says_of_a_pod_without_a_node_is_for_the_page_alone() -> None:
-    made = imported(*objects())
-    assert [item.message for item in made.summary.waiting] == ["0/1 nodes are available."]
-    assert "nodes are available" not in json.dumps(made.commands())
+    result = imported(*objects())
+    assert [item.message for item in result.summary.waiting] == ["0/1 nodes are available."]
+    assert "nodes are available" not in json.dumps(result.commands())
     assert [item.message for item in imported(*objects(), anonymous=True).summary.waiting] == [""]
 
 
@@ -112,46 +112,51 @@ def test_a_value_of_a_wrong_type_says_nothing() -> None:
 
 def test_a_configuration_comes_without_addresses_keys_and_strange_arguments() -> None:
     markers = Markers()
-    given = markers.configuration() | {
+    configuration = markers.configuration() | {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
     }
-    read = gathered(*objects(), given)
-    found = {place.partition(".")[0] for place in markers.found(json.dumps(read.as_json()))}
-    assert found == {"Plugin", "PluginConfig", "KubeSchedulerProfile", "LeaderElectionConfiguration"}
-    assert not markers.found(json.dumps(read.as_json())) & {"PluginConfig.args"}
+    read = gathered(*objects(), configuration)
+    types = {place.partition(".")[0] for place in markers.places_in(json.dumps(read.as_json()))}
+    assert types == {"Plugin", "PluginConfig", "KubeSchedulerProfile", "LeaderElectionConfiguration"}
+    assert not markers.places_in(json.dumps(read.as_json())) & {"PluginConfig.args"}
 
 
-def test_an_unknown_field_of_a_configuration_is_named_and_its_value_is_not_kept() -> None:
+def test_an_unknown_field_of_a_configuration_is_named_and_its_value_is_dropped() -> None:
     version = "kubescheduler.config.k8s.io/v1"
     profile = {"schedulerName": "a", "odd": {"a": "zq2qz"}}
-    given = {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "strange": "zq1qz", "profiles": [profile]}
-    read = gathered(*objects(), given)
+    configuration = {
+        "apiVersion": version,
+        "kind": "KubeSchedulerConfiguration",
+        "strange": "zq1qz",
+        "profiles": [profile],
+    }
+    read = gathered(*objects(), configuration)
     assert not MARKER.search(json.dumps(read.as_json()))
     assert "strange" in prepare(read).skipped[0].reason
 
 
 @pytest.mark.parametrize("name", [["NodeResourcesFit"], {"a": "b"}, 5])
-def test_a_plugin_whose_name_is_no_text_is_refused_and_the_cluster_is_there(name: Any) -> None:
+def test_a_plugin_name_that_is_not_text_is_refused_and_the_cluster_is_imported(name: Any) -> None:
     version = "kubescheduler.config.k8s.io/v1"
     profile = {"pluginConfig": [{"name": name, "args": {"scoringStrategy": {"type": "zq1qz"}}}]}
-    given = {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
-    assert not MARKER.search(json.dumps(gathered(*objects(), given).as_json()))
-    made = imported(*objects(), given)
-    assert made.configuration is None
-    assert made.skipped[0].kind == "KubeSchedulerConfiguration"
+    configuration = {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+    assert not MARKER.search(json.dumps(gathered(*objects(), configuration).as_json()))
+    result = imported(*objects(), configuration)
+    assert result.configuration is None
+    assert result.skipped[0].kind == "KubeSchedulerConfiguration"
 
 
 def test_extenders_are_refused_without_saying_where_they_are() -> None:
     extender = {"urlPrefix": "https://zq1qz", "tlsConfig": {"keyData": "enExcXo="}}
     version = "kubescheduler.config.k8s.io/v1"
-    given = {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "extenders": [extender]}
-    made = imported(*objects(), given)
-    assert made.configuration is None
-    assert "cannot call extenders" in made.skipped[0].reason
+    configuration = {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "extenders": [extender]}
+    result = imported(*objects(), configuration)
+    assert result.configuration is None
+    assert "cannot call extenders" in result.skipped[0].reason
 
 
-# --- what takes the place of the real ---------------------------------------------------------------------------------
+# --- stand-ins --------------------------------------------------------------------------------------------------------
 
 
 def volume(name: str, **source: Any) -> Manifest:
@@ -164,8 +169,8 @@ def test_identifiers_are_equal_where_they_were_equal() -> None:
         volume(name, csi={"driver": "d", "volumeHandle": handle})
         for name, handle in (("a", "x"), ("b", "y"), ("c", "x"))
     ]
-    made = imported(*csi)
-    handles = [item["spec"]["csi"]["volumeHandle"] for item in made.objects]
+    result = imported(*csi)
+    handles = [item["spec"]["csi"]["volumeHandle"] for item in result.objects]
     assert handles == ["vol-1", "vol-2", "vol-1"]
 
 
@@ -178,7 +183,7 @@ def test_they_are_so_across_files_and_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("real", "made"),
+    ("real", "stand_in"),
     [
         ("vol-0a1", "vol-1"),
         ("aws://eu-west-1a/vol-0a1", "aws:///vol-1"),
@@ -190,8 +195,8 @@ def test_they_are_so_across_files_and_fields() -> None:
         ("", ""),
     ],
 )
-def test_an_identifier_keeps_how_it_is_read(real: str, made: str) -> None:
-    assert StandIns().of("vol-{}", real) == made
+def test_an_identifier_keeps_how_it_is_read(real: str, stand_in: str) -> None:
+    assert StandIns().of("vol-{}", real) == stand_in
 
 
 def test_two_ways_to_write_an_identifier_stay_two_ways_to_write_one() -> None:
@@ -223,9 +228,9 @@ def test_two_pods_exclude_each_other_by_a_disk_as_in_the_cluster(name: str) -> N
     }
     disk = [{"name": "v", **SHARED[name]}]
     without_pool = json.loads(json.dumps(disk).replace(', "pool": "rbd"', ""))
-    made = imported(node, disk_pod("holds", "n1", disk), disk_pod("wants", "", without_pool))
+    result = imported(node, disk_pod("holds", "n1", disk), disk_pod("wants", "", without_pool))
     simulation = Simulation()
-    for command in made.commands():
+    for command in result.commands():
         simulation.execute(commands.from_json(command))
     simulation.execute(commands.Run())
     wants = simulation.api.pod("default/wants")
@@ -233,9 +238,17 @@ def test_two_pods_exclude_each_other_by_a_disk_as_in_the_cluster(name: str) -> N
     assert "no available disk" in str(wants.condition("PodScheduled"))
 
 
-def test_the_notices_say_what_was_left_out_or_replaced() -> None:
+def test_the_notices_list_omissions_and_replacements() -> None:
     _, items = filled()
-    told = {item.key: item for item in imported(*items).notices}
-    assert told.keys() >= {"environment", "commands", "annotations", "volumes", "volume-places", "stand-ins", "fields"}
-    assert "volumeHandle" in told["stand-ins"].examples
-    assert told["volume-places"].count == 1
+    notices = {item.key: item for item in imported(*items).notices}
+    assert notices.keys() >= {
+        "environment",
+        "commands",
+        "annotations",
+        "volumes",
+        "volume-places",
+        "stand-ins",
+        "fields",
+    }
+    assert "volumeHandle" in notices["stand-ins"].examples
+    assert notices["volume-places"].count == 1

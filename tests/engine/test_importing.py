@@ -1,4 +1,4 @@
-"""Dumps of clusters become sandboxes: what was bound is bound there, and stays so; nothing secret comes along."""
+"""Dumps become sandboxes: bound pods are bound there, and stay so. Nothing secret comes through."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.engine import dumps
 Manifest = dict[str, Any]
 
 
-def simulated(made: Import) -> Simulation:
-    simulation = Simulation(configuration=made.configuration)
-    for command in made.commands():
+def simulated(result: Import) -> Simulation:
+    simulation = Simulation(configuration=result.configuration)
+    for command in result.commands():
         simulation.execute(commands.from_json(command))
     return simulation
 
@@ -32,38 +32,38 @@ def placements(simulation: Simulation) -> dict[str, str]:
 def expected(objects: list[Manifest]) -> dict[str, str]:
     """Return the nodes of the imported pods of a dump."""
     nodes = {item["metadata"]["name"] for item in objects if item["kind"] == "Node"}
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for item in objects:
         if item["kind"] == "Pod" and item.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
             node = item["spec"].get("nodeName", "")
             if not node or node in nodes:
-                found[f"{item['metadata']['namespace']}/{item['metadata']['name']}"] = node
-    return found
+                results[f"{item['metadata']['namespace']}/{item['metadata']['name']}"] = node
+    return results
 
 
-def keys(made: Import) -> dict[str, int]:
-    return {notice.key: notice.count for notice in made.notices}
+def keys(result: Import) -> dict[str, int]:
+    return {notice.key: notice.count for notice in result.notices}
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_was_bound_is_bound_and_running_changes_nothing_of_it(seed: int) -> None:
+def test_bound_pods_stay_bound_and_running_does_not_move_them(seed: int) -> None:
     cluster = dumps.cluster(seed, nodes=9, pods=70)
-    made = prepare(gather(dumps.as_json(cluster.objects)))
-    simulation = simulated(made)
+    result = prepare(gather(dumps.as_json(cluster.objects)))
+    simulation = simulated(result)
     before = placements(simulation)
     assert before == expected(cluster.objects)
     simulation.execute(commands.Run())
     after = placements(simulation)
-    stays = {key: node for key, node in before.items() if node and key not in made.terminating}
+    stays = {key: node for key, node in before.items() if node and key not in result.terminating}
     assert {key: after.get(key) for key in stays} == stays
-    assert after.keys() <= before.keys(), "nobody makes pods that the cluster did not have"
+    assert after.keys() <= before.keys(), "no pods beyond those of the cluster"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pods_keep_phase_readiness_and_their_way_out(seed: int) -> None:
     cluster = dumps.cluster(seed, nodes=9, pods=120)
-    made = prepare(gather(dumps.as_json(cluster.objects)))
-    simulation = simulated(made)
+    result = prepare(gather(dumps.as_json(cluster.objects)))
+    simulation = simulated(result)
     simulation.execute(commands.Advance(20))
     for item in cluster.objects:
         key = f"{item['metadata'].get('namespace')}/{item['metadata']['name']}"
@@ -98,21 +98,21 @@ def test_every_form_of_a_dump_gives_the_same_import(form: str) -> None:
 
 def test_the_folder_of_cluster_info_dump_is_read_and_its_logs_are_not() -> None:
     objects = dumps.cluster(5, nodes=6, pods=40).objects
-    made = prepare(gather(dumps.as_zip(objects)))
+    result = prepare(gather(dumps.as_zip(objects)))
     bound = {key: node for key, node in expected(objects).items() if node}
-    assert {key: node for key, node in placements(simulated(made)).items() if node} == bound
-    assert dumps.SECRET not in json.dumps(made.commands())
-    assert [item.kind for item in made.skipped] == ["Event"]
-    assert made.skipped[0].place.startswith("dump/team-1/events.json, items[")
+    assert {key: node for key, node in placements(simulated(result)).items() if node} == bound
+    assert dumps.SECRET not in json.dumps(result.commands())
+    assert [item.kind for item in result.skipped] == ["Event"]
+    assert result.skipped[0].place.startswith("dump/team-1/events.json, items[")
 
 
-def test_what_was_read_can_be_kept_as_json() -> None:
+def test_an_import_can_be_stored_as_json() -> None:
     read = gather(dumps.as_yaml(dumps.cluster(2, nodes=4, pods=20).objects))
     kept = Gathered.from_json(json.loads(json.dumps(read.as_json())))
     assert prepare(kept) == prepare(read)
 
 
-def test_an_import_leaves_what_was_read_as_it_was() -> None:
+def test_an_import_does_not_change_its_input() -> None:
     read = gather(dumps.as_json(dumps.cluster(2, nodes=4, pods=40).objects))
     before = json.dumps(read.as_json())
     for choices in (Choices(), Choices(anonymous=True)):
@@ -127,16 +127,16 @@ def test_an_import_leaves_what_was_read_as_it_was() -> None:
 def test_nothing_secret_comes_along() -> None:
     read = gather(dumps.as_yaml(dumps.cluster(1, nodes=5, pods=40).objects))
     assert dumps.SECRET not in json.dumps(read.as_json())
-    made = prepare(read)
-    assert {"environment", "commands", "annotations", "secret-data"} <= keys(made).keys()
-    assert [item for item in made.objects if item["kind"] in ("Secret", "ConfigMap")] == []
+    result = prepare(read)
+    assert {"environment", "commands", "annotations", "secret-data"} <= keys(result).keys()
+    assert [item for item in result.objects if item["kind"] in ("Secret", "ConfigMap")] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_made_up_names_change_no_placement(seed: int) -> None:
+def test_invented_names_change_no_placement(seed: int) -> None:
     objects = dumps.cluster(seed, nodes=9, pods=80).objects
     for number, item in enumerate(objects):
-        # Some that wait, so that there is something to decide.
+        # Some pending pods, so that there is something to decide.
         if item["kind"] == "Pod" and number % 3 == 0 and item["metadata"]["namespace"].startswith("team"):
             item["spec"].pop("nodeName", None)
             item["status"] = {"phase": "Pending"} if item["status"].get("phase") == "Running" else item["status"]
@@ -151,11 +151,11 @@ def test_made_up_names_change_no_placement(seed: int) -> None:
     assert sum(node is not None for node in decided[0]) > 40
 
 
-def test_made_up_names_leave_none_of_the_real_ones() -> None:
+def test_invented_names_leave_none_of_the_real_ones() -> None:
     objects = dumps.cluster(3, nodes=6, pods=60).objects
-    made = prepare(gather(dumps.as_json(objects)), Choices(anonymous=True))
-    # Names of schedulers stay: profiles go by them.
-    text = json.dumps(made.commands()).replace("acme-scheduler", "")
+    result = prepare(gather(dumps.as_json(objects)), Choices(anonymous=True))
+    # Scheduler names stay: they select the profiles.
+    text = json.dumps(result.commands()).replace("acme-scheduler", "")
     for word in ("acme", "ip-10-0", "team-", "compute.internal", "eu-west", "registry", "not-in-the-dump", "bbbb"):
         assert word not in text, word
     for app in dumps.APPS:
@@ -164,16 +164,16 @@ def test_made_up_names_leave_none_of_the_real_ones() -> None:
         assert kept in text, kept
 
 
-def test_made_up_names_are_the_same_each_time_and_follow_the_order_of_the_real_ones() -> None:
+def test_invented_names_are_the_same_each_time_and_follow_the_order_of_the_real_ones() -> None:
     read = gather(dumps.as_json(dumps.cluster(3, nodes=12, pods=20).objects))
-    made = prepare(read, Choices(anonymous=True))
-    names = [item["metadata"]["name"] for item in made.objects if item["kind"] == "Node"]
+    result = prepare(read, Choices(anonymous=True))
+    names = [item["metadata"]["name"] for item in result.objects if item["kind"] == "Node"]
     real = [item["metadata"]["name"] for item in read.objects if item["kind"] == "Node"]
     assert [name for _, name in sorted(zip(real, names, strict=True))] == sorted(names)
     assert names[0] == "node-01"
 
 
-# --- what is told -----------------------------------------------------------------------------------------------------
+# --- reports ----------------------------------------------------------------------------------------------------------
 
 
 def manifest(kind: str, name: str, **parts: Any) -> Manifest:
@@ -202,7 +202,7 @@ def test_a_pod_keeps_its_priority_whatever_became_of_its_class() -> None:
         manifest("PriorityClass", "now", version="scheduling.k8s.io/v1", value=5),
         manifest("PriorityClass", "usual", version="scheduling.k8s.io/v1", value=7, globalDefault=True),
     ]
-    given = {
+    specs = {
         "as-now": {"priorityClassName": "now", "priority": 5},
         "as-before": {"priorityClassName": "now", "priority": 9},
         "older-than-the-default": {"priority": 0},
@@ -210,28 +210,32 @@ def test_a_pod_keeps_its_priority_whatever_became_of_its_class() -> None:
         "unknown": {"priorityClassName": "gone", "priority": -3, "preemptionPolicy": "Never"},
         "critical": {"priorityClassName": "system-cluster-critical", "priority": 2_000_000_000},
     }
-    made = imported(NODE, *classes, *(pod(name, spec=spec) for name, spec in given.items()))
-    simulation = simulated(made)
-    for name, spec in given.items():
+    result = imported(NODE, *classes, *(pod(name, spec=spec) for name, spec in specs.items()))
+    simulation = simulated(result)
+    for name, spec in specs.items():
         held = simulation.api.pod(f"default/{name}")
         assert held is not None
         assert (held.priority, held.preemption_policy) == (
             spec["priority"],
             spec.get("preemptionPolicy", "PreemptLowerPriority"),
         )
-    assert keys(made) == {"priority-classes": 1, "priority-numbers": 3}
+    assert keys(result) == {"priority-classes": 1, "priority-numbers": 3}
 
 
-def test_a_pod_keeps_its_overhead_although_its_runtime_class_is_not_there() -> None:
+def test_a_pod_keeps_its_overhead_without_its_runtime_class() -> None:
     overheads = ({"cpu": "250m"}, {"cpu": "1"}, {})
     pods = [
         pod(f"p{number}", spec={"runtimeClassName": "kata", **({"overhead": amount} if amount else {})})
         for number, amount in enumerate(overheads)
     ]
-    made = imported(NODE, *pods)
-    held = [simulated(made).api.pod(f"default/p{number}") for number in range(3)]
-    assert [found and found.spec.get("overhead") for found in held] == [{"cpu": "250m"}, {"cpu": "1"}, {"cpu": "250m"}]
-    assert keys(made) == {"runtime-classes": 2}
+    result = imported(NODE, *pods)
+    held = [simulated(result).api.pod(f"default/p{number}") for number in range(3)]
+    assert [stored and stored.spec.get("overhead") for stored in held] == [
+        {"cpu": "250m"},
+        {"cpu": "1"},
+        {"cpu": "250m"},
+    ]
+    assert keys(result) == {"runtime-classes": 2}
 
 
 GOING = {"deletionTimestamp": "2025-03-04T05:06:07Z", "deletionGracePeriodSeconds": 30}
@@ -240,18 +244,18 @@ AUDIT = "audit.example/keep"
 
 @pytest.mark.parametrize("phase", ["Running", "Succeeded", "Failed", "Pending"])
 @pytest.mark.parametrize("anonymous", [False, True], ids=["real names", "made-up names"])
-def test_a_pod_that_a_finalizer_holds_stays_terminating_until_it_is_taken_off(phase: str, anonymous: bool) -> None:
+def test_a_pod_with_a_finalizer_stays_terminating_until_it_is_removed(phase: str, anonymous: bool) -> None:
     node = "" if phase == "Pending" else "n1"
     web = pod("web", node, metadata={**GOING, "finalizers": [AUDIT]}, status={"phase": phase})
-    made = imported(NODE, web, anonymous=anonymous)
-    assert made.summary.waiting == ()
-    simulation = simulated(made)
+    result = imported(NODE, web, anonymous=anonymous)
+    assert result.summary.waiting == ()
+    simulation = simulated(result)
     simulation.execute(commands.Advance(3600))
     (held,) = simulation.api.pods()
     assert held.terminating
     assert held.node_name == ("" if not node else "node-1" if anonymous else node)
     assert held.metadata["finalizers"] == ["example.com/finalizer-1" if anonymous else AUDIT]
-    assert keys(made) == {"held": 1}
+    assert keys(result) == {"held": 1}
     simulation.execute(commands.Patch("Pod", held.key, {"metadata": {"finalizers": None}}))
     assert simulation.api.pods() == []
 
@@ -262,9 +266,9 @@ def test_a_pod_that_only_an_absent_controller_holds_goes() -> None:
         pod(name, "n1", metadata={**GOING, "finalizers": names}, status={"phase": phase})
         for name, phase in (("going", "Running"), ("ended", "Succeeded"))
     )
-    made = imported(NODE, going, ended)
-    assert keys(made) == {"finished": 1, "terminating": 1, "finalizers": 4}
-    simulation = simulated(made)
+    result = imported(NODE, going, ended)
+    assert keys(result) == {"finished": 1, "terminating": 1, "finalizers": 4}
+    simulation = simulated(result)
     simulation.execute(commands.Advance(31))
     assert simulation.api.pods() == []
 
@@ -303,16 +307,16 @@ UNHELD = {
         ["foregroundDeletion", "orphan"],
     ),
 }
-"""Kind → its version, the rest of an object, and finalizers that controllers of a cluster take off it."""
+"""Kind → its version, the rest of an object, and finalizers that a cluster's controllers remove."""
 
 
 @pytest.mark.parametrize("kind", UNHELD)
 def test_finalizers_that_controllers_take_off_hold_nothing_for_ever(kind: str) -> None:
     version, parts, names = UNHELD[kind]
     item = manifest(kind, "thing", version=version, metadata={"finalizers": names, **GOING}, **parts)
-    made = imported(NODE, item)
-    assert keys(made).items() >= {"finalizers": len(names), "deleting": 1}.items()
-    simulation = simulated(made)
+    result = imported(NODE, item)
+    assert keys(result).items() >= {"finalizers": len(names), "deleting": 1}.items()
+    simulation = simulated(result)
     key = "thing" if kind in ("Namespace", "PersistentVolume") else "default/thing"
     simulation.execute(commands.Delete(kind, key))
     simulation.execute(commands.Advance(1))
@@ -327,8 +331,8 @@ def test_other_finalizers_stay_on_objects_and_in_templates() -> None:
     web = manifest("ReplicaSet", "web", version=version, metadata={"finalizers": [AUDIT]}, spec=spec)
     simulation = simulated(imported(NODE, web))
     simulation.execute(commands.Run())
-    (made,) = simulation.api.pods()
-    assert made.metadata["finalizers"] == [AUDIT]
+    (pod,) = simulation.api.pods()
+    assert pod.metadata["finalizers"] == [AUDIT]
     simulation.execute(commands.Delete("ReplicaSet", "default/web"))
     simulation.execute(commands.Advance(60))
     assert [item.terminating for item in simulation.api.list("ReplicaSet")] == [True]
@@ -342,40 +346,40 @@ def test_an_ephemeral_volume_keeps_its_claim() -> None:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "u-1", "controller": True}
     claim = manifest("PersistentVolumeClaim", "web-cache", metadata={"ownerReferences": [owner]}, **template)
     volumes = [{"name": "cache", "ephemeral": {"volumeClaimTemplate": template}}]
-    made = imported(NODE, claim, pod("web", "n1", spec={"volumes": volumes}, metadata={"uid": "u-1"}))
-    held = simulated(made).api.pod("default/web")
+    result = imported(NODE, claim, pod("web", "n1", spec={"volumes": volumes}, metadata={"uid": "u-1"}))
+    held = simulated(result).api.pod("default/web")
     assert held is not None
     assert held.claim_names == ("web-cache",)
-    assert keys(made)["ephemeral"] == 1
+    assert keys(result)["ephemeral"] == 1
 
 
-def test_what_the_server_has_merged_into_selectors_is_not_merged_twice() -> None:
+def test_merged_selectors_are_not_merged_twice() -> None:
     merged = {"key": "v", "operator": "In", "values": ["1"]}
     selector = {"matchLabels": {"app": "a"}, "matchExpressions": [merged]}
     term = {"topologyKey": "zone", "labelSelector": selector, "matchLabelKeys": ["v"]}
     spread = {**term, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
     affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     spec = {"affinity": affinity, "topologySpreadConstraints": [spread]}
-    made = imported(NODE, pod("web", spec=spec, metadata={"labels": {"app": "a", "v": "1"}}))
-    held = simulated(made).api.pod("default/web")
-    assert made.skipped == ()
+    result = imported(NODE, pod("web", spec=spec, metadata={"labels": {"app": "a", "v": "1"}}))
+    held = simulated(result).api.pod("default/web")
+    assert result.skipped == ()
     assert held is not None
     assert held.topology_spread_constraints[0]["labelSelector"]["matchExpressions"] == [merged]
 
 
-def test_of_several_default_classes_the_lowest_stays_one() -> None:
+def test_of_several_default_classes_the_lowest_stays_default() -> None:
     classes = [
         manifest("PriorityClass", f"c{value}", version="scheduling.k8s.io/v1", value=value, globalDefault=True)
         for value in (5, 1, 9)
     ]
-    made = imported(NODE, *classes, pod("web"))
-    held = simulated(made).api.pod("default/web")
+    result = imported(NODE, *classes, pod("web"))
+    held = simulated(result).api.pod("default/web")
     assert held is not None
     assert held.priority == 1
-    assert keys(made) == {"default-classes": 2}
+    assert keys(result) == {"default-classes": 2}
 
 
-def test_volumes_and_claims_without_each_other_are_told_of() -> None:
+def test_volumes_and_claims_without_each_other_are_reported() -> None:
     common = {"accessModes": ["ReadWriteOnce"]}
     claim = manifest("PersistentVolumeClaim", "lost", spec={**common, "volumeName": "gone"}, metadata={"uid": "c-1"})
     claim["spec"]["resources"] = {"requests": {"storage": "1Gi"}}
@@ -393,9 +397,9 @@ def test_volumes_and_claims_without_each_other_are_told_of() -> None:
         )
         for policy in ("Delete", "Retain")
     ]
-    made = imported(NODE, claim, *volumes)
-    assert keys(made) == {"volumes-released": 1, "claims-lost": 1, "volume-places": 2}
-    assert [item.name for item in simulated(made).api.list("PersistentVolume")] == ["retain"]
+    result = imported(NODE, claim, *volumes)
+    assert keys(result) == {"volumes-released": 1, "claims-lost": 1, "volume-places": 2}
+    assert [item.name for item in simulated(result).api.list("PersistentVolume")] == ["retain"]
 
 
 def test_a_deployment_without_its_replica_sets_does_not_make_its_pods_again() -> None:
@@ -403,35 +407,35 @@ def test_a_deployment_without_its_replica_sets_does_not_make_its_pods_again() ->
     spec = {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": template}
     live = manifest("Deployment", "live", version="apps/v1", spec=spec, metadata={"uid": "d-1"})
     written = manifest("Deployment", "written", version="apps/v1", spec=spec)
-    made = imported(NODE, live, written)
-    assert keys(made) == {"deployment-alone": 1}
-    assert len(simulated(made).api.pods()) == 2
+    result = imported(NODE, live, written)
+    assert keys(result) == {"deployment-alone": 1}
+    assert len(simulated(result).api.pods()) == 2
 
 
-def test_what_is_left_out_by_choice_stays_out() -> None:
+def test_excluded_objects_stay_out() -> None:
     read = gather(dumps.as_json(dumps.cluster(1, nodes=5, pods=60).objects))
-    made = prepare(read, Choices(namespaces=("team-1", "kube-system"), kinds=("PodDisruptionBudget",)))
-    assert {item["metadata"].get("namespace") for item in made.objects}.isdisjoint({"team-1", "kube-system"})
-    assert "PodDisruptionBudget" not in made.summary.kinds
-    assert made.summary.offered["PodDisruptionBudget"] > 0
-    assert made.summary.namespaces["team-1"] > 0
+    result = prepare(read, Choices(namespaces=("team-1", "kube-system"), kinds=("PodDisruptionBudget",)))
+    assert {item["metadata"].get("namespace") for item in result.objects}.isdisjoint({"team-1", "kube-system"})
+    assert "PodDisruptionBudget" not in result.summary.kinds
+    assert result.summary.offered["PodDisruptionBudget"] > 0
+    assert result.summary.namespaces["team-1"] > 0
     with pytest.raises(Rejected, match="Nothing is left to import"):
         imported(pod("web"), kinds=("Pod",), namespaces=("default",))
 
 
-def test_the_chosen_pod_comes_first_of_those_that_wait() -> None:
+def test_the_chosen_pod_comes_first_of_the_pending_ones() -> None:
     objects = dumps.cluster(1, nodes=5, pods=90).objects
     read = gather(dumps.as_json(objects))
     chosen = next(item.key for item in reversed(prepare(read).summary.waiting) if item.schedules)
     for anonymous in (False, True):
-        made = prepare(read, Choices(pod=chosen, anonymous=anonymous))
-        assert made.summary.waiting[0].key == made.pod
-        assert (made.pod == chosen) is not anonymous
+        result = prepare(read, Choices(pod=chosen, anonymous=anonymous))
+        assert result.summary.waiting[0].key == result.pod
+        assert (result.pod == chosen) is not anonymous
     with pytest.raises(Rejected, match="this is not one of the imported pods without a node"):
         prepare(read, Choices(pod="default/nobody"))
 
 
-def test_what_cannot_be_taken_over_is_listed_with_the_reason_and_the_place() -> None:
+def test_unusable_objects_are_listed_with_reason_and_place() -> None:
     text = """apiVersion: v1
 kind: List
 items:
@@ -449,19 +453,19 @@ items:
   kind: Pod
   metadata: {generateName: later-}
 """
-    made = prepare(gather(text.encode()))
-    told = [(item.kind, item.name, item.place) for item in made.skipped]
-    assert told == [("Pod", "", "line 14"), ("Pod", "Bad_Name", "line 7"), ("PodDisruptionBudget", "old", "line 11")]
-    reasons = [item.reason for item in made.skipped]
+    result = prepare(gather(text.encode()))
+    skipped = [(item.kind, item.name, item.place) for item in result.skipped]
+    assert skipped == [("Pod", "", "line 14"), ("Pod", "Bad_Name", "line 7"), ("PodDisruptionBudget", "old", "line 11")]
+    reasons = [item.reason for item in result.skipped]
     assert "needs a name" in reasons[0]
     assert "a lowercase RFC 1123 subdomain" in reasons[1]
     assert "v1.34 no longer serves it" in reasons[2]
 
 
 def test_fields_of_a_later_version_are_left_out() -> None:
-    made = imported(NODE, pod("web", spec={"brandNew": {"a": 1}, "nodeName": "n1"}))
-    assert keys(made) == {"unknown-fields": 1}
-    assert placements(simulated(made)) == {"default/web": "n1"}
+    result = imported(NODE, pod("web", spec={"brandNew": {"a": 1}, "nodeName": "n1"}))
+    assert keys(result) == {"unknown-fields": 1}
+    assert placements(simulated(result)) == {"default/web": "n1"}
 
 
 # --- snapshots and scenarios ------------------------------------------------------------------------------------------
@@ -474,19 +478,19 @@ def test_a_snapshot_of_the_simulator_is_read_with_its_configuration(write: Any) 
     snapshot = dumps.as_snapshot(objects, {"profiles": [profile], "leaderElection": {"leaderElect": False}})
     snapshot |= {"namespaces": None, "pods": [*snapshot["pods"], None]}
     del snapshot["pvs"]
-    made = prepare(gather(write(snapshot).encode()))
-    assert made.configuration is not None
-    assert made.configuration["profiles"] == [profile]
-    assert [item.key for item in made.summary.waiting if item.schedules] == ["team-1/elsewhere"]
-    assert simulated(made).scheduler.profiles.keys() == {"acme-scheduler"}
+    result = prepare(gather(write(snapshot).encode()))
+    assert result.configuration is not None
+    assert result.configuration["profiles"] == [profile]
+    assert [item.key for item in result.summary.waiting if item.schedules] == ["team-1/elsewhere"]
+    assert simulated(result).scheduler.profiles.keys() == {"acme-scheduler"}
 
 
 def test_a_configuration_that_the_scheduler_refuses_is_skipped_with_the_reason() -> None:
     snapshot = {"nodes": [{"metadata": {"name": "n1"}}], "schedulerConfig": {"percentageOfNodesToScore": 101}}
-    made = prepare(gather(json.dumps(snapshot).encode()))
-    assert made.configuration is None
-    assert made.skipped[0].kind == "KubeSchedulerConfiguration"
-    assert "percentageOfNodesToScore" in made.skipped[0].reason
+    result = prepare(gather(json.dumps(snapshot).encode()))
+    assert result.configuration is None
+    assert result.skipped[0].kind == "KubeSchedulerConfiguration"
+    assert "percentageOfNodesToScore" in result.skipped[0].reason
 
 
 def test_a_scenario_is_known_as_one() -> None:

@@ -1,4 +1,4 @@
-"""Random histories of a whole simulation: whatever is commanded, nothing that must hold is broken."""
+"""Random histories of a whole simulation keep all invariants."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RULES = st.sampled_from(["v1.34", "design-doc"])
 
 
 def refused(simulation: Simulation, command: Command) -> Rejected | None:
-    """Execute ``command``; the refusal, if it is refused. Whatever else is raised is a bug."""
+    """Execute ``command`` and return its refusal, if any. Any other exception is a bug."""
     try:
         simulation.execute(command)
     except Rejected as refusal:
@@ -50,7 +50,7 @@ def refused(simulation: Simulation, command: Command) -> Rejected | None:
 
 
 def spent(simulation: Simulation, command: Command, number: int) -> bool:
-    """Execute ``command`` on a budget of ``number`` entries. True when that is too little."""
+    """Execute ``command`` on a budget of ``number`` entries. Return True if that is too little."""
     whole = Effort.count_entry
 
     def count(effort: Effort) -> None:
@@ -76,10 +76,12 @@ def spent(simulation: Simulation, command: Command, number: int) -> bool:
 
 
 class Machine(RuleBasedStateMachine):
-    """``twin``: a copy of the simulation made on the way, that is given the same commands since; ``excused``: nodes
-    that may be over their allocatable, as a person placed a pod there or gave them another size; ``contested``: several
-    have scheduled at once, and so any node may be; ``replayed``: how long the log was when it was last replayed, which
-    it is when it has doubled, so that replays cost no more than what they check.
+    """A random history of one simulation.
+
+    ``twin``: an earlier copy of the simulation that executes the same commands since. ``excused``: nodes that may
+    exceed their allocatable, because a person placed a pod there or resized them. ``contested``: several replicas have
+    scheduled at once, so any node may. ``replayed``: the log's length at its last replay. The log is replayed when it
+    has doubled, so that replays cost no more than the checks.
     """
 
     def __init__(self) -> None:
@@ -119,7 +121,7 @@ class Machine(RuleBasedStateMachine):
         self.execute(first)
         self.execute(commands.Run())
 
-    # --- what happens ------------------------------------------------------------------------------------------------
+    # --- rules -------------------------------------------------------------------------------------------------------
 
     def execute(self, command: Command) -> None:
         before = described(self.simulation)
@@ -136,7 +138,7 @@ class Machine(RuleBasedStateMachine):
             self.twin.execute(command)
 
     def excuse(self, command: Command, there: set[str]) -> None:
-        """``there``: uids of the pods before the command."""
+        """Excuse nodes that a person overfills. ``there``: uids of the pods before the command."""
         for manifest in command.manifests if isinstance(command, commands.Apply) else ():
             if manifest["kind"] == "Node":
                 name, size = manifest["metadata"]["name"], manifest["status"]["capacity"]
@@ -167,29 +169,29 @@ class Machine(RuleBasedStateMachine):
 
     @rule(index=st.integers(0, 9), change=st.sampled_from(sorted(histories.CHANGES)))
     def change_a_pod(self, index: int, change: str) -> None:
-        found = self.objects("Pod")
-        if found:
-            manifest = found[index % len(found)].manifest
+        pods = self.objects("Pod")
+        if pods:
+            manifest = pods[index % len(pods)].manifest
             self.execute(commands.Apply((histories.CHANGES[change](manifest),)))
 
     @rule(
         index=st.integers(0, 9), kind=st.sampled_from(["Pod"] * 6 + ["Node"] * 2 + sorted(KINDS)), again=st.booleans()
     )
     def delete(self, index: int, kind: str, again: bool) -> None:
-        """``again``: something of the same name takes its place."""
-        found = self.objects(kind)
-        if not found:
+        """Delete an object. ``again``: create another one with the same name."""
+        objects = self.objects(kind)
+        if not objects:
             self.execute(commands.Delete(kind, "default/nobody"))
             return
-        chosen = found[index % len(found)]
+        chosen = objects[index % len(objects)]
         self.execute(commands.Delete(kind, chosen.key))
         if again:
             spec = {name: value for name, value in chosen.spec.items() if name != "nodeName"}
             self.execute(commands.Apply(({**chosen.manifest, "spec": spec},)))
 
     def objects(self, kind: str) -> list[KubeObject]:
-        """Those that a cycle is about first."""
-        first = [uid for seen in seen_by(self.simulation) for uid in under_way(seen)]
+        """Return the objects, those of a current cycle first."""
+        first = [uid for view in seen_by(self.simulation) for uid in under_way(view)]
         return sorted(self.simulation.api.list(kind), key=lambda item: item.uid not in first)
 
     @rule(command=histories.STEPS, times=st.integers(1, 6))
@@ -243,7 +245,7 @@ class Machine(RuleBasedStateMachine):
             return
         number = len(self.log)
         self.execute(mistake)
-        assert len(self.log) == number, "this should have been refused"
+        assert len(self.log) == number, "the command should have been refused"
 
     @rule(
         command=st.one_of(
@@ -252,7 +254,7 @@ class Machine(RuleBasedStateMachine):
         number=st.integers(1, 40),
     )
     def run_out_of_budget(self, command: Command, number: int) -> None:
-        """At the nth entry there is too much; all of it is undone, and everything goes on as if nothing had been."""
+        """Exceed the budget at the nth entry: the command is undone, and the history continues as if without it."""
         before, (now_us, *_) = trace_digest(self.simulation), described(self.simulation)
         if spent(self.simulation, command, number):
             assert trace_digest(self.simulation) == before
@@ -264,7 +266,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(pickled=st.booleans(), original_goes_on=st.booleans())
     def copy_it(self, pickled: bool, original_goes_on: bool) -> None:
-        """From here on a copy is given the same commands, or takes over while the original becomes the twin."""
+        """Continue with a copy as twin, or with the copy while the original becomes the twin."""
         self.twin_agrees()
         copied = pickle.loads(pickle.dumps(self.simulation)) if pickled else copy.deepcopy(self.simulation)
         self.simulation, self.twin = (self.simulation, copied) if original_goes_on else (copied, self.simulation)
@@ -284,14 +286,14 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.twin_agrees()
 
-    # --- what must hold ----------------------------------------------------------------------------------------------
+    # --- invariants --------------------------------------------------------------------------------------------------
 
     @invariant()
     def simulation_is_sound(self) -> None:
         everybody_has_seen_everything(self.simulation)
         unfinished_pods_are_indexed(self.simulation)
-        for seen in seen_by(self.simulation):
-            check(seen)
+        for view in seen_by(self.simulation):
+            check(view)
 
     @invariant()
     def no_node_is_over_its_allocatable(self) -> None:
@@ -310,22 +312,22 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def trace_is_dense_and_tells_everything(self) -> None:
-        entries, seen = self.simulation.recorder.entries, len(self.world.entries)
-        last = entries[seen - 1] if seen else None
-        for number, entry in enumerate(entries[seen:], start=seen + 1):
+        entries, view = self.simulation.recorder.entries, len(self.world.entries)
+        last = entries[view - 1] if view else None
+        for number, entry in enumerate(entries[view:], start=view + 1):
             assert entry.n == number
             assert last is None or (last.at_us, last.command) <= (entry.at_us, entry.command)
             json.dumps(entry_json(entry), allow_nan=False, default=tuple)
             self.world.apply(entry)
             last = entry
-        for seen in seen_by(self.simulation):
-            self.world.look_at(seen.replica)
-            world_agrees_on_queue(seen, self.world)
-            world_agrees_on_lanes(seen, self.world)
-            world_agrees_on_cache(seen, self.world)
-            if not seen.late:
-                world_agrees_on_events_in_flight(seen, self.world)
-                world_agrees_on_placement(seen, self.world)
+        for view in seen_by(self.simulation):
+            self.world.look_at(view.replica)
+            world_agrees_on_queue(view, self.world)
+            world_agrees_on_lanes(view, self.world)
+            world_agrees_on_cache(view, self.world)
+            if not view.late:
+                world_agrees_on_events_in_flight(view, self.world)
+                world_agrees_on_placement(view, self.world)
 
 
 Machine.TestCase.settings = settings(

@@ -1,4 +1,4 @@
-"""Kubelets: how pods start, become ready, complete and end."""
+"""Kubelets: pods start, become ready, complete and end."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def cluster(*manifests: dict[str, Any]) -> Simulation:
 
 
 def pod(simulation: Simulation) -> Pod:
-    found = simulation.api.pod(KEY)
-    assert found is not None
-    return found
+    stored = simulation.api.pod(KEY)
+    assert stored is not None
+    return stored
 
 
 def ready(simulation: Simulation) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def test_a_pod_deleted_while_it_starts_never_runs() -> None:
     assert simulation.api.pod(KEY) is None
 
 
-def test_a_pod_can_run_without_becoming_ready_until_it_is_told_to() -> None:
+def test_an_annotation_keeps_a_running_pod_from_becoming_ready() -> None:
     builder = make_pod("p")
     simulation = cluster(builder.annotation("sandbox/ready", "false").obj())
     assert pod(simulation).phase == "Running"
@@ -98,10 +98,10 @@ def test_a_pod_that_ends_without_having_been_ready_keeps_the_time_since_when_it_
     ids=[
         "a pod of a Job runs for 10 s",
         "a pod of a Job that restarts on failure does not fail",
-        "a pod of a Job can say how long it runs",
-        "any pod that does not restart can say how long it runs",
-        "a pod that does not restart runs on when nobody says how long",
-        "a pod that always restarts runs on",
+        "a pod of a Job can set its run time",
+        "any pod that does not restart can set its run time",
+        "a pod without a restart or a run time keeps running",
+        "a pod that always restarts keeps running",
     ],
 )
 def test_how_long_a_pod_runs(builder: PodBuilder, seconds: int | None) -> None:
@@ -154,7 +154,7 @@ def test_the_kubelet_of_an_unreachable_node_does_nothing_until_it_is_back() -> N
     assert started.phase == "Running"
 
 
-def test_pods_that_an_unreachable_node_leaves_behind_go_when_it_has_been_gone_for_a_while() -> None:
+def test_pods_on_an_unreachable_node_are_deleted_after_a_while() -> None:
     simulation = cluster(make_pod("p").obj())
     simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
     simulation.execute(commands.Delete("Pod", KEY))
@@ -182,7 +182,7 @@ def test_a_pod_that_waits_for_its_node_starts_when_the_node_comes() -> None:
         ("sandbox/usage-pids", "-3"),
     ],
 )
-def test_an_annotation_that_is_no_amount_is_refused(name: str, value: str) -> None:
+def test_an_annotation_with_an_invalid_amount_is_refused(name: str, value: str) -> None:
     with pytest.raises(Rejected, match=r"metadata\.annotations"):
         cluster(make_pod("p").annotation(name, value).obj())
     simulation = cluster(make_pod("p").obj())

@@ -1,4 +1,4 @@
-"""Admission by kubelets: which pods that are bound to a node fail there, and for whom others have to go."""
+"""Admission by kubelets: which bound pods fail there, and which pods are evicted to admit others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def machine(**capacity: str) -> NodeBuilder:
 
 
 def cluster(node: NodeBuilder, *pods: PodBuilder) -> Simulation:
-    """Every pod is bound to the node by hand, one after the other, and none is looked at by a scheduler."""
+    """Bind every pod to the node by hand, in order, without a scheduler."""
     simulation = Simulation()
     simulation.execute(commands.Apply((node.obj(),)))
     for pod in pods:
@@ -36,8 +36,8 @@ def status(simulation: Simulation, name: str) -> dict[str, Any]:
 
 
 def rejected(simulation: Simulation) -> list[tuple[str, str, str]]:
-    found = (entry.event for entry in simulation.recorder.entries)
-    return [(event.pod, event.reason, event.message) for event in found if isinstance(event, PodRejected)]
+    events = (entry.event for entry in simulation.recorder.entries)
+    return [(event.pod, event.reason, event.message) for event in events if isinstance(event, PodRejected)]
 
 
 def condition(kind: str) -> dict[str, Any]:
@@ -64,12 +64,16 @@ def test_pressure_keeps_pods_away(conditions: list[str], pod: PodBuilder, messag
     if not message:
         assert (status(simulation, "p")["phase"], rejected(simulation)) == ("Running", [])
         return
-    ((_, reason, told),) = rejected(simulation)
+    ((_, reason, expected_message),) = rejected(simulation)
     assert reason == "Evicted"
-    assert told.endswith(message)
-    found = status(simulation, "p")
-    assert (found["phase"], found["reason"], found["message"]) == ("Failed", "Evicted", f"Pod was rejected: {told}")
-    assert "startTime" not in found
+    assert expected_message.endswith(message)
+    fields = status(simulation, "p")
+    assert (fields["phase"], fields["reason"], fields["message"]) == (
+        "Failed",
+        "Evicted",
+        f"Pod was rejected: {expected_message}",
+    )
+    assert "startTime" not in fields
 
 
 @pytest.mark.parametrize(
@@ -131,20 +135,20 @@ def test_pressure_keeps_pods_away(conditions: list[str], pod: PodBuilder, messag
         ),
     ],
 )
-def test_what_does_not_fit_fails(there: PodBuilder, pod: PodBuilder, reason: str, message: str) -> None:
+def test_a_pod_that_does_not_fit_fails(there: PodBuilder, pod: PodBuilder, reason: str, message: str) -> None:
     simulation = cluster(machine(**{"ephemeral-storage": "1Gi", "example.com/gpu": "1"}), there, pod)
     assert status(simulation, "a")["phase"] == "Running"
     assert rejected(simulation) == [("default/p", reason, message)]
-    told = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, EventRecorded)]
-    assert [(item.reason, item.message) for item in told if item.type == "Warning"] == [(reason, message)]
+    events = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, EventRecorded)]
+    assert [(item.reason, item.message) for item in events if item.type == "Warning"] == [(reason, message)]
 
 
-def test_extended_resources_that_the_node_does_not_know_are_nobody_s_business() -> None:
+def test_extended_resources_unknown_to_the_node_are_ignored() -> None:
     simulation = cluster(machine(), make_pod("p").request({"example.com/gpu": "1"}).limit({"example.com/gpu": "1"}))
     assert status(simulation, "p")["phase"] == "Running"
 
 
-def test_there_is_room_for_so_many_pods() -> None:
+def test_the_node_admits_at_most_its_number_of_pods() -> None:
     simulation = cluster(machine(pods="1"), make_pod("a"), make_pod("p"))
     assert rejected(simulation) == [
         ("default/p", "OutOfpods", "Node didn't have enough resource: pods, requested: 1, used: 1, capacity: 1")
@@ -155,7 +159,7 @@ def test_there_is_room_for_so_many_pods() -> None:
     ("effect", "annotations", "refused"),
     [("NoExecute", {}, True), ("NoSchedule", {}, False), ("NoExecute", {SOURCE: "file"}, False)],
 )
-def test_of_taints_only_no_execute_counts_and_not_for_static_pods(
+def test_only_no_execute_taints_count_and_not_for_static_pods(
     effect: str, annotations: dict[str, str], refused: bool
 ) -> None:
     pod = make_pod("p")
@@ -179,7 +183,7 @@ def test_pods_that_have_ended_leave_their_room() -> None:
     assert status(simulation, "p")["phase"] == "Running"
 
 
-def test_a_pod_that_was_taken_stays_when_the_node_shrinks() -> None:
+def test_an_admitted_pod_stays_when_the_node_shrinks() -> None:
     simulation = cluster(machine(), make_pod("a").cpu("2").annotation("sandbox/start-delay", "5"))
     simulation.execute(commands.Apply((machine(cpu="1").obj(),)))
     simulation.execute(commands.Advance(5))
@@ -187,8 +191,8 @@ def test_a_pod_that_was_taken_stays_when_the_node_shrinks() -> None:
 
 
 def ended(simulation: Simulation) -> list[str]:
-    found = (entry.event for entry in simulation.recorder.entries)
-    return [event.pod.removeprefix("default/") for event in found if isinstance(event, PodEvicted)]
+    events = (entry.event for entry in simulation.recorder.entries)
+    return [event.pod.removeprefix("default/") for event in events if isinstance(event, PodEvicted)]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +209,7 @@ def ended(simulation: Simulation) -> list[str]:
             ["loose"],
         ),
     ],
-    ids=["the one that is nearest to what is missing", "of two that do the smaller", "any of them", "Guaranteed last"],
+    ids=["the one nearest to the missing amount", "the smaller of two that suffice", "any pod", "Guaranteed last"],
 )
 def test_others_end_for_a_critical_pod(there: list[PodBuilder], expected: list[str]) -> None:
     simulation = cluster(
@@ -232,7 +236,7 @@ def test_others_end_for_a_critical_pod(there: list[PodBuilder], expected: list[s
     assert status(simulation, "p")["phase"] == "Running"
 
 
-def test_a_critical_pod_fails_where_nobody_may_end_for_it() -> None:
+def test_a_critical_pod_fails_where_no_pod_may_be_evicted_for_it() -> None:
     simulation = cluster(
         machine(), make_pod("a").cpu("2").priority_class(CRITICAL), make_pod("p").cpu("1").priority_class(CRITICAL)
     )
@@ -241,8 +245,8 @@ def test_a_critical_pod_fails_where_nobody_may_end_for_it() -> None:
     assert message.endswith("no set of running pods found to reclaim resources: [(res: cpu, q: 1000), ]")
 
 
-def test_owners_replace_what_was_refused() -> None:
-    """A pod that its scheduler put on a node in the second in which the node ran short."""
+def test_owners_replace_refused_pods() -> None:
+    """A scheduler puts a pod on a node in the same second in which the node runs short."""
     simulation = cluster(machine())
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "a:1"}]}}
     owner = {
@@ -283,7 +287,7 @@ def test_a_victim_that_ends_early_is_not_waited_for() -> None:
     assert status(simulation, "p")["phase"] == "Running"
 
 
-def test_what_comes_meanwhile_is_looked_at_afterwards() -> None:
+def test_pods_that_arrive_meanwhile_are_admitted_afterwards() -> None:
     simulation = cluster(machine(), make_pod("v").cpu("2").grace_period(30), critical("p", "2"))
     for late in (make_pod("x").cpu("1"), critical("q", "2")):
         simulation.execute(commands.Apply((late.node("n1").obj(),)))
@@ -296,7 +300,7 @@ def test_what_comes_meanwhile_is_looked_at_afterwards() -> None:
     }
 
 
-def test_while_nobody_hears_of_a_kubelet_nothing_of_it_is_told() -> None:
+def test_while_a_kubelet_is_unreachable_its_actions_are_not_reported() -> None:
     simulation = cluster(machine(), make_pod("v").cpu("2").grace_period(30), critical("p", "2"))
     simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
     assert phase_at(simulation, "v", 60) == "Running"
@@ -304,7 +308,7 @@ def test_while_nobody_hears_of_a_kubelet_nothing_of_it_is_told() -> None:
     assert (status(simulation, "v")["phase"], status(simulation, "p")["phase"]) == ("Failed", "Running")
 
 
-def test_what_is_due_while_nobody_hears_of_a_kubelet_happens_when_it_is_back() -> None:
+def test_actions_due_while_a_kubelet_is_unreachable_happen_when_it_is_back() -> None:
     patient = make_pod("a").grace_period(30).toleration("node.kubernetes.io/unreachable", effect="NoExecute")
     slow = make_pod("b").annotation("sandbox/start-delay", "60")
     simulation = cluster(machine(), patient, slow)

@@ -1,4 +1,4 @@
-"""Node-pressure eviction: what a kubelet measures, when it acts, whom it evicts first."""
+"""Node-pressure eviction: what a kubelet measures, when it acts, which pods it evicts first."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ DEFAULTS = [
         ),
     ],
     ids=[
-        "nothing given means the defaults",
-        "one threshold given switches the other defaults off",
-        "unless they are asked to merge",
+        "an empty configuration means the defaults",
+        "one configured threshold disables the other defaults",
+        "unless merging is configured",
         "no hard thresholds at all",
-        "0% and 100% switch a threshold off",
-        "soft ones come on top, with their grace period",
+        "0% and 100% disable a threshold",
+        "soft thresholds are added, with their grace period",
     ],
 )
 def test_which_thresholds_hold(data: Manifest | None, expected: list[tuple[str, bool, float]]) -> None:
@@ -145,7 +145,7 @@ def test_a_wrong_configuration_is_refused_in_words(data: Manifest, text: str) ->
     assert text in str(refusal.value)
 
 
-def test_a_wrong_configuration_written_into_a_node_is_told_and_not_used() -> None:
+def test_an_invalid_configuration_of_a_node_is_reported_and_ignored() -> None:
     for text in ("{", "[]", '{"maxPods": 5}'):
         node = machine().annotation("sandbox/kubelet-configuration", text)
         simulation = Simulation()
@@ -158,7 +158,7 @@ def test_a_wrong_configuration_written_into_a_node_is_told_and_not_used() -> Non
         assert evicted(simulation) == ["p"]
 
 
-# --- what is measured ------------------------------------------------------------------------------------------------
+# --- measurements ----------------------------------------------------------------------------------------------------
 
 
 def stats(node: NodeBuilder, *pods: PodBuilder, dead: tuple[PodBuilder, ...] = ()) -> Stats:
@@ -172,24 +172,24 @@ def using(name: str, **amounts: str) -> PodBuilder:
     return builder
 
 
-def test_what_is_left_on_a_node_with_one_disk() -> None:
+def test_available_space_on_a_node_with_one_disk() -> None:
     node = machine(ephemeral_storage="100Gi").image("a:1", 10 * GI).annotation("sandbox/usage-memory", "1Gi")
     running = using("a", memory="2Gi", ephemeral_storage="5Gi", writable_layer="3Gi", inodes="1000", pids="68")
     dead = using("b", memory="2Gi", ephemeral_storage="5Gi", writable_layer="4Gi")
-    found = stats(node, running, dead=(dead,)).observations()
-    assert found["memory.available"] == Observation(7 * GI, 10 * GI)
-    assert found["nodefs.available"] == found["imagefs.available"] == Observation(78 * GI, 100 * GI)
-    assert found["nodefs.inodesFree"] == Observation(6_552_600, 6_553_600)
-    assert found["pid.available"] == Observation(32_700, 32_768)
+    observed = stats(node, running, dead=(dead,)).observations()
+    assert observed["memory.available"] == Observation(7 * GI, 10 * GI)
+    assert observed["nodefs.available"] == observed["imagefs.available"] == Observation(78 * GI, 100 * GI)
+    assert observed["nodefs.inodesFree"] == Observation(6_552_600, 6_553_600)
+    assert observed["pid.available"] == Observation(32_700, 32_768)
 
 
-def test_what_is_left_on_a_node_with_a_disk_for_images() -> None:
+def test_available_space_on_a_node_with_a_disk_for_images() -> None:
     node = machine(ephemeral_storage="100Gi").image("a:1", 10 * GI).annotation("sandbox/imagefs", "50Gi")
     node.annotation("sandbox/max-pids", "100")
-    found = stats(node, using("a", ephemeral_storage="5Gi", writable_layer="3Gi", pids="200")).observations()
-    assert found["nodefs.available"] == Observation(95 * GI, 100 * GI)
-    assert found["imagefs.available"] == Observation(37 * GI, 50 * GI)
-    assert found["pid.available"] == Observation(0, 100)
+    observed = stats(node, using("a", ephemeral_storage="5Gi", writable_layer="3Gi", pids="200")).observations()
+    assert observed["nodefs.available"] == Observation(95 * GI, 100 * GI)
+    assert observed["imagefs.available"] == Observation(37 * GI, 50 * GI)
+    assert observed["pid.available"] == Observation(0, 100)
 
 
 def test_a_node_that_does_not_say_how_much_memory_it_has_has_no_memory_signal() -> None:
@@ -246,11 +246,11 @@ def test_overhead_counts_as_a_request() -> None:
             "nodefs.inodesFree",
             "inodes",
             ["low-much", "low-little", "high-much", "low-none"],
-            id="inodes: who uses any goes before who uses none, whatever the priority",
+            id="inodes: pods that use any go first, whatever the priority",
         ),
     ],
 )
-def test_what_has_no_requests_ranks_as_upstream_does(signal: str, kind: str, expected: list[str]) -> None:
+def test_pods_without_requests_rank_as_upstream(signal: str, kind: str, expected: list[str]) -> None:
     pods = [
         using("high-much", **{kind: "9000"}).priority(10),
         using("low-little", **{kind: "1"}).priority(0),
@@ -260,7 +260,7 @@ def test_what_has_no_requests_ranks_as_upstream_does(signal: str, kind: str, exp
     assert order(signal, *pods) == expected
 
 
-def test_of_inodes_the_requested_bytes_of_storage_are_taken_off() -> None:
+def test_inode_ranking_subtracts_the_requested_bytes_of_storage() -> None:
     asking = using("asking", inodes="9000").request({"ephemeral-storage": "1Ki"})
     rows = rank([Pod(asking.obj()), Pod(using("plain", inodes="8500").obj())], "nodefs.inodesFree", False)
     assert [(row.pod.name, row.over) for row in rows] == [("plain", 8500), ("asking", 9000 - 1024)]
@@ -282,7 +282,7 @@ def test_of_inodes_the_requested_bytes_of_storage_are_taken_off() -> None:
         "two disks, imagefs: writable layers",
     ],
 )
-def test_disks_rank_by_what_lies_on_them(signal: str, imagefs: bool, expected: list[str]) -> None:
+def test_disks_rank_pods_by_their_use_of_them(signal: str, imagefs: bool, expected: list[str]) -> None:
     pods = [
         using("logs", ephemeral_storage="4Gi"),
         using("layer", writable_layer="5Gi"),
@@ -298,17 +298,17 @@ def test_the_table_gives_numbers_and_reasons() -> None:
     rows = [
         row.row() for row in rank([Pod(item.obj()) for item in (over, critical, within)], "memory.available", False)
     ]
-    told = f"exceeds its request; priority 7; usage over request {2 * GI}"
+    message = f"exceeds its request; priority 7; usage over request {2 * GI}"
     never = "critical: never evicted by a kubelet"
     kept = f"stays within its request; priority 7; usage over request {-GI}"
     assert rows == [
-        ("default/over", True, 7, 3 * GI, GI, 2 * GI, "Burstable", told),
+        ("default/over", True, 7, 3 * GI, GI, 2 * GI, "Burstable", message),
         ("default/critical", True, 2_000_000_000, 3 * GI, 0, 3 * GI, "BestEffort", never),
         ("default/within", False, 7, 0, GI, -GI, "Burstable", kept),
     ]
 
 
-# --- acting ----------------------------------------------------------------------------------------------------------
+# --- evictions -------------------------------------------------------------------------------------------------------
 
 HARD = {"evictionHard": {"memory.available": "500Mi"}}
 SOFT = {
@@ -336,9 +336,9 @@ def test_a_hard_threshold_evicts_at_the_next_look_with_a_second_of_grace() -> No
     marks = {item["type"]: (item["status"], item.get("reason")) for item in pod.conditions}
     assert marks["DisruptionTarget"] == ("True", "TerminationByKubelet")
     assert marks["Ready"][0] == "False"
-    told = {event.reason: event.message for event in events(simulation, EventRecorded)}
-    assert told["EvictionThresholdMet"] == "Attempting to reclaim memory"
-    assert told["Evicted"] == pod.status["message"]
+    messages = {event.reason: event.message for event in events(simulation, EventRecorded)}
+    assert messages["EvictionThresholdMet"] == "Attempting to reclaim memory"
+    assert messages["Evicted"] == pod.status["message"]
 
 
 def test_exactly_at_the_threshold_nothing_happens() -> None:
@@ -391,7 +391,7 @@ def test_critical_pods_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("most", "own", "seconds"),
     [(None, 30, 0), (20, 30, 20), (60, 30, 30)],
-    ids=["no maximum is no grace", "the maximum is less", "the pod's own is less"],
+    ids=["no maximum means no grace", "the maximum is less", "the pod's own is less"],
 )
 def test_a_soft_threshold_gives_the_lesser_grace(most: int | None, own: int, seconds: int) -> None:
     limit = {} if most is None else {"evictionMaxPodGracePeriod": most}
@@ -426,10 +426,10 @@ def test_the_hard_threshold_does_not_wait_for_the_soft_one() -> None:
     assert events(simulation, PodEvicted)[0].grace_seconds == 1
 
 
-@pytest.mark.parametrize(("told", "seconds"), [(None, 1), (0, 0), (1, 1)])
-def test_hard_evictions_can_end_pods_at_once_as_the_documentation_says(told: int | None, seconds: int) -> None:
+@pytest.mark.parametrize(("message", "seconds"), [(None, 1), (0, 0), (1, 1)])
+def test_hard_evictions_can_end_pods_at_once_as_the_documentation_says(message: int | None, seconds: int) -> None:
     simulation = cluster(None, make_pod("a").obj())
-    simulation.execute(commands.KubeletConfigure("n1", HARD, hard_eviction_grace=told))
+    simulation.execute(commands.KubeletConfigure("n1", HARD, hard_eviction_grace=message))
     use(simulation, "a", memory="9900Mi")
     simulation.execute(commands.Advance(10))
     assert events(simulation, PodEvicted)[0].grace_seconds == seconds
@@ -437,13 +437,13 @@ def test_hard_evictions_can_end_pods_at_once_as_the_documentation_says(told: int
 
 
 def changes(simulation: Simulation, kind: str) -> list[tuple[float, str]]:
-    """(seconds, status) whenever the node's condition changed."""
-    found: list[tuple[float, str]] = []
+    """Return (seconds, status) for each change of the node's condition."""
+    results: list[tuple[float, str]] = []
     for entry in simulation.recorder.entries:
         event = entry.event
         if isinstance(event, EventRecorded) and event.regarding_kind == "Node" and event.reason.startswith("NodeHas"):
-            found.append((entry.at_us / 1e6, event.reason))
-    return found
+            results.append((entry.at_us / 1e6, event.reason))
+    return results
 
 
 def test_the_condition_stays_for_the_transition_period_and_does_not_oscillate() -> None:
@@ -481,7 +481,7 @@ def plain(name: str) -> Manifest:
     return make_pod(name).obj()
 
 
-def test_the_minimum_reclaim_alone_drives_nobody_out() -> None:
+def test_the_minimum_reclaim_alone_evicts_no_pod() -> None:
     simulation = cluster({**HARD, "evictionMinimumReclaim": {"memory.available": "500Mi"}}, plain("a"))
     use(simulation, "a", memory="9500Mi")
     simulation.execute(commands.Advance(60))
@@ -534,10 +534,10 @@ def test_processes_have_their_own_condition() -> None:
     assert pod is not None
     assert pod.status["message"] == (
         "The node was low on resource: pids. Threshold quantity: 3276, available: 2768."
-    ), "of process numbers and inodes no container's part is told"
+    ), "process numbers and inodes have no share per container"
 
 
-def test_a_node_whose_pods_use_nothing_is_not_looked_at() -> None:
+def test_a_node_whose_pods_use_nothing_is_skipped() -> None:
     simulation = cluster(None, plain("a"))
     simulation.execute(commands.Advance(60))
     assert events(simulation, PressureObserved) == []
@@ -547,7 +547,7 @@ def test_a_node_whose_pods_use_nothing_is_not_looked_at() -> None:
     assert event.signals[0] == ("memory.available", 9 * GI, 10 * GI)
 
 
-def test_an_unreachable_kubelet_evicts_nobody_until_it_is_back() -> None:
+def test_an_unreachable_kubelet_evicts_no_pod_until_it_is_back() -> None:
     simulation = cluster(HARD, make_pod("a").toleration("", None).obj())
     simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
     use(simulation, "a", memory="9900Mi")
@@ -586,7 +586,7 @@ def test_a_wrong_command_is_refused(command: commands.Command) -> None:
         cluster(HARD, plain("a")).execute(command)
 
 
-def test_usage_only_changes_what_is_named() -> None:
+def test_usage_changes_only_the_named_values() -> None:
     simulation = cluster(None, plain("a"))
     use(simulation, "a", memory="1Gi", pids="5")
     use(simulation, "a", memory="2Gi")
@@ -596,7 +596,7 @@ def test_usage_only_changes_what_is_named() -> None:
 
 
 @pytest.mark.parametrize("how", ["deepcopy", "pickle"])
-def test_a_copy_in_the_middle_goes_on_identically(how: str) -> None:
+def test_a_copy_in_the_middle_continues_identically(how: str) -> None:
     simulation = cluster({**SOFT, "evictionMaxPodGracePeriod": 20}, *map(plain, "abc"))
     for name in "abc":
         use(simulation, name, memory="3200Mi")
@@ -679,7 +679,7 @@ def test_the_effective_oom_score_adds_the_share_of_memory_that_is_used() -> None
 
 
 def full_disks(signal: str) -> Simulation:
-    """A finished pod's writable layer and an image that nobody uses lie on a disk of their own, ``signal`` is short."""
+    """Fill a separate disk with a finished pod's writable layer and an unused image, so that ``signal`` is low."""
     node = machine(ephemeral_storage="100Gi").image("old:1", 10 * GI).annotation("sandbox/imagefs", "50Gi")
     done = make_pod("done").spec(restartPolicy="Never").annotation("sandbox/duration", "5").obj()
     simulation = cluster({"evictionHard": {signal: "30%"}}, plain("busy"), done, node=node)

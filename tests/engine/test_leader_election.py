@@ -1,4 +1,4 @@
-"""What one elector does: construction, the three steps of a try, release, the kinds of lock. Seed 003."""
+"""One elector: construction, the three steps of a try, release, the kinds of lock. Seed 003."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ INVALID: dict[str, tuple[dict[str, Any], str]] = {
         "renewDeadline must be greater than zero",
     ),
     "a retry period of zero is refused": ({"retry_period_ns": 0}, "retryPeriod must be greater than zero"),
-    "nothing to start is refused": ({"on_started_leading": None}, "OnStartedLeading callback must not be nil"),
-    "nothing to stop is refused": ({"on_stopped_leading": None}, "OnStoppedLeading callback must not be nil"),
-    "no lock is refused": ({"lock": None}, "Lock must not be nil."),
+    "a missing start callback is refused": ({"on_started_leading": None}, "OnStartedLeading callback must not be nil"),
+    "a missing stop callback is refused": ({"on_stopped_leading": None}, "OnStoppedLeading callback must not be nil"),
+    "a missing lock is refused": ({"lock": None}, "Lock must not be nil."),
     "a candidate without a name is refused": (
         {"lock": replace(OK.lock, identity="")},
         "Lock identity is empty",
     ),
-    "the durations are judged before everything else": (
+    "the durations are checked first": (
         {"lock": None, "on_started_leading": None, "retry_period_ns": 0},
         "retryPeriod must be greater than zero",
     ),
-    "the order of the durations is judged before their signs": (
+    "the order of the durations is checked before their signs": (
         {"lease_duration_ns": 0, "renew_deadline_ns": 0, "retry_period_ns": 0},
         "leaseDuration must be greater than renewDeadline",
     ),
@@ -91,7 +91,7 @@ FIRST = {
 }
 
 
-def test_step_1_a_missing_lock_is_created_by_who_comes_first() -> None:
+def test_step_1_a_missing_lock_is_created_by_the_first_candidate() -> None:
     world = World().add("a")
     assert world.tries("a")
     assert world.spec == FIRST
@@ -105,7 +105,7 @@ def test_step_2_a_candidate_leaves_a_held_lock_alone() -> None:
     assert world.electors["b"].last_message == "lock is held by a and has not yet expired"
 
 
-def test_step_2_a_change_that_is_seen_starts_the_wait_anew() -> None:
+def test_step_2_an_observed_change_restarts_the_wait() -> None:
     world = World().add("a", "b")
     world.tries("a")
     world.tries("b")
@@ -123,7 +123,7 @@ def test_step_3_a_renewal_keeps_acquire_time_and_transitions() -> None:
     assert world.spec == {**FIRST, "renewTime": "2026-01-01T00:00:02.500000Z"}
 
 
-def test_step_3_a_takeover_counts_a_transition_and_acquires_anew() -> None:
+def test_step_3_a_takeover_counts_a_transition_and_sets_the_acquire_time() -> None:
     world = World().add("a", "b")
     world.tries("a")
     world.tries("b")
@@ -153,7 +153,7 @@ def test_takeover(second: float, taken: bool) -> None:
     assert world.to(second).tries("b") is taken
 
 
-def test_expiry_counts_from_what_the_candidate_itself_saw_not_from_the_written_time() -> None:
+def test_expiry_counts_from_the_candidates_observation_not_from_the_written_time() -> None:
     world = World().add("a", "b")
     world.tries("a")
     world.to(100)
@@ -197,7 +197,7 @@ def test_leader_that_writes_over_an_emptied_lock_keeps_its_old_acquire_time() ->
     assert world.spec == {**FIRST, "renewTime": "2026-01-01T00:00:02.000000Z", "leaseTransitions": 1}
 
 
-def test_unreachable_server_lets_a_try_fail_and_changes_no_belief() -> None:
+def test_unreachable_server_makes_a_try_fail_and_changes_no_belief() -> None:
     world = World().add("a")
     world.tries("a")
     world.clients["a"].reachable = False
@@ -209,7 +209,7 @@ def test_unreachable_server_lets_a_try_fail_and_changes_no_belief() -> None:
 # --- release ---------------------------------------------------------------------------------------------------------
 
 
-def test_release_leaves_nobody_a_duration_of_one_second_and_the_transitions() -> None:
+def test_release_leaves_no_holder_a_duration_of_one_second_and_the_transitions() -> None:
     world = World().add("a", "b")
     world.tries("a")
     assert world.to(3).electors["a"].release()
@@ -226,7 +226,7 @@ def test_release_leaves_nobody_a_duration_of_one_second_and_the_transitions() ->
     assert (world.spec["holderIdentity"], world.spec["leaseTransitions"]) == ("b", 1)
 
 
-def test_who_takes_its_own_released_lock_counts_a_transition_too() -> None:
+def test_taking_its_own_released_lock_counts_a_transition_too() -> None:
     world = World().add("a")
     world.tries("a")
     world.electors["a"].release()
@@ -234,7 +234,7 @@ def test_who_takes_its_own_released_lock_counts_a_transition_too() -> None:
     assert world.spec["leaseTransitions"] == 1
 
 
-def test_release_by_who_does_not_lead_succeeds_and_writes_nothing() -> None:
+def test_release_by_a_candidate_succeeds_and_writes_nothing() -> None:
     world = World().add("a", "b")
     world.tries("a")
     assert world.electors["b"].release()
@@ -254,7 +254,7 @@ HEALTH = {
         0,
         "failed election to renew leadership on lease kube-scheduler",
     ),
-    "the tolerance comes on top": (35, 20, ""),
+    "the tolerance is added": (35, 20, ""),
 }
 
 
@@ -299,7 +299,7 @@ def test_older_locks_keep_the_record_in_an_annotation_in_whole_seconds(lock_type
     assert "spec" not in world.manifest
 
 
-def test_lock_takes_over_an_object_that_is_there_and_leaves_its_content_alone() -> None:
+def test_lock_takes_over_an_existing_object_and_keeps_its_content() -> None:
     world = World("configmaps").add("a")
     world.server.put(
         {
@@ -316,11 +316,11 @@ def test_lock_takes_over_an_object_that_is_there_and_leaves_its_content_alone() 
 
 
 UNREADABLE = {
-    "text that is no JSON": ("configmaps", {"metadata": {"annotations": {ANNOTATION: "oops"}}}),
-    "JSON that is no record": ("endpoints", {"metadata": {"annotations": {ANNOTATION: "[]"}}}),
+    "text that is not JSON": ("configmaps", {"metadata": {"annotations": {ANNOTATION: "oops"}}}),
+    "JSON that is not a record": ("endpoints", {"metadata": {"annotations": {ANNOTATION: "[]"}}}),
     "a number for a name": ("leases", {"spec": {"holderIdentity": 7}}),
     "a time without a zone": ("leases", {"spec": {"renewTime": "2026-01-01T00:00:00"}}),
-    "a truth for a number": ("leases", {"spec": {"leaseTransitions": True}}),
+    "a boolean for a number": ("leases", {"spec": {"leaseTransitions": True}}),
 }
 
 
@@ -354,7 +354,7 @@ def test_v1_34_refusal(lock_type: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("lock_type", ["endpointsleases", "secrets"])
-def test_lock_that_nobody_offers_is_refused(lock_type: str) -> None:
+def test_unknown_lock_is_refused(lock_type: str) -> None:
     with pytest.raises(Rejected, match="lock"):
         new_lock(lock_type, "kube-system", "kube-scheduler", ApiServerClient(ApiServer(Recorder())), "a")
 

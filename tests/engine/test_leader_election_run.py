@@ -25,7 +25,7 @@ def kinds_of_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- clocks ----------------------------------------------------------------------------------------------------------
 
 
-def test_wrong_clock_that_runs_evenly_harms_nobody() -> None:
+def test_wrong_clock_that_runs_evenly_does_no_harm() -> None:
     world = World().add("a", "b")
     world.electors["b"].clock.jump(-3600 * SECOND_US)
     world.start()
@@ -102,7 +102,7 @@ def test_clock_cannot_stand_still() -> None:
 
 
 def writes_and_reads(world: World, name: str) -> list[float]:
-    """Seconds at which an elector tries, found by stepping through every timer."""
+    """Return the seconds at which an elector tries, measured by stepping through every timer."""
     seconds, elector = [], world.electors[name]
     while (next_us := world.timeline.next_us()) is not None and next_us <= 30 * SECOND_US:
         before = elector.observed_record, world.elections[name].wake_serial
@@ -134,7 +134,7 @@ def test_leader_that_cannot_renew_gives_up_at_its_renew_deadline() -> None:
     assert world.log == [(0.0, "a sees a"), (0.0, "a started leading"), (16.0, "a stopped leading")]
 
 
-def test_leader_that_can_write_again_before_its_deadline_goes_on() -> None:
+def test_leader_that_can_write_again_before_its_deadline_continues() -> None:
     world = World().add("a").start().to(5)
     world.clients["a"].reachable = False
     world.to(13)
@@ -160,7 +160,7 @@ def test_cancelled_leader_without_release_leaves_its_lease_to_expire() -> None:
     assert world.to(45).leaders() == ["b"]
 
 
-def test_cancelled_candidate_is_told_that_it_stopped() -> None:
+def test_cancelled_candidate_gets_the_stop_callback() -> None:
     world = World().add("a", "b").start().to(3)
     world.elections["b"].cancel()
     world.to(60)
@@ -213,7 +213,7 @@ def test_each_replica_hears_of_a_new_leader_once() -> None:
     assert world.happened("a sees a", "b sees a") == [(0.0, "a sees a"), (0.0, "b sees a")]
 
 
-def test_kubernetes_events_tell_who_became_and_who_stopped_leading() -> None:
+def test_kubernetes_events_report_who_became_and_who_stopped_leading() -> None:
     world = World().add("a", "b").start().to(20)
     world.elections["a"].cancel()
     world.to(30)
@@ -229,7 +229,7 @@ def test_election_does_not_keep_a_simulation_from_being_idle() -> None:
 
 
 def live(world: World, first: int) -> Iterator[int]:
-    """A hundred seconds with some trouble, from second ``first`` on."""
+    """Run a hundred seconds with some faults, from second ``first`` on."""
     for second in range(first, 100):
         world.to(second)
         yield second
@@ -246,7 +246,7 @@ def pickled(world: World) -> World:
     return copied
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled], ids=["a copy goes on identically", "so does a pickle"])
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickled], ids=["a copy continues identically", "so does a pickle"])
 def test_copies_at_any_moment(copied: Callable[[World], World]) -> None:
     world = World().add("a", "b", "c").start()
     copies = [(second, copied(world)) for second in live(world, 0)]

@@ -1,4 +1,4 @@
-"""Text in, manifests out: what is read, where things stand, and what is refused."""
+"""Parse text into manifests: what is read, positions, and refusals."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize("words", LISTS)
-def test_a_list_is_taken_apart(words: str) -> None:
+def test_a_list_is_split_into_items(words: str) -> None:
     [manifest] = load_manifests(LISTS[words])
     assert manifest.data == {"apiVersion": "v1", "kind": "Node", "metadata": {}}
     assert manifest.line >= 3
@@ -151,7 +151,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("path", PLACES)
-def test_a_field_path_is_found_in_the_text_or_its_nearest_neighbour_is(path: str) -> None:
+def test_a_field_path_is_located_in_the_text_or_at_its_nearest_neighbour(path: str) -> None:
     [manifest] = load_manifests(POD)
     assert manifest.place(path) == PLACES[path]
 
@@ -177,35 +177,35 @@ BAD: dict[str, tuple[str | bytes, str, int, int]] = {
     "a tab as indentation": ("a:\n\tb: 1", "cannot start any token", 2, 1),
     "an open bracket": ("a: [1, 2", "did not find expected ',' or ']'", 2, 1),
     "two values on one line": ("a: b: c", "not allowed", 1, 5),
-    "JSON with a comma too many": ('{"a": 1,,}', "invalid JSON", 1, 9),
+    "JSON with an extra comma": ('{"a": 1,,}', "invalid JSON", 1, 9),
     "JSON that ends too early": ('{"a": {', "ends too early", 1, 1),
     "a text instead of an object": ("hello", "must be a mapping", 1, 1),
     "a list instead of an object": ("- a\n- b", "must be a mapping", 1, 1),
-    "a list whose items are no list": ("kind: List\nitems: 3", "items must be a list", 2, 1),
-    "an item that is no object": ("kind: List\nitems: [3]", "must be an object", 2, 9),
-    "a key given twice": ("kind: Pod\na: 1\nspec: {b: 1, b: 2}", 'duplicate field "spec.b"', 3, 14),
-    "a key given twice in JSON": ('{"kind": "Pod",\n "kind": "Node"}', 'duplicate field "kind"', 2, 2),
-    "a tag that makes objects": ("a: !!python/object/apply:os.system [ls]", "not allowed", 1, 4),
-    "a tag of one's own": ("a: !secret x", "not allowed", 1, 4),
+    "a list whose items are not a list": ("kind: List\nitems: 3", "items must be a list", 2, 1),
+    "an item that is not an object": ("kind: List\nitems: [3]", "must be an object", 2, 9),
+    "a repeated key": ("kind: Pod\na: 1\nspec: {b: 1, b: 2}", 'duplicate field "spec.b"', 3, 14),
+    "a repeated key in JSON": ('{"kind": "Pod",\n "kind": "Node"}', 'duplicate field "kind"', 2, 2),
+    "a tag that creates objects": ("a: !!python/object/apply:os.system [ls]", "not allowed", 1, 4),
+    "a custom tag": ("a: !secret x", "not allowed", 1, 4),
     "a number tag on a text": ("a: !!int x", "is no !!int", 1, 4),
     "infinity": ("a: .inf", "cannot be written as JSON", 1, 4),
     "not a number": ("a: .nan", "cannot be written as JSON", 1, 4),
     "a JSON number beyond all bounds": ('{"a": 1e999}', "too large", 1, 7),
     "a null key": ("~: 1", "must not be null", 1, 1),
     "a mapping as a key": ("? {a: 1}\n: 2", "a key must be a plain text", 1, 3),
-    "an alias of nothing": ("a: *nobody", "unknown anchor", 1, 4),
+    "an unknown alias": ("a: *nobody", "unknown anchor", 1, 4),
     "an anchor that contains itself": ("a: &a [*a]", "unknown anchor", 1, 8),
     "a merge of a text": ("a:\n  <<: 3", "needs a mapping", 2, 3),
     "a control character": ("a: \x01", "does not allow", 0, 0),
     "a NUL character in JSON": (r'{"a": "\u0000"}', "U+0000", 1, 7),
     "a NUL character in YAML": (r'a: "\0"', "U+0000", 1, 4),
-    "bytes that are no UTF-8": (b"\xff\xfe\x00", "not UTF-8", 0, 0),
+    "bytes that are not UTF-8": (b"\xff\xfe\x00", "not UTF-8", 0, 0),
     "half a surrogate pair in a text": ("a: \ud800", "not UTF-8", 0, 0),
 }
 
 
 @pytest.mark.parametrize("words", BAD)
-def test_what_cannot_be_read_is_refused_with_its_place(words: str) -> None:
+def test_unreadable_text_is_refused_with_its_place(words: str) -> None:
     text, message, line, column = BAD[words]
     error = rejection(text)
     assert message in error.message
@@ -269,7 +269,7 @@ def load_or_reject(text: str | bytes) -> list[Manifest] | None:
 
 
 @given(st.dictionaries(st.text(max_size=8), JSON_VALUES, max_size=5))
-def test_any_json_object_is_read_as_it_is_or_refused(value: dict[str, Any]) -> None:
+def test_any_json_object_is_read_unchanged_or_refused(value: dict[str, Any]) -> None:
     loaded = load_or_reject(json.dumps(value, ensure_ascii=False))
     if loaded is not None and not str(value.get("kind", "")).endswith("List"):
         assert [manifest.data for manifest in loaded] == [value]

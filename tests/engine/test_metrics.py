@@ -1,4 +1,4 @@
-"""The counters agree with the engine's state, and the text is what Prometheus reads."""
+"""The counters agree with the engine's state, and Prometheus can read the text."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ BREAKING: st.SearchStrategy[Command] = st.one_of(
 )
 
 
-def told(simulation: Simulation) -> dict[str, float]:
-    """``name{label="value",…}`` → value, as Prometheus' own parser reads it; labels sorted."""
-    found = {}
+def samples_of(simulation: Simulation) -> dict[str, float]:
+    """Return ``name{label="value",…}`` → value, as Prometheus' own parser reads it; labels sorted."""
+    results = {}
     for family in text_string_to_metric_families(render(simulation)):
         for sample in family.samples:
             labels = ",".join(f'{name}="{value}"' for name, value in sorted(sample.labels.items()))
-            found[sample.name + (f"{{{labels}}}" if labels else "")] = sample.value
-    return found
+            results[sample.name + (f"{{{labels}}}" if labels else "")] = sample.value
+    return results
 
 
 def ran(*manifests: dict, then: Iterable[Command] = (commands.Run(),)) -> Simulation:  # type: ignore[type-arg]
@@ -51,27 +51,27 @@ def ran(*manifests: dict, then: Iterable[Command] = (commands.Run(),)) -> Simula
 @given(wanted=st.lists(BREAKING, max_size=40))
 @settings(max_examples=100, deadline=None)
 def test_the_trace_counts_what_the_queue_counts(rules: str, wanted: list[Command]) -> None:
-    simulation, counters, seen = Simulation(seed=1, queue_rules=rules), Counters(), 0
+    simulation, counters, before = Simulation(seed=1, queue_rules=rules), Counters(), 0
     for command in wanted:
         try:
             simulation.execute(command)
         except Rejected:
             continue
-        for entry in simulation.recorder.entries[seen:]:
+        for entry in simulation.recorder.entries[before:]:
             counters.apply(entry)
-        seen = len(simulation.recorder.entries)
+        before = len(simulation.recorder.entries)
         queue = simulation.scheduler.queue
         assert counters.incoming == queue.incoming_pods
         assert counters.pending == queue.pending_pods()
         waiting = [info for lane in queue.lanes().values() for info in lane]
         under_way = [cycle.pod.uid for cycle in (simulation.scheduler.cycle, *simulation.scheduler.bindings) if cycle]
-        assert set(counters.first_us) <= {*(info.pod.uid for info in waiting), *under_way}, "nobody else is remembered"
+        assert set(counters.first_us) <= {*(info.pod.uid for info in waiting), *under_way}, "no other pod is remembered"
         for info in waiting:
             assert counters.first_us.get(info.pod.uid) == info.initial_attempt_us
     assert len(list(text_string_to_metric_families(render(simulation)))) == len(FAMILIES)
 
 
-def test_a_new_simulation_tells_every_name_that_kubernetes_has() -> None:
+def test_a_new_simulation_has_every_metric_of_kubernetes() -> None:
     names = {family.name for family in text_string_to_metric_families(render(Simulation()))}
     assert names == {
         "scheduler_cache_size",
@@ -95,7 +95,7 @@ def test_the_families_are_sorted_as_kubernetes_serves_them() -> None:
 def test_pods_are_counted_in_the_queue_where_they_wait() -> None:
     pods = [pod("big-1", "9"), pod("gated-1", schedulingGates=GATES), pod("web-1"), pod("web-2")]
     simulation = ran(node("n1"), *pods, then=[commands.PodCycle()])
-    values = told(simulation)
+    values = samples_of(simulation)
     assert {queue: values[f'scheduler_pending_pods{{queue="{queue}"}}'] for queue in ("active", "backoff")} == {
         "active": 2,
         "backoff": 0,
@@ -111,7 +111,7 @@ def test_pods_are_counted_in_the_queue_where_they_wait() -> None:
 
 def test_attempts_are_counted_by_result() -> None:
     simulation = ran(node("n1"), pod("big-1", "9"), pod("web-1"), pod("web-2"), then=[commands.Settle()])
-    values = told(simulation)
+    values = samples_of(simulation)
     assert values[f'scheduler_schedule_attempts_total{{profile="{DEFAULT}",result="scheduled"}}'] == 2
     assert values[f'scheduler_schedule_attempts_total{{profile="{DEFAULT}",result="unschedulable"}}'] == 1
     assert values["scheduler_pod_scheduling_attempts_count"] == 2
@@ -126,10 +126,10 @@ def test_an_attempt_is_counted_as_scheduled_when_bind_is_done_and_not_before() -
     assert stages[-1] == "Bind"
 
 
-def test_a_failed_bind_is_an_error_and_the_sli_tells_the_simulated_time_until_the_second_one() -> None:
+def test_a_failed_bind_is_an_error_and_the_sli_has_the_simulated_time_until_the_second_one() -> None:
     fault = commands.Fault("DefaultBinder", "bind")
     simulation = ran(node("n1"), pod("web-1"), then=[fault, commands.Settle(), commands.Advance(5)])
-    values = told(simulation)
+    values = samples_of(simulation)
     assert values[f'scheduler_schedule_attempts_total{{profile="{DEFAULT}",result="error"}}'] == 1
     assert values['scheduler_pod_scheduling_attempts_bucket{le="1"}'] == 0
     assert values['scheduler_pod_scheduling_attempts_bucket{le="2"}'] == 1
@@ -144,17 +144,17 @@ def test_a_failed_bind_is_an_error_and_the_sli_tells_the_simulated_time_until_th
 def test_a_bind_that_waits_is_counted_once_when_it_is_through() -> None:
     fault = commands.Fault("DefaultBinder", "bind", "wait", seconds=3)
     simulation = ran(node("n1"), pod("web-1"), then=[fault, commands.Settle()])
-    assert told(simulation)["scheduler_pod_scheduling_attempts_count"] == 0
+    assert samples_of(simulation)["scheduler_pod_scheduling_attempts_count"] == 0
     simulation.execute(commands.Advance(5))
-    assert told(simulation)["scheduler_pod_scheduling_attempts_count"] == 1
-    assert told(simulation)['scheduler_pod_scheduling_sli_duration_seconds_sum{attempts="1"}'] == 3
+    assert samples_of(simulation)["scheduler_pod_scheduling_attempts_count"] == 1
+    assert samples_of(simulation)['scheduler_pod_scheduling_sli_duration_seconds_sum{attempts="1"}'] == 3
 
 
-def test_a_pod_popped_from_backoff_comes_into_the_active_queue_as_kubernetes_counts_it() -> None:
+def test_a_pod_popped_from_backoff_counts_in_the_active_queue_as_in_kubernetes() -> None:
     simulation = ran(node("n1"), pod("big-1", "6"), then=[commands.Settle()])
     simulation.execute(commands.Apply((node("n2", cpu="8"),)))
     simulation.execute(commands.Settle())
-    values = told(simulation)
+    values = samples_of(simulation)
     assert values['scheduler_queue_incoming_pods_total{event="NodeAdd",queue="backoff"}'] == 1
     assert values['scheduler_queue_incoming_pods_total{event="PopFromBackoffQ",queue="active"}'] == 1
     assert Counters.fold(simulation.recorder.entries).incoming == simulation.scheduler.queue.incoming_pods
@@ -164,7 +164,7 @@ def test_a_pod_of_the_same_name_starts_its_own_clock() -> None:
     simulation = ran(pod("web-1"), then=[commands.Advance(30), commands.Delete("Pod", "default/web-1")])
     simulation.execute(commands.Apply((pod("web-1"), node("n1"))))
     simulation.execute(commands.Advance(40))
-    sums = [value for name, value in told(simulation).items() if "sli_duration_seconds_sum" in name]
+    sums = [value for name, value in samples_of(simulation).items() if "sli_duration_seconds_sum" in name]
     assert sums == [0]
 
 
@@ -180,7 +180,7 @@ def test_the_end_of_a_deleted_pods_attempt_is_not_its_namesakes() -> None:
 def test_waiting_on_permit_is_timed() -> None:
     fault = commands.Fault("NodeResourcesFit", "permit", "wait", seconds=10)
     simulation = ran(node("n1"), pod("web-1"), then=[fault, commands.Settle(), commands.Advance(10)])
-    values = told(simulation)
+    values = samples_of(simulation)
     assert values['scheduler_permit_wait_duration_seconds_sum{result="Unschedulable"}'] == 10
     assert values['scheduler_permit_wait_duration_seconds_count{result="Unschedulable"}'] == 1
 
@@ -190,29 +190,29 @@ def test_preemption_is_counted_with_its_victims() -> None:
     simulation = ran(node("n1"), *small)
     simulation.execute(commands.Apply((pod("vip-1", "2", 1000), pod("huge-1", "99", 1000))))
     simulation.execute(commands.Settle())
-    values = told(simulation)
+    values = samples_of(simulation)
     assert values[f'scheduler_schedule_attempts_total{{profile="{DEFAULT}",result="unschedulable"}}'] == 2
-    assert values["scheduler_preemption_attempts_total"] == 2, "one found victims, the other could not"
+    assert values["scheduler_preemption_attempts_total"] == 2, "one had victims, the other had none"
     assert values["scheduler_preemption_victims_count"] == 1
     assert values["scheduler_preemption_victims_sum"] == 2
     assert values['scheduler_preemption_victims_bucket{le="1"}'] == 0
     assert values['scheduler_preemption_victims_bucket{le="2"}'] == 1
 
 
-def test_cache_and_events_in_flight_are_told_in_the_middle_of_a_cycle() -> None:
+def test_metrics_in_the_middle_of_a_cycle_count_cache_and_events_in_flight() -> None:
     simulation = ran(node("n1"), pod("web-1"), then=[commands.Stage()])
     simulation.execute(commands.Apply((node("n2"),)))
-    values = told(simulation)
+    values = samples_of(simulation)
     assert values['scheduler_inflight_events{event="PodPopped"}'] == 1
     assert values['scheduler_inflight_events{event="NodeAdd"}'] == 1
     assert values['scheduler_cache_size{type="nodes"}'] == 2
     while values['scheduler_cache_size{type="assumed_pods"}'] == 0:
         simulation.execute(commands.Stage())
-        values = told(simulation)
+        values = samples_of(simulation)
     assert values['scheduler_cache_size{type="pods"}'] == 1
 
 
-def test_a_copy_taken_earlier_tells_the_earlier_counts() -> None:
+def test_an_earlier_copy_has_the_earlier_counts() -> None:
     simulation = ran(node("n1"), pod("web-1"), then=[])
     before, text = copy.deepcopy(simulation), render(simulation)
     simulation.execute(commands.Run())

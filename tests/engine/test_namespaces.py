@@ -1,4 +1,4 @@
-"""Namespaces that are deleted: what is in them goes, nothing new comes, and some stay for ever."""
+"""Deleted namespaces: their objects are deleted, no new ones are accepted, and some never finish."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_some_may_not_be_deleted(name: str) -> None:
         Simulation().execute(commands.Delete("Namespace", name))
 
 
-def test_what_is_in_it_goes_and_then_it_goes_itself() -> None:
+def test_the_objects_are_deleted_and_then_the_namespace() -> None:
     simulation = shop()
     simulation.execute(commands.Delete("Namespace", "shop"))
     held = simulation.api.get("Namespace", "shop")

@@ -1,4 +1,4 @@
-"""Conditions of nodes become taints, and pods on a broken node are not ready."""
+"""Node conditions become taints, and pods on a failed node are not ready."""
 
 from __future__ import annotations
 

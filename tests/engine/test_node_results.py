@@ -1,4 +1,4 @@
-"""Results kept per node: the fast way and the plain way decide the same."""
+"""Cached results per node: the fast path and the plain path decide the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.engine.test_simulation import obeyed
 
 
 def forgetful(wanted: list[Command], full: bool) -> Simulation:
-    """Every result forgotten before every command."""
+    """Execute the commands, and clear all cached results before each."""
     simulation = Simulation(seed=5, full=full)
     for command in wanted:
         for framework in simulation.scheduler.profiles.values():
@@ -40,7 +40,7 @@ def test_replicas_have_one_signature_and_other_pods_another() -> None:
     assert signatures[0] == signatures[1] != signatures[2]
 
 
-def test_the_signatures_that_were_not_seen_for_longest_are_forgotten() -> None:
+def test_the_least_recently_used_signatures_are_dropped() -> None:
     results = NodeResults()
     for number in range(MAX_SIGNATURES + 3):
         results.of(Pod(pod("web-1", f"{number}m")), ())

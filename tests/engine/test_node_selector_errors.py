@@ -1,4 +1,4 @@
-"""Node selectors that cannot be carried out, and fields that no node has."""
+"""Node selectors that cannot be evaluated, and fields that no node has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from scheduler_engine.api.node_affinity import node_selector_from
 from scheduler_engine.api.validation.selector_text import preferred_terms_problem
 
 
-def test_all_that_is_wrong_with_preferred_terms_is_told_in_one_list_and_each_thing_once() -> None:
+def test_all_errors_of_preferred_terms_are_in_one_list_and_each_one_once() -> None:
     wrong = {"key": "a", "operator": "Gt", "values": ["x", "y"]}
     terms = [{"weight": 1, "preference": {"matchExpressions": [wrong, {"key": "b", "operator": "like"}]}}]
     assert preferred_terms_problem(terms) == (

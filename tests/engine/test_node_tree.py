@@ -1,4 +1,4 @@
-"""The node tree: seed 001 (ZoneA 2, ZoneB 3, ZoneC 1) and 002 §2, zone keys, coming and going."""
+"""The node tree: seed 001 (ZoneA 2, ZoneB 3, ZoneC 1) and 002 §2, zone keys, additions and removals."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def tree_of(*placed: tuple[str, str]) -> NodeTree:
         pytest.param(
             [("b1", "b"), ("a1", "a"), ("b2", "b")],
             ["b1", "a1", "b2"],
-            id="Zones stand in order of first arrival, not of name",
+            id="Zones are in order of first arrival, not of name",
         ),
         pytest.param(
             [("x", ""), ("a1", "a"), ("y", "")],
             ["x", "a1", "y"],
-            id="Nodes without zone and region are a group of their own",
+            id="Nodes without zone and region form a separate group",
         ),
         pytest.param([], [], id="An empty tree lists nothing"),
     ],
@@ -60,7 +60,7 @@ def test_nodes_of_all_zones_take_turns(placed: list[tuple[str, str]], order: lis
 @pytest.mark.parametrize(
     ("labels", "key"),
     [
-        pytest.param(REGION_AND_ZONE, "r:\0:z", id="Region and zone, parted by a null character"),
+        pytest.param(REGION_AND_ZONE, "r:\0:z", id="Region and zone, separated by a null character"),
         pytest.param({"topology.kubernetes.io/zone": "z"}, ":\0:z", id="A zone alone"),
         pytest.param({"topology.kubernetes.io/region": "r"}, "r:\0:", id="A region alone"),
         pytest.param({**REGION_AND_ZONE, **BETA}, "old-r:\0:old-z", id="The beta labels win"),

@@ -1,4 +1,4 @@
-"""What happens when things change under the scheduler's hands: found by random histories, told one by one."""
+"""Changes in the middle of scheduling: cases from random histories, one test each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stages(simulation: Simulation, number: int) -> None:
 
 
 def waiting(*manifests: dict[str, Any], seconds: float = 60) -> Simulation:
-    """The first pod waits on Permit."""
+    """Return a simulation whose first pod waits on Permit."""
     simulation = cluster(*manifests)
     simulation.execute(commands.Fault("NodeName", "permit", "wait", seconds))
     simulation.execute(commands.PodCycle())
@@ -39,8 +39,8 @@ def waiting(*manifests: dict[str, Any], seconds: float = 60) -> Simulation:
 
 
 def lanes(simulation: Simulation) -> dict[str, list[str]]:
-    found = simulation.scheduler.queue.lanes().items()
-    return {lane: [info.pod.name for info in infos] for lane, infos in found if infos}
+    items = simulation.scheduler.queue.lanes().items()
+    return {lane: [info.pod.name for info in infos] for lane, infos in items if infos}
 
 
 def last_outcome(simulation: Simulation) -> tuple[str, str]:
@@ -56,7 +56,7 @@ def sound(simulation: Simulation) -> None:
     assert not simulation.scheduler.cache.assumed_pods
 
 
-# --- pods that go while they are being scheduled ----------------------------------------------------------------------
+# --- pods deleted while they are being scheduled ----------------------------------------------------------------------
 
 
 def test_a_pod_that_took_the_name_of_one_being_bound_is_scheduled_once_when_the_old_binding_fails() -> None:
@@ -81,7 +81,7 @@ def test_the_failed_attempt_of_a_deleted_pod_does_not_end_the_attempt_of_its_nam
 
 
 def test_a_pod_that_takes_the_name_of_one_whose_attempt_fails_gets_its_condition() -> None:
-    """As upstream: the queue has the new one already, and the old one's place in flight is never given back."""
+    """As upstream: the queue already has the new pod, and the old one's place in flight is never released."""
     simulation = cluster(make_pod("web-1").cpu("64").obj())
     stages(simulation, 3)
     assert simulation.scheduler.cycle is not None
@@ -97,9 +97,9 @@ def test_a_pod_that_takes_the_name_of_one_whose_attempt_fails_gets_its_condition
     assert message.endswith("; Pod default/web-1 is already present in unschedulable queue")
     new = simulation.api.pod(KEY)
     assert new is not None
-    told = (new.condition("PodScheduled") or {})["message"]
-    assert told.startswith("0/1 nodes are available: 1 Insufficient cpu.")
-    assert "already present" not in told
+    written = (new.condition("PodScheduled") or {})["message"]
+    assert written.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+    assert "already present" not in written
     assert list(simulation.scheduler.queue.active_q.in_flight.pods) == [old]
     sound(simulation)
 
@@ -120,7 +120,7 @@ def test_the_queue_says_where_the_new_pod_is(builder: PodBuilder, where: str) ->
     sound(simulation)
 
 
-def test_moves_of_namesakes_can_be_told_apart_by_their_uids() -> None:
+def test_moves_of_namesakes_differ_by_their_uids() -> None:
     simulation = waiting(WEB)
     simulation.execute(commands.Delete("Pod", KEY))
     simulation.execute(commands.Apply((WEB,)))
@@ -154,7 +154,7 @@ def test_a_pod_that_ends_during_its_attempt_cannot_preempt_and_still_gets_the_co
     assert (pod.condition("PodScheduled") or {})["message"] == message
 
 
-def test_a_failed_attempt_leaves_a_nomination_that_somebody_made_meanwhile() -> None:
+def test_a_failed_attempt_keeps_a_nomination_written_meanwhile() -> None:
     simulation = cluster(make_pod("web-1").cpu("64").obj())
     stages(simulation, 3)
     simulation.api.patch("Pod", KEY, {"status": {"nominatedNodeName": "n1"}})
@@ -176,13 +176,13 @@ def test_an_attempt_that_finds_nothing_new_keeps_its_own_nomination_till_the_pod
     pod, nominator = simulation.api.pod(KEY), simulation.scheduler.queue.nominator
     assert pod is not None
     assert (pod.nominated_node_name, nominator.nodes) == ("n1", {pod.uid: ""})
-    [seen] = seen_by(simulation)
-    nominations_are_of_pods_that_wait(seen)
+    [view] = seen_by(simulation)
+    nominations_are_of_pods_that_wait(view)
     simulation.execute(commands.Apply((make_pod("web-1").label("app", "web").cpu("64").obj(),)))
     assert nominator.nodes == {pod.uid: "n1"}
     del nominator.nodes[pod.uid]
     with pytest.raises(AssertionError):
-        nominations_are_of_pods_that_wait(seen)
+        nominations_are_of_pods_that_wait(view)
 
 
 def test_a_pod_that_ends_while_it_is_being_bound_gives_its_place_back() -> None:
@@ -223,7 +223,7 @@ def test_a_victim_that_waits_on_permit_is_rejected_and_not_deleted() -> None:
 @pytest.mark.parametrize(
     ("plugin", "point"),
     [
-        pytest.param("NodeName", "permit", id="a wait on Permit that runs out frees nothing"),
+        pytest.param("NodeName", "permit", id="a timeout on Permit frees nothing"),
         pytest.param("DefaultBinder", "bind", id="a second binding that is refused frees nothing"),
     ],
 )
@@ -255,10 +255,10 @@ def test_a_rejection_in_pre_bind_counts_as_an_error_and_the_pod_backs_off() -> N
     [
         pytest.param(0.5, "500ms", id="less than a second"),
         pytest.param(100, "1m40s", id="minutes and seconds"),
-        pytest.param(86_400, "15m0s", id="no plugin makes a pod wait for more than a quarter of an hour"),
+        pytest.param(86_400, "15m0s", id="no plugin makes a pod wait for more than 15 minutes"),
     ],
 )
-def test_a_wait_on_permit_is_told_as_go_writes_durations(seconds: float, text: str) -> None:
+def test_a_wait_on_permit_is_written_as_go_writes_durations(seconds: float, text: str) -> None:
     simulation = waiting(WEB, seconds=seconds)
     simulation.execute(commands.Advance(min(seconds, 900)))
     messages = [entry.event.message for entry in simulation.recorder.entries if isinstance(entry.event, CycleFinished)]
@@ -273,7 +273,7 @@ def profiles(*names: str, **plugins: Any) -> dict[str, Any]:
     return {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": listed}
 
 
-def test_pods_of_a_profile_that_is_new_are_queued_and_those_of_one_that_is_gone_leave_the_queue() -> None:
+def test_pods_of_a_new_profile_are_queued_and_those_of_a_removed_one_leave_the_queue() -> None:
     simulation = cluster(WEB, make_pod("other-1").scheduler("second").obj())
     assert lanes(simulation) == {"activeQ": ["web-1"]}
     simulation.execute(commands.Configure(profiles("second")))
@@ -282,7 +282,7 @@ def test_pods_of_a_profile_that_is_new_are_queued_and_those_of_one_that_is_gone_
     assert lanes(simulation) == {"activeQ": ["web-1"]}
 
 
-def test_a_pod_in_flight_whose_profile_is_gone_is_dropped_when_it_fails() -> None:
+def test_a_pod_in_flight_whose_profile_was_removed_is_dropped_when_it_fails() -> None:
     simulation = cluster(make_pod("web-1").cpu("64").obj())
     stages(simulation, 3)
     simulation.execute(commands.Configure(profiles("second")))
@@ -306,7 +306,7 @@ def test_gates_open_and_close_with_the_plugin_that_keeps_them() -> None:
 # --- manifests and logs -----------------------------------------------------------------------------------------------
 
 
-def test_a_manifest_taken_from_a_running_cluster_makes_a_pod_of_its_own() -> None:
+def test_a_manifest_from_a_running_cluster_creates_a_new_pod() -> None:
     taken = make_pod("web-1").metadata(
         uid="x", resourceVersion="7", deletionTimestamp="2026-01-01T00:00:30Z", deletionGracePeriodSeconds=30
     )
@@ -327,8 +327,8 @@ def test_a_log_says_by_which_rules_the_queue_went() -> None:
     simulation = cluster(make_pod("web-1").cpu("64").obj(), queue_rules="design-doc")
     for command in (commands.Run(), commands.Advance(120)):
         simulation.execute(command)
-    given = [commands.Apply((make_node("n1").obj(), make_pod("web-1").cpu("64").obj()))]
-    log = make_log(42, None, [*given, commands.Run(), commands.Advance(120)], "design-doc")
+    steps = [commands.Apply((make_node("n1").obj(), make_pod("web-1").cpu("64").obj()))]
+    log = make_log(42, None, [*steps, commands.Run(), commands.Advance(120)], "design-doc")
     assert trace_digest(replay(log)) == trace_digest(simulation)
     assert trace_digest(replay({**log, "queue_rules": "v1.34"})) != trace_digest(simulation)
     with pytest.raises(Rejected, match="unknown queue rules"):
@@ -343,7 +343,9 @@ def test_a_log_says_by_which_rules_the_queue_went() -> None:
     [
         pytest.param("", "[NodeAffinity]", id="without a nomination only the plugin that narrowed is named"),
         pytest.param("n1", "[NodeAffinity NodeResourcesFit]", id="a plugin that rejects the nominated node is named"),
-        pytest.param("n2", "[NodeAffinity TaintToleration]", id="also when the nominated node is not among those left"),
+        pytest.param(
+            "n2", "[NodeAffinity TaintToleration]", id="even if the nominated node is not among the remaining ones"
+        ),
     ],
 )
 def test_why_nodes_were_left_out(nominated: str, plugins: str) -> None:

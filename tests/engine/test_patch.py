@@ -1,4 +1,4 @@
-"""``patch``: a JSON merge patch over an object, and the resize of a pod. What Kubernetes forbids changes nothing."""
+"""``patch``: a JSON merge patch over an object, and the resize of a pod. A forbidden patch changes nothing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def cluster(*manifests: Manifest) -> Simulation:
 
 
 def resources(*amounts: Manifest) -> Manifest:
-    """A patch of what the containers main and side ask for."""
-    containers = [{"name": name, "resources": given} for name, given in zip(("main", "side"), amounts, strict=False)]
+    """Return a patch of the requests of the containers main and side."""
+    containers = [{"name": name, "resources": amount} for name, amount in zip(("main", "side"), amounts, strict=False)]
     return {"spec": {"containers": containers}}
 
 
@@ -33,9 +33,9 @@ def container(name: str, **asks: Any) -> Manifest:
 
 
 def held(simulation: Simulation, kind: str, key: str) -> Manifest:
-    found = simulation.api.get(kind, key)
-    assert found is not None
-    return found.manifest
+    stored = simulation.api.get(kind, key)
+    assert stored is not None
+    return stored.manifest
 
 
 def refused(simulation: Simulation, command: commands.Patch) -> list[str]:
@@ -62,7 +62,7 @@ def test_a_label_that_a_pod_waits_for_wakes_it() -> None:
     assert held(simulation, "Pod", "default/a")["spec"]["nodeName"] == "n1"
 
 
-def test_the_last_gate_that_goes_lets_the_pod_in() -> None:
+def test_the_removal_of_the_last_gate_lets_the_pod_in() -> None:
     simulation = cluster(node("n1"), pod("a", schedulingGates=GATES))
     assert "nodeName" not in held(simulation, "Pod", "default/a")["spec"]
     simulation.execute(commands.Patch("Pod", "default/a", {"spec": {"schedulingGates": None}}))
@@ -70,7 +70,7 @@ def test_the_last_gate_that_goes_lets_the_pod_in() -> None:
     assert held(simulation, "Pod", "default/a")["spec"]["nodeName"] == "n1"
 
 
-def test_what_was_patched_stays_when_the_manifest_is_applied_again() -> None:
+def test_a_patch_stays_when_the_manifest_is_applied_again() -> None:
     manifest = node("n1")
     simulation = cluster(manifest)
     simulation.execute(commands.Patch("Node", "n1", {"metadata": {"labels": {"disk": "ssd"}}}))
@@ -97,9 +97,9 @@ def test_what_was_patched_stays_when_the_manifest_is_applied_again() -> None:
         (resources({"requests": {"cpu": "2"}}), "spec.containers[0].image: Required value"),
     ],
 )
-def test_what_kubernetes_refuses_is_refused_in_its_words(changes: Manifest, said: str) -> None:
-    told = refused(cluster(node("n1"), pod("a")), commands.Patch("Pod", "default/a", changes))
-    assert any(said in error for error in told), told
+def test_kubernetes_refusals_have_its_words(changes: Manifest, said: str) -> None:
+    message = refused(cluster(node("n1"), pod("a")), commands.Patch("Pod", "default/a", changes))
+    assert any(said in error for error in message), message
 
 
 KATA = {
@@ -119,7 +119,7 @@ KATA = {
         ("overhead", {"cpu": None}, "patched"),
     ],
 )
-def test_what_admission_and_the_scheduler_wrote_cannot_be_cleared(field: str, value: Any, way: str) -> None:
+def test_fields_of_admission_and_the_scheduler_cannot_be_cleared(field: str, value: Any, way: str) -> None:
     simulation = cluster(node("n1"), KATA, pod("a", runtimeClassName="kata"))
     before = held(simulation, "Pod", "default/a")
     commanded = {
@@ -161,8 +161,8 @@ def test_the_class_of_a_pod_does_not_go() -> None:
     critical = pod("a")
     del critical["spec"]["priority"]
     critical["spec"]["priorityClassName"] = "system-node-critical"
-    told = refused(cluster(critical), commands.Patch("Pod", "default/a", {"spec": {"priorityClassName": None}}))
-    assert any("changed: spec.priorityClassName" in error for error in told), told
+    message = refused(cluster(critical), commands.Patch("Pod", "default/a", {"spec": {"priorityClassName": None}}))
+    assert any("changed: spec.priorityClassName" in error for error in message), message
 
 
 @pytest.mark.parametrize(
@@ -172,17 +172,17 @@ def test_the_class_of_a_pod_does_not_go() -> None:
         (commands.Patch("Gadget", "x", {}), 'no matches for kind "Gadget"'),
     ],
 )
-def test_what_is_not_there_is_said(command: commands.Patch, said: str) -> None:
+def test_a_missing_object_is_reported(command: commands.Patch, said: str) -> None:
     with pytest.raises(Rejected, match=said):
         cluster(node("n1")).execute(command)
 
 
 def test_only_pods_are_resized() -> None:
-    told = refused(cluster(node("n1")), commands.Patch("Node", "n1", {}, "resize"))
-    assert told == ["the server could not find the requested resource"]
+    message = refused(cluster(node("n1")), commands.Patch("Node", "n1", {}, "resize"))
+    assert message == ["the server could not find the requested resource"]
 
 
-def test_a_command_of_another_subresource_is_none() -> None:
+def test_a_command_of_another_subresource_is_invalid() -> None:
     with pytest.raises(Rejected, match="subresource"):
         commands.from_json(
             {"kind": "patch", "object_kind": "Pod", "key": "a", "changes": {}, "subresource": "ephemeralcontainers"}
@@ -218,9 +218,9 @@ def test_nothing_but_resources_changes() -> None:
     patch["spec"]["containers"][0]["image"] = "other"
     patch["metadata"] = {"labels": {"x": "y"}}
     simulation.execute(commands.Patch("Pod", "default/a", patch, "resize"))
-    made = held(simulation, "Pod", "default/a")
-    assert made["metadata"]["labels"] == {"app": "a"}
-    (container,) = made["spec"]["containers"]
+    stored = held(simulation, "Pod", "default/a")
+    assert stored["metadata"]["labels"] == {"app": "a"}
+    (container,) = stored["spec"]["containers"]
     assert (container["image"], container["resources"]) == ("registry.example/app:1", {"requests": {"cpu": "2"}})
 
 
@@ -231,7 +231,7 @@ def test_nothing_but_resources_changes() -> None:
             {},
             resources({"requests": {"memory": "1Gi"}}),
             ["spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed"],
-            id="a request that goes",
+            id="a removed request",
         ),
         pytest.param(
             {"containers": [container("main", requests={"cpu": "1", "ephemeral-storage": "1Gi"})]},
@@ -296,18 +296,18 @@ def test_nothing_but_resources_changes() -> None:
         ),
     ],
 )
-def test_what_a_resize_may_not_do(spec: Manifest, changes: Manifest, said: list[str]) -> None:
+def test_forbidden_resizes(spec: Manifest, changes: Manifest, said: list[str]) -> None:
     simulation = cluster(node("n1"), pod("a", **spec))
-    told = refused(simulation, commands.Patch("Pod", "default/a", changes, "resize"))
-    assert told == said
+    message = refused(simulation, commands.Patch("Pod", "default/a", changes, "resize"))
+    assert message == said
 
 
-def test_a_node_that_does_not_tell_resources_does_not_resize() -> None:
+def test_a_node_without_resources_does_not_resize() -> None:
     running = {"containerStatuses": [{"name": "main", "image": "", "imageID": "", "ready": True, "restartCount": 0}]}
     running["containerStatuses"][0]["state"] = {"running": {}}
     simulation = cluster(node("n1"), pod("a") | {"status": running})
-    told = refused(simulation, commands.Patch("Pod", "default/a", resources({"requests": {"cpu": "2"}}), "resize"))
-    assert told == ["spec: Forbidden: Pod running on node without support for resize"]
+    message = refused(simulation, commands.Patch("Pod", "default/a", resources({"requests": {"cpu": "2"}}), "resize"))
+    assert message == ["spec: Forbidden: Pod running on node without support for resize"]
 
 
 def test_a_sidecar_may_be_resized() -> None:
@@ -319,7 +319,7 @@ def test_a_sidecar_may_be_resized() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "summary"),
     [
         (commands.Patch("Deployment", "default/web", {"spec": {"replicas": 3}}), "spec.replicas=3"),
         (commands.Patch("Deployment", "default/web", {"spec": {"paused": None}}), "no spec.paused"),
@@ -330,6 +330,6 @@ def test_a_sidecar_may_be_resized() -> None:
         ),
     ],
 )
-def test_the_log_tells_what_was_changed(command: commands.Patch, told: str) -> None:
-    assert command.summary == f"edit Deployment default/web: {told}"
+def test_the_log_has_the_changes(command: commands.Patch, summary: str) -> None:
+    assert command.summary == f"edit Deployment default/web: {summary}"
     assert commands.from_json(commands.to_json(command)) == command

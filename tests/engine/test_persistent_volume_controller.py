@@ -1,4 +1,4 @@
-"""Claims find their volumes, or get new ones; volumes whose claim is gone are kept or deleted."""
+"""Claims are bound to volumes, or get new ones; volumes are retained or deleted after their claim."""
 
 from __future__ import annotations
 
@@ -38,38 +38,38 @@ def delete(simulation: Simulation, kind: str, key: str) -> None:
 
 
 def claim_in(simulation: Simulation, name: str = "c") -> KubeObject:
-    found = simulation.api.get("PersistentVolumeClaim", f"default/{name}")
-    assert found is not None
-    return found
+    stored = simulation.api.get("PersistentVolumeClaim", f"default/{name}")
+    assert stored is not None
+    return stored
 
 
 def volume_in(simulation: Simulation, name: str) -> KubeObject:
-    found = simulation.api.get("PersistentVolume", name)
-    assert found is not None
-    return found
+    stored = simulation.api.get("PersistentVolume", name)
+    assert stored is not None
+    return stored
 
 
 def bound(simulation: Simulation, name: str = "c") -> str:
-    """The volume that the claim is bound to; both sides must agree."""
-    found = claim_in(simulation, name)
-    if found.status["phase"] != "Bound":
-        assert "pv.kubernetes.io/bind-completed" not in found.annotations
+    """Return the volume that the claim is bound to. Both sides must agree."""
+    claim = claim_in(simulation, name)
+    if claim.status["phase"] != "Bound":
+        assert "pv.kubernetes.io/bind-completed" not in claim.annotations
         return ""
-    held = volume_in(simulation, found.spec["volumeName"])
+    held = volume_in(simulation, claim.spec["volumeName"])
     assert held.status["phase"] == "Bound"
-    assert held.spec["claimRef"]["uid"] == found.uid
+    assert held.spec["claimRef"]["uid"] == claim.uid
     return held.name
 
 
-def told(simulation: Simulation, regarding: str = "default/c") -> list[str]:
+def event_reasons(simulation: Simulation, regarding: str = "default/c") -> list[str]:
     events = [entry.event for entry in simulation.recorder.entries]
     return [event.reason for event in events if isinstance(event, EventRecorded) and event.regarding == regarding]
 
 
 def node_name(simulation: Simulation, pod: str) -> str:
-    found = simulation.api.pod(f"default/{pod}")
-    assert found is not None
-    return found.node_name
+    stored = simulation.api.pod(f"default/{pod}")
+    assert stored is not None
+    return stored.node_name
 
 
 # --- which volume ---
@@ -105,8 +105,8 @@ CHOICES: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
         [volume("v1"), volume("v2", gib=2, labels={"tier": "fast"})],
         "v2",
     ),
-    "the one set aside for it, though it is larger": (claim("c"), [volume("v1"), volume("v9", gib=9, **MINE)], "v9"),
-    "none set aside for another": (claim("c"), [volume("v1", **FOREIGN)], ""),
+    "the one reserved for it, though it is larger": (claim("c"), [volume("v1"), volume("v9", gib=9, **MINE)], "v9"),
+    "none reserved for another": (claim("c"), [volume("v1", **FOREIGN)], ""),
     "the one it names, though a smaller one would do": (
         claim("c", volumeName="v9"),
         [volume("v1"), volume("v9", gib=9)],
@@ -117,7 +117,7 @@ CHOICES: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
         [volume("v1"), volume("v2", gib=2)],
         "",
     ),
-    "nothing when the one it names is set aside for another": (
+    "nothing when the one it names is reserved for another": (
         claim("c", volumeName="v1"),
         [volume("v1", **FOREIGN), volume("v2")],
         "",
@@ -143,17 +143,17 @@ def test_an_immediate_claim_gets(words: str, claim_first: bool) -> None:
 
 def test_binding_is_written_on_both_sides() -> None:
     simulation = simulation_of(claim("c", storage_class=""), volume("v1", gib=3, storage_class=""))
-    found, held = claim_in(simulation), volume_in(simulation, "v1")
-    assert found.annotations == {
+    bound_claim, held = claim_in(simulation), volume_in(simulation, "v1")
+    assert bound_claim.annotations == {
         "pv.kubernetes.io/bind-completed": "yes",
         "pv.kubernetes.io/bound-by-controller": "yes",
     }
-    assert found.status == {"phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "3Gi"}}
+    assert bound_claim.status == {"phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "3Gi"}}
     assert held.annotations == {"pv.kubernetes.io/bound-by-controller": "yes"}
     assert held.spec["claimRef"]["name"] == "c"
 
 
-def test_what_a_person_has_chosen_is_not_marked_as_chosen_by_the_controller() -> None:
+def test_a_persons_choice_of_volume_is_not_marked_as_the_controllers() -> None:
     simulation = simulation_of(claim("c", storage_class="", volumeName="v1"), volume("v1", storage_class="", **MINE))
     assert claim_in(simulation).annotations == {"pv.kubernetes.io/bind-completed": "yes"}
     assert volume_in(simulation, "v1").annotations == {}
@@ -164,13 +164,13 @@ def test_a_second_claim_waits_for_the_next_volume() -> None:
         claim("c", storage_class=""), claim("d", storage_class=""), volume("v1", storage_class="")
     )
     assert (bound(simulation, "c"), bound(simulation, "d")) == ("v1", "")
-    assert told(simulation, "default/d") == ["FailedBinding"]
+    assert event_reasons(simulation, "default/d") == ["FailedBinding"]
     apply(simulation, volume("v2", storage_class=""))
     assert bound(simulation, "d") == "v2"
 
 
 @pytest.mark.parametrize("chosen_by", ["the controller", "a person"])
-def test_a_volume_whose_claim_went_elsewhere_is_set_free(chosen_by: str) -> None:
+def test_a_volume_whose_claim_is_bound_elsewhere_is_released(chosen_by: str) -> None:
     by_controller = {"annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}}
     reference = {"claimRef": {"namespace": "default", "name": "c", "uid": "uid-c"}}
     held = volume("v2", storage_class="", metadata=by_controller if chosen_by == "the controller" else {}, **reference)
@@ -182,15 +182,15 @@ def test_a_volume_whose_claim_went_elsewhere_is_set_free(chosen_by: str) -> None
 
 
 @pytest.mark.parametrize(("policy", "left"), [("Retain", "Available"), ("Delete", "")])
-def test_a_volume_made_for_a_claim_that_went_elsewhere_is_set_free_or_deleted(policy: str, left: str) -> None:
+def test_a_volume_provisioned_for_a_claim_bound_elsewhere_is_released_or_deleted(policy: str, left: str) -> None:
     reference = {"claimRef": {"namespace": "default", "name": "c", "uid": "uid-c"}}
-    made = {"annotations": {"pv.kubernetes.io/provisioned-by": DRIVER}}
-    unwanted = volume("v2", storage_class="", metadata=made, persistentVolumeReclaimPolicy=policy, **reference)
+    metadata = {"annotations": {"pv.kubernetes.io/provisioned-by": DRIVER}}
+    unwanted = volume("v2", storage_class="", metadata=metadata, persistentVolumeReclaimPolicy=policy, **reference)
     simulation = simulation_of(volume("v1", storage_class=""), claim("c", storage_class="", volumeName="v1"))
     apply(simulation, unwanted)
     assert bound(simulation) == "v1"
-    found = simulation.api.get("PersistentVolume", "v2")
-    assert (found.status["phase"] if found else "") == left
+    stored = simulation.api.get("PersistentVolume", "v2")
+    assert (stored.status["phase"] if stored else "") == left
 
 
 def test_a_claim_without_a_class_gets_the_newest_default_class() -> None:
@@ -205,7 +205,7 @@ def test_a_claim_without_a_class_gets_the_newest_default_class() -> None:
     assert claim_in(simulation, "none").spec["storageClassName"] == ""
 
 
-# --- new volumes ---
+# --- provisioning ---
 
 
 def test_an_immediate_claim_is_provisioned_after_a_second() -> None:
@@ -213,14 +213,14 @@ def test_an_immediate_claim_is_provisioned_after_a_second() -> None:
     simulation.execute(commands.Advance(0.9))
     assert bound(simulation) == ""
     simulation.execute(commands.Advance(0.1))
-    made = volume_in(simulation, bound(simulation))
-    assert made.name == "pvc-uid-c"
-    assert made.annotations["pv.kubernetes.io/provisioned-by"] == DRIVER
-    assert made.spec["csi"] == {"driver": DRIVER, "volumeHandle": "pvc-uid-c"}
-    assert (made.spec["capacity"], made.spec["accessModes"]) == ({"storage": "7Gi"}, ["ReadWriteOnce"])
-    assert (made.spec["persistentVolumeReclaimPolicy"], made.spec["storageClassName"]) == ("Delete", "now")
-    assert "nodeAffinity" not in made.spec
-    assert told(simulation) == ["ExternalProvisioning", "ProvisioningSucceeded"]
+    volume = volume_in(simulation, bound(simulation))
+    assert volume.name == "pvc-uid-c"
+    assert volume.annotations["pv.kubernetes.io/provisioned-by"] == DRIVER
+    assert volume.spec["csi"] == {"driver": DRIVER, "volumeHandle": "pvc-uid-c"}
+    assert (volume.spec["capacity"], volume.spec["accessModes"]) == ({"storage": "7Gi"}, ["ReadWriteOnce"])
+    assert (volume.spec["persistentVolumeReclaimPolicy"], volume.spec["storageClassName"]) == ("Delete", "now")
+    assert "nodeAffinity" not in volume.spec
+    assert event_reasons(simulation) == ["ExternalProvisioning", "ProvisioningSucceeded"]
 
 
 def test_an_immediate_claim_ends_up_in_the_first_allowed_topology() -> None:
@@ -248,10 +248,10 @@ def test_the_provisioner_makes_its_kind_of_volume(words: str) -> None:
     provisioner, by, source = DRIVERS[words]
     simulation = simulation_of(storage_class("now", "Immediate", provisioner), claim("c", storage_class="now"))
     simulation.execute(commands.Run())
-    made = volume_in(simulation, bound(simulation))
-    assert made.annotations["pv.kubernetes.io/provisioned-by"] == by
-    assert source in made.spec
-    apply(simulation, made.manifest)
+    volume = volume_in(simulation, bound(simulation))
+    assert volume.annotations["pv.kubernetes.io/provisioned-by"] == by
+    assert source in volume.spec
+    apply(simulation, volume.manifest)
 
 
 NOT_PROVISIONED: dict[str, tuple[list[KubeObject], str]] = {
@@ -266,12 +266,12 @@ NOT_PROVISIONED: dict[str, tuple[list[KubeObject], str]] = {
 
 
 @pytest.mark.parametrize("words", NOT_PROVISIONED)
-def test_no_volume_is_made_with(words: str) -> None:
+def test_no_volume_is_provisioned_with(words: str) -> None:
     items, reason = NOT_PROVISIONED[words]
     simulation = simulation_of(*items)
     simulation.execute(commands.Advance(60))
     assert bound(simulation) == ""
-    assert told(simulation) == [reason]
+    assert event_reasons(simulation) == [reason]
     assert list(simulation.api.list("PersistentVolume")) == []
 
 
@@ -284,7 +284,7 @@ def test_a_class_may_come_after_its_claims() -> None:
     assert (bound(simulation, "c"), bound(simulation, "d")) == ("pvc-uid-c", "pvc-uid-d")
 
 
-def test_a_claim_that_took_the_name_of_another_waits_for_a_volume_of_its_own() -> None:
+def test_a_claim_that_took_the_name_of_another_waits_for_its_own_volume() -> None:
     wanted = claim("c", storage_class="now")
     simulation = simulation_of(storage_class("now", "Immediate"), wanted)
     simulation.execute(commands.Advance(0.5))
@@ -294,7 +294,7 @@ def test_a_claim_that_took_the_name_of_another_waits_for_a_volume_of_its_own() -
     assert bound(simulation) == ""
     simulation.execute(commands.Advance(0.5))
     assert bound(simulation) == "pvc-uid-new"
-    assert told(simulation).count("ExternalProvisioning") == 2
+    assert event_reasons(simulation).count("ExternalProvisioning") == 2
 
 
 def test_a_claim_changed_meanwhile_gets_one_volume() -> None:
@@ -304,10 +304,10 @@ def test_a_claim_changed_meanwhile_gets_one_volume() -> None:
     apply(simulation, wanted.evolve({"metadata": {"labels": {"app": "db"}}}))
     simulation.execute(commands.Run())
     assert bound(simulation) == "pvc-uid-c"
-    assert told(simulation).count("ProvisioningSucceeded") == 1
+    assert event_reasons(simulation).count("ProvisioningSucceeded") == 1
 
 
-def test_a_name_that_is_taken_is_left_alone() -> None:
+def test_a_taken_name_is_left_alone() -> None:
     simulation = simulation_of(storage_class("now", "Immediate"), volume("pvc-uid-c", storage_class="other"))
     apply(simulation, claim("c", storage_class="now"))
     simulation.execute(commands.Run())
@@ -325,7 +325,7 @@ def test_a_claim_deleted_meanwhile_gets_no_volume() -> None:
 # --- waiting for the first consumer ---
 
 
-def test_a_waiting_claim_takes_no_volume_by_itself_unless_one_is_set_aside() -> None:
+def test_a_waiting_claim_gets_no_volume_unless_one_is_reserved() -> None:
     simulation = simulation_of(storage_class("wait"), volume("v1"), claim("c"))
     assert bound(simulation) == ""
     apply(simulation, volume("v2", **MINE))
@@ -354,7 +354,7 @@ LABELS: dict[str, tuple[dict[str, str], list[dict[str, Any]] | None]] = {
 
 
 @pytest.mark.parametrize("words", LABELS)
-def test_a_volume_made_for_a_node_is_tied_to(words: str) -> None:
+def test_a_volume_provisioned_for_a_node_is_tied_to(words: str) -> None:
     labels, expressions = LABELS[words]
     node = make_node("n1").metadata(labels=labels).obj()
     simulation = simulation_of(storage_class("wait"), node, claim("c"), make_pod("p").claim("c").obj())
@@ -362,9 +362,9 @@ def test_a_volume_made_for_a_node_is_tied_to(words: str) -> None:
     assert claim_in(simulation).annotations[SELECTED_NODE] == "n1"
     assert (bound(simulation), node_name(simulation, "p")) == ("", "")
     simulation.execute(commands.Run())
-    made = volume_in(simulation, bound(simulation))
+    volume = volume_in(simulation, bound(simulation))
     wanted = None if expressions is None else {"required": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}
-    assert made.spec.get("nodeAffinity") == wanted
+    assert volume.spec.get("nodeAffinity") == wanted
     assert node_name(simulation, "p") == "n1"
     assert simulation.now_us == 2_000_000
 
@@ -392,35 +392,35 @@ def test_a_pod_that_waits_for_an_immediate_claim_is_scheduled_when_it_is_bound()
     assert node_name(simulation, "p") == "n1"
 
 
-# --- afterwards ---
+# --- after the claim is deleted ---
 
 
 @pytest.mark.parametrize(("policy", "left"), [("Retain", "Released"), ("Delete", "")])
-def test_after_its_claim_a_volume_is_kept_or_deleted(policy: str, left: str) -> None:
+def test_after_its_claim_a_volume_is_retained_or_deleted(policy: str, left: str) -> None:
     held = volume("v1", storage_class="", persistentVolumeReclaimPolicy=policy)
     simulation = simulation_of(claim("c", storage_class=""), held)
     delete(simulation, "PersistentVolumeClaim", "default/c")
-    found = simulation.api.get("PersistentVolume", "v1")
-    assert (found.status["phase"] if found else "") == left
+    stored = simulation.api.get("PersistentVolume", "v1")
+    assert (stored.status["phase"] if stored else "") == left
     again = claim("c", storage_class="").evolve({"metadata": {"uid": "uid-new"}})
     apply(simulation, again)
     assert bound(simulation) == ""
 
 
-def test_a_claim_whose_volume_is_gone_is_lost_until_the_volume_is_back() -> None:
+def test_a_claim_with_a_deleted_volume_is_lost_until_the_volume_is_back() -> None:
     simulation = simulation_of(claim("c", storage_class=""), volume("v1", storage_class=""))
     delete(simulation, "PersistentVolume", "v1")
     assert claim_in(simulation).status["phase"] == "Lost"
-    assert told(simulation) == ["ClaimLost"]
+    assert event_reasons(simulation) == ["ClaimLost"]
     apply(simulation, volume("v1", storage_class=""))
     assert bound(simulation) == "v1"
 
 
-def test_a_claim_that_calls_itself_bound_to_another_claims_volume_is_lost() -> None:
+def test_a_claim_that_declares_itself_bound_to_another_claims_volume_is_lost() -> None:
     simulation = simulation_of(claim("c", storage_class=""), volume("v1", storage_class=""))
     apply(simulation, claim("d", storage_class="", bound_to="v1"))
     assert (bound(simulation), claim_in(simulation, "d").status["phase"]) == ("v1", "Lost")
-    assert told(simulation, "default/d") == ["ClaimMisbound"]
+    assert event_reasons(simulation, "default/d") == ["ClaimMisbound"]
 
 
 def test_applying_the_manifests_again_leaves_the_bond_alone() -> None:
@@ -431,7 +431,7 @@ def test_applying_the_manifests_again_leaves_the_bond_alone() -> None:
     assert [item.manifest for item in (claim_in(simulation), volume_in(simulation, "v1"))] == before
 
 
-def test_a_copy_made_while_a_volume_is_being_made_goes_on_identically() -> None:
+def test_a_copy_during_provisioning_continues_identically() -> None:
     original = simulation_of(
         storage_class("wait"), make_node("n1").zone("a").obj(), claim("c"), make_pod("p").claim("c").obj()
     )

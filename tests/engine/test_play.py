@@ -1,4 +1,4 @@
-"""Ticks of playing merge into one record of the log, and what is replayed from it is what was seen."""
+"""Ticks of playing merge into one log record, and a replay gives what was played."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HALF_A_SECOND = {"lease_duration": "3s", "renew_deadline": "2s", "retry_period":
 
 
 def played(first: list[Command], ticks: list[float], log: list[Command], simulation: Simulation) -> None:
-    """Play as the site does: ``log`` is what it keeps."""
+    """Play as the site does. ``log`` is the site's log."""
     for command in first:
         simulation.execute(command)
         log.append(command)
@@ -36,7 +36,7 @@ def played(first: list[Command], ticks: list[float], log: list[Command], simulat
 
 
 def assert_replays(simulation: Simulation, log: list[Command]) -> None:
-    """The log as JSON gives the same simulation, which also goes on in the same way."""
+    """Assert that the log as JSON replays to the same simulation, which also continues in the same way."""
     again = replay(json.loads(json.dumps(make_log(simulation.seed, None, log))))
     assert trace_digest(again) == trace_digest(simulation)
     assert again.now_us == simulation.now_us
@@ -71,7 +71,7 @@ TICKS = st.lists(
     share=st.sampled_from([10, 3_000, 50_000]),
 )
 @settings(max_examples=EXAMPLES)
-def test_ticks_one_by_one_are_what_their_record_replays_to(
+def test_a_record_replays_to_its_ticks(
     first: list[Command], scheduler: Command | None, ticks: list[float], tries: int, share: int
 ) -> None:
     simulation, log = Simulation(seed=5), list[Command]()
@@ -96,13 +96,13 @@ AT_THE_BOUNDS: list[Any] = [
     pytest.param([], [40_000.0, 46_400.0, 0.000001], 2, id="a day, and a microsecond more"),
     pytest.param([], [43_200.0] * 5, 3, id="two days and a half"),
     pytest.param([], [1.4e-6] * 40, 1, id="forty times 1.4 microseconds"),
-    pytest.param([], [0.1] * 30, 1, id="tenths of a second, which no float holds"),
+    pytest.param([], [0.1] * 30, 1, id="tenths of a second, which are inexact as floats"),
     pytest.param([], [1, 2e-7, 1], 1, id="less than a microsecond is refused"),
 ]
 
 
 @pytest.mark.parametrize(("first", "ticks", "records"), AT_THE_BOUNDS)
-def test_records_end_where_one_command_may_not_go_on(
+def test_records_end_at_the_limit_of_one_command(
     first: list[Command], ticks: list[float], records: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(effort, "MERGING_SHARE", 1)
@@ -116,7 +116,7 @@ def test_records_end_where_one_command_may_not_go_on(
 
 
 def test_records_end_where_they_have_brought_about_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each has the greater part of a command's budget before it, and so one tick is never too much for it."""
+    """Each record leaves the greater part of a command's budget, so one tick is never too much for it."""
     monkeypatch.setattr(effort, "MOST_STEPS", 1_000)
     simulation, log = Simulation(), list[Command]()
     played([], [30.0] * 12, log, simulation)
@@ -146,15 +146,15 @@ def test_nothing_merges_at_the_start() -> None:
 
 def test_the_trace_holds_the_commands_themselves_and_of_ticks_of_playing_no_seconds() -> None:
     simulation = Simulation()
-    given = [START, Advance(2), Advance(2, play=True), Advance(3, play=True), commands.Run(cycles=5)]
-    for command in given:
+    log = [START, Advance(2), Advance(2, play=True), Advance(3, play=True), commands.Run(cycles=5)]
+    for command in log:
         simulation.execute(command)
     entries = [entry for entry in simulation.recorder.entries if isinstance(entry.event, CommandGiven)]
     played = Advance(0, play=True)
     assert [entry.event.command for entry in entries] == [START, Advance(2), played, commands.Run(cycles=5)]
     assert entries[0].event.command is START, "memory is shared with the log"
-    told = [json.loads(entry_line(entry)) for entry in entries[1:3]]
-    assert [(line["summary"], line["data"]) for line in told] == [
+    data = [json.loads(entry_line(entry)) for entry in entries[1:3]]
+    assert [(line["summary"], line["data"]) for line in data] == [
         ("advance 2 s", {"kind": "advance", "seconds": 2, "play": False}),
         ("play", {"kind": "advance", "seconds": 0, "play": True}),
     ]

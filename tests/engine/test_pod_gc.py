@@ -1,4 +1,4 @@
-"""Pods that nobody can end any more are taken away in the end, and their owners make others."""
+"""Pods that nobody can end any more are collected in the end, and their owners replace them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scheduler_engine.trace.events import ObjectDeleted, ObjectModified
 from tests.engine import controllers as world
 
 LATER = 7
-"""When the node goes, in seconds: between two looks of the collector."""
+"""Seconds until the node is deleted, between two collections."""
 
 
 def lost_node(*manifests: world.Manifest, nodes: int = 2) -> Simulation:
-    """Everything runs on n1 (n2 is cordoned until then), and n1 goes at 7 s."""
+    """Run everything on n1 (n2 is cordoned until then), and delete n1 at 7 s."""
     simulation = world.cluster(nodes=nodes)
     if nodes > 1:
         simulation.execute(commands.Cordon("n2"))
@@ -31,7 +31,7 @@ def lost_node(*manifests: world.Manifest, nodes: int = 2) -> Simulation:
 def test_pods_of_a_lost_node_go_after_a_quarantine_of_40_s() -> None:
     simulation = lost_node(make_pod("p").obj())
     world.advance(simulation, 52.9)
-    assert [pod.node_name for pod in world.pods(simulation)] == ["n1"], "known to be missing since 20 s"
+    assert [pod.node_name for pod in world.pods(simulation)] == ["n1"], "known as missing since 20 s"
     world.advance(simulation, 0.1)
     assert world.pods(simulation, gone=True) == []
 
@@ -39,8 +39,8 @@ def test_pods_of_a_lost_node_go_after_a_quarantine_of_40_s() -> None:
 def test_they_end_as_failed_with_the_reason() -> None:
     simulation = lost_node(make_pod("p").obj())
     world.advance(simulation, 60)
-    told = [entry.event for entry in simulation.recorder.entries]
-    last = [event for event in told if isinstance(event, ObjectModified) and event.key == "default/p"][-1]
+    events = [entry.event for entry in simulation.recorder.entries]
+    last = [event for event in events if isinstance(event, ObjectModified) and event.key == "default/p"][-1]
     pod = Pod(last.manifest)
     assert pod.phase == "Failed"
     (condition,) = [item for item in pod.conditions if item["type"] == "DisruptionTarget"]
@@ -79,7 +79,7 @@ def test_a_node_that_goes_a_second_time_has_its_quarantine_again() -> None:
     assert world.pods(simulation) == []
 
 
-def test_a_pod_that_is_placed_on_a_node_nobody_knows_goes_too() -> None:
+def test_a_pod_on_an_unknown_node_is_deleted_too() -> None:
     simulation = world.cluster(make_pod("p").node("n9").obj())
     world.advance(simulation, 59)
     assert len(world.pods(simulation)) == 1
@@ -101,10 +101,10 @@ def test_finished_pods_keep_their_phase() -> None:
     done = make_pod("p").spec(restartPolicy="Never").annotation("sandbox/duration", "1").obj()
     simulation = lost_node(done)
     world.advance(simulation, 60)
-    told = [entry.event for entry in simulation.recorder.entries]
+    events = [entry.event for entry in simulation.recorder.entries]
     phases = [
         event.manifest["status"]["phase"]
-        for event in told
+        for event in events
         if isinstance(event, ObjectModified) and event.key == "default/p"
     ]
     assert phases[-1] == "Succeeded"
@@ -114,7 +114,7 @@ def test_finished_pods_keep_their_phase() -> None:
 @pytest.mark.parametrize(
     ("status", "tainted", "left"),
     [
-        pytest.param("Unknown", True, [], id="a terminating pod on a silent node out of service goes"),
+        pytest.param("Unknown", True, [], id="a terminating pod on a silent node out of service is deleted"),
         pytest.param("Unknown", False, ["p"], id="without the taint it waits for its kubelet"),
     ],
 )
@@ -132,7 +132,7 @@ def test_nodes_out_of_service(status: str, tainted: bool, left: list[str]) -> No
 
 
 def ticks(simulation: Simulation) -> list[bool]:
-    """Of each look to come: whether it is housekeeping."""
+    """Return, for each coming collection, whether it is housekeeping."""
     timers = simulation.timeline.timers
     return [timer.housekeeping for timer in timers if timer.callback.__name__ == "collect"]
 
@@ -142,18 +142,18 @@ def test_nothing_ticks_while_there_is_nothing_to_collect() -> None:
     world.run(simulation)
     assert ticks(simulation) == []
     world.delete(simulation, "Node", "n3")
-    assert ticks(simulation) == [True], "the pod there is one to look at"
+    assert ticks(simulation) == [True], "the pod there must be collected"
     world.run(simulation)
     assert simulation.now_us == 0, "a run does not wait for the collector"
     world.advance(simulation, 100)
     assert ticks(simulation) == []
 
 
-def test_pods_that_come_back_to_a_node_that_is_not_there_have_a_quarantine_each() -> None:
+def test_pods_that_come_back_to_a_missing_node_have_a_quarantine_each() -> None:
     simulation = world.cluster(world.replica_set("web", 50, pod={"nodeName": "gone"}), nodes=1)
     before = len(simulation.recorder.entries)
     world.advance(simulation, 3600)
-    told = [(entry.at_us, entry.event) for entry in simulation.recorder.entries]
-    rounds = sorted({at_us // 10**6 for at_us, event in told if isinstance(event, ObjectDeleted)})
+    events = [(entry.at_us, entry.event) for entry in simulation.recorder.entries]
+    rounds = sorted({at_us // 10**6 for at_us, event in events if isinstance(event, ObjectDeleted)})
     assert rounds[:4] == [60, 100, 140, 180]
-    assert len(simulation.recorder.entries) - before < 40_000, "it said the same twice as often once"
+    assert len(simulation.recorder.entries) - before < 40_000, "one count is twice the other"

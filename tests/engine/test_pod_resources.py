@@ -1,4 +1,4 @@
-"""What a pod asks of a node."""
+"""A pod's requests to a node."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pod(builder: PodBuilder) -> Pod:
 
 
 def init(*containers: tuple[str, str]) -> PodBuilder:
-    """A pod whose one container asks for 2 cpu; ``containers`` are (cpu, "sidecar" or "")."""
+    """Return a pod whose one container requests 2 cpu; ``containers`` are (cpu, "sidecar" or "")."""
     builder = make_pod("p").cpu("2")
     for number, (cpu, kind) in enumerate(containers):
         builder.init_container(f"i{number}", {"cpu": cpu}, sidecar=kind == "sidecar")
@@ -37,17 +37,17 @@ def init(*containers: tuple[str, str]) -> PodBuilder:
 @pytest.mark.parametrize(
     ("builder", "milli_cpu"),
     [
-        pytest.param(make_pod("p"), 0, id="a pod without requests asks for nothing"),
+        pytest.param(make_pod("p"), 0, id="a pod without requests needs nothing"),
         pytest.param(make_pod("p").cpu("500m").container("b").cpu("1"), 1500, id="containers run together"),
-        pytest.param(init(("1", "")), 2000, id="a small init container does not show"),
+        pytest.param(init(("1", "")), 2000, id="a small init container does not matter"),
         pytest.param(init(("3", "")), 3000, id="a large init container sets the minimum"),
         pytest.param(init(("3", ""), ("3", "")), 3000, id="init containers run one after the other"),
         pytest.param(init(("1", "sidecar")), 3000, id="a sidecar runs beside the containers"),
         pytest.param(init(("1", "sidecar"), ("4", "")), 5000, id="an init container runs beside earlier sidecars"),
         pytest.param(init(("4", ""), ("1", "sidecar")), 4000, id="and not beside later ones"),
         pytest.param(init(("1", "sidecar"), ("4", ""), ("1", "sidecar")), 5000, id="the order of all of them matters"),
-        pytest.param(make_pod("p").cpu("1").spec(overhead={"cpu": "250m"}), 1250, id="overhead comes on top"),
-        pytest.param(init(("3", "")).spec(overhead={"cpu": "250m"}), 3250, id="of the init containers' peak as well"),
+        pytest.param(make_pod("p").cpu("1").spec(overhead={"cpu": "250m"}), 1250, id="overhead is added"),
+        pytest.param(init(("3", "")).spec(overhead={"cpu": "250m"}), 3250, id="to the init containers' peak as well"),
         pytest.param(make_pod("p").cpu("100u"), 1, id="cpu is rounded up to millicores"),
     ],
 )
@@ -85,7 +85,7 @@ def test_rounding_happens_once_per_pod() -> None:
             make_pod("p").container("b").memory("1Mi").spec(resources={"requests": {"cpu": "1"}}),
             1000,
             MIB,
-            id="with pod-level requests defaults stand in only for what nobody asks for",
+            id="with pod-level requests, defaults replace only resources without any request",
         ),
     ],
 )
@@ -99,7 +99,7 @@ def test_non_zero_requests(builder: PodBuilder, milli_cpu: int, memory: int) -> 
     [
         pytest.param({"requests": {"cpu": "500m"}}, (500, 4, 7), id="pod-level cpu replaces the sum of the containers"),
         pytest.param({"requests": {"hugepages-2Mi": "8"}}, (1000, 8, 7), id="so do pod-level hugepages"),
-        pytest.param({"requests": {"example.com/foo": "9"}}, (1000, 4, 7), id="other resources cannot be given there"),
+        pytest.param({"requests": {"example.com/foo": "9"}}, (1000, 4, 7), id="other resources cannot be set there"),
         pytest.param({"limits": {"cpu": "5"}}, (1000, 4, 7), id="limits alone change nothing"),
     ],
 )
@@ -126,9 +126,9 @@ def resized(wants: str, has: str | None, allotted: str | None, reason: str | Non
 @pytest.mark.parametrize(
     ("resizing", "milli_cpu"),
     [
-        pytest.param(resized("3", "1", "2", None), 3000, id="growing counts at once"),
-        pytest.param(resized("1", "3", "2", None), 3000, id="shrinking counts when it has happened"),
-        pytest.param(resized("1", "2", "3", None), 3000, id="what was allotted counts as well"),
+        pytest.param(resized("3", "1", "2", None), 3000, id="a larger request counts at once"),
+        pytest.param(resized("1", "3", "2", None), 3000, id="a smaller request counts once it is done"),
+        pytest.param(resized("1", "2", "3", None), 3000, id="the allotted amount counts as well"),
         pytest.param(resized("3", "1", "2", "Deferred"), 3000, id="a deferred resize is still wanted"),
         pytest.param(resized("3", "1", "2", "Infeasible"), 2000, id="an infeasible resize is not"),
         pytest.param(resized("1", None, "3", None), 1000, id="an allotment without resources in the status is ignored"),
@@ -164,7 +164,7 @@ def test_a_resource_list_as_amounts() -> None:
         pytest.param("cpu", False, False, id="cpu is neither scalar nor extended"),
         pytest.param("nvidia.com/gpu", True, True, id="a resource of a vendor is extended"),
         pytest.param("hugepages-1Gi", True, False, id="hugepages are scalar but not extended"),
-        pytest.param("kubernetes.io/batch", True, False, id="so is whatever belongs to Kubernetes"),
+        pytest.param("kubernetes.io/batch", True, False, id="so are resources of Kubernetes"),
         pytest.param("requests.example.com/foo", False, False, id="the names of quotas are neither"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Scheduling Policies: what each predicate and priority has become, what was implied, and what is refused."""
+"""Scheduling Policies: the plugin for each predicate and priority, implied plugins, and refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def converted(**fields: Any) -> Converted:
 
 
 def plugins(result: Converted, point: str) -> dict[str, int]:
-    """As the scheduler runs them."""
+    """Return the plugins in the order in which the scheduler runs them."""
     [profile] = load_configuration(result.configuration).profiles
     return dict(profile.plugins[point])
 
@@ -33,7 +33,7 @@ def args(result: Converted, plugin: str) -> Any:
     return profile.args[plugin]
 
 
-def told(result: Converted) -> str:
+def notices_of(result: Converted) -> str:
     return "\n".join(f"{notice.path}: {notice.text}" for notice in result.notices)
 
 
@@ -44,14 +44,14 @@ def test_a_predicate_becomes_its_plugins_and_no_others_filter(predicate: Any) ->
     assert set(plugins(result, "filter")) - always == set(predicate.plugins) - always
     assert set(predicate.plugins) <= set(plugins(result, "filter"))
     assert plugins(result, "score") == {}
-    assert (f"{predicate.name}: " in told(result)) == predicate.changed
+    assert (f"{predicate.name}: " in notices_of(result)) == predicate.changed
 
 
 @pytest.mark.parametrize("priority", [item for item in PRIORITIES if not item.argument], ids=lambda item: item.name)
 def test_a_priority_becomes_its_plugin_with_its_weight(priority: Any) -> None:
     result = converted(predicates=[], priorities=[{"name": priority.name, "weight": 7}])
     assert plugins(result, "score") == ({priority.plugin: 7} if priority.plugin else {})
-    assert (f"{priority.name}: " in told(result)) == priority.changed
+    assert (f"{priority.name}: " in notices_of(result)) == priority.changed
     if priority.strategy:
         assert args(result, "NodeResourcesFit")["scoringStrategy"]["type"] == priority.strategy
 
@@ -68,22 +68,22 @@ def test_without_lists_the_default_ones_ran() -> None:
         "TaintToleration": 1,
     }
     defaults = dict(load_configuration(None).profiles[0].plugins["filter"])
-    assert set(plugins(result, "filter")) == set(defaults), "what is filtered by default has not changed"
+    assert set(plugins(result, "filter")) == set(defaults), "the default filters have not changed"
     assert plugins(result, "queueSort") == {"PrioritySort": 0}
     assert plugins(result, "bind") == {"DefaultBinder": 0}
     assert plugins(result, "reserve").keys() == {"VolumeBinding", "DynamicResources"}
     assert args(result, "PodTopologySpread")["defaultingType"] == "System"
-    assert "The policy has no list of predicates" in told(result)
-    assert "NodePreferAvoidPodsPriority 10000" in told(result)
-    assert "the weight of EvenPodsSpreadPriority is kept: 2" in told(result)
+    assert "The policy has no list of predicates" in notices_of(result)
+    assert "NodePreferAvoidPodsPriority 10000" in notices_of(result)
+    assert "the weight of EvenPodsSpreadPriority is kept: 2" in notices_of(result)
 
 
-def test_null_is_no_list_and_an_empty_list_is_one() -> None:
+def test_null_is_not_a_list_and_an_empty_list_is_one() -> None:
     assert converted(predicates=None, priorities=None) == converted()
     result = converted(predicates=[], priorities=[])
     assert plugins(result, "filter").keys() == {"NodeUnschedulable", "TaintToleration", "DynamicResources"}
     assert plugins(result, "score") == plugins(result, "preScore") == {}
-    assert "CheckNodeUnschedulable is not in the list. It ran with every policy" in told(result)
+    assert "CheckNodeUnschedulable is not in the list. It ran with every policy" in notices_of(result)
 
 
 def test_plugins_filter_in_the_order_of_v1_22_whatever_the_order_of_the_list() -> None:
@@ -102,7 +102,7 @@ def test_plugins_filter_in_the_order_of_v1_22_whatever_the_order_of_the_list() -
 def test_other_names_of_predicates_are_known(name: str, plugin: str) -> None:
     result = converted(predicates=[{"name": name}])
     assert plugin in plugins(result, "filter")
-    assert ("The documentation had the name" in told(result)) == (name != "PodFitsPorts")
+    assert ("The documentation had the name" in notices_of(result)) == (name != "PodFitsPorts")
 
 
 @pytest.mark.parametrize("argument", ["labelsPresence", "serviceAffinity"])
@@ -116,9 +116,10 @@ def test_a_predicate_without_a_name_is_known_by_its_argument(argument: str) -> N
 
 @pytest.mark.parametrize("argument", [item.argument for item in PRIORITIES if item.argument])
 def test_a_priority_without_a_name_is_known_by_its_argument(argument: str) -> None:
-    given = RATIO if argument.startswith("requested") else {"label": "ssd"}
+    argument_value = RATIO if argument.startswith("requested") else {"label": "ssd"}
     named, nameless = (
-        converted(priorities=[{**name, "weight": 2, "argument": {argument: given}}]) for name in ({"name": "A"}, {})
+        converted(priorities=[{**name, "weight": 2, "argument": {argument: argument_value}}])
+        for name in ({"name": "A"}, {})
     )
     assert nameless.configuration == named.configuration
     assert len(nameless.notices) == len(named.notices)
@@ -150,13 +151,13 @@ def test_labels_that_are_preferred_become_preferred_terms_with_the_weight_of_all
     assert [item["preference"]["matchExpressions"][0]["operator"] for item in terms] == ["Exists", "DoesNotExist"]
 
 
-def test_services_have_no_counterpart_and_that_is_told() -> None:
+def test_services_have_no_counterpart_which_is_reported() -> None:
     result = converted(
         predicates=[{"name": "Together", "argument": {"serviceAffinity": {"labels": ["rack"]}}}],
         priorities=[{"name": "Apart", "weight": 2, "argument": {"serviceAntiAffinity": {"label": "rack"}}}],
     )
-    assert "predicates[0]: Together: The plugin ServiceAffinity is gone" in told(result)
-    assert "priorities[0]: Apart: " in told(result)
+    assert "predicates[0]: Together: The plugin ServiceAffinity is gone" in notices_of(result)
+    assert "priorities[0]: Apart: " in notices_of(result)
     assert plugins(result, "score") == {}
 
 
@@ -167,7 +168,7 @@ def test_a_shape_becomes_a_scoring_strategy_and_the_heaviest_strategy_stays() ->
         strategy = args(result, "NodeResourcesFit")["scoringStrategy"]
         assert strategy["type"] == kept
         assert plugins(result, "score") == {"NodeResourcesFit": max(weight, 5)}
-        assert "It can have only one strategy" in told(result)
+        assert "It can have only one strategy" in notices_of(result)
 
 
 @pytest.mark.parametrize(
@@ -175,21 +176,21 @@ def test_a_shape_becomes_a_scoring_strategy_and_the_heaviest_strategy_stays() ->
     [(4, None, "List", 4), (None, 3, "System", 3), (2, 2, "System", 2), (2, 5, "System", 2)],
 )
 def test_selector_spread_is_the_built_in_default_constraints(own: Any, implied: Any, kind: str, weight: int) -> None:
-    given = {"EvenPodsSpreadPriority": own, "SelectorSpreadPriority": implied}
-    result = converted(priorities=[{"name": name, "weight": value} for name, value in given.items() if value])
+    weights = {"EvenPodsSpreadPriority": own, "SelectorSpreadPriority": implied}
+    result = converted(priorities=[{"name": name, "weight": value} for name, value in weights.items() if value])
     assert args(result, "PodTopologySpread")["defaultingType"] == kind
     assert plugins(result, "score") == {"PodTopologySpread": weight}
-    assert ("As in v1.22, the weight of EvenPodsSpreadPriority is kept: 2" in told(result)) == (implied == 5)
+    assert ("As in v1.22, the weight of EvenPodsSpreadPriority is kept: 2" in notices_of(result)) == (implied == 5)
 
 
 def test_the_weight_of_hard_affinity_counts_where_affinity_is_scored() -> None:
     hard = {"hardPodAffinitySymmetricWeight": 10}
     assert args(converted(**hard), "InterPodAffinity")["hardPodAffinityWeight"] == 10
     assert args(converted(), "InterPodAffinity")["hardPodAffinityWeight"] == 1
-    assert "it had no effect" in told(converted(priorities=[], **hard))
+    assert "it had no effect" in notices_of(converted(priorities=[], **hard))
 
 
-def test_extenders_are_left_out_and_what_they_look_after_is_ignored() -> None:
+def test_extenders_and_their_resources_are_ignored() -> None:
     managed = [{"name": "example.com/gpu", "ignoredByScheduler": True}, {"name": "example.com/nic"}]
     extender = {
         "urlPrefix": "http://127.0.0.1:8888/",
@@ -200,21 +201,21 @@ def test_extenders_are_left_out_and_what_they_look_after_is_ignored() -> None:
     result = converted(extenders=[extender | {"managedResources": managed}], alwaysCheckAllPredicates=True)
     assert "extenders" not in result.configuration
     assert args(result, "NodeResourcesFit")["ignoredResources"] == ["example.com/gpu"]
-    assert "extenders[0]: Left out" in told(result)
-    assert "alwaysCheckAllPredicates: This no longer exists" in told(result)
+    assert "extenders[0]: Left out" in notices_of(result)
+    assert "alwaysCheckAllPredicates: This no longer exists" in notices_of(result)
 
 
-def test_a_name_that_is_there_twice_is_one() -> None:
+def test_a_repeated_name_counts_once() -> None:
     twice = [{"name": "NodeAffinityPriority", "weight": weight} for weight in (2, 6)]
     result = converted(predicates=[{"name": "HostName"}, {"name": "HostName"}], priorities=twice)
     assert plugins(result, "score") == {"NodeAffinity": 6}
-    assert "NodeAffinityPriority appears twice" in told(result)
+    assert "NodeAffinityPriority appears twice" in notices_of(result)
 
 
-def test_an_argument_that_a_predicate_does_not_take_is_ignored_and_told() -> None:
+def test_an_unknown_argument_of_a_predicate_is_ignored_and_reported() -> None:
     argument = {"labelsPresence": {"labels": ["zone"], "presence": True}}
     result = converted(predicates=[{"name": "NoDiskConflict", "argument": argument}])
-    assert "predicates[0].argument: NoDiskConflict takes no argument" in told(result)
+    assert "predicates[0].argument: NoDiskConflict takes no argument" in notices_of(result)
     assert "NodeAffinity" not in plugins(result, "filter")
 
 
@@ -329,15 +330,15 @@ def test_the_tables_name_plugins_of_today() -> None:
         {plugin for item in PREDICATES for plugin in item.plugins} | {item.plugin for item in PRIORITIES} | {*ALWAYS}
     )
     assert named - {""} <= today
-    assert today - named == set(), "every plugin of today is somebody’s, or was always there"
+    assert today - named == set(), "every present plugin has a predecessor, or was always there"
 
 
-def test_the_command_writes_the_configuration_and_tells_the_rest(tmp_path: Path, capsys: Any) -> None:
+def test_the_command_writes_the_configuration_and_prints_the_rest(tmp_path: Path, capsys: Any) -> None:
     policy, written = tmp_path / "policy.json", tmp_path / "scheduler.yaml"
     policy.write_text('{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 1}]}')
     assert main(["convert-policy", str(policy), "--output", str(written)]) == 0
-    made = load_configuration(read_policy(policy.read_text()).configuration)
-    assert load_configuration(written.read_text()).defaulted == made.defaulted
+    configuration = load_configuration(read_policy(policy.read_text()).configuration)
+    assert load_configuration(written.read_text()).defaulted == configuration.defaulted
     shown = capsys.readouterr()
     assert shown.out == ""
     assert f"{policy}:1: priorities[0]: EqualPriority: It gave every node the same" in shown.err

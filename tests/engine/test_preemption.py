@@ -1,4 +1,4 @@
-"""Preemption: who may, on which nodes it helps, which is best, who has to go, and the film of it all."""
+"""Preemption: which pods may preempt, candidate nodes, the best one, its victims, and the recorded steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FITS = ("NodeUnschedulable", "NodePorts", "NodeResourcesFit", "InterPodAffinity"
 
 @dataclass
 class Profile:
-    """A profile with a few filters, given as the configuration would."""
+    """A profile with a few filters, set as the configuration would."""
 
     scheduler_name: str = "default-scheduler"
     percentage_of_nodes_to_score: int | None = None
@@ -85,9 +85,9 @@ class Cluster(World):
         return state, statuses
 
     def candidates(self) -> dict[str, tuple[list[str], int]]:
-        """Node → (names of the victims, PDB violations)."""
-        found = self.evaluator.evaluate(*self.around()).candidates
-        return {item.node: ([victim.name for victim in item.victims], item.pdb_violations) for item in found}
+        """Return node → (names of the victims, PDB violations)."""
+        nominees = self.evaluator.evaluate(*self.around()).candidates
+        return {item.node: ([victim.name for victim in item.victims], item.pdb_violations) for item in nominees}
 
     def around(self) -> tuple[CycleState, Pod, NodeToStatus]:
         state, statuses = self.filtered()
@@ -112,7 +112,7 @@ TWO_CPU = make_node("n1").capacity(cpu="2")
             [running("a", "1"), running("b", "1")],
             [],
             (["a", "b"], 0),
-            id="all go when all are needed, of equal priority the older one counts as more important",
+            id="all are evicted if all are needed; of equal priority the older one is more important",
         ),
         pytest.param(
             [running("low", "500m", 1), running("high", "500m", 2), running("big", "2", 0)],
@@ -130,11 +130,11 @@ TWO_CPU = make_node("n1").capacity(cpu="2")
             [make_pod("a").cpu("2"), make_pod("b").cpu("2").label("app", "web"), make_pod("c").cpu("2")],
             [budget(0, {"matchLabels": {"app": "web"}})],
             (["a", "c", "b"], 1),
-            id="where a budget protects some they are sorted once more, and turn round once more",
+            id="with protected pods they are sorted and reversed once more",
         ),
     ],
 )
-def test_victims_when_nobody_can_stay(
+def test_victims_when_no_pod_can_stay(
     pods: list[PodBuilder], budgets: list[KubeObject], expected: tuple[list[str], int]
 ) -> None:
     cluster = Cluster(VIP, node_info(TWO_CPU, *pods))
@@ -153,12 +153,14 @@ def web(name: str, priority: int = 0, second: int = 0) -> PodBuilder:
 @pytest.mark.parametrize(
     ("pods", "budgets", "expected"),
     [
-        pytest.param([running("a", "2", 5), running("b", "2", 1)], [], (["b"], 0), id="the higher priority is let off"),
+        pytest.param(
+            [running("a", "2", 5), running("b", "2", 1)], [], (["b"], 0), id="the higher priority is reprieved"
+        ),
         pytest.param(
             [running("a", "2", 0, 9), running("b", "2", 0, 1)],
             [],
             (["a"], 0),
-            id="of equal priority the older is let off",
+            id="of equal priority the older is reprieved",
         ),
         pytest.param(
             [make_pod("new").cpu("2"), running("old", "2", 0, 59)],
@@ -170,33 +172,33 @@ def web(name: str, priority: int = 0, second: int = 0) -> PodBuilder:
             [make_pod("first").cpu("2"), make_pod("last").cpu("2")],
             [],
             (["first"], 0),
-            id="of equal pods that have not started the one added last is let off",
+            id="of equal pods that have not started the last added is reprieved",
         ),
         pytest.param(
             [running("first", "2", 0, 5), running("last", "2", 0, 5)],
             [],
             (["last"], 0),
-            id="of equal pods that started together the one added first is let off",
+            id="of equal pods that started together the first added is reprieved",
         ),
         pytest.param(
-            [running("a", "2", 5), web("b", 1)], [budget(0, WEB)], (["a"], 0), id="a protected pod is let off first"
+            [running("a", "2", 5), web("b", 1)], [budget(0, WEB)], (["a"], 0), id="a protected pod is reprieved first"
         ),
         pytest.param(
-            [web("a", 5), web("b", 1)], [budget(0, WEB)], (["b"], 1), id="when both are protected one violation remains"
+            [web("a", 5), web("b", 1)], [budget(0, WEB)], (["b"], 1), id="if both are protected, one violation remains"
         ),
         pytest.param(
             [web("a", 5), web("b", 1)],
             [budget(1, WEB)],
             (["a"], 0),
-            id="the most important pod uses up what the budget allows, the other one violates it",
+            id="the most important pod uses up the budget, the other one violates it",
         ),
-        pytest.param([web("a", 5), web("b", 1)], [budget(0, {})], (["b"], 0), id="an empty selector protects nobody"),
-        pytest.param([web("a", 5), web("b", 1)], [budget(0, None)], (["b"], 0), id="no selector protects nobody"),
+        pytest.param([web("a", 5), web("b", 1)], [budget(0, {})], (["b"], 0), id="an empty selector protects no pod"),
+        pytest.param([web("a", 5), web("b", 1)], [budget(0, None)], (["b"], 0), id="no selector protects no pod"),
         pytest.param(
             [running("a", "2", 5), web("b", 1)],
             [budget(0, WEB, disrupted="b")],
             (["b"], 0),
-            id="a pod that is being evicted already is not protected",
+            id="a pod that is already being evicted is not protected",
         ),
         pytest.param(
             [running("a", "2", 5).metadata(namespace="team"), web("b", 1).metadata(namespace="team")],
@@ -352,7 +354,7 @@ def test_a_nomination_where_all_victims_are_leaving_already_takes_no_lower_nomin
     assert cluster.calls == []
 
 
-def test_a_victim_that_went_by_itself_is_not_deleted_again() -> None:
+def test_a_victim_that_ended_by_itself_is_not_deleted_again() -> None:
     cluster = Cluster(VIP, node_info(TWO_CPU, running("gone"), running("replaced"), running("there")))
     del cluster.objects["Pod", "default/gone"]
     cluster.add(pod_of(make_pod("replaced").metadata(uid="another")))
@@ -388,9 +390,9 @@ def vip() -> PodBuilder:
         pytest.param(vip().nominated("n1"), [leaving(0)], (), id="a pod that leaves for another reason does not count"),
         pytest.param(vip().nominated("n1"), [running("a", "2")], (), id="a nomination without victims does not count"),
         pytest.param(
-            vip().nominated("n9"), [running("a", "2")], (), id="a nomination to a node that is gone is no bar"
+            vip().nominated("n9"), [running("a", "2")], (), id="a nomination to a deleted node does not matter"
         ),
-        pytest.param(vip(), [leaving(0, DISRUPTED)], (), id="without a nomination nobody waits"),
+        pytest.param(vip(), [leaving(0, DISRUPTED)], (), id="without a nomination the pod does not wait"),
     ],
 )
 def test_eligibility(preemptor: PodBuilder, pods: list[PodBuilder], reasons: tuple[str, ...]) -> None:
@@ -416,7 +418,7 @@ def test_a_nominated_node_that_became_hopeless_does_not_keep_the_pod_waiting() -
         pytest.param(
             [node_info(make_node("n1").capacity(cpu="1"), running("a", "500m")), node_info(make_node("n2").cordoned())],
             "0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
-            id="nodes that no eviction can mend are not tried",
+            id="nodes that evictions cannot fix are not tried",
         ),
         pytest.param(
             [
@@ -434,7 +436,7 @@ def test_no_candidate_clears_the_nomination(infos: list[NodeInfo], message: str)
     assert Cluster(VIP, *infos).preempt() == (PostFilterResult(""), unschedulable(f"preemption: {message}"))
 
 
-def test_a_pod_that_is_gone_cannot_preempt() -> None:
+def test_a_deleted_pod_cannot_preempt() -> None:
     cluster = Cluster(VIP, node_info(TWO_CPU, running("a")))
     del cluster.objects["Pod", "default/vip"]
     assert cluster.preempt() == (None, error('preemption: pod "vip" not found'))
@@ -451,12 +453,12 @@ def many(count: int) -> list[NodeInfo]:
     ("potential", "args", "expected"),
     [
         pytest.param(40, {}, 40, id="up to 100 nodes all are tried"),
-        pytest.param(400, {}, 100, id="beyond that 100"),
-        pytest.param(4000, {}, 400, id="or ten percent when that is more"),
+        pytest.param(400, {}, 100, id="above that, 100"),
+        pytest.param(4000, {}, 400, id="or ten percent, if that is more"),
         pytest.param(50, {"minCandidateNodesAbsolute": 0, "minCandidateNodesPercentage": 50}, 25, id="as configured"),
     ],
 )
-def test_how_many_candidates_are_looked_for(potential: int, args: dict[str, int], expected: int) -> None:
+def test_number_of_candidates_to_look_for(potential: int, args: dict[str, int], expected: int) -> None:
     assert Cluster(VIP, args=args).evaluator.candidates_to_find(potential) == expected
 
 
@@ -479,7 +481,7 @@ def test_the_search_stops_when_there_are_enough_candidates() -> None:
     assert unlimited.best_nodes == tuple(f"n{number:03}" for number in range(10))
 
 
-def test_a_percentage_that_comes_to_no_candidate_at_all_makes_preemption_vain() -> None:
+def test_a_percentage_that_allows_no_candidate_disables_preemption() -> None:
     cluster = Cluster(VIP, *many(5), args={"minCandidateNodesAbsolute": 0, "minCandidateNodesPercentage": 10})
     result, status = cluster.preempt()
     assert result == PostFilterResult("")
@@ -487,7 +489,7 @@ def test_a_percentage_that_comes_to_no_candidate_at_all_makes_preemption_vain() 
     assert len(cluster.events(PreemptionNodeTried)) == 5
 
 
-def test_the_search_goes_on_until_one_candidate_violates_no_budget() -> None:
+def test_the_search_continues_until_one_candidate_violates_no_budget() -> None:
     infos = [*many(9), node_info(make_node("free").capacity(cpu="2"), running("free", "2", 50))]
     cluster = Cluster(VIP, *infos, args=FEW)
     cluster.add(budget(0, WEB))
@@ -526,7 +528,7 @@ def test_the_film_shows_every_removal_and_every_reprieve() -> None:
     ]
 
 
-def test_the_film_shows_why_a_node_is_no_candidate() -> None:
+def test_the_film_shows_why_a_node_is_not_a_candidate() -> None:
     infos = [
         node_info(make_node("n1").capacity(cpu="2"), running("a", "1", 100), running("b", "1", 0)),
         node_info(make_node("n2").capacity(cpu="2"), running("c", "1", 100)),

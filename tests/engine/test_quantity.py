@@ -1,4 +1,4 @@
-"""Quantities: parsing, canonical forms, rounding, sums, and what 64-bit arithmetic makes of them."""
+"""Quantities: parsing, canonical forms, rounding, sums, and the effects of 64-bit arithmetic."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG, ids=repr)
-def test_what_is_no_quantity_gets_kubernetes_text(text: str) -> None:
+def test_an_invalid_quantity_gets_kubernetes_message(text: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(WRONG[text])}$"):
         parse_quantity(text)
 
@@ -101,7 +101,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("text", LONG, ids=lambda text: f"{text[:9]}…{text[-9:]}")
-def test_what_is_long_is_read_as_kubernetes_reads_it(text: str) -> None:
+def test_a_long_quantity_is_parsed_as_in_kubernetes(text: str) -> None:
     quantity = parse_quantity(text)
     assert (canonical(quantity), quantity.value()) == LONG[text]
 
@@ -110,7 +110,7 @@ TOO_LARGE = ["37e99998", "1" * 121, "2" * 1_000_000, "1e2147483647", "-1.5e4000"
 
 
 @pytest.mark.parametrize("text", TOO_LARGE, ids=lambda text: text[:12])
-def test_what_is_too_large_to_be_counted_is_refused_before_it_is_worked_out(text: str) -> None:
+def test_an_oversized_quantity_is_refused_before_it_is_computed(text: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(LARGE_MESSAGE)}$"):
         parse_quantity(text)
 

@@ -1,4 +1,4 @@
-"""The scheduling queue of v1.34: seed 000, facts of the real one. Who waits where, what moves whom, in what order."""
+"""The scheduling queue of v1.34 against seed 000 and the real one: lanes, moves and order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_pods_are_popped_by_priority_then_by_time_then_as_they_came() -> None:
     assert world.queue.pop() is None
 
 
-def test_pop_clears_what_the_last_attempt_said() -> None:
+def test_pop_clears_the_last_attempts_results() -> None:
     world = World().add(pod("p"))
     world.fail(world.pop(), "Picky").at(3).happens(NODE_ADD, node("n1"))
     assert list(world.queue.lanes()["activeQ"][0].unschedulable_plugins) == ["Picky"]
@@ -32,7 +32,7 @@ def test_pop_clears_what_the_last_attempt_said() -> None:
     assert (info.attempts, info.unschedulable_plugins, info.unschedulable_count) == (2, {}, 1)
 
 
-def test_updated_pod_is_sorted_anew_in_place() -> None:
+def test_updated_pod_is_sorted_again_in_place() -> None:
     world = World().add(pod("a"), pod("b")).at(5).update(pod("b", 7))
     first = world.queue.lanes()["activeQ"][0]
     assert (first.pod.name, first.timestamp_us) == ("b", 0)
@@ -49,7 +49,7 @@ def test_updated_pod_is_sorted_anew_in_place() -> None:
         pytest.param(2, 2, id="The second doubles it"),
         pytest.param(4, 8, id="The fourth is eight seconds"),
         pytest.param(5, 10, id="The fifth would be 16 seconds: the maximum is 10"),
-        pytest.param(60, 10, id="It never grows beyond the maximum"),
+        pytest.param(60, 10, id="It never exceeds the maximum"),
     ],
 )
 def test_backoff_doubles_up_to_the_maximum(failures: int, ends_s: int) -> None:
@@ -70,7 +70,7 @@ def test_backoff_ends_at_a_whole_second_and_is_flushed_a_window_later() -> None:
     assert world.lanes() == {"activeQ": ["p"]}
 
 
-def test_errors_are_counted_apart_and_forgotten_once_a_plugin_rejects() -> None:
+def test_errors_are_counted_separately_and_reset_once_a_plugin_rejects() -> None:
     world = World().add(pod("p"))
     info = world.pop()
     world.fail(info)
@@ -80,7 +80,7 @@ def test_errors_are_counted_apart_and_forgotten_once_a_plugin_rejects() -> None:
     assert (info.consecutive_errors_count, info.unschedulable_count) == (0, 1)
 
 
-def test_pod_that_failed_by_an_error_backs_off_in_a_queue_of_its_own() -> None:
+def test_pod_that_failed_by_an_error_backs_off_in_a_separate_queue() -> None:
     world = World().add(pod("p"))
     world.fail(world.pop())
     assert world.lanes() == {"errorBackoffQ": ["p"]}
@@ -103,7 +103,7 @@ def test_backoff_q_is_ordered_by_window_then_by_priority() -> None:
     assert world.lanes() == {"backoffQ": ["high", "low", "slow"]}
 
 
-# --- what events do --------------------------------------------------------------------------------------------------
+# --- effects of events -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -116,17 +116,17 @@ def test_backoff_q_is_ordered_by_window_then_by_priority() -> None:
             ("Picky",), ("Patient",), NODE_ADD, "n1", {"activeQ": ["p"]}, id="The pending plugin's Queue comes first"
         ),
         pytest.param(
-            ("Picky",), ("Patient",), NODE_ADD, "n2", {"activeQ": ["p"]}, id="One Queue outweighs the other's QueueSkip"
+            ("Picky",), ("Patient",), NODE_ADD, "n2", {"activeQ": ["p"]}, id="One Queue overrides the other's QueueSkip"
         ),
         pytest.param(
             ("Picky",), (), CLAIM_ADD, "c", {"unschedulablePods": ["p"]}, id="Plugins that did not reject are not asked"
         ),
         pytest.param(("Picky",), (), NODE_TAINT, "n1", {"backoffQ": ["p"]}, id="A hint that fails counts as Queue"),
         pytest.param(
-            ("Picky",), (), NODE_LABEL, "n1", {"unschedulablePods": ["p"]}, id="Nobody registered for this event"
+            ("Picky",), (), NODE_LABEL, "n1", {"unschedulablePods": ["p"]}, id="No plugin registered for this event"
         ),
         pytest.param(
-            ("Picky",), (), ClusterEvent("*", ActionType.ALL), "", {"backoffQ": ["p"]}, id="The wildcard moves anyone"
+            ("Picky",), (), ClusterEvent("*", ActionType.ALL), "", {"backoffQ": ["p"]}, id="The wildcard moves any pod"
         ),
     ],
 )
@@ -190,7 +190,7 @@ def test_event_during_the_attempt_is_not_lost() -> None:
     "before_or_unhelpful",
     [
         pytest.param(lambda world: world.happens(NODE_ADD, node("n2")), id="An event that does not help"),
-        pytest.param(lambda world: world.happens(NODE_LABEL, node("n1")), id="An event nobody registered for"),
+        pytest.param(lambda world: world.happens(NODE_LABEL, node("n1")), id="An event without a registration"),
     ],
 )
 def test_other_events_during_the_attempt_change_nothing(before_or_unhelpful: Callable[[World], World]) -> None:
@@ -200,7 +200,7 @@ def test_other_events_during_the_attempt_change_nothing(before_or_unhelpful: Cal
     assert world.lanes() == {"unschedulablePods": ["p"]}
 
 
-def test_events_are_kept_until_no_pod_popped_before_them_is_in_flight() -> None:
+def test_events_are_stored_until_no_pod_popped_before_them_is_in_flight() -> None:
     world = World().add(pod("a"), pod("b"))
     world.pop()
     world.happens(NODE_ADD, node("n1"))
@@ -294,7 +294,7 @@ def test_pre_enqueue_is_asked_on_the_way_into_backoff_q_not_on_the_way_out() -> 
 
 
 class Asked:
-    """A PreEnqueue plugin that notes when it is asked, and holds pods of one label back."""
+    """Record PreEnqueue calls, and hold back pods of one label."""
 
     def __init__(self, name: str, asked: list[str]) -> None:
         self.name = name
@@ -369,7 +369,7 @@ def test_counters_carry_kubernetes_labels() -> None:
     }
 
 
-def test_trace_tells_every_move_with_its_cause_and_the_deciding_hint() -> None:
+def test_trace_records_every_move_with_its_cause_and_the_deciding_hint() -> None:
     world = World().add(pod("p", 3, wants="n1"), pod("q", wants="n2"))
     world.fail(world.pop(), "Picky").fail(world.pop(), "Picky")
     before = len(world.events())

@@ -113,7 +113,7 @@ def test_scheduled_pod_moves_those_with_matching_affinity() -> None:
     assert world.lanes() == {"backoffQ": ["drawn"], "unschedulablePods": ["other"]}
 
 
-def test_news_of_the_own_failure_is_no_reason_to_try_again_but_a_change_of_spec_is() -> None:
+def test_an_update_with_its_own_failure_does_not_requeue_a_pod_but_a_change_of_spec_does() -> None:
     world = World(DesignDocQueue).add(pod("p"))
     world.fail(world.pop(), "Picky")
     world.update(pod("p").evolve({"status": {"conditions": [{"type": "PodScheduled"}]}}))

@@ -1,4 +1,4 @@
-"""Random histories of the queue: invariants, no pod lost or doubled, the trace tells all, copies are as good."""
+"""Random histories of the queue: invariants, no pod lost or doubled, a complete trace, equal copies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PENDING = st.sampled_from([(), (), ("Patient",)])
 
 
 def described(world: World) -> tuple[Any, ...]:
-    """Everything there is to see of a queue, in order."""
+    """Return all visible state of a queue, in order."""
     queue = world.queue
     infos = {lane: [_described(info) for info in infos] for lane, infos in queue.lanes().items()}
     in_flight = [
@@ -62,7 +62,7 @@ def _described(info: QueuedPodInfo) -> tuple[Any, ...]:
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Does what a scheduler does: every popped pod is done with or comes back, deleted ones do not."""
+    """Act as a scheduler: every popped pod is done or returns, deleted ones do not."""
 
     queue_class: type[SchedulingQueue] = SchedulingQueue
 
@@ -129,8 +129,8 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(names=st.lists(NAMES, unique=True))
     def activate(self, names: list[str]) -> None:
-        found = [self.world.store.pods.get(f"default/{name}") for name in names]
-        self.world.queue.activate([pod for pod in found if pod is not None])
+        pods = [self.world.store.pods.get(f"default/{name}") for name in names]
+        self.world.queue.activate([pod for pod in pods if pod is not None])
 
     @rule(milliseconds=st.integers(1, 20_000))
     def time_passes(self, milliseconds: int) -> None:
@@ -148,7 +148,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(pickled=st.booleans())
     def copy_takes_over(self, pickled: bool) -> None:
-        """From here on the history goes on with a copy, which must be as good; the original must not move with it."""
+        """Continue the history with a copy, which must be equal. The original must not change with it."""
         pair = (self.world, self.in_flight)
         before = described(self.world)
         world, _ = pickle.loads(pickle.dumps(pair)) if pickled else copy.deepcopy(pair)
@@ -179,10 +179,10 @@ class QueueMachine(RuleBasedStateMachine):
                     lanes[event.source].remove(event.uid)
                 lanes.setdefault(event.target, set()).add(event.uid)
         lanes.pop("", None)
-        seen = {lane: {info.pod.uid for info in infos} for lane, infos in self.world.queue.lanes().items() if infos}
+        uids = {lane: {info.pod.uid for info in infos} for lane, infos in self.world.queue.lanes().items() if infos}
         if self.in_flight:
-            seen["inFlight"] = {info.pod.uid for info in self.in_flight}
-        assert {lane: keys for lane, keys in lanes.items() if keys} == seen
+            uids["inFlight"] = {info.pod.uid for info in self.in_flight}
+        assert {lane: keys for lane, keys in lanes.items() if keys} == uids
 
 
 class DesignDocMachine(QueueMachine):
@@ -196,7 +196,7 @@ TestDesignDocMachine = DesignDocMachine.TestCase
 
 
 class HeapMachine(RuleBasedStateMachine):
-    """The heap against a list that is sorted anew each time."""
+    """Compare the heap with a list that is sorted each time."""
 
     def __init__(self) -> None:
         super().__init__()

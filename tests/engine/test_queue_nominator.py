@@ -1,4 +1,4 @@
-"""Nominations: who is kept in mind for which node. Seed 002 §7."""
+"""Nominations: which pods are nominated to which node. Seed 002 §7."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def on(world: World, node_name: str) -> list[str]:
     return [info.pod.name for info in world.queue.nominator.nominated_pods_for_node(node_name)]
 
 
-def test_pod_that_comes_nominated_is_known() -> None:
+def test_new_pod_with_a_nomination_is_known() -> None:
     assert on(World().add(nominated("p", "n1"), nominated("q", "n1")), "n1") == ["p", "q"]
 
 
@@ -33,7 +33,7 @@ def test_without_a_node_the_pods_own_status_counts() -> None:
     assert on(world, "n1") == ["p"]
 
 
-def test_pod_that_is_gone_or_has_a_node_is_not_nominated() -> None:
+def test_deleted_or_bound_pod_is_not_nominated() -> None:
     world = World().add(pod("placed"))
     world.store.pods["default/placed"] = pod("placed").evolve({"spec": {"nodeName": "n9"}})
     world.queue.nominator.add_nominated_pod(pod("placed"), "n1")
@@ -41,7 +41,7 @@ def test_pod_that_is_gone_or_has_a_node_is_not_nominated() -> None:
     assert on(world, "n1") == []
 
 
-def test_update_that_says_nothing_keeps_what_only_the_scheduler_knows() -> None:
+def test_update_without_a_nomination_keeps_the_schedulers_own() -> None:
     world = World().add(pod("p"))
     world.queue.nominator.add_nominated_pod(pod("p"), "n1")
     world.update(pod("p", x="1"))
@@ -53,7 +53,7 @@ def test_update_that_drops_the_nomination_ends_it() -> None:
     assert on(world, "n1") == []
 
 
-def test_deleted_pod_is_nominated_no_more() -> None:
+def test_deleted_pod_is_no_longer_nominated() -> None:
     world = World().add(nominated("p", "n1"))
     world.queue.delete(pod("p"))
     assert on(world, "n1") == []
@@ -67,9 +67,9 @@ def test_nominated_pod_is_the_one_that_waits_and_without_spec_when_none_does() -
     assert world.queue.nominator.nominated_pods_for_node("n1")[0].pod.spec == {}
 
 
-def test_trace_tells_changes_only() -> None:
+def test_trace_records_only_changes() -> None:
     world = World().add(nominated("p", "n1"))
     world.queue.nominator.add_nominated_pod(pod("p"), "n1")
     world.queue.nominator.add_nominated_pod(pod("p"), "")
-    told = [event for event in world.events() if isinstance(event, NominationChanged)]
-    assert told == [NominationChanged("default/p", "n1"), NominationChanged("default/p", "")]
+    events = [event for event in world.events() if isinstance(event, NominationChanged)]
+    assert events == [NominationChanged("default/p", "n1"), NominationChanged("default/p", "")]

@@ -1,4 +1,4 @@
-"""``replace``: an object goes and comes back otherwise, in one go or not at all."""
+"""``replace``: an object is deleted and created again with changes, in one step or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def replaced(simulation: Simulation, manifest: Manifest, kind: str = "Pod", key:
     simulation.execute(commands.Replace(kind, key, manifest))
 
 
-def test_a_pending_pod_gets_what_kubernetes_lets_nobody_change() -> None:
+def test_a_pending_pod_gets_fields_that_kubernetes_never_changes() -> None:
     simulation = cluster(node("n1"), pod("web", cpu="64"))
     old = simulation.api.pod("default/web")
     assert old is not None
@@ -31,8 +31,8 @@ def test_a_pending_pod_gets_what_kubernetes_lets_nobody_change() -> None:
     new = simulation.api.pod("default/web")
     assert new is not None
     assert (new.spec["nodeSelector"], new.uid == old.uid, new.conditions) == ({"disk": "ssd"}, False, [])
-    told = [type(entry.event) for entry in simulation.recorder.entries[start:]]
-    assert told.index(ev.ObjectDeleted) < told.index(ev.ObjectAdded)
+    kinds = [type(entry.event) for entry in simulation.recorder.entries[start:]]
+    assert kinds.index(ev.ObjectDeleted) < kinds.index(ev.ObjectAdded)
     assert simulation.scheduler.queue.lane_of("default/web") == "activeQ"
 
 
@@ -46,7 +46,7 @@ def test_a_pod_on_a_node_goes_without_its_grace_period() -> None:
     assert simulation.scheduler.cache.nodes["n1"].requested.milli_cpu == 0
 
 
-def test_a_node_comes_back_without_what_was_done_to_it() -> None:
+def test_a_node_comes_back_without_its_taints_and_cordon() -> None:
     simulation = cluster(node("n1"))
     simulation.execute(commands.Cordon("n1"))
     replaced(simulation, node("n1"), "Node", "n1")
@@ -54,7 +54,7 @@ def test_a_node_comes_back_without_what_was_done_to_it() -> None:
 
 
 def test_a_pod_of_a_replicaset_is_adopted_or_replaced_by_its_owner() -> None:
-    """Without the owner's reference it is one more that matches, which the owner takes in place of a new one."""
+    """Without the owner's reference it is a surplus matching pod, which the owner adopts in place of a new one."""
     template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("x")["spec"]}
     owner = {
         "apiVersion": "apps/v1",
@@ -63,16 +63,16 @@ def test_a_pod_of_a_replicaset_is_adopted_or_replaced_by_its_owner() -> None:
         "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template},
     }
     simulation = cluster(owner)
-    (made,) = simulation.api.pods()
-    replaced(simulation, make_pod(made.name).label("app", "web").cpu("3").obj(), key=made.key)
+    (created,) = simulation.api.pods()
+    replaced(simulation, make_pod(created.name).label("app", "web").cpu("3").obj(), key=created.key)
     simulation.execute(commands.Settle())
     (new,) = simulation.api.pods()
-    assert (new.name, new.metadata["ownerReferences"][0]["name"]) == (made.name, "web")
+    assert (new.name, new.metadata["ownerReferences"][0]["name"]) == (created.name, "web")
     assert new.spec["containers"][0]["resources"]["requests"]["cpu"] == "3"
 
 
 REFUSED: dict[str, tuple[str, str, Manifest, str]] = {
-    "one that is not there": ("Pod", "default/db", pod("db"), 'pods "db" not found'),
+    "a missing object": ("Pod", "default/db", pod("db"), 'pods "db" not found'),
     "another name": (
         "Pod",
         "default/web",
@@ -86,13 +86,13 @@ REFUSED: dict[str, tuple[str, str, Manifest, str]] = {
         "the namespace of the object (other) does not match the namespace on the request (default)",
     ),
     "another kind": ("Pod", "default/web", node("web"), 'Node in version "v1" cannot be handled as a Pod'),
-    "what is wrong in itself": (
+    "an invalid object": (
         "Pod",
         "default/web",
         {**pod("web"), "spec": {"containers": []}},
         "spec.containers: Required value",
     ),
-    "what admission refuses": (
+    "an object that admission refuses": (
         "Pod",
         "default/web",
         make_pod("web").priority_class("missing").obj(),
@@ -102,7 +102,7 @@ REFUSED: dict[str, tuple[str, str, Manifest, str]] = {
 
 
 @pytest.mark.parametrize(("kind", "key", "manifest", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_is_refused_changes_nothing(kind: str, key: str, manifest: Manifest, words: str) -> None:
+def test_a_refusal_changes_nothing(kind: str, key: str, manifest: Manifest, words: str) -> None:
     simulation = cluster(node("n1"), pod("web", cpu="64"))
     before = trace_digest(simulation)
     with pytest.raises(Rejected, match=r".*") as refusal:
@@ -112,7 +112,7 @@ def test_what_is_refused_changes_nothing(kind: str, key: str, manifest: Manifest
     assert simulation.scheduler.queue.lane_of("default/web") == "unschedulablePods"
 
 
-def test_an_object_that_is_held_back_cannot_be_made_anew() -> None:
+def test_a_terminating_object_cannot_be_replaced() -> None:
     held = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}}
     held["spec"] = {
         "replicas": 1,

@@ -1,4 +1,4 @@
-"""Replicas of the scheduler in a simulation: who leads, what becomes of the others, two leaders at once. Seed 003."""
+"""Scheduler replicas in a simulation: the leader, the others, two leaders at once. Seed 003."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def node_of(simulation: Simulation, name: str) -> str:
     return pod.node_name
 
 
-def told(simulation: Simulation, kind: type[ev.Event]) -> list[Any]:
+def events_of(simulation: Simulation, kind: type[ev.Event]) -> list[Any]:
     return [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, kind)]
 
 
 def lease(simulation: Simulation) -> dict[str, Any]:
-    found = simulation.api.get("Lease", LOCK)
-    assert found is not None
-    return found.spec
+    stored = simulation.api.get("Lease", LOCK)
+    assert stored is not None
+    return stored.spec
 
 
 def refusal(simulation: Simulation, command: Command) -> str:
@@ -88,12 +88,12 @@ def refusal(simulation: Simulation, command: Command) -> str:
 
 
 def two_leaders() -> Simulation:
-    """The first replica was cut off, the second one's clock jumped, and then the first one was back."""
+    """Cut off the first replica, skew the second one's clock, then reconnect the first."""
     simulation = world(Replicas(2), Advance(20.5), does("partition"), Advance(4.5), does("skew", TWO, seconds=600))
     return do(simulation, Advance(4), does("heal"))
 
 
-# --- one leads -------------------------------------------------------------------------------------------------------
+# --- one leader ------------------------------------------------------------------------------------------------------
 
 
 def test_only_the_leader_schedules_and_its_work_carries_its_name() -> None:
@@ -115,10 +115,10 @@ def test_leader_schedules_the_pods_that_waited_for_the_one_before() -> None:
 def test_record_is_in_the_lock_object(lock: str) -> None:
     simulation = world(Replicas(2, lock=lock), Advance(5))
     kind = {"leases": "Lease", "endpoints": "Endpoints", "configmaps": "ConfigMap"}[lock]
-    found = simulation.api.get(kind, LOCK)
-    assert found is not None
-    assert ONE in (found.spec["holderIdentity"] if lock == "leases" else found.annotations[ANNOTATION])
-    assert told(simulation, ev.ReplicasConfigured) == [
+    stored = simulation.api.get(kind, LOCK)
+    assert stored is not None
+    assert ONE in (stored.spec["holderIdentity"] if lock == "leases" else stored.annotations[ANNOTATION])
+    assert events_of(simulation, ev.ReplicasConfigured) == [
         ev.ReplicasConfigured((ONE, TWO), True, lock, LOCK, 15_000_000, 10_000_000, 2_000_000, True)
     ]
 
@@ -147,7 +147,7 @@ def test_lock_that_is_not_released_must_expire() -> None:
     assert (leaders(simulation), lease(simulation)["holderIdentity"]) == ([], ONE)
 
 
-def test_new_leader_knows_what_the_api_server_knows_and_nothing_of_earlier_attempts() -> None:
+def test_new_leader_knows_the_api_servers_state_and_nothing_of_earlier_attempts() -> None:
     simulation = world(Replicas(2), pods("web-1"), Apply((make_pod("big-1").cpu("64").obj(),)), Settle())
     first = simulation.scheduler
     assert {info.pod.name: info.attempts for info in first.queue.lanes()["unschedulablePods"]} == {"big-1": 1}
@@ -165,8 +165,8 @@ def test_cycle_of_a_killed_leader_is_abandoned_and_its_number_is_not_used_again(
     simulation = world(Replicas(2), pods("web-1"), *[Stage()] * 10)
     assert list(simulation.scheduler.cache.assumed_pods)
     do(simulation, does("kill"), Advance(30))
-    assert [event.cycle for event in told(simulation, ev.CycleStarted)] == [1, 2]
-    assert [(event.cycle, event.outcome) for event in told(simulation, ev.CycleFinished)] == [(2, "bound")]
+    assert [event.cycle for event in events_of(simulation, ev.CycleStarted)] == [1, 2]
+    assert [(event.cycle, event.outcome) for event in events_of(simulation, ev.CycleFinished)] == [(2, "bound")]
     assert not simulation.scheduler.cache.assumed_pods
 
 
@@ -182,14 +182,14 @@ def test_replica_restarted_before_its_lease_expires_takes_its_own_lock_up_again(
     assert lease(simulation)["leaseTransitions"] == 0
 
 
-def test_scheduler_that_led_last_can_be_read_while_nobody_leads() -> None:
+def test_scheduler_that_led_last_can_be_read_while_there_is_no_leader() -> None:
     simulation = world(Replicas(2), pods("web-1"), Settle(), does("kill"))
     assert leaders(simulation) == []
     assert [state.pod.name for state in simulation.scheduler.cache.pod_states.values()] == ["web-1"]
     do(simulation, Settle(), Run())
 
 
-def test_sandbox_without_replicas_tells_nothing_of_them() -> None:
+def test_sandbox_without_replicas_shows_none() -> None:
     simulation = world(pods("web-1"), Advance(60))
     kinds = (ev.ReplicasConfigured, ev.ReplicaChanged, ev.ElectorTried, ev.LockChanged)
     assert not any(isinstance(entry.event, kinds) or entry.replica for entry in simulation.recorder.entries)
@@ -209,7 +209,7 @@ def test_one_replica_without_election_is_the_way_back_to_one_scheduler() -> None
             (Advance(2.3), Replicas(1, leader_elect=False)), id="a scheduler that started between two seconds"
         ),
         pytest.param(
-            (Replicas(1, leader_elect=False), does("pause"), Advance(2.3), does("resume")), id="one that was paused"
+            (Replicas(1, leader_elect=False), does("pause"), Advance(2.3), does("resume")), id="a paused scheduler"
         ),
     ],
 )
@@ -242,14 +242,14 @@ def told_since(simulation: Simulation, number: int, kind: type[ev.Event]) -> lis
 def test_two_leaders_schedule_the_same_pods_and_each_pod_is_bound_once() -> None:
     simulation = do(two_leaders(), pods("web-1", "web-2", "web-3"), Settle())
     assert leaders(simulation) == [ONE, TWO]
-    outcomes = [(event.pod, event.outcome) for event in told(simulation, ev.CycleFinished)]
+    outcomes = [(event.pod, event.outcome) for event in events_of(simulation, ev.CycleFinished)]
     for name in ("web-1", "web-2", "web-3"):
         assert sorted(outcome for pod, outcome in outcomes if pod == f"default/{name}") == ["bound", "error"]
         conflict = (
             f'running Bind plugin "DefaultBinder": Operation cannot be fulfilled on pods/binding "{name}": '
             f'pod {name} is already assigned to node "{node_of(simulation, name)}"'
         )
-        assert conflict in [event.message for event in told(simulation, ev.CycleFinished)]
+        assert conflict in [event.message for event in events_of(simulation, ev.CycleFinished)]
     for replica in simulation.replicas.leaders():
         assert replica.scheduler is not None
         assert not replica.scheduler.cache.assumed_pods
@@ -257,7 +257,7 @@ def test_two_leaders_schedule_the_same_pods_and_each_pod_is_bound_once() -> None
         assert not any(replica.scheduler.queue.lanes().values())
 
 
-def test_two_leaders_within_one_command_are_told_in_the_trace() -> None:
+def test_two_leaders_within_one_command_are_in_the_trace() -> None:
     simulation = world(Replicas(2), Advance(5), does("rate", TWO, rate=10), Advance(20))
     assert leaders(simulation) == [TWO]
     assert several_have_scheduled_at_once(simulation)
@@ -267,12 +267,12 @@ def test_two_leaders_within_one_command_are_told_in_the_trace() -> None:
 def test_first_of_two_leaders_stops_at_its_renew_deadline() -> None:
     simulation = do(two_leaders(), Advance(4))
     assert leaders(simulation) == [TWO]
-    assert [event.why for event in told(simulation, ev.ReplicaChanged) if event.state == "stopped"] == [
+    assert [event.why for event in events_of(simulation, ev.ReplicaChanged) if event.state == "stopped"] == [
         "Leaderelection lost"
     ]
 
 
-def test_skewed_clock_alone_harms_nobody() -> None:
+def test_skewed_clock_alone_does_no_harm() -> None:
     simulation = world(Replicas(3), Advance(7), does("skew", TWO, seconds=600), Advance(60))
     do(simulation, does("skew", THREE, seconds=-600), Advance(60))
     assert leaders(simulation) == [ONE]
@@ -296,14 +296,14 @@ def _is_stage(entry: ev.Entry) -> bool:
 
 def test_next_pod_is_one_cycle_of_one_replica() -> None:
     simulation = world(Replicas(2, leader_elect=False), pods("web-1", "web-2"), PodCycle())
-    assert [event.pod for event in told(simulation, ev.CycleFinished)] == ["default/web-1"]
+    assert [event.pod for event in events_of(simulation, ev.CycleFinished)] == ["default/web-1"]
     assert (node_of(simulation, "web-1") != "", node_of(simulation, "web-2")) == (True, "")
 
 
 # --- pause and partition ---------------------------------------------------------------------------------------------
 
 
-def test_paused_leader_does_nothing_and_goes_on_where_it_stood() -> None:
+def test_paused_leader_does_nothing_and_continues_where_it_stopped() -> None:
     simulation = world(Replicas(2), pods("web-1"), *[Stage()] * 12, does("pause"))
     assert refusal(simulation, Stage()) == NOBODY_LEADS
     do(simulation, Advance(60))
@@ -330,7 +330,7 @@ def test_leader_that_is_cut_off_cannot_bind_and_tries_again_when_it_is_back() ->
     simulation = world(Replicas(2), does("partition"), Apply((make_node("n3").obj(),)), Settle())
     assert "n3" not in simulation.scheduler.cache.nodes
     do(simulation, does("heal"), pods("web-1"), does("partition"), Settle())
-    [failed] = told(simulation, ev.CycleFinished)
+    [failed] = events_of(simulation, ev.CycleFinished)
     assert "connection refused" in failed.message
     assert node_of(simulation, "web-1") == ""
     assert [info.pod.name for info in simulation.scheduler.queue.lanes()["errorBackoffQ"]] == ["web-1"]
@@ -346,7 +346,7 @@ def test_leader_that_is_cut_off_stops_before_another_one_starts() -> None:
     assert leaders(simulation) == [TWO]
 
 
-def test_one_that_is_cut_off_does_not_see_what_the_others_do() -> None:
+def test_partitioned_replica_does_not_see_the_others_actions() -> None:
     simulation = world(Replicas(2, leader_elect=False), does("partition"), pods("web-1"), Settle())
     first, second = (replica.scheduler for replica in simulation.replicas.members)
     assert first is not None
@@ -356,36 +356,36 @@ def test_one_that_is_cut_off_does_not_see_what_the_others_do() -> None:
     assert len(first.cache.pod_states) == 1
 
 
-def test_status_of_a_pod_that_cannot_be_written_is_told() -> None:
+def test_failed_status_write_of_a_pod_is_reported() -> None:
     simulation = world(Replicas(1), Apply((make_pod("big-1").cpu("64").obj(),)), does("partition"), Settle())
-    [failed] = told(simulation, ev.CycleFinished)
+    [failed] = events_of(simulation, ev.CycleFinished)
     assert failed.message.endswith("error updating the pod's status: connection refused")
 
 
 def test_nothing_is_written_when_the_pod_says_already_why_it_waits() -> None:
     simulation = world(Replicas(1, leader_elect=False), Apply((make_pod("big-1").cpu("64").obj(),)), Settle())
     do(simulation, does("partition"), Advance(400))
-    first, *later = told(simulation, ev.CycleFinished)
+    first, *later = events_of(simulation, ev.CycleFinished)
     assert later
     assert {failed.message for failed in later} == {first.message}
 
 
-# --- commands on the way ---------------------------------------------------------------------------------------------
+# --- commands in progress --------------------------------------------------------------------------------------------
 
 
-def test_run_ends_while_elections_go_on() -> None:
+def test_run_ends_while_elections_continue() -> None:
     simulation = world(Replicas(3), Run())
     assert simulation.now_us == 0
     do(simulation, does("kill"), pods("web-1"), Run())
     assert simulation.now_us == 0
 
 
-def test_run_lets_no_more_time_pass_than_one_command_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_lets_time_pass_up_to_the_limit_of_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scheduler_engine.replicas.MAX_TRIES", 100)
     job = make_pod("job-1").spec(restartPolicy="Never").annotation("sandbox/duration", "500").obj()
     simulation = world(Replicas(2), Apply((job,)), Run())
     assert simulation.now_us <= 100 * 1_000_000
-    assert not told(do(simulation, *[Run()] * 6), ev.ObjectDeleted)
+    assert not events_of(do(simulation, *[Run()] * 6), ev.ObjectDeleted)
     pod = simulation.api.pod("default/job-1")
     assert pod is not None
     assert pod.phase == "Succeeded"
@@ -406,7 +406,7 @@ def test_configuration_holds_for_the_leader_and_for_those_after_it() -> None:
 
 def test_fault_strikes_the_leader() -> None:
     simulation = world(Replicas(2), Fault("DefaultBinder", "bind"), pods("web-1"), Settle())
-    assert [event.outcome for event in told(simulation, ev.CycleFinished)] == ["error"]
+    assert [event.outcome for event in events_of(simulation, ev.CycleFinished)] == ["error"]
     assert refusal(do(simulation, does("kill")), Fault("DefaultBinder", "bind")) == NOBODY_LEADS
 
 
@@ -423,7 +423,7 @@ def test_durations_come_from_the_configuration_of_the_scheduler() -> None:
         "leaderElection": {"leaseDuration": "30s", "renewDeadline": "20s", "resourceName": "mine"},
     }
     simulation = world(Configure(configuration), Replicas(2, retry_period="1s"))
-    [configured] = told(simulation, ev.ReplicasConfigured)
+    [configured] = events_of(simulation, ev.ReplicasConfigured)
     assert configured.lock_key == "kube-system/mine"
     assert (configured.lease_duration_us, configured.renew_deadline_us) == (30_000_000, 20_000_000)
     assert configured.retry_period_us == 1_000_000
@@ -452,7 +452,7 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
         Replicas(3, retry_period="1ms"),
         "retryPeriod: must be at least 500ms in a sandbox",
     ),
-    "a lock that nobody knows": ((), Replicas(3, lock="stone"), "Invalid lock-type stone"),
+    "an unknown lock": ((), Replicas(3, lock="stone"), "Invalid lock-type stone"),
     "no replica": ((), Replicas(0), "replicas: must be from 1 to 5"),
     "too many replicas": ((), Replicas(6), "replicas: must be from 1 to 5"),
     "an action where there are no replicas": (
@@ -460,12 +460,12 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
         does("kill"),
         "this sandbox has only one scheduler; start replicas first",
     ),
-    "a replica that is not there": (
+    "a missing replica": (
         (Replicas(2),),
         does("kill", THREE),
         'there is no replica "kube-scheduler-3"; use one of kube-scheduler-1, kube-scheduler-2',
     ),
-    "an action that nobody knows": (
+    "an unknown action": (
         (Replicas(2),),
         does("tickle"),
         "action: must be kill, restart, pause, resume, partition, heal, skew, rate, release",
@@ -475,24 +475,24 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
         does("kill"),
         "kube-scheduler-1 is stopped: it can be restarted",
     ),
-    "restarting one that runs": ((Replicas(2),), does("restart"), "kube-scheduler-1 runs: it can be killed first"),
+    "restarting a running replica": ((Replicas(2),), does("restart"), "kube-scheduler-1 runs: it can be killed first"),
     "pausing twice": ((Replicas(2), does("pause")), does("pause"), "kube-scheduler-1 stands still already"),
-    "resuming one that runs": ((Replicas(2),), does("resume"), "kube-scheduler-1 does not stand still"),
-    "asking one that stands still to end": (
+    "resuming a running replica": ((Replicas(2),), does("resume"), "kube-scheduler-1 does not stand still"),
+    "stopping a paused replica": (
         (Replicas(2), does("pause")),
         does("release"),
         "kube-scheduler-1 stands still and hears nothing: it can be killed",
     ),
     "cutting off twice": ((Replicas(2), does("partition")), does("partition"), "kube-scheduler-1 is cut off already"),
-    "healing what is whole": ((Replicas(2),), does("heal"), "kube-scheduler-1 is not cut off"),
+    "healing without a partition": ((Replicas(2),), does("heal"), "kube-scheduler-1 is not cut off"),
     "starting without the API server": (
         (Replicas(2, leader_elect=False), does("kill"), does("partition")),
         does("restart"),
         "kube-scheduler-1 cannot start while it is cut off from the API server",
     ),
-    "a skew of nothing": ((Replicas(2),), does("skew"), "seconds: must be from -86400 to 86400, and not 0"),
-    "a clock that stands still": ((Replicas(2),), does("rate", rate=0), "rate: must be from 1/10 to 10"),
-    "a rate that is no number": (
+    "an empty skew": ((Replicas(2),), does("skew"), "seconds: must be from -86400 to 86400, and not 0"),
+    "a stopped clock": ((Replicas(2),), does("rate", rate=0), "rate: must be from 1/10 to 10"),
+    "a rate that is not a number": (
         (Replicas(2),),
         does("rate", rate="fast"),
         "rate: must be a number or a fraction such as 1/2",
@@ -512,16 +512,16 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
         Advance(86_400),
         "seconds: must be at most 4285, because replicas try for the lock often",
     ),
-    "a stage while nobody leads": ((Replicas(1), does("kill")), Stage(), NOBODY_LEADS),
-    "a pod while nobody leads": ((Replicas(1), does("kill")), PodCycle(), NOBODY_LEADS),
+    "a stage without a leader": ((Replicas(1), does("kill")), Stage(), NOBODY_LEADS),
+    "a pod without a leader": ((Replicas(1), does("kill")), PodCycle(), NOBODY_LEADS),
 }
 
 
-@pytest.mark.parametrize(("given", "command", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_is_refused_in_words_and_changes_nothing(
-    given: tuple[Command, ...], command: Command, words: str
+@pytest.mark.parametrize(("setup", "command", "words"), REFUSED.values(), ids=REFUSED)
+def test_impossible_commands_are_refused_and_change_nothing(
+    setup: tuple[Command, ...], command: Command, words: str
 ) -> None:
-    assert refusal(world(*given), command) == words
+    assert refusal(world(*setup), command) == words
 
 
 def test_durations_do_not_matter_without_an_election() -> None:
@@ -569,7 +569,7 @@ def pickled(simulation: Simulation) -> Simulation:
     return copied
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled], ids=["a copy goes on identically", "so does a pickle"])
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickled], ids=["a copy continues identically", "so does a pickle"])
 def test_copies_at_any_moment(copied: Callable[[Simulation], Simulation]) -> None:
     simulation = Simulation(seed=7)
     copies = []
@@ -599,9 +599,9 @@ def test_every_event_of_a_life_with_replicas_has_a_line() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_nobody_ever_sees_a_pod_bound_twice(seed: int) -> None:
+def test_no_replica_ever_sees_a_pod_bound_twice(seed: int) -> None:
     simulation = do(Simulation(seed=seed), *LIFE)
-    bound = [event.pod for event in told(simulation, ev.CycleFinished) if event.outcome == "bound"]
+    bound = [event.pod for event in events_of(simulation, ev.CycleFinished) if event.outcome == "bound"]
     assert sorted(bound) == sorted(set(bound))
     for replica in simulation.replicas.leaders():
         assert replica.scheduler is not None

@@ -1,4 +1,4 @@
-"""Owners whose pods end as fast as they are made: a round takes a second, and never all of them one instant."""
+"""Owners whose pods end at once: a round takes a second, and rounds never all happen in one instant."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Maker = Callable[..., Manifest]
 
 
 def replication_controller(name: str, replicas: int, **fields: Any) -> Manifest:
-    made = world.replica_set(name, replicas, **fields)
-    spec = {**made["spec"], "selector": made["spec"]["selector"]["matchLabels"]}
-    return {**made, "apiVersion": "v1", "kind": "ReplicationController", "spec": spec}
+    owner = world.replica_set(name, replicas, **fields)
+    spec = {**owner["spec"], "selector": owner["spec"]["selector"]["matchLabels"]}
+    return {**owner, "apiVersion": "v1", "kind": "ReplicationController", "spec": spec}
 
 
 def parallel_set(name: str, replicas: int, **fields: Any) -> Manifest:
@@ -41,24 +41,24 @@ OWNERS: dict[str, tuple[Maker, int]] = {
     "a StatefulSet whose pods come together": (parallel_set, 3),
     "a DaemonSet": (daemon_set, 1),
 }
-"""Who makes pods → (how it is written, how many it makes in a round)."""
+"""Owner → (its manifest, how many pods it creates in a round)."""
 AT_ONCE = {"key": "heat", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}
 PODS: dict[str, Manifest] = {
-    "pods that tolerate for 0 s and go at once": {"tolerations": [AT_ONCE], "terminationGracePeriodSeconds": 0},
-    "pods that tolerate for 0 s and go slowly": {"tolerations": [AT_ONCE], "terminationGracePeriodSeconds": 60},
+    "pods that tolerate for 0 s and end at once": {"tolerations": [AT_ONCE], "terminationGracePeriodSeconds": 0},
+    "pods that tolerate for 0 s and end slowly": {"tolerations": [AT_ONCE], "terminationGracePeriodSeconds": 60},
     "pods bound by name that tolerate for 0 s": {
         "nodeName": "hot",
         "tolerations": [AT_ONCE],
         "terminationGracePeriodSeconds": 0,
     },
-    "pods bound by name that go at once": {"nodeName": "hot", "terminationGracePeriodSeconds": 0},
-    "pods bound by name that go slowly": {"nodeName": "hot", "terminationGracePeriodSeconds": 60},
+    "pods bound by name that end at once": {"nodeName": "hot", "terminationGracePeriodSeconds": 0},
+    "pods bound by name that end slowly": {"nodeName": "hot", "terminationGracePeriodSeconds": 60},
 }
 
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes round in one instant is found soon."""
+    """Lower the bound, so that a loop within one instant is detected soon."""
     monkeypatch.setattr(effort, "MOST_STEPS", 20_000)
     monkeypatch.setattr(effort, "MOST_PODS", 20)
 
@@ -70,16 +70,16 @@ def hot_node() -> Simulation:
 
 
 def made_at(simulation: Simulation) -> list[int]:
-    """In which second each pod was made."""
-    told = [(entry.at_us, entry.event) for entry in simulation.recorder.entries]
-    return [at_us // 10**6 for at_us, event in told if isinstance(event, ObjectAdded) and event.kind == "Pod"]
+    """Return the second in which each pod was created."""
+    events = [(entry.at_us, entry.event) for entry in simulation.recorder.entries]
+    return [at_us // 10**6 for at_us, event in events if isinstance(event, ObjectAdded) and event.kind == "Pod"]
 
 
 @pytest.mark.parametrize("owner", OWNERS)
 @pytest.mark.parametrize("pods", PODS)
 def test_a_round_takes_a_second(owner: str, pods: str) -> None:
     if owner == "a DaemonSet" and "tolerations" not in PODS[pods]:
-        return  # It makes no pods for a node that would drive them away.
+        return  # It creates no pods for a node whose taint would evict them.
     simulation = hot_node()
     maker, together = OWNERS[owner]
     world.apply(simulation, maker("web", 3, pod=PODS[pods]))
@@ -87,9 +87,9 @@ def test_a_round_takes_a_second(owner: str, pods: str) -> None:
     world.advance(simulation, 4)
     times = made_at(simulation)
     by_name = owner.startswith("a StatefulSet") or owner == "a DaemonSet"
-    failed = "tolerations" not in PODS[pods]  # The kubelet does not take them.
+    failed = "tolerations" not in PODS[pods]  # The kubelet does not admit them.
     if "slowly" in pods and by_name and not failed:
-        assert times == [0] * together, "the one of the same name is still there"
+        assert times == [0] * together, "the pod of the same name still exists"
     else:
         assert [times.count(second) for second in range(1, 5)] == [together] * 4
         assert times.count(0) <= 2 * together
@@ -118,16 +118,16 @@ def test_a_drain_of_a_node_whose_pods_come_back_lets_the_new_ones_stay(owner: st
     assert len(world.pods(simulation, gone=True)) == len(first), "new pods run there, bound by name, and stay"
 
 
-def test_the_owner_tells_why_it_waits() -> None:
+def test_the_owner_says_why_it_waits() -> None:
     simulation = hot_node()
-    world.apply(simulation, world.replica_set("web", 1, pod=PODS["pods bound by name that go at once"]))
-    told = world.events(simulation, "ReplicaSet", "web")
-    assert told[-1] == ("BackOff: Pods end within a second of being made: the next ones wait until it has passed")
+    world.apply(simulation, world.replica_set("web", 1, pod=PODS["pods bound by name that end at once"]))
+    events = world.events(simulation, "ReplicaSet", "web")
+    assert events[-1] == ("BackOff: Pods end within a second of being made: the next ones wait until it has passed")
 
 
 def test_a_run_does_not_wait_for_the_next_round() -> None:
     simulation = hot_node()
-    world.apply(simulation, world.replica_set("web", 1, pod=PODS["pods bound by name that go at once"]))
+    world.apply(simulation, world.replica_set("web", 1, pod=PODS["pods bound by name that end at once"]))
     world.run(simulation)
     assert simulation.now_us == 0
 
@@ -163,13 +163,13 @@ def test_a_run_waits_for_many_pods_that_end_one_after_the_other(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("duration", ["0", "0.000001", "1n", "0.4"])
-def test_pods_of_a_job_that_are_done_at_once_are_made_second_by_second(duration: str) -> None:
+def test_pods_of_a_job_that_end_at_once_are_created_second_by_second(duration: str) -> None:
     simulation = world.cluster(make_node("n1").obj())
     job = world.job("batch", completions=2147483647)
     job["spec"]["template"]["metadata"].setdefault("annotations", {})[DURATION] = duration
     world.apply(simulation, job)
     world.advance(simulation, 5)
-    # The first one was made by another command, and so is no part of a round.
+    # Another command created the first one, so it is no part of a round.
     first, *others = made_at(simulation)
     assert first == 0
     assert len(others) >= 5
@@ -178,7 +178,7 @@ def test_pods_of_a_job_that_are_done_at_once_are_made_second_by_second(duration:
 
 def test_rounds_end_with_the_taint() -> None:
     simulation = hot_node()
-    world.apply(simulation, world.replica_set("web", 2, pod=PODS["pods bound by name that go at once"]))
+    world.apply(simulation, world.replica_set("web", 2, pod=PODS["pods bound by name that end at once"]))
     simulation.execute(commands.Taint("hot", "heat", "NoExecute", on=False))
     world.advance(simulation, 1)
     assert [pod.phase for pod in world.pods(simulation, "web")] == ["Running"] * 2
@@ -187,7 +187,7 @@ def test_rounds_end_with_the_taint() -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2, 5])
-def test_what_a_person_deletes_comes_back_at_once(times: int) -> None:
+def test_a_pod_deleted_by_hand_comes_back_at_once(times: int) -> None:
     simulation = world.cluster(world.replica_set("web", 2))
     for _ in range(times):
         for pod in world.pods(simulation, "web"):

@@ -1,4 +1,4 @@
-"""The table of kinds, and how a manifest finds its row."""
+"""The table of kinds, and how a manifest selects its row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_plurals_are_distinct_and_lower_case() -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_kind_is_found_by_name_and_version(name: str) -> None:
+def test_a_kind_is_looked_up_by_name_and_version(name: str) -> None:
     kind = KINDS[name]
     assert kind_of({"kind": name, "apiVersion": kind.api_versions[0]}) is kind
     assert kind.namespaced == (name not in CLUSTER_SCOPED)
@@ -64,22 +64,22 @@ def test_the_key_of_a_manifest(words: str) -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "no kind": ({"apiVersion": "v1"}, "kind", "Required value"),
-    "a kind that is no text": ({"apiVersion": "v1", "kind": 3}, "kind", "Required value"),
+    "a kind that is not text": ({"apiVersion": "v1", "kind": 3}, "kind", "Required value"),
     "no version": ({"kind": "PriorityClass"}, "apiVersion", 'a PriorityClass has apiVersion "scheduling.k8s.io/v1"'),
     "an unknown kind": ({"apiVersion": "v1", "kind": "Gizmo"}, "kind", 'no matches for kind "Gizmo" in version "v1"'),
     "a kind in lower case": ({"apiVersion": "v1", "kind": "pod"}, "kind", '(did you mean "Pod"?)'),
     "a plural": ({"apiVersion": "v1", "kind": "nodes"}, "kind", '(did you mean "Node"?)'),
-    "a version that is gone": (
+    "a removed version": (
         {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget"},
         "apiVersion",
         'v1.34 no longer serves it; use "policy/v1"',
     ),
-    "a version that never was": ({"apiVersion": "apps/v1", "kind": "Pod"}, "apiVersion", 'use "v1"'),
+    "a version that never existed": ({"apiVersion": "apps/v1", "kind": "Pod"}, "apiVersion", 'use "v1"'),
 }
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_is_no_known_kind_is_refused_with_a_hint(words: str) -> None:
+def test_an_unknown_kind_is_refused_with_a_hint(words: str) -> None:
     manifest, path, message = REFUSED[words]
     with pytest.raises(Rejected) as caught:
         kind_of(manifest)

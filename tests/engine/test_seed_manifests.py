@@ -1,4 +1,4 @@
-"""Every manifest of the scheduling documentation (seed 002) in today's cluster: accepted, or refused and why."""
+"""Every manifest of the scheduling documentation (seed 002) in a current cluster: accepted, or refused and why."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
     "24-eviction": [("kind", NO_KIND.format("Eviction", "policy/v1"))],
     "25-eviction-beta": [("kind", NO_KIND.format("Eviction", "policy/v1beta1"))],
 }
-"""File → path and start of the text of everything that is wrong with it."""
+"""File → path and start of the message of each error in it."""
 
 CONFIGURATIONS = {name: errors for name, errors in REFUSED.items() if "KubeSchedulerConfiguration" in errors[0][1]}
 
@@ -76,7 +76,7 @@ def command(name: str) -> commands.Apply:
     return commands.Apply(tuple(manifest.data for manifest in load_manifests(text_of(name))))
 
 
-def test_every_manifest_comes_out_one_way() -> None:
+def test_every_manifest_has_one_outcome() -> None:
     assert sorted([*ACCEPTED, *REFUSED]) == sorted(file.stem for file in FOLDER.glob("*.yaml"))
 
 
@@ -102,9 +102,9 @@ def test_it_is_refused_without_what_it_refers_to(name: str) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused_for_todays_reasons(name: str) -> None:
-    found = check_text(text_of(name)).errors
-    assert [error.path for error in found] == [path for path, _ in REFUSED[name]]
-    for error, (_, text) in zip(found, REFUSED[name], strict=True):
+    errors = check_text(text_of(name)).errors
+    assert [error.path for error in errors] == [path for path, _ in REFUSED[name]]
+    for error, (_, text) in zip(errors, REFUSED[name], strict=True):
         assert error.message.startswith(text)
         assert error.line > 1
 
@@ -120,7 +120,7 @@ TODAY: dict[str, Any] = dict.fromkeys(CONFIGURATIONS) | {"17-half-of-the-nodes":
 
 
 @pytest.mark.parametrize("name", TODAY)
-def test_the_same_configuration_in_todays_version_is_read_but_for_fields_that_are_gone(name: str) -> None:
+def test_the_same_configuration_in_the_current_version_is_read_except_removed_fields(name: str) -> None:
     text = text_of(name).replace("/v1beta3", "/v1").replace("/v1alpha1", "/v1")
     if TODAY[name] is None:
         load_configuration(text)

@@ -23,7 +23,7 @@ from tests.engine.cluster import COMMANDS, node, pod
 
 
 def obeyed(simulation: Simulation, wanted: list[Command]) -> list[Command]:
-    """Execute what is accepted; a refusal must leave no trace at all."""
+    """Execute the accepted commands. Assert that a refusal leaves no trace entry."""
     accepted = []
     for command in wanted:
         before = (len(simulation.recorder.entries), simulation.recorder.command, simulation.now_us)
@@ -51,7 +51,7 @@ def test_a_copy_made_at_any_moment_behaves_identically(first: list[Command], the
 
 @given(st.lists(COMMANDS, max_size=25), st.lists(COMMANDS, min_size=1, max_size=10))
 @settings(max_examples=40, deadline=None)
-def test_what_happens_to_a_copy_does_not_touch_the_original(first: list[Command], then: list[Command]) -> None:
+def test_changes_to_a_copy_do_not_touch_the_original(first: list[Command], then: list[Command]) -> None:
     original = Simulation(seed=7)
     accepted = obeyed(original, first)
     obeyed(copy.deepcopy(original), then)
@@ -125,9 +125,9 @@ def test_a_refused_apply_leaves_nothing_behind() -> None:
         pytest.param({"kind": "advance", "seconds": "5"}, "must be a whole number", id="a number must be a number"),
         pytest.param({"kind": "advance"}, "missing", id="a missing field is named"),
         pytest.param({"kind": "run", "cycles": 10**9}, "from 1 to", id="a run is bounded"),
-        pytest.param({"kind": "stage", "x": 1}, "unknown field", id="a field too many is refused"),
+        pytest.param({"kind": "stage", "x": 1}, "unknown field", id="an extra field is refused"),
     ],
 )
-def test_a_command_that_is_none_is_refused_with_a_reason(data: dict[str, Any], text: str) -> None:
+def test_an_invalid_command_is_refused_with_a_reason(data: dict[str, Any], text: str) -> None:
     with pytest.raises(Rejected, match=text):
         commands.from_json(data)

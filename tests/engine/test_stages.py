@@ -1,4 +1,4 @@
-"""The table of stages: what may follow what, and that stepping is held to it."""
+"""The table of stages: the allowed order, which stepping follows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WITH_FAULTS_ALONE = {
     ("Bind", "Bind"),
     ("WaitOnPermit", "PreBind"),
 }
-"""Tests of faults go these ways."""
+"""Steps that only tests of faults take."""
 
 
 def test_the_table_is_closed_and_leads_forward() -> None:

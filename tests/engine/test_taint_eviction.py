@@ -1,4 +1,4 @@
-"""NoExecute taints drive pods away: at once, after tolerationSeconds, or not."""
+"""NoExecute taints evict pods: at once, after tolerationSeconds, or never."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def cluster(*manifests: dict[str, Any]) -> Simulation:
 
 
 def lifetime(simulation: Simulation, most: int = 200) -> int | None:
-    """Seconds until the pod is marked for deletion; None when it never is."""
+    """Return the seconds until the pod is marked for deletion; None if it never is."""
     for second in range(most):
-        found = simulation.api.pod(KEY)
-        if found is None or found.terminating:
+        pod = simulation.api.pod(KEY)
+        if pod is None or pod.terminating:
             return second
         simulation.execute(commands.Advance(1))
     return None
@@ -63,16 +63,16 @@ def lifetime(simulation: Simulation, most: int = 200) -> int | None:
     ],
     ids=[
         "a node without a taint keeps its pods",
-        "a taint that is not tolerated drives away at once",
-        "a toleration without a limit lets stay",
-        "no second is at once",
+        "an untolerated taint evicts at once",
+        "a toleration without a limit keeps the pod",
+        "0 seconds is at once",
         "a negative number is at once",
         "tolerationSeconds counts from the taint on",
-        "one of two taints that is not tolerated is enough",
+        "one untolerated taint of two is enough",
         "of two limits the shorter one counts",
         "a limit counts beside a toleration without one",
         "only the first toleration of a taint counts",
-        "everything is tolerated",
+        "all taints are tolerated",
         "another value is not tolerated",
         "another effect is not tolerated",
     ],
@@ -108,15 +108,15 @@ def test_an_eviction_is_cancelled_when_the_taint_goes_in_time() -> None:
     events = [entry.event for entry in simulation.recorder.entries]
     planned = [event.at_us for event in events if isinstance(event, TaintEvictionPlanned)]
     assert planned == [60_000_000, None, 119_000_000]
-    told = [event.message for event in events if isinstance(event, EventRecorded)]
-    assert f"Cancelling deletion of Pod {KEY}" in told
+    messages = [event.message for event in events if isinstance(event, EventRecorded)]
+    assert f"Cancelling deletion of Pod {KEY}" in messages
 
 
 CANCELLED, MARKED = f"Cancelling deletion of Pod {KEY}", f"Marking for deletion Pod {KEY}"
 
 
 @pytest.mark.parametrize(
-    ("builder", "then", "told"),
+    ("builder", "then", "messages"),
     [
         (broken(60), [commands.Apply((TWICE,))], [CANCELLED, MARKED]),
         (broken(60).toleration("slow", None, "NoExecute", 20), [commands.Apply((TWICE,))], []),
@@ -125,21 +125,21 @@ CANCELLED, MARKED = f"Cancelling deletion of Pod {KEY}", f"Marking for deletion 
         (broken(60), [commands.Delete("Node", "n1"), commands.Apply((NODE,))], [CANCELLED]),
     ],
     ids=[
-        "a second taint that is not tolerated ends the plan and evicts",
-        "a second taint that is tolerated leaves the plan as it is",
-        "a pod that goes before its time is told of",
-        "the end of the node alone changes nothing",
-        "a node of its name without taints ends the plan",
+        "a second, untolerated taint ends the plan and evicts",
+        "a second, tolerated taint does not change the plan",
+        "a pod deleted before its time is reported",
+        "deleting only the node changes nothing",
+        "a new node of its name without taints ends the plan",
     ],
 )
-def test_what_is_told_of_a_planned_eviction(builder: PodBuilder, then: list[commands.Command], told: list[str]) -> None:
+def test_events_of_a_planned_eviction(builder: PodBuilder, then: list[commands.Command], messages: list[str]) -> None:
     simulation = cluster(NODE, builder.obj())
     simulation.execute(commands.Apply((TAINTED,)))
     simulation.execute(commands.Advance(5))
     for command in (*then, commands.Settle()):
         simulation.execute(command)
     events = [entry.event for entry in simulation.recorder.entries]
-    assert [event.message for event in events if isinstance(event, EventRecorded)] == told
+    assert [event.message for event in events if isinstance(event, EventRecorded)] == messages
 
 
 def test_a_planned_eviction_keeps_its_time_when_another_taint_comes() -> None:
@@ -173,7 +173,7 @@ def test_a_node_that_is_not_ready_loses_its_pods_after_300_seconds() -> None:
     assert lifetime(simulation, 400) == 300
 
 
-def test_a_pod_that_has_said_how_long_it_stays_on_such_a_node_is_believed() -> None:
+def test_a_pods_own_toleration_seconds_decide_how_long_it_stays() -> None:
     builder = pod().toleration("node.kubernetes.io/unreachable", None, "NoExecute", 120)
     simulation = cluster(NODE, builder.obj())
     simulation.execute(commands.NodeCondition("n1", "Ready", "Unknown"))
@@ -186,7 +186,7 @@ def taints(simulation: Simulation) -> list[dict[str, str]]:
     return [dict(taint) for taint in node.spec.get("taints") or ()]
 
 
-def test_a_taint_set_by_hand_starts_the_clock_and_taking_it_away_in_time_stops_it() -> None:
+def test_a_taint_set_by_hand_starts_the_clock_and_its_removal_in_time_stops_it() -> None:
     simulation = cluster(NODE, broken(60).obj())
     simulation.execute(commands.Taint("n1", "broken", "NoExecute", "yes"))
     simulation.execute(commands.Advance(59))
@@ -216,9 +216,9 @@ def test_a_taint_takes_the_place_of_one_with_its_key_and_effect_only() -> None:
         (commands.Taint("n1", "zoo", ""), "effect: Required value"),
         (commands.Taint("n1", "zoo", "NoSchedule", "a b"), "a valid label must be an empty string or consist of"),
     ],
-    ids=["no such node", "not there", "no key", "no such effect", "no effect", "a bad value"],
+    ids=["an unknown node", "not there", "no key", "an unknown effect", "no effect", "a bad value"],
 )
-def test_a_taint_that_cannot_be_is_refused_and_changes_nothing(command: commands.Taint, words: str) -> None:
+def test_an_impossible_taint_is_refused_and_changes_nothing(command: commands.Taint, words: str) -> None:
     simulation = cluster(NODE)
     entries = len(simulation.recorder.entries)
     with pytest.raises(Rejected, match=re.escape(words)):

@@ -1,4 +1,4 @@
-"""Transcripts that teach: scenarios as stories, one file each. `make golden` rewrites them; read what has changed."""
+"""Transcripts that teach: scenarios as stories, one file each. `make golden` rewrites them; read the diff."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def test_the_story_of_a_scenario_is_the_one_that_was_read(name: str, golden: Cal
             play(simulation, [step])
         except Rejected as error:
             refused.append(f"{step['kind']} is refused: {error}")
-    told = [f"# {scenario.title}", "", *story(simulation.recorder.entries), *refused]
-    golden(HERE / f"{name}.txt", "\n".join(told) + "\n")
+    lines = [f"# {scenario.title}", "", *story(simulation.recorder.entries), *refused]
+    golden(HERE / f"{name}.txt", "\n".join(lines) + "\n")

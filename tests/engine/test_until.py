@@ -1,4 +1,4 @@
-"""Commands that end early: at every rest inside a command the engine can be stopped, and goes on from there."""
+"""Commands that end early: the engine can stop at every rest inside a command, and continue from there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = (
 
 
 def busy() -> Simulation:
-    """Pods that fit, one that waits for room, a Job whose pods end, and a node about to lose its pods."""
+    """Return pods that fit, one that waits for room, a Job whose pods end, and a node about to lose its pods."""
     simulation = Simulation()
     small = [make_pod(f"p{number}").cpu("500m").obj() for number in range(4)]
     large = make_pod("large").cpu("3").priority(1000).obj()
@@ -37,13 +37,13 @@ def busy() -> Simulation:
     return simulation
 
 
-def told(entries: list[Entry]) -> list[tuple[int, Any, str]]:
-    """What happened, whichever command it belongs to."""
+def happenings(entries: list[Entry]) -> list[tuple[int, Any, str]]:
+    """Return what happened, whichever command it belongs to."""
     return [(entry.at_us, entry.event, entry.replica) for entry in entries if not isinstance(entry.event, CommandGiven)]
 
 
 @pytest.mark.parametrize("command", LONG, ids=lambda command: f"{command.kind} {getattr(command, 'play', '')}".strip())
-def test_a_command_can_be_ended_at_each_of_its_rests_and_gone_on_with(command: Any) -> None:
+def test_a_command_can_be_ended_at_each_of_its_rests_and_continued(command: Any) -> None:
     before = busy()
     whole = copy.deepcopy(before)
     whole.execute(command)
@@ -54,17 +54,17 @@ def test_a_command_can_be_ended_at_each_of_its_rests_and_gone_on_with(command: A
         simulation = copy.deepcopy(before)
         simulation.execute(replace(command, until=rest - begin))
         assert len(simulation.recorder.entries) == rest
-        assert told(simulation.recorder.entries) == told(whole.recorder.entries[:rest])
+        assert happenings(simulation.recorder.entries) == happenings(whole.recorder.entries[:rest])
         assert simulation.recorder.rests == [each for each in whole.recorder.rests if each[0] <= rest]
         if simulation.now_us < whole.now_us:
             simulation.execute(commands.Advance((whole.now_us - simulation.now_us) / 10**6))
         simulation.execute(commands.Settle())
-        if not isinstance(command, commands.PodCycle):  # After which other pods are left.
-            common = told(whole.recorder.entries)
-            assert told(simulation.recorder.entries)[: len(common)] == common
+        if not isinstance(command, commands.PodCycle):  # After this, other pods are left.
+            common = happenings(whole.recorder.entries)
+            assert happenings(simulation.recorder.entries)[: len(common)] == common
 
 
-def test_between_two_rests_a_command_goes_on_to_the_next_one() -> None:
+def test_between_two_rests_a_command_continues_to_the_next_one() -> None:
     simulation = busy()
     begin = len(simulation.recorder.entries)
     whole = copy.deepcopy(simulation)
@@ -111,5 +111,5 @@ def test_ticks_of_playing_have_the_moments_of_the_command_that_they_merge_into()
     whole.execute(commands.Advance(3, play=True))
     for simulation in (ticks, whole):
         simulation.execute(commands.Settle())
-    assert told(ticks.recorder.entries) == told(whole.recorder.entries)
+    assert happenings(ticks.recorder.entries) == happenings(whole.recorder.entries)
     assert ticks.recorder.rests == whole.recorder.rests

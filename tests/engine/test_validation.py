@@ -1,4 +1,4 @@
-"""Strict decoding and validation: Kubernetes' paths, types and texts, everything wrong at once, never a crash."""
+"""Strict decoding and validation: Kubernetes' paths, types and messages, all errors at once, never a crash."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ STRICT: dict[str, tuple[Data, list[tuple[str, str]]]] = {
         make_pod("p").spec(affinity="x").obj(),
         [("spec.affinity", "must be a mapping, not a text ('x')")],
     ),
-    "a quantity that is none": (
+    "an invalid quantity": (
         make_pod("p").cpu("1 core").obj(),
         [
             (
@@ -173,7 +173,7 @@ STRICT: dict[str, tuple[Data, list[tuple[str, str]]]] = {
             )
         ],
     ),
-    "a time that is none": (
+    "an invalid time": (
         make_pod("p").metadata(deletionTimestamp="soon").obj(),
         [("metadata.deletionTimestamp", "must be a time such as \"2026-01-01T00:00:00Z\", not a text ('soon')")],
     ),
@@ -222,7 +222,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         make_pod("p").spec(containers=[{}]).obj(),
         ["spec.containers[0].name: Required value", "spec.containers[0].image: Required value"],
     ),
-    "more asked for than allowed": (
+    "a request above the limit": (
         make_pod("p").cpu("2").limit(cpu="1").obj(),
         ['spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'],
     ),
@@ -361,7 +361,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             'spec.maxUnavailable: Invalid value: "200%": must not be greater than 100%',
         ],
     ),
-    "a mount of a volume that is not there": (
+    "a mount of a missing volume": (
         make_pod("p")
         .spec(containers=[{"name": "c", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/v"}]}])
         .obj(),
@@ -382,7 +382,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_what_is_wrong_is_said_in_kubernetes_words(words: str) -> None:
+def test_errors_have_kubernetes_words(words: str) -> None:
     manifest, expected = WRONG[words]
     assert texts(manifest) == expected
 
@@ -396,7 +396,7 @@ ANY_DOCUMENT = {"an unknown kind": {"kind": "Gizmo", "apiVersion": "v1"}, "a lis
 
 
 @pytest.mark.parametrize("words", ANY_DOCUMENT)
-def test_what_is_no_object_of_a_known_kind_is_one_error(words: str) -> None:
+def test_an_object_of_unknown_kind_is_one_error(words: str) -> None:
     document: Any = ANY_DOCUMENT[words]
     assert len(validate(document)) == 1
 
@@ -405,7 +405,7 @@ def test_what_is_no_object_of_a_known_kind_is_one_error(words: str) -> None:
 
 
 def stored(manifest: Data) -> Data:
-    """A manifest as the API server keeps it."""
+    """Return a manifest as the API server stores it."""
     data = set_defaults(manifest)
     data["metadata"] |= {"uid": "u", "resourceVersion": "7", "creationTimestamp": "2026-01-01T00:00:00Z"}
     return data
@@ -431,7 +431,7 @@ UPDATES: dict[str, tuple[Data, Callable[[Data], Any], list[str]]] = {
         with_spec(tolerations=[]),
         ["spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"],
     ),
-    "a gate less": (GATED, with_spec(schedulingGates=[{"name": "b"}]), []),
+    "one gate less": (GATED, with_spec(schedulingGates=[{"name": "b"}]), []),
     "all gates gone": (GATED, with_spec(schedulingGates=[]), []),
     "another gate": (
         GATED,
@@ -489,10 +489,10 @@ def test_updates(words: str) -> None:
     old = stored(manifest)
     try:
         check_update(old, set_defaults(changed))
-        found = []
+        results = []
     except Rejected as problem:
-        found = [str(error) for error in problem.errors]
-    assert found == expected
+        results = [str(error) for error in problem.errors]
+    assert results == expected
     assert old == stored(manifest)
 
 
@@ -502,7 +502,7 @@ def test_a_refused_update_names_its_document() -> None:
     assert [error.document for error in caught.value.errors] == [2]
 
 
-def test_what_the_api_server_has_set_does_not_count_as_changed() -> None:
+def test_fields_set_by_the_api_server_do_not_count_as_changed() -> None:
     old = stored(make_pod("p").priority_class("high").obj())
     old["spec"] |= {"nodeName": "n", "priority": 1000, "preemptionPolicy": "PreemptLowerPriority"}
     check_update(old, set_defaults(make_pod("p").priority_class("high").label("a", "b").obj()))
@@ -524,20 +524,20 @@ VALUES = st.recursive(
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The path of everything inside a manifest."""
-    found = [path] if path else []
+    """Return the paths of everything inside a manifest."""
+    paths = [path] if path else []
     if isinstance(value, dict):
         for key, item in value.items():
-            found += places(item, (*path, key))
+            paths += places(item, (*path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            found += places(item, (*path, index))
-    return found
+            paths += places(item, (*path, index))
+    return paths
 
 
 @st.composite
 def mutated(draw: st.DrawFn) -> Data:
-    """A good manifest in which up to three values are replaced or removed."""
+    """Draw a valid manifest with up to three values replaced or removed."""
     manifest = deepcopy(draw(st.sampled_from(list(VALID.values()))))
     for _ in range(draw(st.integers(1, 3))):
         target: Any = manifest
@@ -569,7 +569,7 @@ def test_any_json_of_a_known_kind_is_judged(kind: str, fields: Data) -> None:
 
 @settings(max_examples=60)
 @given(st.lists(mutated(), min_size=1, max_size=4))
-def test_whatever_is_accepted_can_be_scheduled(manifests: list[Data]) -> None:
+def test_every_accepted_object_can_be_scheduled(manifests: list[Data]) -> None:
     simulation = Simulation()
     apply = commands.Apply((make_node("n1").zone("a").obj(), make_priority_class("high", 1000)))
     for command in (apply, *(commands.Apply((manifest,)) for manifest in manifests), commands.Run()):

@@ -1,4 +1,4 @@
-"""Validation in the corners: volumes, mounts, security, addresses, and what an update holds equal."""
+"""Validation in the corners: volumes, mounts, security, addresses, and fields that an update may not change."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "must not be specified when serviceAccountName is not set",
         ],
     ),
-    "A repository is cloned below the volume": (
+    "A repository is cloned into the volume": (
         volume(gitRepo={"repository": "r", "directory": "/d"}),
         [f'{VOLUME}.gitRepo.directory: Invalid value: "/d": must be a relative path'],
     ),
@@ -186,11 +186,11 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         volume(fc={"targetWWNs": ["a"]}),
         [f"{VOLUME}.fc.lun: Required value: lun is required if targetWWNs is specified"],
     ),
-    "An image volume says everything itself, for the feature that gives it defaults is off": (
+    "An image volume has no defaults, because their feature is off": (
         volume(image={}),
         [f"{VOLUME}.image.reference: Required value", f"{VOLUME}.image.pullPolicy: Required value"],
     ),
-    "A claim template's annotations are looked at, and its forbidden fields named as in Go": (
+    "A claim template's annotations are checked, and its forbidden fields named as in Go": (
         volume(
             ephemeral={
                 "volumeClaimTemplate": {
@@ -217,7 +217,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             'supported values: "Localhost", "RuntimeDefault", "Unconfined"',
         ],
     ),
-    "A context that contradicts itself is shown as Go holds it": (
+    "A contradictory context is shown as Go prints it": (
         pod_with(securityContext={"allowPrivilegeEscalation": False, "capabilities": {"add": ["CAP_SYS_ADMIN"]}}),
         [
             'spec.containers[0].securityContext: Invalid value: {"Capabilities":{"Add":["CAP_SYS_ADMIN"],"Drop":null},'
@@ -235,7 +235,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "must be between 0 and 2147483647, inclusive",
         ],
     ),
-    "A pod with users of its own has no block devices": (
+    "A pod with a user namespace has no block devices": (
         make_pod("p")
         .spec(
             containers=[{**CONTAINER, "volumeDevices": [{"name": "w", "devicePath": "/d"}]}],
@@ -245,7 +245,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         .obj(),
         ["spec.containers[0].volumeDevices: Forbidden: when `hostUsers` is false"],
     ),
-    "A pod for Windows has nothing of Linux": (
+    "A pod for Windows has no Linux fields": (
         {**pod(hostPID=True, securityContext={"runAsUser": 0}, **WINDOWS)},
         [
             "spec.hostPID: Forbidden: cannot be set for a windows pod",
@@ -258,7 +258,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         .obj(),
         ["spec.containers[0].securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod"],
     ),
-    "An ephemeral container is looked at before it is refused": (
+    "An ephemeral container is checked before it is refused": (
         pod(ephemeralContainers=[{"name": "c", "image": " i", "targetContainerName": "x", "lifecycle": {}}]),
         [
             'spec.ephemeralContainers[0].image: Invalid value: " i": must not have leading or trailing whitespace',
@@ -315,7 +315,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "spec.csi: Forbidden: may not specify more than 1 volume type",
         ],
     ),
-    "The root directory is not recycled however it is written": (
+    "The root directory is not recycled in any spelling": (
         persistent(hostPath={"path": "//."}, persistentVolumeReclaimPolicy="Recycle"),
         ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
     ),
@@ -336,7 +336,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             'spec.podCIDRs: Invalid value: ["10.0.0.0/24","bad"]: may specify no more than one CIDR for each IP family',
         ],
     ),
-    "A service's two addresses are of two families": (
+    "A service's two addresses have two families": (
         service(clusterIP="10.0.0.1", clusterIPs=["10.0.0.1", "10.0.0.2"], ipFamilies=["IPv4", "IPv6"]),
         [
             'spec.clusterIPs: Invalid value: ["10.0.0.1","10.0.0.2"]: '
@@ -411,7 +411,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_what_is_wrong_is_said_as_kubernetes_says_it(words: str) -> None:
+def test_errors_have_kubernetes_words(words: str) -> None:
     manifest, expected = WRONG[words]
     assert [str(error) for error in check_rules(with_defaults(manifest))] == expected
 
@@ -436,25 +436,25 @@ def claiming(**template: Any) -> Data:
 
 
 UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
-    "An empty node selector is none": (pod(), pod(nodeSelector={}), []),
-    "Empty resources are none": (pod(), pod_with(resources={}), []),
-    "Empty metadata of a claim to be made are none": (pod(**claiming()), pod(**claiming(metadata={})), []),
+    "An empty node selector equals none": (pod(), pod(nodeSelector={}), []),
+    "Empty resources equal none": (pod(), pod_with(resources={}), []),
+    "Empty metadata of a claim template equal none": (pod(**claiming()), pod(**claiming(metadata={})), []),
     "An empty security context is not the same as none": (pod(), pod_with(securityContext={}), ["spec"]),
     "An empty affinity is not the same as none": (pod(), pod(affinity={}), ["spec"]),
-    "A gated pod may not lose an affinity, were it empty": (gated(affinity={}), gated(), ["spec"]),
+    "A gated pod may not lose an affinity, even an empty one": (gated(affinity={}), gated(), ["spec"]),
     "A gated pod may get a node affinity": (gated(), gated(**node_affinity([IN_A])), []),
 }
 
 
 @pytest.mark.parametrize("words", UPDATES)
-def test_what_an_update_holds_equal(words: str) -> None:
+def test_immutable_fields_of_an_update(words: str) -> None:
     old, new, expected = (with_defaults(item) if isinstance(item, dict) else item for item in UPDATES[words])
     for manifest in (old, new):
         manifest["metadata"]["resourceVersion"] = "1"
     assert [error.path for error in UPDATE_RULES["Pod"](deepcopy(old), deepcopy(new))] == expected
 
 
-def test_terms_that_are_gone_are_shown_as_what_is_left() -> None:
+def test_removed_terms_are_shown_as_the_remaining_ones() -> None:
     shown = []
     for changed in (gated(), gated(**node_affinity([]))):
         old, new = with_defaults(gated(**node_affinity([IN_A]))), with_defaults(changed)

@@ -1,4 +1,4 @@
-"""Validation of what is rarely written: annotations, Windows, kernel parameters, certificates, volumes of makers."""
+"""Validation of rare fields: annotations, Windows, kernel parameters, certificates, vendors' volumes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ SECCOMP = "container.seccomp.security.alpha.kubernetes.io/c"
 APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/c"
 
 WRONG: dict[str, tuple[Data, list[str]]] = {
-    "A seccomp annotation holds a known profile": (
+    "A seccomp annotation names a known profile": (
         annotated(SECCOMP, "fast"),
         [
             "metadata.annotations.container.seccomp.security.alpha.kubernetes.io/c: Invalid value: "
@@ -124,7 +124,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
         ],
     ),
-    "A pod that would stop in less than no time stops after a second": (
+    "A negative grace period becomes a second": (
         pod(
             terminationGracePeriodSeconds=-3,
             containers=[{**CONTAINER, "lifecycle": {"preStop": {"sleep": {"seconds": 2}}}}],
@@ -207,7 +207,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "spec: Forbidden: hostProcess containers are disallowed by cluster policy",
         ],
     ),
-    "A container does not say otherwise than its pod": (
+    "A container does not contradict its pod": (
         pod(
             hostNetwork=True,
             securityContext={"windowsOptions": {"hostProcess": False}},
@@ -366,7 +366,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         persistent(cinder={"volumeID": "v", "secretRef": {"name": "s"}}),
         ["spec.cinder.secretRef.namespace: Required value"],
     ),
-    "An iSCSI name of no known sort is told in fewer words of a PersistentVolume": (
+    "An iSCSI name of unknown type has a shorter message in a PersistentVolume": (
         persistent(iscsi={"targetPortal": "p", "iqn": "x", "lun": 0, "secretRef": {}}),
         ['spec.iscsi.iqn: Invalid value: "x": must be valid format', "spec.iscsi.secretRef.name: Required value"],
     ),
@@ -433,7 +433,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             '"PreferClose", "PreferSameZone", "PreferSameNode"'
         ],
     ),
-    "A claim named twice with the same request is counted once": (
+    "A claim repeated with the same request counts once": (
         pod(
             containers=[
                 {
@@ -450,7 +450,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             'spec.containers[0].resources.claims[2]: Duplicate value: "a"',
         ],
     ),
-    "What a claim to be made must not have is told even of zero": (
+    "Forbidden fields of a claim template are reported even if zero": (
         volume(
             ephemeral={
                 "volumeClaimTemplate": {
@@ -518,7 +518,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             'spec.containers[0].volumeDevices[1].name: Invalid value: "v": must be unique',
         ],
     ),
-    "Files without a path are not in each other's way": (
+    "Files without a path do not conflict": (
         pod(
             volumes=[
                 {
@@ -541,7 +541,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         pod(overhead={"a.b/c": "1Ei"}),
         ['spec.overhead.limits[a.b/c]: Invalid value: "1Ei": must be an integer'],
     ),
-    "A node's swap is more than nothing": (
+    "A node's swap is positive": (
         {**of_kind("Node"), "status": {"nodeInfo": {"swap": {"capacity": 0}}}},
         ["metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero"],
     ),
@@ -549,13 +549,13 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_what_is_wrong_is_said_as_kubernetes_says_it(words: str) -> None:
+def test_errors_have_kubernetes_words(words: str) -> None:
     manifest, expected = WRONG[words]
     assert [str(error) for error in check_rules(with_defaults(manifest), allow_privileged=False)] == expected
 
 
 UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
-    "A volume's source, mode and nodes stay as they are, and its class is not taken away": (
+    "A volume's source, mode and nodes do not change, and its class is not removed": (
         persistent(hostPath={"path": "/a"}, nodeAffinity=on("a"), volumeAttributesClassName="x", csi=CSI),
         persistent(hostPath={"path": "/b"}, nodeAffinity=on("b"), volumeMode="Block", csi=CSI),
         [
@@ -580,7 +580,7 @@ UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
         persistent(csi=CSI, nodeAffinity=on("kubernetes.io/os")),
         [],
     ),
-    "A claim may be given a volume and a class once": (claim(), claim(volumeName="v", storageClassName="fast"), []),
+    "A claim may get a volume and a class once": (claim(), claim(volumeName="v", storageClassName="fast"), []),
     "A claim that is not bound keeps its size": (
         claim("2Gi"),
         claim("1Gi"),
@@ -605,7 +605,7 @@ UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
             'volumeMode: Invalid value: "Block": field is immutable',
         ],
     ),
-    "AppArmor annotations stay as they are": (
+    "AppArmor annotations do not change": (
         annotated(APP_ARMOR, "unconfined"),
         annotated(APP_ARMOR, "runtime/default"),
         [
@@ -621,7 +621,7 @@ UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
             "not add AppArmor annotations"
         ],
     ),
-    "A mirror annotation is not taken away": (
+    "A mirror annotation is not removed": (
         annotated("kubernetes.io/config.mirror", "a", nodeName="n"),
         pod(nodeName="n"),
         [
@@ -634,13 +634,13 @@ UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
         pod(serviceAccountName="a", serviceAccount="b"),
         [],
     ),
-    "A stop in less than no time is the same as one after a second": (
+    "A negative grace period equals one of a second": (
         pod(terminationGracePeriodSeconds=-3),
         pod(terminationGracePeriodSeconds=1),
         [],
     ),
     "No list of init containers is the same as an empty one": (pod(), pod(initContainers=[]), []),
-    "A node selector that is gone is shown as null": (
+    "A removed node selector is shown as null": (
         pod(schedulingGates=[{"name": "g"}], nodeSelector={"a": "b"}),
         pod(schedulingGates=[{"name": "g"}]),
         [
@@ -661,7 +661,7 @@ UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
             "spec.configSource.configMap.kubeletConfigKey: Required value",
         ],
     ),
-    "A node's configuration comes from somewhere": (
+    "A node's configuration needs a source": (
         of_kind("Node"),
         of_kind("Node", configSource={}),
         ['spec.configSource: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil'],
@@ -681,7 +681,7 @@ UPDATES: dict[str, tuple[Data, Data, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", UPDATES)
-def test_what_an_update_must_not_change_is_said_as_kubernetes_says_it(words: str) -> None:
+def test_errors_of_an_update_have_kubernetes_words(words: str) -> None:
     old, new, expected = UPDATES[words]
     before, after = with_defaults(old), with_defaults(new)
     for manifest in (before, after):

@@ -1,4 +1,4 @@
-"""Rules for owners of pods, Jobs, and what leaders hold: new and updated, in Kubernetes' words."""
+"""Validation of workloads, Jobs and leases, new and updated, in Kubernetes' words."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "invalid label selector",
         ],
     ),
-    "a pod that ends in a deployment": (
+    "a pod of a deployment that does not restart": (
         owner("Deployment", template=with_pod(restartPolicy="Never", activeDeadlineSeconds=5)),
         [
             'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
@@ -93,13 +93,13 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "spec.progressDeadlineSeconds: Invalid value: -1: must be greater than minReadySeconds",
         ],
     ),
-    "a rollout that may change nothing": (
+    "a rollout without any allowed change": (
         owner("Deployment", strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "0%"}}),
         [
             'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0',
         ],
     ),
-    "amounts that are none": (
+    "invalid amounts": (
         owner("Deployment", strategy={"rollingUpdate": {"maxSurge": "some", "maxUnavailable": "101%"}}),
         [
             f'spec.strategy.rollingUpdate.maxSurge: Invalid value: "some": {NO_PERCENT}',
@@ -117,18 +117,18 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             'supported values: "Recreate", "RollingUpdate"'
         ],
     ),
-    "a daemon set that selects nothing of its own": (
+    "a daemon set that does not select its own pods": (
         owner("DaemonSet", selector={"matchLabels": {"a": "c"}}),
         [MISMATCH],
     ),
-    "a daemon set that replaces both ways": (
+    "a daemon set with both rollout limits": (
         owner("DaemonSet", updateStrategy={"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}),
         [
             "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: "
             "may not be set when maxUnavailable is non-zero"
         ],
     ),
-    "a daemon set that replaces no way": (
+    "a daemon set without rollout limits": (
         owner("DaemonSet", updateStrategy={"rollingUpdate": {"maxUnavailable": 0}}),
         ["spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"],
     ),
@@ -172,7 +172,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         of_kind("Job"),
         ["spec.template.spec.containers: Required value", TO_THE_END],
     ),
-    "a job whose pods run for ever": (job(template={"spec": {"containers": [CONTAINER]}}), [TO_THE_END]),
+    "a job whose pods always restart": (job(template={"spec": {"containers": [CONTAINER]}}), [TO_THE_END]),
     "a job that brings its own selector": (
         job(selector={"matchLabels": {"a": "b"}}),
         [
@@ -206,7 +206,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "must be less than or equal to 100000 when completion mode is Indexed",
         ],
     ),
-    "what only an indexed job can have": (
+    "fields of indexed jobs only": (
         job(maxFailedIndexes=1, successPolicy={"rules": [{"succeededCount": 1}]}),
         [
             "spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified",
@@ -249,7 +249,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             'only "Never" is supported when podFailurePolicy is specified',
         ],
     ),
-    "a lease of no time": (
+    "a lease of 0 seconds": (
         of_kind("Lease", spec={"leaseDurationSeconds": 0, "leaseTransitions": -1}),
         [
             "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
@@ -284,13 +284,13 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_what_is_wrong_is_said_in_kubernetes_words(words: str) -> None:
+def test_errors_have_kubernetes_words(words: str) -> None:
     manifest, expected = WRONG[words]
     assert texts(manifest) == expected
 
 
 def changed(*path: str, **fields: Any) -> Callable[[Data], None]:
-    """Sets fields of the mapping at ``path``."""
+    """Return a change that sets fields of the mapping at ``path``."""
 
     def change(manifest: Data) -> None:
         target = manifest
@@ -384,11 +384,11 @@ def test_updates(words: str) -> None:
     change(later)
     try:
         check_update(stored(manifest), set_defaults(later))
-        found = []
+        results = []
     except Rejected as problem:
-        found = [str(error) for error in problem.errors]
-    assert len(found) == len(expected)
-    for text, wanted in zip(found, expected, strict=True):
+        results = [str(error) for error in problem.errors]
+    assert len(results) == len(expected)
+    for text, wanted in zip(results, expected, strict=True):
         start, _, end = wanted.rpartition(": ")
         assert text.startswith(start)
         assert text.endswith(end)

@@ -1,4 +1,4 @@
-"""Warnings: what kubectl prints although the object is accepted."""
+"""Warnings: what kubectl prints although it accepts the object."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CASES: dict[str, tuple[Data, list[str]]] = {
         make_pod("p").node_affinity(OLD_ZONE_KEY, ["a"]).obj(),
         [f"{AFFINITY}.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].key: {OLD_ZONE_KEY} is {OLD_ZONE}"],
     ),
-    "a value that no label can have, in a preference": (
+    "an invalid label value, in a preference": (
         make_pod("p").node_affinity("a", ["b c"], weight=1).obj(),
         [
             f"{AFFINITY}.{PREFERRED}[0].preference.matchExpressions[0].values[0]: b c is invalid, "
@@ -98,11 +98,11 @@ CASES: dict[str, tuple[Data, list[str]]] = {
             f"spec.affinity.podAntiAffinity.{PREFERRED}[0].podAffinityTerm.labelSelector: {NOTHING}",
         ],
     ),
-    "a part of a byte": (
+    "a fraction of a byte": (
         with_container(resources={"requests": {"memory": "1.5", "cpu": "1.5"}}),
         [f"spec.containers[0].resources.requests[memory]: {BROKEN_BYTES}"],
     ),
-    "annotations of the past": (
+    "obsolete annotations": (
         make_pod("p")
         .annotation("scheduler.alpha.kubernetes.io/critical-pod", "")
         .annotation("container.apparmor.security.beta.kubernetes.io/main", "runtime/default")
@@ -114,19 +114,19 @@ CASES: dict[str, tuple[Data, list[str]]] = {
             'deprecated since v1.30; use the "appArmorProfile" field instead',
         ],
     ),
-    "a volume that no longer works": (
+    "a removed volume type": (
         make_pod("p").spec(volumes=[{"name": "v", "glusterfs": {"endpoints": "e", "path": "p"}}]).obj(),
         ["spec.volumes[0].glusterfs: deprecated in v1.25, non-functional in v1.26+"],
     ),
-    "an environment variable given twice": (
+    "a repeated environment variable": (
         with_container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]),
         ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
     ),
-    "an environment variable that builds on itself": (
+    "an environment variable that refers to itself": (
         with_container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}]),
         [],
     ),
-    "a port given twice": (
+    "a repeated port": (
         with_container(ports=[{"containerPort": 80, "name": "a"}, {"containerPort": 80, "name": "b"}]),
         ["spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]"],
     ),
@@ -147,7 +147,7 @@ CASES: dict[str, tuple[Data, list[str]]] = {
             "{Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:10.0.0.1}"
         ],
     ),
-    "a pull secret given twice and one without a name": (
+    "a repeated pull secret and one without a name": (
         make_pod("p").spec(imagePullSecrets=[{"name": "a"}, {"name": "a"}, {}]).obj(),
         [
             'spec.imagePullSecrets[1].name: duplicate name "a"',
@@ -175,7 +175,7 @@ CASES: dict[str, tuple[Data, list[str]]] = {
             f"spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: {OLD_ZONE_KEY} is {OLD_ZONE}",
         ],
     ),
-    "a claim of a part of a byte": (
+    "a claim of a fraction of a byte": (
         of_kind("PersistentVolumeClaim", spec={**CLAIM, "resources": {"requests": {"storage": "1.5"}}}),
         [f"spec.resources.requests[storage]: {BROKEN_BYTES}"],
     ),
@@ -202,7 +202,7 @@ CASES: dict[str, tuple[Data, list[str]]] = {
             "spec.SessionAffinity is ignored for headless services",
         ],
     ),
-    "addresses in forms of the past": (
+    "addresses in obsolete forms": (
         of_kind("Service", spec={"ports": [{"port": 80}], "externalIPs": ["010.0.0.1", "2001:DB8::1"]}),
         [
             'spec.externalIPs[0]: non-standard IP address "010.0.0.1" will be considered invalid in a future '
@@ -260,7 +260,7 @@ def test_every_rule_belongs_to_a_kind() -> None:
     assert set(WARNINGS) <= set(KINDS)
 
 
-def test_a_warning_names_its_object_and_stands_at_its_line() -> None:
+def test_a_warning_names_its_object_and_has_its_line() -> None:
     text = "kind: Node\napiVersion: v1\nmetadata: {name: node-1}\nspec:\n  externalID: x\n"
     checked = check_text("kind: Namespace\napiVersion: v1\nmetadata: {name: a}\n---\n" + text)
     [warning] = checked.warnings

@@ -1,4 +1,4 @@
-"""The tables of words and the code that names their rows agree: every key has its row, and no row is left over."""
+"""The tables of texts and the code that names their rows agree: every key has a row, and every row a use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = {"says", "brief", "label", "formula", "note"}
 
 
 NOT_WORDED = {"spread.standing"}
-"""Facts of which panels show the numbers alone."""
+"""Facts that panels show as numbers only."""
 HINT = re.compile(r"\(Hint\.(QUEUE|SKIP), ")
 
 
@@ -34,7 +34,7 @@ def nodes() -> tuple[ast.AST, ...]:
 
 
 def texts(node: ast.AST) -> Iterator[str]:
-    """Constants that an expression may come to."""
+    """Yield the constants that an expression may evaluate to."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):
@@ -42,24 +42,24 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 
 @cache
-def made() -> tuple[re.Pattern[str], ...]:
-    """Patterns of keys that are put together: of a table and what follows, or of a key and an ending."""
-    found = []
+def key_patterns() -> tuple[re.Pattern[str], ...]:
+    """Return patterns of composed keys: of a table and what follows, or of a key and an ending."""
+    results = []
     for node in nodes():
         if isinstance(node, ast.JoinedStr):
             parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
             begins, ends = str(parts[0] or "").partition(".")[0] in TABLES, re.fullmatch("(-[a-z]+)+", str(parts[-1]))
             if begins or ends:
-                found.append(
+                results.append(
                     re.compile("".join("[a-z0-9.-]*" if part is None else re.escape(str(part)) for part in parts))
                 )
-    return tuple(found)
+    return tuple(results)
 
 
 def test_every_row_is_the_key_of_some_fact() -> None:
     whole = {text for node in nodes() for text in texts(node)}
     keys = [key for key in wording.ROWS if key.partition(".")[0] in TABLES and key not in whole]
-    assert [key for key in keys if not any(pattern.fullmatch(key) for pattern in made())] == []
+    assert [key for key in keys if not any(pattern.fullmatch(key) for pattern in key_patterns())] == []
 
 
 def test_every_key_of_a_fact_has_its_row() -> None:
@@ -76,11 +76,11 @@ def parts() -> Iterator[tuple[str, str, Any]]:
                 yield key, part, text
 
 
-def test_a_row_has_parts_that_are_known_and_whose_places_can_be_read() -> None:
+def test_a_row_has_known_parts_and_parsable_placeholders() -> None:
     for key, part, text in parts():
         assert part in PARTS, key
-        for told in text.values() if isinstance(text, dict) else [text]:
-            assert list(Formatter().parse(told)), key
+        for row in text.values() if isinstance(text, dict) else [text]:
+            assert list(Formatter().parse(row)), key
 
 
 VALUES: dict[str, tuple[dict[str, Value], str]] = {
@@ -93,16 +93,16 @@ VALUES: dict[str, tuple[dict[str, Value], str]] = {
         "pods p-0, p-1, p-2, p-3, p-4 and 3 more",
     ),
     "another namespace is named": ({"pod": Keys(("blue/web",))}, "pod blue/web"),
-    "a topology key is called by its last part": ({"domain": Domain("topology.kubernetes.io/zone")}, "domain zone"),
+    "a topology key is named by its last part": ({"domain": Domain("topology.kubernetes.io/zone")}, "domain zone"),
     "a host is a node": ({"domain": Domain("kubernetes.io/hostname")}, "domain node"),
     "a place": ({"where": Place("topology.kubernetes.io/zone", "a")}, "where in zone a"),
-    "a label that is missing": ({"label": Label("disk", None)}, "label no label disk"),
+    "a missing label": ({"label": Label("disk", None)}, "label no label disk"),
     "the lowest count is pointed out": ({"counts": Counts((("a", 2), ("b", 0)), 0)}, "counts a 2, b 0 (fewest)"),
-    "an empty value of a label is said to be empty": (
+    "an empty label value is called empty": (
         {"where": Place("topology.kubernetes.io/zone", ""), "counts": Counts((("", 2),))},
         "where in zone (empty) counts (empty) 2",
     ),
-    "of many counts the lowest are shown, and the own one": (
+    "the lowest of many counts are shown, and the node's own": (
         {"counts": Counts(tuple((f"z{number}", number) for number in range(12)), 0, "z11")},
         "counts z0 0 (fewest), z1 1, z2 2, z3 3, z4 4, z5 5, z6 6, z11 11 and 4 more",
     ),
@@ -114,17 +114,17 @@ VALUES: dict[str, tuple[dict[str, Value], str]] = {
 @pytest.mark.parametrize("case", VALUES)
 def test_a_value_is_written_by_its_type(case: str) -> None:
     values, text = VALUES[case]
-    assert " ".join(f"{name} {told}" for name, told in wording.written(values).items()) == text
+    assert " ".join(f"{name} {word}" for name, word in wording.written(values).items()) == text
 
 
 def test_the_sign_of_a_sum_follows_the_decision() -> None:
     numbers = {"used": 1, "asked": 2, "whole": 3, "total": 4, "rest": 1}
     values = {name: Amount("cpu", number) for name, number in numbers.items()}
-    told = [wording.worded(fact("fit.enough", ok, **values, resource="cpu"), "formula") for ok in (True, False)]
-    assert told == ["1m used + 2m asked = 3m ≤ 4m allocatable", "1m used + 2m asked = 3m > 4m allocatable"]
+    texts = [wording.worded(fact("fit.enough", ok, **values, resource="cpu"), "formula") for ok in (True, False)]
+    assert texts == ["1m used + 2m asked = 3m ≤ 4m allocatable", "1m used + 2m asked = 3m > 4m allocatable"]
 
 
-def test_a_hint_is_told_with_what_changed_and_a_text_of_its_own_as_it_is() -> None:
+def test_a_hint_is_worded_with_the_change_and_its_own_text_stays_as_it_is() -> None:
     answer = HintAnswered("default/web", "Fit", "NodeAdd", "n2", "Queue", "hints.node-large-enough")
     assert wording.hint(answer) == "n2 was new and large enough"
     assert wording.hint(replace(answer, why="the closet is open")) == "the closet is open"

@@ -1,6 +1,7 @@
-"""Texts that take longest to check: a table of words → a function from a number of lines to a text.
+"""Texts that take longest to check: a table of descriptions → a function from a number of lines to a text.
 
-Each is as hostile as its sort can be: everything equal, everything different, everything wrong, or as long as it gets.
+Each is as hostile as its kind can be: everything equal, everything different, everything wrong, or as long as
+possible.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Lines = Callable[[int], str]
-"""The line of a number."""
+"""Number → its line."""
 
 Text = Callable[[int], str]
-"""A text of about so many lines."""
+"""Number of lines → a text of about that length."""
 
 LONG = 40
 """Characters that a "line" of a single long value stands for."""
@@ -22,7 +23,7 @@ def lines(count: int, line: Lines | str) -> str:
 
 
 def of_size(text: Text, size: int) -> str:
-    """A text of about ``size`` characters, or as many as its sort may have."""
+    """Return a text of about ``size`` characters, or as many as its kind allows."""
     count, built = 1, text(1)
     while len(built) < size and count < size:
         count = min(max(count * size // len(built), count + 1), count * 8)
@@ -58,7 +59,7 @@ def in_object(name: str, head: str, line: Lines | str, version: str = "v1") -> T
 
 
 def long_value(head: str, piece: str, tail: str = "") -> Text:
-    """One pod with ``head``, ``piece`` over and over, ``tail``."""
+    """Return one pod with ``head``, ``piece`` repeated, ``tail``."""
     return lambda count: kind("Pod", f"{CONTAINERS}{head}{piece * (count * LONG // len(piece))}{tail}\n")
 
 
@@ -68,27 +69,27 @@ def selector(name: str, line: Lines | str) -> Text:
 
 
 def mounts_and_devices(count: int) -> str:
-    """Mounts with another path each, beside devices with another path each."""
+    """Return mounts with different paths, beside devices with different paths."""
     mounts = lines(count // 2, lambda n: f"    - {{name: m{n}, mountPath: /m{n}}}")
     devices = lines(count // 2, lambda n: f"    - {{name: d{n}, devicePath: /d{n}}}")
     return kind("Pod", f"{CONTAINERS}    volumeMounts:\n{mounts}    volumeDevices:\n{devices}")
 
 
 def claims_of_containers(count: int) -> str:
-    """Every second line a claim of the pod, every second a container that asks for another one."""
+    """Alternate claims of the pod and containers that request another claim."""
     claims = lines(count // 2, lambda n: f"  - {{name: a{n}, resourceClaimName: b}}")
     wanting = lines(count // 2, lambda n: f"  - {{name: c{n}, image: i, resources: {{claims: [{{name: b{n}}}]}}}}")
     return kind("Pod", f"{CONTAINERS}{wanting}  resourceClaims:\n{claims}")
 
 
 def requested_claims(count: int) -> str:
-    """Claims that a container names again with another request."""
-    given = lines(count, lambda n: f"      - {{name: a{n // 2}, request: r{n}}}")
-    return kind("Pod", f"{CONTAINERS}    resources:\n      claims:\n{given}")
+    """Return claims that a container repeats with another request."""
+    requests = lines(count, lambda n: f"      - {{name: a{n // 2}, request: r{n}}}")
+    return kind("Pod", f"{CONTAINERS}    resources:\n      claims:\n{requests}")
 
 
 def claim_templates(count: int) -> str:
-    """As many volumes as claim templates, with other names."""
+    """Return as many volumes as claim templates, with other names."""
     claims = lines(count // 2, lambda n: f"  - {{metadata: {{name: a{n}}}, spec: {{}}}}")
     volumes = lines(count // 2, lambda n: f"      - name: b{n}")
     template = f"  template:\n    spec:\n      containers: [{{name: c, image: i}}]\n      volumes:\n{volumes}"
@@ -96,7 +97,7 @@ def claim_templates(count: int) -> str:
 
 
 def sidecars(count: int) -> str:
-    """Sidecars that each ask for another resource, beside a limit for the pod."""
+    """Return sidecars that each request another resource, beside a limit for the pod."""
     line = "  - {{name: a{0}, image: i, restartPolicy: Always, resources: {{limits: {{a.b/{0}: 1}}}}}}"
     return kind(
         "Pod", f"{CONTAINERS}  resources: {{limits: {{cpu: 1}}}}\n  initContainers:\n{lines(count, line.format)}"
@@ -104,7 +105,7 @@ def sidecars(count: int) -> str:
 
 
 def unknown_and_wrong(count: int) -> str:
-    """Half of the lines unknown fields, half of them wrong tolerations."""
+    """Return unknown fields in half of the lines, invalid tolerations in the others."""
     unknown = lines(count // 2, lambda n: f"  unknown{n}: 1")
     wrong = lines(count // 2, "  - {operator: Maybe}")
     return kind("Pod", f"{CONTAINERS}{unknown}  tolerations:\n{wrong}")
@@ -117,7 +118,7 @@ def long_name_and_ephemeral_volumes(count: int) -> str:
 
 
 def long_key_and_repeated_keys(count: int) -> str:
-    """Keys given twice beneath a long key."""
+    """Return repeated keys below a long key."""
     return f'{{"{"k" * (count // 2 * LONG // 4)}": {{{lines(count // 2, """ "a": 1,""")} "a": 1}}}}'
 
 
@@ -126,7 +127,7 @@ def long_key_and_many_maps(count: int) -> str:
 
 
 def long_source_name(count: int) -> str:
-    """A projected source with a long name, and files with equal paths."""
+    """Return a projected source with a long name, and files with equal paths."""
     items = lines(count // 2, "          - {key: k, path: p}")
     name = "n" * (count // 2 * LONG // 4)
     source = f"      sources:\n      - secret:\n          name: {name}\n          items:\n{items}"
@@ -138,7 +139,7 @@ def repeated(unit: str) -> Text:
 
 
 def merges(count: int) -> str:
-    """Mappings that take over another one."""
+    """Return mappings that merge another one."""
     base = lines(100, lambda n: f"  k{n}: 1")
     return f"base: &b\n{base}a:\n{lines(min(count, 1000), '  - <<: *b')}"
 
@@ -261,7 +262,7 @@ WORST: dict[str, Text] = {
     "a long registry": long_value("  volumes: [{name: v, quobyte: {volume: v, registry: '", ",", "'}}]"),
     "a long user": long_value("  securityContext: {windowsOptions: {runAsUserName: '", "a.", "!'}}"),
     # YAML and JSON
-    "keys given twice": repeated("a: 1\n"),
+    "repeated keys": repeated("a: 1\n"),
     "keys given twice beneath a long key": long_key_and_repeated_keys,
     "mappings beneath a long key": long_key_and_many_maps,
     "merged mappings": merges,

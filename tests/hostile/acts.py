@@ -1,6 +1,6 @@
 """What hostile strangers do: the table of acts.
 
-Each runs until it is done or its time is over; then its sockets are cut. It may only talk to the site.
+Each act runs until it is done or its time is over. Then its sockets are cut. It may only talk to the site.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Acts of clients that send without end, never read, come letter by letter, or speak no HTTP."""
+"""Acts of clients that send without end, never read, send letter by letter, or send no HTTP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def body_in_chunks(stranger: Stranger) -> None:
 
 
 async def _body(stranger: Stranger, length: dict[str, str], piece: bytes) -> None:
-    """To a sandbox that nobody has: whoever reads all of it before looking loses."""
+    """Send a huge body to a sandbox that does not exist: a server that reads all of it before checking loses."""
     path = stranger.random.choice(["/new/", f"/s/{uuid4()}/{'x' * 32}/apply/"])
     reader, writer = await stranger.raw()
     writer.write(head("POST", path, stranger.port, {**FORM, **length}))
@@ -37,7 +37,7 @@ async def _body(stranger: Stranger, length: dict[str, str], piece: bytes) -> Non
 
 
 async def pipelines(stranger: Stranger) -> None:
-    """Request after request on one connection; no answer is ever read."""
+    """Send request after request on one connection, and never read an answer."""
     base = await stranger.sandbox()
     await stranger.apply(base, *nodes(200))
     requests = head("GET", base, stranger.port, {}) * 100
@@ -52,13 +52,13 @@ async def pipelines(stranger: Stranger) -> None:
 
 
 async def silent_lines(stranger: Stranger) -> None:
-    """Twenty live lines that ask for another view all the time and never read one."""
+    """Open twenty live lines that request another view all the time and never read one."""
     base = await stranger.sandbox()
     await stranger.apply(base, *nodes(300), *(make_pod(f"s{number}").obj() for number in range(20)))
     await stranger.post(f"{base}do/pod/")
     lines = [await stranger.line(base) for _ in range(20)]
     for line in lines:
-        # Reading stops where the kernel's buffers are full.
+        # Reading stops when the kernel's buffers are full.
         line.reader._transport.pause_reading()  # type: ignore[attr-defined]
     for turn in range(600):
         for line in lines:
@@ -68,7 +68,7 @@ async def silent_lines(stranger: Stranger) -> None:
 
 
 async def slow_heads(stranger: Stranger) -> None:
-    """Two hundred requests whose heads come letter by letter."""
+    """Send two hundred requests whose heads arrive letter by letter."""
     writers = [(await stranger.raw())[1] for _ in range(200)]
     await _trickle(writers, head("GET", "/", stranger.port, {"X-Slow": "x" * 200}))
 
@@ -89,7 +89,7 @@ async def _trickle(writers: list[asyncio.StreamWriter], text: bytes) -> None:
 
 
 async def comings_and_goings(stranger: Stranger) -> None:
-    """Connections, requests and live lines that are cut off at once."""
+    """Open connections, requests and live lines, and cut them at once."""
     base = await stranger.sandbox()
     for _ in range(300):
         _, writer = await stranger.raw()
@@ -111,7 +111,7 @@ async def comings_and_goings(stranger: Stranger) -> None:
 
 
 async def odd_frames(stranger: Stranger) -> None:
-    """Frames that are too long, never end, are no text, or are no frames."""
+    """Send frames that are too long, never end, are not text, or are not frames."""
     base = await stranger.sandbox()
     for kind, payload in (
         (TEXT, b"x" * 5_000_000),
@@ -151,7 +151,7 @@ DEEP = "[" * 4000 + "]" * 4000
 
 
 async def odd_requests(stranger: Stranger) -> None:
-    """Charsets, JSON, paths and headers that nobody means."""
+    """Send absurd charsets, JSON, paths and headers."""
     base = await stranger.sandbox()
     for body in (b"manifests=%ff%fe", DEEP.encode(), b"manifests=" + DEEP.encode(), b"\x00" * 50, b"&" * 3000):
         for headers in ODD_HEADERS:

@@ -1,4 +1,4 @@
-"""Acts that are cheap to ask for and dear to carry out, and much of what is allowed."""
+"""Acts that are cheap to request and expensive to execute, and large amounts of what is allowed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ async def missing_node(stranger: Stranger) -> None:
 
 
 async def long_settle(stranger: Stranger) -> None:
-    """Thousands of pods on a thousand nodes, and then to and fro in its history."""
+    """Settle thousands of pods on a thousand nodes, then move back and forth in the history."""
     base = await stranger.sandbox()
     await stranger.apply(base, *nodes(1000))
     for part in range(3):
@@ -109,7 +109,7 @@ async def long_settle(stranger: Stranger) -> None:
 
 
 async def to_and_fro(stranger: Stranger) -> None:
-    """Several at once go back and forward in one large sandbox."""
+    """Several clients at once go back and forward in one large sandbox."""
     base = await stranger.sandbox()
     await stranger.apply(base, *nodes(500), *(make_pod(f"p{number}").cpu("1m").obj() for number in range(300)))
     for _ in range(10):
@@ -139,15 +139,17 @@ async def long_play(stranger: Stranger) -> None:
 
 
 async def config_maps(stranger: Stranger) -> None:
-    """108,000 objects, as fast as they are taken."""
+    """Create 108,000 objects, as fast as the server accepts them."""
     base = await stranger.sandbox()
     for part in range(12):
-        made = (f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{part}-{number}}}\n" for number in range(9000))
-        await stranger.post(f"{base}apply/", manifests="---\n".join(made))
+        documents = (
+            f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{part}-{number}}}\n" for number in range(9000)
+        )
+        await stranger.post(f"{base}apply/", manifests="---\n".join(documents))
 
 
 async def large_applies(stranger: Stranger) -> None:
-    """The same megabyte over and over: each is a command of the log."""
+    """Apply the same megabyte repeatedly: each time is a command in the log."""
     base = await stranger.sandbox()
     for number in range(40):
         data = {"n": str(number), "text": "x" * (MANIFEST_BYTES - 200)}
@@ -168,7 +170,7 @@ async def creates(stranger: Stranger) -> None:
 
 
 async def many_windows(stranger: Stranger) -> None:
-    """Twenty windows on one sandbox that steps as fast as it can; they read."""
+    """Open twenty windows on one sandbox that steps as fast as it can, and read them."""
     base = await stranger.sandbox()
     await stranger.apply(base, *nodes(300), *(make_pod(f"w{number}").cpu("1m").obj() for number in range(300)))
     lines = [await stranger.line(base) for _ in range(20)]
@@ -190,7 +192,7 @@ async def _drain(reader: asyncio.StreamReader) -> None:
 
 
 async def reads(stranger: Stranger) -> None:
-    """Pages, panels and static files, eight at a time."""
+    """Request pages, panels and static files, eight at a time."""
     base = await stranger.sandbox()
     await stranger.apply(base, *nodes(200))
     paths = (

@@ -1,7 +1,7 @@
-"""Visitors and strangers on one real server: ``python -m tests.hostile.attack`` says how the visitors fare.
+"""Visitors and strangers on one real server: ``python -m tests.hostile.attack`` measures how the visitors fare.
 
-First the visitors alone, then the same visitors with the strangers beside them. What fails is told in sentences at the
-end, and the exit status is 1. The machine is spared: a server that passes ``--cap`` is killed.
+First the visitors alone, then the same visitors with the strangers. Failures are printed as sentences at the end, and
+the exit status is 1. To protect the machine, a server that exceeds ``--cap`` is killed.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tests.hostile.site import MEGABYTE, ROOT, Sample, Site, end_in_order, prepa
 from tests.hostile.visitors import Click, Crowd, gather, percentile, statuses
 
 ROWS = 30
-"""Of the table of samples, at most; each is the worst of the samples it stands for."""
+"""Most rows of the table of samples. Each is the worst of its samples."""
 SLOWER = 2
-"""Times as long as in quiet may an answer take, for 95 visitors of 100."""
+"""How many times longer than without strangers an answer may take, for 95 visitors of 100."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Seconds and counts; ``bound`` and ``cap`` in bytes: what memory may reach, and where the server is killed.
+    """Seconds and counts. ``bound`` and ``cap``, in bytes: the memory limit, and where the server is killed.
 
-    ``addresses``: from how many the visitors come, one being a class behind one router. ``patience``: how long the
-    server may go on with what strangers began after they have gone. ``late``: how long a page may lack what is new.
+    ``addresses``: how many addresses visitors have; one is a class behind one router. ``patience``: how long the
+    server may continue strangers' work after they have gone. ``late``: how long a page may lack an update.
     """
 
     visitors: int = 40
@@ -70,7 +70,7 @@ class Report:
 
 
 def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
-    """One server, from its start to SIGTERM."""
+    """Run one server, from its start to SIGTERM."""
     report = Report(plan)
     site = Site(directory, environment, plan.cap)
     site.start()
@@ -78,7 +78,7 @@ def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
         with site.watched():
             asyncio.run(_visit(plan, site, report))
             report.died = not site.alive()
-            # What strangers began has come to its end, or is given up, some time after they have gone.
+            # Strangers' work ends, or is given up, some time after they have gone.
             report.calm = report.died or site.calms_down(plan.patience)
             report.died = not site.alive()
             report.samples, report.overrun = site.samples, site.overrun
@@ -92,7 +92,7 @@ async def _visit(plan: Plan, site: Site, report: Report) -> None:
     places = [f"127.0.8.{1 + number}" for number in range(plan.addresses)] if plan.addresses > 1 else ["127.0.0.1"]
     crowd = await gather(plan.visitors, site.port, places, plan.seed)
     try:
-        # Every path through the server once, before anything is measured.
+        # Take every path through the server once before measuring.
         await crowd.play(min(plan.quiet, 5))
         report.quiet = await crowd.play(plan.quiet)
         strangers = await _strangers(plan, site.port)
@@ -122,7 +122,7 @@ async def _strangers(plan: Plan, port: int) -> asyncio.subprocess.Process:
 
 
 async def _left_behind(crowd: Crowd, seconds: int) -> int:
-    """How many pages still do not show the present state after ``seconds``."""
+    """Return how many pages still do not show the present state after ``seconds``."""
     end = time.monotonic() + seconds
     while (behind := await crowd.behind()) and time.monotonic() < end:
         await asyncio.sleep(1)
@@ -140,17 +140,17 @@ async def _while_it_lives(site: Site, crowd: Crowd, seconds: int) -> list[Click]
 
 
 def failures(report: Report) -> list[str]:
-    """What must not be, in sentences; none when all is well."""
-    plan, seen = report.plan, statuses(report.attacked)
+    """Return the failures as sentences; none if all is well."""
+    plan, codes = report.plan, statuses(report.attacked)
     wrong = [f"{act}: {text}" for act, row in report.acts.items() for text in row["wrong"]]
     wordless = sum(click.status == 503 and len(click.detail.split()) < 4 for click in report.attacked)
     quiet, attacked = speeds(report.quiet), speeds(report.attacked)
     slow = plan.judge_speed and any(attacked[name] > SLOWER * quiet[name] for name in ("answered p95", "shown p95"))
     checks: Iterable[tuple[object, str]] = (
         (report.died, f"the server ended under attack{' at its cap' if report.overrun else ''}"),
-        (seen.get("5xx"), f"visitors were answered 5xx {seen.get('5xx')} times"),
+        (codes.get("5xx"), f"visitors were answered 5xx {codes.get('5xx')} times"),
         (wordless, f"visitors were answered 503 without words {wordless} times"),
-        (seen.get("broken"), f"{seen.get('broken')} clicks of visitors had no answer within 30 s"),
+        (codes.get("broken"), f"{codes.get('broken')} clicks of visitors had no answer within 30 s"),
         (report.largest > plan.bound, f"memory reached {report.largest // MEGABYTE} MB"),
         (slow, f"visitors waited more than {SLOWER} times as long as in quiet: {quiet} became {attacked}"),
         (report.behind, f"{report.behind} visitors' pages stayed behind"),
@@ -162,7 +162,7 @@ def failures(report: Report) -> list[str]:
 
 
 def speeds(clicks: list[Click]) -> dict[str, int]:
-    """Milliseconds, from the click to the answer and to the panels that it changed."""
+    """Return the milliseconds from the click to the answer, and to the changed panels."""
     done = [click for click in clicks if click.status]
     answered, shown = [click.answered for click in done], [click.shown for click in done if click.shown is not None]
     rows = (("answered", answered), ("shown", shown))
@@ -170,7 +170,7 @@ def speeds(clicks: list[Click]) -> dict[str, int]:
 
 
 def tell(report: Report) -> None:
-    """The figures as tables on standard output."""
+    """Print the figures as tables."""
     for name, clicks in (("quiet", report.quiet), ("under attack", report.attacked)):
         late = sum(click.late for click in clicks)
         print(f"visitors, {name}: {len(clicks)} clicks {statuses(clicks)}, {late} late; ms: {speeds(clicks)}")
@@ -180,13 +180,13 @@ def tell(report: Report) -> None:
         print("{:>7.0f} {:>6} {:>9} {:>6} {:>7} {:>4} {:>4}".format(*row))
     print(f"\nlargest {report.largest // MEGABYTE} MB\n")
     for name, act in report.acts.items():
-        print(f"{act['times']:>4} × {name:<44} {dict(sorted(act['seen'].items()))}")
+        print(f"{act['times']:>4} × {name:<44} {dict(sorted(act['answers'].items()))}")
     for text in failures(report):
         print(f"FAILED: {text}")
 
 
 def _rows(report: Report) -> list[tuple[float | int, ...]]:
-    """Second, MB, processes, files, visitors' p95 in ms, 5xx and 503: the worst in equal stretches of time."""
+    """Return second, MB, processes, files, visitors' p95 in ms, 5xx and 503: the worst of each equal time slice."""
     if not report.samples:
         return []
     begin, end = report.samples[0].at, report.samples[-1].at
@@ -199,14 +199,14 @@ def _rows(report: Report) -> list[tuple[float | int, ...]]:
         if samples:
             size = max(sample.size for sample in samples) // MEGABYTE
             most = (max(sample.processes for sample in samples), max(sample.files for sample in samples))
-            found = statuses(clicks)
+            codes = statuses(clicks)
             waited = round(1000 * percentile((click.answered for click in clicks), 95))
-            rows.append((since - begin, size, *most, waited, found.get("5xx", 0), found.get("503 busy", 0)))
+            rows.append((since - begin, size, *most, waited, codes.get("5xx", 0), codes.get("503 busy", 0)))
     return rows
 
 
 def alone(plan: Plan, directory: Path, environment: dict[str, str]) -> bool:
-    """Each act by itself, on a server of its own; one line for each. Whether any failed."""
+    """Run each act on a separate server and print one line for each. Return True if any failed."""
     failed = False
     for name in ACTS:
         if not plan.only or any(part in name for part in plan.only):
@@ -229,10 +229,10 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[], help="part of an act's name")
     parser.add_argument("--alone", action="store_true", help="each act by itself")
     end_in_order()
-    given = vars(parser.parse_args())
-    sizes = {name: given.pop(name) * MEGABYTE for name in ("bound", "cap")}
-    by_itself, only = given.pop("alone"), tuple(given.pop("only"))
-    plan = Plan(**given, **sizes, only=only)
+    fields = vars(parser.parse_args())
+    sizes = {name: fields.pop(name) * MEGABYTE for name in ("bound", "cap")}
+    by_itself, only = fields.pop("alone"), tuple(fields.pop("only"))
+    plan = Plan(**fields, **sizes, only=only)
     with tempfile.TemporaryDirectory() as folder:
         environment = prepare(Path(folder))
         if by_itself:

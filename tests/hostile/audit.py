@@ -1,4 +1,4 @@
-"""What the database says: logs without gaps, every answered command in them once, and equal to their replay.
+"""Check the database: logs without gaps, every answered command in them once, and equal to their replay.
 
 ``python -m tests.hostile.audit DATABASE`` replays every log and prints sandbox → digest of its trace.
 """
@@ -24,14 +24,14 @@ from tests.hostile.site import ROOT
 NOBODYS = "nobody gave it"
 ALL = "SELECT * FROM"
 TRAINER = "Trainer"
-"""Who gave a command that the trainer of a room sent into the sandboxes of others."""
+"""The author of a command that a room's trainer sent into other people's sandboxes."""
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 """What a client knows of its command: done, not done, or cut off in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One sandbox's row and records; ``commands`` holds (n, JSON text, who) of the log, in the order of n."""
+    """One sandbox's row and records. ``commands`` holds (n, JSON text, who) of the log, ordered by n."""
 
     sandbox: str
     seed: int
@@ -42,7 +42,7 @@ class Log:
     commands: tuple[tuple[int, str, str], ...]
 
     def digest(self) -> str:
-        """Of the trace of a replay; what the engine said when it refused."""
+        """Return the digest of a replay's trace, or the engine's refusal."""
         commands = [json.loads(text) for _, text, _ in self.commands]
         log = {"seed": self.seed, "configuration": json.loads(self.configuration), "queue_rules": self.queue_rules}
         try:
@@ -52,7 +52,7 @@ class Log:
 
 
 def logs(database: Path) -> dict[str, Log]:
-    """Sandbox → log, all of one moment."""
+    """Return sandbox → log, all at one moment."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None, timeout=30)) as reader:
         reader.execute("BEGIN")
         columns = "id, seed, configuration, queue_rules, head, length"
@@ -68,7 +68,7 @@ def logs(database: Path) -> dict[str, Log]:
 
 @dataclass(frozen=True, slots=True)
 class RoomRows:
-    """What the database holds of one room; rows are columns by name."""
+    """The database rows of one room. Rows are columns by name."""
 
     room: Mapping[str, Any]
     participants: list[Mapping[str, Any]]
@@ -78,33 +78,35 @@ class RoomRows:
 
 
 def rooms(database: Path) -> dict[str, RoomRows]:
-    """Id of a room → its rows, all of one moment."""
+    """Return id of a room → its rows, all at one moment."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None, timeout=30)) as reader:
         reader.row_factory = sqlite3.Row
         reader.execute("BEGIN")
-        found = {row["id"]: RoomRows(dict(row), [], [], [], []) for row in reader.execute(f"{ALL} workshop_workshop")}
+        rows_by_id = {
+            row["id"]: RoomRows(dict(row), [], [], [], []) for row in reader.execute(f"{ALL} workshop_workshop")
+        }
         for table in ("participants", "seats", "questions"):
             for row in reader.execute(f"{ALL} workshop_{table.removesuffix('s')} ORDER BY id"):
-                getattr(found[row["workshop_id"]], table).append(dict(row))
-        of_question = {row["id"]: rows for rows in found.values() for row in rows.questions}
+                getattr(rows_by_id[row["workshop_id"]], table).append(dict(row))
+        of_question = {row["id"]: rows for rows in rows_by_id.values() for row in rows.questions}
         for row in reader.execute(f"{ALL} workshop_answer ORDER BY id"):
             of_question[row["question_id"]].answers.append(dict(row))
-    return found
+    return rows_by_id
 
 
-def gaps(found: Iterable[Log]) -> list[str]:
-    """Logs that are not 1, 2 … length, or whose head lies beyond it."""
+def gaps(logs: Iterable[Log]) -> list[str]:
+    """Return logs that are not 1, 2 … length, or whose head is beyond the end."""
     wrong = []
-    for log in found:
+    for log in logs:
         places = [n for n, _, _ in log.commands]
         if places != list(range(1, log.length + 1)) or log.head > log.length:
             wrong.append(f"{log.sandbox}: records {places[:3]} … {places[-3:]}, length {log.length}, head {log.head}")
     return wrong
 
 
-def misplaced(outcomes: Mapping[str, str], found: Iterable[Log]) -> list[str]:
-    """``outcomes``: label of a command → what its client knows. What the logs hold against that."""
-    held = Counter(who for log in found for _, _, who in log.commands if who and who != TRAINER)
+def misplaced(outcomes: Mapping[str, str], logs: Iterable[Log]) -> list[str]:
+    """Compare ``outcomes`` (label of a command → what its client knows) with the logs. Return the differences."""
+    held = Counter(who for log in logs for _, _, who in log.commands if who and who != TRAINER)
     allowed = {ANSWERED: (1,), REFUSED: (0,), UNKNOWN: (0, 1)}
     wrong = [
         f"{label} was {outcome} and is in the logs {held[label]} times"
@@ -115,7 +117,7 @@ def misplaced(outcomes: Mapping[str, str], found: Iterable[Log]) -> list[str]:
 
 
 def replays(database: Path) -> list[str]:
-    """Every log replayed in two fresh processes that hash differently: where they differ, or a log does not replay."""
+    """Replay every log in two fresh processes with different hash seeds. Return differences and failed replays."""
     first, second = (_digests(database, seed) for seed in ("1", "2"))
     return [
         f"{sandbox}: {digest} and {second.get(sandbox)}"

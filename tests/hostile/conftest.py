@@ -1,4 +1,4 @@
-"""A place for a server: a database and static files, made once."""
+"""A folder for a server, with a database and static files, created once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
 @pytest.fixture
 def environment(prepared: tuple[Path, dict[str, str]], tmp_path: Path) -> dict[str, str]:
-    """Of a server with an empty database in ``tmp_path``."""
+    """Return the environment of a server with an empty database in ``tmp_path``."""
     directory, environment = prepared
     shutil.copy(directory / "db.sqlite3", tmp_path)
     return environment | {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}"}

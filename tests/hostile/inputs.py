@@ -1,7 +1,7 @@
-"""Hostile inputs to every route: ``python -m tests.hostile.inputs --count 100000 --seed 1`` says what became of them.
+"""Hostile inputs to every route: ``python -m tests.hostile.inputs --count 100000 --seed 1`` prints the results.
 
-Meanwhile a workshop's room is at work, and visitors step in their own sandboxes. Nothing of theirs may be lost. No
-answer may be 5xx but 503 and 507 in words, no page may show a tag that somebody sent, no traceback may be in the log.
+Meanwhile a workshop's room is in use, and visitors step in their sandboxes. They may lose nothing. No answer may be
+5xx, except 503 and 507 with a message. No page may contain a tag that somebody sent, and the log no traceback.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from tests.hostile.wire import enter, served
 
 LIMITED = ("ADDRESS", "CREATE", "SOCKET", "COMMAND", "ROOM", "JOIN", "CODE", "LOOK", "MESSAGE")
 RATES = {f"{name}_RATE": "100000" for name in LIMITED}
-"""Environment of a server that turns nobody away for coming often: what they bring is to be looked at."""
+"""Environment of a server without rate limits: the tests are about the inputs."""
 ENTRY = re.compile(r"^(?=\d{4}-\d\d-\d\d )", re.MULTILINE)
 TRACE = re.compile(r"Traceback|^\S+ \S+ (?:ERROR|CRITICAL) (?!django.request:)")
-"""An error in a log. What Django says of an answer is known from the answer."""
+"""An error in a log. Django's messages about an answer are checked with the answer."""
 TOLD_EVERY = 5000
 THINKS = 0.3
 
@@ -53,13 +53,13 @@ class Plan:
     bound: int = 2 << 30
     cap: int = 4 << 30
     restarts: bool = True
-    """Whether a fresh process has to show what the attacked one showed."""
+    """True if a fresh process must show what the attacked one showed."""
 
 
 @dataclass
 class Report:
     plan: Plan
-    seen: Seen = field(default_factory=Seen)
+    answers: Seen = field(default_factory=Seen)
     wrong: list[str] = field(default_factory=list)
     clicks: list[Click] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
@@ -69,7 +69,7 @@ class Report:
 
 
 def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
-    """One server, from its start to its end. Django has to be set up."""
+    """Run one server, from its start to its end. Django must be set up."""
     report, began = Report(plan), time.monotonic()
     site = Site(directory, environment | RATES, plan.cap)
     site.start()
@@ -87,7 +87,7 @@ def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
     report.rooms, report.seconds = len(held), time.monotonic() - began
     report.wrong += [
         *report.tally.wrong,
-        *report.seen.wrong,
+        *report.answers.wrong,
         *lost(report.tally, directory / "db.sqlite3", held, strangers=True),
         *errors_in(site.log),
     ]
@@ -98,7 +98,7 @@ def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
 
 
 def errors_in(log: str) -> Iterator[str]:
-    """Each error of a server's log, with the end of its traceback."""
+    """Yield each error of a server's log, with the end of its traceback."""
     for entry in ENTRY.split(log):
         if TRACE.search(entry):
             first, _, rest = entry.partition("\n")
@@ -113,7 +113,7 @@ def _of_clicks(clicks: list[Click]) -> Iterator[str]:
 
 
 async def _attack(plan: Plan, site: Site, report: Report) -> list[Room]:
-    """Everybody at once; the rooms that were at work."""
+    """Run everybody at once. Return the rooms that were in use."""
     tally, held = report.tally, list[Room]()
     room = Room(0, site.port, 0, tally)
     await room.open()
@@ -141,7 +141,7 @@ async def _attack(plan: Plan, site: Site, report: Report) -> list[Room]:
 
 
 async def _step(person: Person, tally: Tally) -> None:
-    """Step in one sandbox, at a person's pace, until it is over; not before something was done."""
+    """Step in one sandbox, at a person's pace, until time is over and something was done."""
     base = await enter(person.http)
     while not (tally.over and tally.answered):
         await person.step(base)
@@ -161,13 +161,13 @@ async def _strangers(plan: Plan, site: Site, report: Report, room: Callable[[], 
 
     async def send(target: Targets) -> None:
         for number in numbers:
-            given = drawer.input(number)
+            item = drawer.input(number)
             await target.renew_if_used()
-            sender = Sender(target, report.seen)
-            await (sender.talk(given) if given.socket else sender.ask(given))
-            if report.seen.sent % TOLD_EVERY == 0:
+            sender = Sender(target, report.answers)
+            await (sender.talk(item) if item.socket else sender.ask(item))
+            if report.answers.sent % TOLD_EVERY == 0:
                 print(
-                    f"{report.seen.sent} inputs, {len(report.seen.wrong)} wrong, {site.memory() // MEGABYTE} MB",
+                    f"{report.answers.sent} inputs, {len(report.answers.wrong)} wrong, {site.memory() // MEGABYTE} MB",
                     flush=True,
                 )
             if not site.alive():
@@ -182,7 +182,7 @@ Found = dict[Route, list[tuple[list[str], Form]]]
 
 
 async def _harvest(targets: Targets, known: tuple[Route, ...]) -> tuple[Found, dict[Route, Sequence[str]]]:
-    """The forms of the site's pages, and which methods its routes take."""
+    """Return the forms of the site's pages, and the methods that its routes accept."""
     forms: Found = {}
     methods: dict[Route, Sequence[str]] = {}
     for route in known:
@@ -201,10 +201,10 @@ async def _harvest(targets: Targets, known: tuple[Route, ...]) -> tuple[Found, d
 
 
 def tell(report: Report) -> None:
-    """The figures, on standard output."""
-    print(f"{report.seen.sent} inputs to {len(report.seen.routes)} routes in {report.seconds:.0f} s")
-    print(f"answers {dict(sorted(report.seen.statuses.items()))}, largest {report.largest // MEGABYTE} MB")
-    print(f"{len(report.seen.broken)} lines ended without an answer {report.seen.broken[:10]}")
+    """Print the figures."""
+    print(f"{report.answers.sent} inputs to {len(report.answers.routes)} routes in {report.seconds:.0f} s")
+    print(f"answers {dict(sorted(report.answers.statuses.items()))}, largest {report.largest // MEGABYTE} MB")
+    print(f"{len(report.answers.broken)} lines ended without an answer {report.answers.broken[:10]}")
     print(f"visitors: {len(report.clicks)} clicks {statuses(report.clicks)}")
     print(
         f"people: {report.tally.answered} commands, in {report.rooms} rooms {dict(sorted(report.tally.acts.items()))}"
@@ -219,16 +219,16 @@ def main() -> None:
     parser.add_argument("--bound", type=int, default=Plan().bound // MEGABYTE, help="MB that memory may reach")
     parser.add_argument("--routes", action="store_true", help="list what each route answered")
     end_in_order()
-    given = vars(parser.parse_args())
-    by_route = given.pop("routes")
-    bound = given.pop("bound") * MEGABYTE
+    fields = vars(parser.parse_args())
+    by_route = fields.pop("routes")
+    bound = fields.pop("bound") * MEGABYTE
     with tempfile.TemporaryDirectory() as folder:
         environment = prepare(Path(folder))
         os.environ.update(environment)
         django.setup(set_prefix=False)
-        report = run(Plan(**given, bound=bound), Path(folder), environment)
-        for route, seen in sorted(report.seen.routes.items()) if by_route else ():
-            print(f"{route:<60} {dict(sorted(seen.items()))}")
+        report = run(Plan(**fields, bound=bound), Path(folder), environment)
+        for route, codes in sorted(report.answers.routes.items()) if by_route else ():
+            print(f"{route:<60} {dict(sorted(codes.items()))}")
         tell(report)
         sys.exit(bool(report.wrong))
 

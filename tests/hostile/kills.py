@@ -1,8 +1,7 @@
-"""``kill -9`` under real load: ``python -m tests.hostile.kills`` tells whether anything answered was lost or doubled.
+"""``kill -9`` under real load: ``python -m tests.hostile.kills`` checks that nothing answered was lost or doubled.
 
-The serving process is killed in the middle of its work and started again, over and over; so are the processes that it
-has started. Every command carries a label of its own, by which the log tells what became of it. A workshop's room is at
-work beside the sandboxes.
+Kills the serving process and its children in the middle of their work and restarts it, over and over. Every command has
+a unique label, by which the log shows its outcome. A workshop's room is in use beside the sandboxes.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from tests.hostile.site import Site, end_family, end_in_order, family, kill, pre
 from tests.hostile.wire import Connection, enter, served
 
 SANDBOXES, IN_SECOND = 10, 4
-"""Sandboxes at a time, beside a workshop's room; in ``IN_SECOND`` of them a second person gives commands, too."""
+"""Sandboxes at a time, beside a workshop's room. In ``IN_SECOND`` of them a second person sends commands, too."""
 COMMANDS = 100
-"""Commands after which people take another sandbox: what a restart replays stays short."""
+"""Commands per sandbox: this keeps replays after a restart short."""
 BETWEEN = (5, 50)
-"""Answered commands from one kill to the next, at least and at most. On the average more than 20."""
+"""Answered commands between two kills, at least and at most. More than 20 on average."""
 LOOK_EVERY = 50
 
 
 async def sandboxes(people: list[Person], tally: Tally) -> None:
-    """One sandbox after the other; of each, what it shows in the end."""
+    """Use one sandbox after the other. Record what each shows in the end."""
     while not tally.over:
         base = await persistently(lambda: enter(people[0].http))
-        before = sum(person.given for person in people)
+        before = sum(person.sent for person in people)
 
         async def work(person: Person, base: str = base, before: int = before) -> None:
-            while not tally.over and sum(one.given for one in people) < before + COMMANDS:
+            while not tally.over and sum(one.sent for one in people) < before + COMMANDS:
                 await person.step(base)
 
         await asyncio.gather(*map(work, people))
@@ -50,7 +49,7 @@ async def sandboxes(people: list[Person], tally: Tally) -> None:
 
 
 async def rooms(first: Room, tally: Tally, held: list[Room]) -> None:
-    """One room after the other; all of them are in ``held`` in the end."""
+    """Use one room after the other. All of them are in ``held`` in the end."""
     room = first
     while True:
         held.append(room)
@@ -77,16 +76,16 @@ async def executioner(
             await asyncio.to_thread(restart, site, tally)
         if number % LOOK_EVERY == 0:
             known = dict(tally.outcomes)
-            found = await asyncio.to_thread(logs, database)
-            lost = [text for text in misplaced(known, found.values()) if NOBODYS not in text]
-            tally.wrong += gaps(found.values()) + lost
+            by_sandbox = await asyncio.to_thread(logs, database)
+            lost = [text for text in misplaced(known, by_sandbox.values()) if NOBODYS not in text]
+            tally.wrong += gaps(by_sandbox.values()) + lost
             print(f"{number} kills, {tally.answered} answered, {len(tally.wrong)} wrong", flush=True)
     await _answers(tally, between[0])
     tally.over = True
 
 
 async def _answers(tally: Tally, number: int) -> None:
-    """Wait for so many more answered commands."""
+    """Wait for ``number`` more answered commands."""
     wanted, end = tally.answered + number, time.monotonic() + HANGS
     while tally.answered < wanted:
         if time.monotonic() > end:
@@ -96,7 +95,7 @@ async def _answers(tally: Tally, number: int) -> None:
 
 
 def restart(site: Site, tally: Tally) -> None:
-    """Started at once, as a supervisor does; what the server killed before had started has to be gone by now."""
+    """Restart at once, as a supervisor does. The processes of the server killed before must be gone by now."""
     if tally.before and not wait_until(lambda: not family(tally.before), 20):
         end_family(tally.before)
         tally.wrong.append("processes that a killed server had started went on")
@@ -113,7 +112,7 @@ def run(
     seed: int = 1,
     between: tuple[int, int] = BETWEEN,
 ) -> Tally:
-    """The whole of it on one server, the last look included."""
+    """Run all kills on one server, the last check included."""
     tally, site = Tally(), Site(directory, environment)
     site.start()
     try:
@@ -129,30 +128,32 @@ def run(
 
 
 def lost(tally: Tally, database: Path, held: Iterable[Room], strangers: bool = False) -> list[str]:
-    """What the database holds against what clients know. ``strangers``: they gave commands, too."""
-    found, of_rooms = logs(database), audit.rooms(database)
-    wrong = [text for room in held for text in faults(room, of_rooms, found)]
-    odd = [text for text in misplaced(tally.outcomes, found.values()) if not (strangers and NOBODYS in text)]
-    return gaps(found.values()) + odd + wrong
+    """Compare the database with what clients know. ``strangers``: they sent commands, too."""
+    logs_by_sandbox, of_rooms = logs(database), audit.rooms(database)
+    wrong = [text for room in held for text in faults(room, of_rooms, logs_by_sandbox)]
+    odd = [text for text in misplaced(tally.outcomes, logs_by_sandbox.values()) if not (strangers and NOBODYS in text)]
+    return gaps(logs_by_sandbox.values()) + odd + wrong
 
 
 async def _run(
     kills: int, between: tuple[int, int], site: Site, database: Path, lane: int, seed: int, tally: Tally
 ) -> list[Room]:
-    made = [Person(number, site.port, lane, tally, number >= 2 * IN_SECOND) for number in range(SANDBOXES + IN_SECOND)]
-    together = [made[2 * number : 2 * number + 2] for number in range(IN_SECOND)]
-    groups = [*together, *([person] for person in made[2 * IN_SECOND :])]
+    persons = [
+        Person(number, site.port, lane, tally, number >= 2 * IN_SECOND) for number in range(SANDBOXES + IN_SECOND)
+    ]
+    together = [persons[2 * number : 2 * number + 2] for number in range(IN_SECOND)]
+    groups = [*together, *([person] for person in persons[2 * IN_SECOND :])]
     killing = executioner(site, kills, between, database, tally, random.Random(f"kills {seed} {lane}"))
     room, held = Room(0, site.port, lane, tally), []
     await room.open()
     await asyncio.gather(killing, rooms(room, tally, held), *(sandboxes(people, tally) for people in groups))
-    for person in made:
+    for person in persons:
         person.http.close()
     return held
 
 
 async def compare(port: int, tally: Tally, held: Iterable[Room]) -> list[str]:
-    """Where a fresh process shows a sandbox or a room otherwise than the one in which people were at work."""
+    """Return sandboxes and rooms that a fresh process shows differently from the one in which people used them."""
     fresh = Connection(port, "127.0.19.1")
     wrong = []
     for base, before in tally.shown.items():
@@ -171,16 +172,16 @@ def main() -> None:
     parser.add_argument("--lanes", type=int, default=2, help="servers side by side, each with a share of the kills")
     parser.add_argument("--seed", type=int, default=1)
     end_in_order()
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.lanes) as pool:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.lanes) as pool:
 
         def lane(number: int) -> Tally:
             directory = Path(folder) / str(number)
             directory.mkdir()
-            return run(given.kills // given.lanes, directory, prepare(directory), number, given.seed)
+            return run(arguments.kills // arguments.lanes, directory, prepare(directory), number, arguments.seed)
 
-        tallies = list(pool.map(lane, range(given.lanes)))
+        tallies = list(pool.map(lane, range(arguments.lanes)))
     kills = sum((tally.kills for tally in tallies), Counter())
     statuses = sum((tally.statuses for tally in tallies), Counter())
     answered, sandboxes = sum(tally.answered for tally in tallies), sum(len(tally.shown) for tally in tallies)
@@ -191,7 +192,7 @@ def main() -> None:
     print(f"acknowledged in rooms {dict(sorted(acts.items()))}")
     wrong = [text for tally in tallies for text in tally.wrong]
     print(*(f"FAILED: {text}" for text in wrong[:50]), sep="\n")
-    sys.exit(bool(wrong) or answered < 20 * given.kills)
+    sys.exit(bool(wrong) or answered < 20 * arguments.kills)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether all pages of a sandbox are level after a burst: ``python -m tests.hostile.level`` counts the others."""
+"""Check that a sandbox's pages are up to date after a burst: ``python -m tests.hostile.level`` counts the others."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ CLICKS = (
 )
 SECOND = 1.0
 PATIENCE = 10.0
-"""A page that is not level by then stays behind until the next change."""
+"""A page that is not up to date by then stays so until the next change."""
 
 
 @dataclass
 class Levels:
-    """``pages`` counts those of every round; ``late`` ones were not level within a second, ``left_behind`` never."""
+    """``pages``: pages of every round; ``late``: not up to date within a second; ``left_behind``: never up to date."""
 
     rounds: int = 0
     pages: int = 0
@@ -42,13 +42,13 @@ class Levels:
 
 
 async def bursts(port: int, sandboxes: int, pages: int, rounds: int, seed: int = 1) -> Levels:
-    """In each of ``sandboxes`` at once, ``rounds`` bursts by three people before the eyes of ``pages``."""
-    found = Levels()
-    await asyncio.gather(*(_one(port, number, pages, rounds, seed, found) for number in range(sandboxes)))
-    return found
+    """Run ``rounds`` bursts by three people in each of ``sandboxes`` at once, while ``pages`` pages look on."""
+    levels = Levels()
+    await asyncio.gather(*(_one(port, number, pages, rounds, seed, levels) for number in range(sandboxes)))
+    return levels
 
 
-async def _one(port: int, number: int, pages: int, rounds: int, seed: int, found: Levels) -> None:
+async def _one(port: int, number: int, pages: int, rounds: int, seed: int, levels: Levels) -> None:
     drawn = random.Random(f"burst {number} of {seed}")
     people = [Connection(port, f"127.0.{2 + number}.{1 + person}") for person in range(3)]
     base = await enter(people[0], scenario="three-zones-one-gpu-pool")
@@ -60,7 +60,7 @@ async def _one(port: int, number: int, pages: int, rounds: int, seed: int, found
         for _ in range(rounds):
             clicks = drawn.randint(1, 6)
             await asyncio.gather(*(_click(person, base, clicks, drawn) for person in people))
-            await _count(people[0], base, lines, found)
+            await _count(people[0], base, lines, levels)
     for person in people:
         person.close()
 
@@ -74,23 +74,23 @@ async def _click(person: Connection, base: str, clicks: int, drawn: random.Rando
             await asyncio.sleep(0.5)
 
 
-async def _count(person: Connection, base: str, lines: list[Line], found: Levels) -> None:
+async def _count(person: Connection, base: str, lines: list[Line], levels: Levels) -> None:
     await asyncio.sleep(SECOND)
     behind = await _behind(person, base, lines)
-    found.rounds += 1
-    found.pages += len(lines)
-    found.late += behind
+    levels.rounds += 1
+    levels.pages += len(lines)
+    levels.late += behind
     waited = SECOND
     while behind and waited < PATIENCE:
         await asyncio.sleep(SECOND)
         waited += SECOND
         behind = await _behind(person, base, lines)
-    found.left_behind += behind
-    found.rounds_behind += bool(behind)
+    levels.left_behind += behind
+    levels.rounds_behind += bool(behind)
 
 
 async def _behind(person: Connection, base: str, lines: list[Line]) -> int:
-    """How many pages differ from the present state, in whatever panel they show."""
+    """Return how many pages differ from the present state, in any panel they show."""
     present = {
         name: (await person.get(f"{base}panel/{name}/")).text.strip() for name in ("toolbar", "status", "queues")
     }
@@ -98,7 +98,7 @@ async def _behind(person: Connection, base: str, lines: list[Line]) -> int:
 
 
 def measured(directory: Path, environment: dict[str, str], sandboxes: int, pages: int, rounds: int) -> Levels:
-    """``bursts`` on a server of its own."""
+    """Run ``bursts`` on a separate server."""
     site = Site(directory, environment)
     site.start()
     try:
@@ -111,10 +111,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name, number in (("sandboxes", 12), ("pages", 8), ("rounds", 100)):
         parser.add_argument(f"--{name}", type=int, default=number)
-    given = vars(parser.parse_args())
+    fields = vars(parser.parse_args())
     end_in_order()
     with tempfile.TemporaryDirectory() as folder:
-        levels = measured(Path(folder), prepare(Path(folder)), **given)
+        levels = measured(Path(folder), prepare(Path(folder)), **fields)
     print(levels)
     sys.exit(bool(levels.left_behind))
 

@@ -1,6 +1,6 @@
-"""What stands in fields, paths and headers of requests, and odd headers.
+"""Likely values of fields, paths and headers of requests, and odd headers.
 
-Names in braces stand for what only exists once a server runs.
+Names in braces stand for what exists only once a server runs.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ PLACES: dict[str, Sequence[str]] = {
     ),
     "code": ("{code}",),
 }
-"""Parameter of a path → what stands there."""
+"""Parameter of a path → its values."""
 LONGEST_MESSAGE = 8192
-"""Characters that a workbench reads at once."""
+"""Most characters that a workbench reads at once."""
 DOCUMENTS = ("manifests", "manifest", "configuration", "text", "file", "yaml", "changes", "choices", "policy", "given")
-"""Fields that take a whole text."""
+"""Fields that hold a whole text."""
 HEADERS: tuple[Mapping[str, str], ...] = (
     {"If-None-Match": "*"},
     {"If-None-Match": 'W/"x", "'},

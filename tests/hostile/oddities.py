@@ -1,4 +1,4 @@
-"""What strangers type and send: odd texts, numbers, YAML and JSON, and real documents with one thing wrong in them."""
+"""Strangers' inputs: odd texts, numbers, YAML and JSON, and real documents with one error in them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from scheduler_engine.commands import COMMANDS
 from tests.hostile.rooms import FILE
 
 SHORT_FILES = 6
-"""Of each kind of file, the shortest are changed."""
+"""How many files of each kind to change, shortest first."""
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 MARK = "h0st1le"
-"""Stands in every tag and attribute that somebody tries to bring in."""
+"""Part of every tag and attribute that somebody tries to inject."""
 SUM, ITS_RESULT = "1337*1337", "1787569"
-"""What a template that executes its input would work out."""
+"""The result if a template executed its input."""
 
 TEXTS: tuple[str, ...] = (
     "",
@@ -96,7 +96,7 @@ NUMBERS: tuple[str, ...] = (
 BOMB = "a: &a [x, x]\n" + "\n".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in zip("abcdef", "bcdefg", strict=True)
 )
-"""Would be half a million items."""
+"""Would expand to half a million items."""
 YAML: tuple[str, ...] = (
     BOMB,
     "a: &a\n  b: *a\n",
@@ -144,8 +144,8 @@ YAML: tuple[str, ...] = (
 def text(drawn: random.Random) -> str:
     if drawn.random() < 0.3:
         return drawn.choice(NUMBERS)
-    found = drawn.choice(TEXTS)
-    return found + drawn.choice(TEXTS) if drawn.random() < 0.15 else found
+    piece = drawn.choice(TEXTS)
+    return piece + drawn.choice(TEXTS) if drawn.random() < 0.15 else piece
 
 
 SCALARS: tuple[Any, ...] = (
@@ -155,7 +155,7 @@ SCALARS: tuple[Any, ...] = (
 
 
 def value(drawn: random.Random) -> Any:
-    """Any JSON value, and what Python's JSON knows besides."""
+    """Return any JSON value, or one that only Python's JSON allows."""
     kind = drawn.random()
     if kind < 0.45:
         return copy.deepcopy(drawn.choice(SCALARS))
@@ -169,14 +169,14 @@ def value(drawn: random.Random) -> Any:
 
 
 def nested(depth: int) -> Any:
-    found: Any = "x"
+    value: Any = "x"
     for level in range(depth):
-        found = [found] if level % 2 else {"a": found}
-    return found
+        value = [value] if level % 2 else {"a": value}
+    return value
 
 
 def changed(drawn: random.Random, data: Any) -> Any:
-    """A copy of ``data`` in which one thing is wrong."""
+    """Return a copy of ``data`` with one error."""
     copied = copy.deepcopy(data)
     places = list(_places(copied))
     if not places:
@@ -202,38 +202,38 @@ def changed(drawn: random.Random, data: Any) -> Any:
 
 
 def _places(data: Any) -> Iterator[tuple[Any, Any]]:
-    """Every (container, key) below."""
-    found = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for key, below in found:
+    """Yield every (container, key) below."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, below in items:
         yield data, key
         yield from _places(below)
 
 
 def as_json(data: Any) -> str:
-    """Also what JSON does not know, such as ``NaN``. Surrogates are escaped."""
+    """Write values that JSON lacks too, such as ``NaN``. Surrogates are escaped."""
     return json.dumps(data)
 
 
 @cache
 def manifests() -> tuple[dict[str, Any], ...]:
-    """The manifests of the fixtures."""
+    """Return the manifests of the fixtures."""
     texts = (path.read_text() for path in sorted((FIXTURES / "manifests").glob("*.yaml")))
-    found = (document for one in texts for document in yaml.load_all(one, yaml.CSafeLoader))
-    return tuple(document for document in found if isinstance(document, dict) and "kind" in document)
+    documents = (document for one in texts for document in yaml.load_all(one, yaml.CSafeLoader))
+    return tuple(document for document in documents if isinstance(document, dict) and "kind" in document)
 
 
 @cache
 def files() -> tuple[str, ...]:
-    """Texts of short scenarios and lessons, and of a room."""
-    found = [FILE, as_json(POLICY), as_json(KUBELET), as_json(SNAPSHOT)]
+    """Return texts of short scenarios and lessons, and of a room."""
+    texts = [FILE, as_json(POLICY), as_json(KUBELET), as_json(SNAPSHOT)]
     for name in ("scenarios", "lessons", "challenges"):
         short = sorted((FIXTURES / name).glob("*.yaml"), key=lambda path: (path.stat().st_size, path.name))
-        found += [path.read_text() for path in short[:SHORT_FILES]]
-    return tuple(found)
+        texts += [path.read_text() for path in short[:SHORT_FILES]]
+    return tuple(texts)
 
 
 def document(drawn: random.Random) -> str:
-    """A text as forms for manifests, configurations and files get it."""
+    """Return a text as forms for manifests, configurations and files receive it."""
     kind = drawn.random()
     if kind < 0.3:
         return drawn.choice(YAML)
@@ -346,7 +346,7 @@ GIVEN: dict[str, Any] = {
     "memory": "1Gi",
     "lock": "leases",
 }
-"""Field of a command → what stands in it; every other one has a value of its type."""
+"""Field of a command → its value; all others get a value of their type."""
 OF_TYPE: dict[type, Any] = {str: "x", bool: True, int: 1, float: 1, dict: {}, list: []}
 OTHERWISE: dict[str, dict[str, Any]] = {
     "scale": {"object_kind": "Deployment", "key": "default/app"},
@@ -358,14 +358,14 @@ OTHERWISE: dict[str, dict[str, Any]] = {
 
 @cache
 def commands() -> tuple[dict[str, Any], ...]:
-    """One of each kind, as the API takes them."""
+    """Return one command of each kind, as the API accepts them."""
     return tuple(
         {
             "kind": kind,
-            **{name: GIVEN.get(name, OF_TYPE[row.types[0]]) for name, row in made.rows.items()},
+            **{name: GIVEN.get(name, OF_TYPE[row.types[0]]) for name, row in command.rows.items()},
             **OTHERWISE.get(kind, {}),
         }
-        for kind, made in COMMANDS.items()
+        for kind, command in COMMANDS.items()
     )
 
 

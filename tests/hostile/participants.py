@@ -1,4 +1,4 @@
-"""A participant of a workshop's room: what they do there, and what must be there of it in the end."""
+"""A participant of a workshop's room: their actions, and the state that must exist in the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.hostile.room_pages import CHOICE, CODE, OPEN_QUESTION, OWN, THINKS, A
 
 
 class Known:
-    """The values that something may have: the one acknowledged last, and those whose answers were lost since."""
+    """The possible values of something: the last acknowledged one, and those sent since without an answer."""
 
     def __init__(self, value: Any) -> None:
         self.may = [value]
@@ -30,7 +30,7 @@ class Known:
 
     @property
     def certain(self) -> Any:
-        """The value if there is one only, else None."""
+        """Return the value if there is only one, else None."""
         return self.may[0] if len(self.may) == 1 else None
 
 
@@ -51,7 +51,7 @@ class Count:
 
 @dataclass
 class Participant:
-    """Somebody in the room; ``base`` is the path of their page."""
+    """Somebody in the room. ``base`` is the path of their page."""
 
     base: str
     name: Known
@@ -60,14 +60,14 @@ class Participant:
     hand: Known = field(default_factory=lambda: Known(False))
     help: Known = field(default_factory=lambda: Known(False))
     answers: dict[int, Known] = field(default_factory=dict)
-    """Number of a question → what was chosen; None = no answer."""
+    """Number of a question → the choice; None = no answer."""
     seats: Count = field(default_factory=lambda: Count(1, 1))
     taken: set[str] = field(default_factory=set)
     """Paths of the sandboxes that their page showed."""
     steps: Count = field(default_factory=Count)
     """Steps that the trainer sent."""
     key: str = ""
-    """Number of the participant's row, as the trainer's page has it."""
+    """Number of the participant's row, from the trainer's page."""
     turn: int = 0
 
     async def take_part(self, over: Callable[[], bool]) -> None:
@@ -90,7 +90,7 @@ class Participant:
             await asyncio.sleep(THINKS)
 
     def _look(self, page: str) -> None:
-        """Check that the page shows what its owner did, and note the sandbox in it."""
+        """Check that the page shows its owner's actions, and record the sandbox in it."""
         if ("Lower hand" in page) not in self.hand:
             self.asker.tally.wrong.append(f"room {self.asker.number}: the page of {self.name.may} shows another hand")
         if own := first(OWN, page):
@@ -100,7 +100,7 @@ class Participant:
         return await self.answer((await self.asker.page(self.person.http, self.base)).text)
 
     async def answer(self, page: str) -> str:
-        """Answer the question that the page shows, if it shows one."""
+        """Answer the question that the page shows, if any."""
         form = OPEN_QUESTION.search(page)
         if form is None:
             return REFUSED
@@ -122,7 +122,7 @@ class Participant:
         return outcome
 
     async def come_back(self, code: str) -> None:
-        """Join the room again, by one's own code of four digits."""
+        """Join the room again, with the participant's four-digit code."""
         back = first(CODE, (await self.asker.page(self.person.http, self.base)).text)
         for name in self.name.may:
             fields = {"code": code, "name": name, "back": back}

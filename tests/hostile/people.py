@@ -1,4 +1,4 @@
-"""People who use the site while it is attacked or killed, and what they know of what they did."""
+"""People who use the site while it is attacked or killed, and what they know of their actions."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.hostile.wire import BROKEN, Connection, yaml
 
 T = TypeVar("T")
 DONE = (200, 204)
-"""Statuses of what was done: with something to say, or without."""
+"""Statuses of success, with content or without."""
 FROZEN = 423
-"""Status of a command in a sandbox that a trainer has stopped."""
+"""Status of a command in a sandbox that a trainer has frozen."""
 HANGS = 600
 """Seconds without an answer that count as a hang."""
 
 
 @dataclass
 class Tally:
-    """What clients know, and what went wrong; ``shown``: sandbox's path → its panels, once nobody steps there."""
+    """What clients know, and what went wrong. ``shown``: sandbox's path → its panels, once nobody steps there."""
 
     outcomes: dict[str, str] = field(default_factory=dict)
     shown: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -34,29 +34,29 @@ class Tally:
     kills: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     acts: Counter[str] = field(default_factory=Counter)
-    """What was acknowledged in rooms, by path."""
+    """Acknowledged acts in rooms, by path."""
     before: int = 0
-    """The server that was killed last."""
+    """The pid of the server killed last."""
     over: bool = False
 
 
 class Person:
-    """Gives labelled commands in one sandbox, whatever happens to the server."""
+    """Send labelled commands in one sandbox, whatever happens to the server."""
 
     def __init__(self, number: int, port: int, lane: int, tally: Tally, alone: bool) -> None:
         self.number, self.tally, self.alone = number, tally, alone
         self.random = random.Random(f"person {number}")
         self.http = Connection(port, f"127.0.{20 + lane}.{1 + number % 250}", timeout=HANGS)
-        self.given = 0
+        self.sent = 0
 
     async def step(self, base: str) -> None:
-        """One command; who is alone may look back before it, which drops nothing."""
+        """Send one command. A person alone may look back before it, which drops nothing."""
         if self.alone and self.random.random() < 0.1:
             for _ in range(self.random.randint(1, 4)):
                 await self._move(base, "back", "")
             await self._move(base, "goto", "999999")
-        self.given += 1
-        label = f"person-{self.number}-{self.given}"
+        self.sent += 1
+        label = f"person-{self.number}-{self.sent}"
         path, fields = self._command(label)
         # Until the server says otherwise.
         self.tally.outcomes[label] = UNKNOWN
@@ -85,7 +85,7 @@ class Person:
         return self.random.choice(choices)
 
     async def _move(self, base: str, verb: str, n: str) -> None:
-        """Again and again until it is answered: moves may be repeated."""
+        """Repeat the move until it is answered: moves may be repeated."""
         end = time.monotonic() + HANGS
         while time.monotonic() < end:
             try:
@@ -106,7 +106,7 @@ class Person:
 
 
 async def persistently(ask: Callable[[], Awaitable[T]]) -> T:
-    """Return what ``ask`` gives, however often the server is killed meanwhile."""
+    """Return what ``ask`` returns, however often the server is killed meanwhile."""
     end = time.monotonic() + HANGS
     while True:
         try:

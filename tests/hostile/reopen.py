@@ -1,6 +1,6 @@
-"""Every sandbox opens again: ``python -m tests.hostile.reopen`` gives random histories to the real site by its forms.
+"""Every sandbox opens again: ``python -m tests.hostile.reopen`` sends random histories to the real site by its forms.
 
-What each sandbox shows is noted; then the server is killed, and a fresh process has to show the same, byte for byte.
+It records what each sandbox shows and kills the server. A fresh process must show the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.hostile.wire import Answer, Connection, enter, served, yaml
 
 AT_ONCE = 6
 NO_PROFILES = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-"""The default configuration, as a person gives it."""
+"""The default configuration, as a person writes it."""
 Fields = dict[str, Any]
 
 
@@ -38,7 +38,7 @@ def _text(value: Any) -> str:
 
 
 def _as_named(path: str, **names: str) -> Callable[[Fields], tuple[str, Fields]]:
-    """The form's fields are the command's, but for those in ``names``; what is not given is left out."""
+    """Send the command's fields to ``path``, renamed by ``names``. Fields that are None are left out."""
     return lambda data: (path, {names.get(key, key): _text(value) for key, value in data.items() if value is not None})
 
 
@@ -51,7 +51,7 @@ def _given(data: Fields, name: str) -> str:
 
 
 def _replicas(data: Fields) -> tuple[str, Fields]:
-    """Boxes that are not ticked are not sent."""
+    """Leave out boxes that are not ticked."""
     boxes = {"leader_elect": data.pop("leader_elect"), "release": data.pop("release_on_cancel")}
     ticked = {name: "on" for name, on in boxes.items() if on}
     kept = {name: str(value) for name, value in data.items() if value is not None}
@@ -86,7 +86,7 @@ FORMS: dict[str, Callable[[Fields], tuple[str, Fields]]] = {
     "forward": _step("forward"),
     "goto": _step("goto"),
 }
-"""Command → the path below a sandbox, and the fields, as the page's form for it sends them."""
+"""Command → the path below a sandbox, and the fields, as the page's form sends them."""
 
 
 Move = tuple[str, Fields]
@@ -142,14 +142,14 @@ NAMED = (
     ("ticks that merge to more than a day", [tick(20_000)] * 6),
     ("forty ticks of parts of a microsecond", [_move_of(histories.START), *[tick(1.4e-6)] * 40, ("stage", {})]),
 )
-"""Short histories after which a sandbox did not open again, or opened as another."""
+"""Short histories after which a sandbox once did not open again, or opened with another state."""
 LONG = (("ticks that merge to more than replicas may wait", [_move_of(commands.Replicas(5)), *[tick(6250)] * 6]),)
-"""Those that take the engine many seconds, and each replay, too."""
+"""Histories that take the engine many seconds, as does each replay."""
 
 
 def random_histories(number: int, longest: int, start: int) -> list[History]:
-    """``number`` histories of up to ``longest`` moves, the same for the same ``start``."""
-    found: list[list[Move]] = []
+    """Return ``number`` histories of up to ``longest`` moves, the same ones for the same ``start``."""
+    results: list[list[Move]] = []
 
     @hypothesis.seed(start)
     @hypothesis.settings(
@@ -161,10 +161,10 @@ def random_histories(number: int, longest: int, start: int) -> list[History]:
     )
     @hypothesis.given(st.lists(STEPS, min_size=longest // 2, max_size=longest))
     def draw(moves: list[Move]) -> None:
-        found.append([_move_of(histories.START), *moves])
+        results.append([_move_of(histories.START), *moves])
 
     draw()
-    return [History(f"history {n}", moves) for n, moves in enumerate(found)]
+    return [History(f"history {n}", moves) for n, moves in enumerate(results)]
 
 
 @dataclass
@@ -173,9 +173,9 @@ class Outcome:
     wrong: list[str] = field(default_factory=list)
 
 
-def run(given: list[History], directory: Path, environment: dict[str, str]) -> Outcome:
-    """Carry the histories out, kill the server, and look again."""
-    outcome, site = Outcome(given), Site(directory, environment)
+def run(histories: list[History], directory: Path, environment: dict[str, str]) -> Outcome:
+    """Execute the histories, kill the server, and compare."""
+    outcome, site = Outcome(histories), Site(directory, environment)
     site.start()
     try:
         asyncio.run(_all(outcome, site.port, _live))
@@ -203,7 +203,7 @@ async def _all(outcome: Outcome, port: int, act: Callable[[History, Connection],
 
 
 async def _live(history: History, connection: Connection) -> list[str]:
-    """Carry the history out and note what is shown after it."""
+    """Execute the history and record what is shown after it."""
     wrong = []
     history.base = await enter(connection)
     for kind, data in history.moves:
@@ -216,7 +216,7 @@ async def _live(history: History, connection: Connection) -> list[str]:
 
 
 async def _ask(connection: Connection, base: str, kind: str, data: Fields) -> Answer:
-    """Patient with rate limits: here they are not in question."""
+    """Wait for rate limits: they are not tested here."""
     path, fields = FORMS[kind](dict(data))
     while True:
         answer = await connection.post(f"{base}{path}", **fields)

@@ -19,20 +19,20 @@ from tests.hostile.wire import TEXT
 
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=B"
 HEAVIER = {"/commands": 8, "/manifests": 3, "api/v1/sandboxes": 3, "/apply/": 3, "/check/": 2, "/configure/": 2}
-"""End of a path → how often it is drawn, beside one that stands here not."""
+"""End of a path → its weight; 1 for paths not listed."""
 PARAMETER = re.compile(r"<(?:\w+:)?\w+>")
 PARAMETER_NAME = re.compile(r"(\w+)>")
 WHERE = {
     "sandbox": (("edit", 12), ("watch", 4), ("swapped", 1), ("nowhere", 1)),
     "room": (("trainer", 8), ("participant", 6), ("beamer", 2), ("running", 3), ("swapped", 1), ("nowhere", 1)),
 }
-"""Whose link a path has, and how often. ``running``: of the room at work, by a link that must not do any harm."""
+"""Whose link a path has, and its weight. ``running``: the room in use, by a link that cannot do harm."""
 RUNNING = ("guest", "running-beamer")
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What is sent. Names in braces in ``path`` and ``body`` stand for what only exists once a server runs."""
+    """What is sent. Names in braces in ``path`` and ``body`` stand for what exists only once a server runs."""
 
     number: int
     route: str
@@ -41,29 +41,29 @@ class Input:
     headers: Mapping[str, str]
     body: bytes = b""
     messages: tuple[tuple[int, bytes], ...] = ()
-    """Kinds and payloads of frames, when it is a websocket."""
+    """Kinds and payloads of frames, for a websocket."""
     socket: bool = False
     shows: bool = False
-    """Whether a workbench must answer with fragments."""
+    """True if a workbench must answer with fragments."""
 
 
 Known = Mapping[Route, Sequence[tuple[Sequence[str], Form]]]
-"""Route → parameters and fields of forms that pages of the site have for it."""
+"""Route → parameters and fields of its forms on the site's pages."""
 
 
 class Drawer:
-    """Draws the inputs of one seed."""
+    """Draw the inputs of one seed."""
 
     def __init__(
         self, seed: int, routes: Sequence[Route], forms: Known, methods: Mapping[Route, Sequence[str]]
     ) -> None:
-        """``methods``: what a route takes rather, where the site has been asked."""
+        """``methods``: what a route accepts, if the site was asked; preferred to the usual ones."""
         self.seed, self.routes, self.forms, self.methods = seed, routes, forms, methods
         self.weights = [_weight(route) for route in routes]
 
     def input(self, number: int) -> Input:
         drawn = random.Random(f"input {number} of {self.seed}")
-        # Every route has its turn, before chance decides.
+        # Every route has its turn before random choice.
         whole = number < len(self.routes)
         route = self.routes[number] if whole else drawn.choices(self.routes, self.weights)[0]
         return _of_socket(drawn, number, route) if route.socket else self._of_request(drawn, number, route)
@@ -71,8 +71,8 @@ class Drawer:
     def _of_request(self, drawn: random.Random, number: int, route: Route) -> Input:
         usual = self.methods.get(route, route.usual)
         method = drawn.choice(usual) if drawn.random() < 0.93 else drawn.choice(METHODS)
-        given = self.forms.get(route)
-        parameters, form = drawn.choice(given) if given and drawn.random() < 0.7 else ((), {})
+        forms = self.forms.get(route)
+        parameters, form = drawn.choice(forms) if forms and drawn.random() < 0.7 else ((), {})
         path = "/" + _filled(drawn, route, parameters, method)
         fields = _fields(drawn, route, form)
         headers: dict[str, str] = {}
@@ -95,7 +95,7 @@ def _weight(route: Route) -> int:
 
 
 def _filled(drawn: random.Random, route: Route, parameters: Sequence[str], method: str) -> str:
-    """The route's path for somebody's link. ``parameters``: those of a form of the site, that of the link included."""
+    """Return the route's path for somebody's link. ``parameters``: those of a form of the site, link included."""
     path = route.path
     if target := TARGET.search(path):
         whose, weights = zip(*WHERE[target[1]], strict=True)
@@ -108,8 +108,8 @@ def _filled(drawn: random.Random, route: Route, parameters: Sequence[str], metho
         path = path.replace(target[0], link)
     left = list(parameters)
 
-    def parameter(found: re.Match[str]) -> str:
-        name = PARAMETER_NAME.findall(found[0])[0]
+    def parameter(match: re.Match[str]) -> str:
+        name = PARAMETER_NAME.findall(match[0])[0]
         if name == "key" and drawn.random() < 0.5:
             return "{draft}"
         likely = left.pop(0) if left else text(drawn)
@@ -122,17 +122,17 @@ def _filled(drawn: random.Random, route: Route, parameters: Sequence[str], metho
 
 
 def _word(drawn: random.Random, words: Sequence[str]) -> str:
-    """One of the first ones rather, which are the view's own."""
+    """Prefer the first words, which are the view's own."""
     return words[int(len(words) * drawn.random() ** 2)] if words else text(drawn)
 
 
 def _fields(drawn: random.Random, route: Route, form: Form) -> list[tuple[str, str]]:
-    """The fields of a form of the site with one or two of them changed, or some that the view could know."""
+    """Return the fields of a form of the site with a few of them changed, or some that the view could know."""
     names = list(form) if form and drawn.random() < 0.8 else [_name(drawn, route) for _ in range(drawn.randrange(7))]
-    found = {name: form.get(name, "") or _likely(drawn, route, name) for name in names}
+    values = {name: form.get(name, "") or _likely(drawn, route, name) for name in names}
     for name in drawn.sample(names, min(len(names), drawn.choice((0, 0, 1, 1, 1, 1, 2, 3)))):
-        found[name] = _odd(drawn, name)
-    pairs = list(found.items())
+        values[name] = _odd(drawn, name)
+    pairs = list(values.items())
     kind = drawn.random()
     if kind < 0.03:
         pairs += [(text(drawn), text(drawn))]
@@ -162,19 +162,19 @@ def _odd(drawn: random.Random, name: str) -> str:
 
 
 def _encoded(pairs: Sequence[tuple[str, str]]) -> str:
-    def one(given: str) -> str:
-        return quote_plus(given[:3000], errors="surrogatepass")
+    def one(text: str) -> str:
+        return quote_plus(text[:3000], errors="surrogatepass")
 
     return "&".join(f"{one(name)}={one(given)}" for name, given in pairs[:200])
 
 
 def _body(drawn: random.Random, route: Route, pairs: list[tuple[str, str]]) -> tuple[str, bytes]:
-    """Content type and body."""
+    """Return content type and body."""
     kind = drawn.random()
     if route.path.startswith("api/"):
         return (JSON if kind < 0.95 else drawn.choice(TYPES)), _of_api(drawn, route)
     if kind < 0.7:
-        whole = "&".join(f"{_plus(name)}={_plus(given)}" for name, given in pairs)
+        whole = "&".join(f"{_plus(name)}={_plus(value)}" for name, value in pairs)
         return FORM, whole.encode()
     if kind < 0.85:
         return PARTS, _parts(drawn, pairs)
@@ -185,17 +185,17 @@ def _body(drawn: random.Random, route: Route, pairs: list[tuple[str, str]]) -> t
     return JSON, as_json(dict(pairs)).encode()
 
 
-def _plus(given: str) -> str:
-    return quote_plus(given, errors="surrogatepass")
+def _plus(text: str) -> str:
+    return quote_plus(text, errors="surrogatepass")
 
 
 def _parts(drawn: random.Random, pairs: list[tuple[str, str]]) -> bytes:
-    """Of a multipart form, now and then with a part that is none."""
+    """Return the parts of a multipart form, sometimes with an invalid one."""
     lines = []
-    for name, given in pairs:
+    for name, value in pairs:
         file = f'; filename="{_line(text(drawn))}"' if name == "file" or drawn.random() < 0.1 else ""
         extra = drawn.choice(PART_HEADERS)
-        lines.append(f'--B\r\nContent-Disposition: form-data; name="{_line(name)}"{file}\r\n{extra}\r\n{given}\r\n')
+        lines.append(f'--B\r\nContent-Disposition: form-data; name="{_line(name)}"{file}\r\n{extra}\r\n{value}\r\n')
     whole = ("".join(lines) + "--B--\r\n").encode(errors="surrogatepass")
     kind = drawn.random()
     if kind < 0.1:
@@ -203,8 +203,8 @@ def _parts(drawn: random.Random, pairs: list[tuple[str, str]]) -> bytes:
     return whole.replace(b"\r\n", b"\n") if kind < 0.15 else whole
 
 
-def _line(given: str) -> str:
-    return given.replace("\r", "").replace("\n", "")[:200]
+def _line(text: str) -> str:
+    return text.replace("\r", "").replace("\n", "")[:200]
 
 
 def _bytes(drawn: random.Random) -> bytes:
@@ -223,11 +223,11 @@ def _of_api(drawn: random.Random, route: Route) -> bytes:
         "head": lambda: changed(drawn, {"to": 1}),
         "sandboxes": lambda: changed(drawn, _new(drawn)),
     }
-    given = shapes.get(end, lambda: {name: oddities.value(drawn) for name in route.fields} or oddities.value(drawn))()
-    told = as_json(given)
+    body = shapes.get(end, lambda: {name: oddities.value(drawn) for name in route.fields} or oddities.value(drawn))()
+    text = as_json(body)
     if drawn.random() < 0.05:
-        told = re.sub(r'"(\w+)":', r'"\1": 1, "\1":', told, count=1)
-    return told.encode()
+        text = re.sub(r'"(\w+)":', r'"\1": 1, "\1":', text, count=1)
+    return text.encode()
 
 
 def _new(drawn: random.Random) -> dict[str, Any]:
@@ -272,7 +272,7 @@ def _message(drawn: random.Random, route: Route) -> tuple[int, bytes]:
     if kind < 0.2:
         return TEXT, as_json(oddities.value(drawn)).encode()
     view: dict[str, Any] = {"open": " ".join(PANELS), "follow": True, "order": "name", "find": "a", "pages": "filter:2"}
-    view |= {name: drawn.choice(given) for name, given in LIKELY.items() if name in ("pod", "node", "at", "tab")}
+    view |= {name: drawn.choice(values) for name, values in LIKELY.items() if name in ("pod", "node", "at", "tab")}
     names = [name for name in route.words if name not in view]
     view |= dict.fromkeys(drawn.sample(names, min(len(names), 3)), "1")
     return TEXT, json.dumps(changed(drawn, view)).encode()

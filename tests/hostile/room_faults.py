@@ -16,10 +16,10 @@ Row = Mapping[str, Any]
 
 
 def faults(room: Room, found: Mapping[str, RoomRows], logs: Mapping[str, Log]) -> list[str]:
-    """What is wrong, in sentences; none when all that was acknowledged is there, once and unchanged.
+    """Return the errors as sentences; none if everything acknowledged exists, once and unchanged.
 
-    ``found`` and ``logs``: as ``audit.rooms`` and ``audit.logs`` read them. Others may be in the room: nobody knows
-    what they did.
+    ``found`` and ``logs``: as ``audit.rooms`` and ``audit.logs`` read them. Others may be in the room; their actions
+    are unknown.
     """
     rows = found.get(room.id)
     if rows is None:
@@ -62,7 +62,7 @@ def _of_questions(room: Room, rows: RoomRows) -> Iterator[str]:
 
 
 def _of_marks(room: Room, row: Row) -> Iterator[str]:
-    """A question may be over because another one was asked."""
+    """Check a question's marks. It may be over because another question was asked."""
     for mark in ("over", "revealed", "away"):
         known, present = room.marks.get((row["number"], mark), Known(False)), bool(row[mark])
         if present not in known and not (mark == "over" and present):
@@ -111,7 +111,7 @@ def _of_seats(person: Participant, row: Row, rows: RoomRows, logs: Mapping[str, 
         yield f"{row['name']} got {sent} steps, not {person.steps}"
 
 
-def _doubled(what: str, found: Iterator[str] | list[str]) -> Iterator[str]:
-    for name, times in Counter(found).items():
+def _doubled(what: str, values: Iterator[str] | list[str]) -> Iterator[str]:
+    for name, times in Counter(values).items():
         if times > 1:
             yield f"{what}: {name} is there {times} times"

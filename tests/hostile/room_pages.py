@@ -1,4 +1,4 @@
-"""What the pages of a workshop's room show, and how people of the tests ask for them."""
+"""What the pages of a workshop's room show, and how the test people request them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.hostile.people import DONE, HANGS, Tally, persistently
 from tests.hostile.wire import BROKEN, Answer, Connection
 
 THINKS = 0.4
-"""Seconds between two clicks of a person. A page may do five things a second."""
+"""Seconds between two clicks of a person. A page may send five requests per second."""
 NEVER = ("400", "403", "404", "410", "500", "507")
 LATER = (409, 429, 503)
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true"}
@@ -30,23 +30,23 @@ ROW = re.compile(r'data-person="(\d+)">([^<]*)</button>')
 
 
 def first(pattern: re.Pattern[str], page: str) -> str:
-    """Return what the first match of a pattern holds; "" if there is none."""
-    found = pattern.search(page)
-    return unescape(found[1]) if found else ""
+    """Return the first match's group of a pattern, or ""."""
+    match = pattern.search(page)
+    return unescape(match[1]) if match else ""
 
 
 class Asker:
-    """Asks for what people do in one room, and notes what nobody there should be answered."""
+    """Send people's requests in one room, and record answers that nobody there should get."""
 
     def __init__(self, number: int, tally: Tally) -> None:
         self.number, self.tally = number, tally
         self.acts: Counter[str] = Counter()
-        """What was acknowledged, by the end of its path."""
+        """Acknowledged acts, by the end of the path."""
 
     async def post(
         self, http: Connection, path: str, pairs: Iterable[tuple[str, str]] = (), **fields: str
     ) -> tuple[str, Answer]:
-        """What its sender knows of it, and the answer; an empty one when the line broke."""
+        """Return what the sender knows about the request, and the answer; an empty one if the line broke."""
         body = urlencode([*pairs, *fields.items()]).encode()
         try:
             answer = await http.ask("POST", path, body, FORM)

@@ -1,7 +1,7 @@
-"""A workshop's room at work on a real server, and what must be there of it in the end.
+"""A workshop's room in use on a real server, and the state that must exist in the end.
 
 A trainer opens it, people join, questions are asked and answered, hands go up, steps are sent, a timer runs. A ``Room``
-remembers what was acknowledged, so that ``room_faults.faults`` can say what the database lost, doubled or changed.
+records what was acknowledged, so that ``room_faults.faults`` can report what the database lost, doubled or changed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ PLANNED = ("Which queue?", "Which of them?")
 SENT = ("node-selector", "node-name-pin")
 PEOPLE = 4
 OF_ENGINE = ("right", "expected")
-"""Columns of the results for which the site asks an engine."""
+"""Columns of the results that the site requests from an engine."""
 QUESTIONS = 25
-"""Questions after which another room is opened: pages stay as long as those of a class."""
+"""Questions per room: this keeps its pages as long as those of a class."""
 
 
 class Room:
@@ -52,24 +52,24 @@ class Room:
         self.base = self.code = self.beamer = ""
         self.frozen, self.eyes, self.timer = Known(False), Known(False), Known(False)
         self.asked: dict[str, Count] = {}
-        """Text of a question → how often it was put."""
+        """Text of a question → how often it was asked."""
         self.predicted = Count()
         self.marks: dict[tuple[int, str], Known] = {}
-        """Number of a question and ``over``, ``revealed`` or ``away`` → whether it is."""
+        """Number of a question and ``over``, ``revealed`` or ``away`` → its state."""
         self.lost_names: list[str] = []
-        """Names under which somebody may have joined without getting an answer."""
+        """Names of people who may have joined without getting an answer."""
         self.results: list[dict[str, str]] = []
-        """The table of results, once nobody does anything any more."""
-        self.given = 0
+        """The final table of results."""
+        self.question_count = 0
 
     @property
     def acts(self) -> Counter[str]:
-        """What was acknowledged, by the end of its path."""
+        """Count what was acknowledged, by the end of its path."""
         return self.asker.acts
 
     @property
     def id(self) -> str:
-        """As the database has it."""
+        """Return the id that the database has."""
         return self.base.split("/")[2].replace("-", "")
 
     # --- Opening
@@ -87,7 +87,7 @@ class Room:
         await self._learn_keys()
 
     async def joined(self, name: str) -> Participant:
-        """Join the room. When an answer is lost, the name may be taken: try another one."""
+        """Join the room. If an answer is lost, the name may be taken: try another one."""
         person = Person(1000 * self.number + 101 + len(self.people), self.port, self.lane, self.tally, alone=False)
         for again in range(100):
             called = name + " again" * again
@@ -100,7 +100,7 @@ class Room:
         raise ConnectionRefusedError(f"{name} could not join")
 
     async def _learn_keys(self) -> None:
-        """Read from the trainer's page under which number it lists each participant."""
+        """Read from the trainer's page the number of each participant."""
         page = (await self.asker.page(self.http, self.base)).text
         keys = {unescape(name): key for key, name in ROW.findall(page)}
         for person in self.people:
@@ -111,10 +111,10 @@ class Room:
     # --- At work
 
     async def work(self, until: Callable[[], bool]) -> None:
-        """Work until ``until`` holds or enough questions were asked; then ask one more, which everybody answers."""
+        """Work until ``until`` holds or enough questions were asked. Then ask one more, which everybody answers."""
 
         def over() -> bool:
-            return until() or self.given >= QUESTIONS
+            return until() or self.question_count >= QUESTIONS
 
         async with AsyncExitStack() as stack:
             for path in (self.base, self.beamer, self.people[0].base):
@@ -132,7 +132,7 @@ class Room:
             await asyncio.sleep(THINKS)
 
     def _acts(self) -> list[tuple[int, Callable[[], Awaitable[Any]]]]:
-        """Return what a trainer does, each with how often."""
+        """Return a trainer's actions, each with its weight."""
         return [
             (25, self.ask),
             (8, self._planned),
@@ -150,10 +150,14 @@ class Room:
         ]
 
     async def ask(self) -> str:
-        self.given += 1
-        text = f"Question {self.given} of room {self.number}?"
-        choices = [f"{letter}{self.given}" for letter in "abc"]
-        fields = {"ask": text, "choices": "\n".join(["*" + choices[0], *choices[1:]]), "many": str(self.given % 2)}
+        self.question_count += 1
+        text = f"Question {self.question_count} of room {self.number}?"
+        choices = [f"{letter}{self.question_count}" for letter in "abc"]
+        fields = {
+            "ask": text,
+            "choices": "\n".join(["*" + choices[0], *choices[1:]]),
+            "many": str(self.question_count % 2),
+        }
         outcome, _ = await self.asker.post(self.http, f"{self.base}ask/", **fields)
         self.asked.setdefault(text, Count()).note(outcome)
         return outcome
@@ -213,7 +217,7 @@ class Room:
     # --- The end
 
     async def _end_well(self) -> None:
-        """Ask a question that everybody answers, leave a hand up, and let everybody come back by their code."""
+        """Ask a question that everybody answers, leave a hand up, and let everybody join again by their code."""
         await self.asker.until_done(self.ask)
         await self.asker.until_done(lambda: self.people[0].raise_hand(True))
         for person in self.people:
@@ -222,7 +226,7 @@ class Room:
         self.results = self.own_rows((await self.asker.page(self.http, f"{self.base}results.csv")).text)
 
     def own_rows(self, table: str) -> list[dict[str, str]]:
-        """Return the rows of the room's people in a table of results, without what an engine adds: it may be busy."""
+        """Return the rows of the room's people in a table of results, without the engine's columns: it may be busy."""
         names = {name for person in self.people for name in person.name.may}
         rows = [row for row in csv.DictReader(StringIO(table)) if row["participant"] in names]
         return [{name: cell for name, cell in row.items() if name not in OF_ENGINE} for row in rows]

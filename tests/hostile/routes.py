@@ -1,7 +1,7 @@
-"""Every route of the site, as Django's resolver, the API's document and the websockets' router have them.
+"""Every route of the site, from Django's resolver, the API's document and the websockets' router.
 
-A new route is here by itself. What may be said to it follows from the source of its view: each short text there may be
-the name of a field, or a value.
+A new route is included automatically. Its inputs follow from the source of its view: each short text there may be the
+name of a field, or a value.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from urllib.parse import urljoin, urlsplit
 WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,30}")
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 TARGET = re.compile(r"<\w+:(sandbox|room)_id>/<(?:str:)?token>")
-"""The part of a path that is somebody's link."""
+"""The part of a path with somebody's link."""
 METHODS = ("GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND")
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``path`` as Django writes it; ``words``: texts of its view's source; ``usual``: methods that it takes."""
+    """``path`` as Django writes it; ``words``: texts of its view's source; ``usual``: methods that it accepts."""
 
     path: str
     words: tuple[str, ...] = ()
     usual: tuple[str, ...] = ("POST", "GET")
     fields: tuple[str, ...] = field(default=())
-    """Of a body or a query, where a document names them."""
+    """Fields of a body or a query, from a document."""
     socket: bool = False
 
     @property
@@ -42,25 +42,25 @@ class Route:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Fits the paths of this route; its groups are the parameters."""
+        """Match the paths of this route. The groups are the parameters."""
         pieces = re.split(r"<[^>]+>", self.path)
         return re.compile("/" + "([^/]+)".join(map(re.escape, pieces)))
 
 
 @cache
 def routes() -> tuple[Route, ...]:
-    """Django has to be set up."""
+    """Return all routes. Django must be set up."""
     from django.urls import get_resolver
 
     from sandbox.routing import websocket_urlpatterns
 
     documented = _documented()
-    found = []
+    results = []
     for path, view in _walk(get_resolver().url_patterns):
         known = documented.get(PARAMETER.sub(r"{\1}", f"/{path}"))
-        found.append(Route(path, _words(view), *known) if known else Route(path, _words(view)))
+        results.append(Route(path, _words(view), *known) if known else Route(path, _words(view)))
     sockets = [Route(str(one.pattern), _words(one.callback), ("GET",), (), True) for one in websocket_urlpatterns]
-    return (*found, *sockets)
+    return (*results, *sockets)
 
 
 def _walk(patterns: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -73,23 +73,23 @@ def _walk(patterns: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def _documented() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Path of the API's document → methods, and names of parameters and of a body's properties."""
+    """Return path of the API's document → methods, and names of parameters and of a body's properties."""
     from sandbox.web.api.routes import api
 
     document = api.get_openapi_schema()
-    found = {}
+    results = {}
     for path, methods in document["paths"].items():
-        names = [given["name"] for one in methods.values() for given in one.get("parameters", ())]
+        names = [parameter["name"] for one in methods.values() for parameter in one.get("parameters", ())]
         for one in methods.values():
             for kind in one.get("requestBody", {}).get("content", {}).values():
                 shape = document["components"]["schemas"].get(kind["schema"].get("$ref", "").rpartition("/")[2], {})
                 names += shape.get("properties", {})
-        found[path] = tuple(method.upper() for method in methods), tuple(names)
-    return found
+        results[path] = tuple(method.upper() for method in methods), tuple(names)
+    return results
 
 
 def _words(view: Any) -> tuple[str, ...]:
-    """Short texts of the module of a view, and of the site's modules that it uses."""
+    """Return short texts of a view's module, and of the site's modules that it uses."""
     inner = inspect.unwrap(getattr(view, "func", view))
     module = inspect.getmodule(inner)
     return _of_module(module) if module is not None and module.__name__.startswith("sandbox.") else ()
@@ -108,15 +108,15 @@ def _of_module(module: ModuleType) -> tuple[str, ...]:
 @cache
 def _texts(module: ModuleType) -> tuple[str, ...]:
     tree = ast.parse(inspect.getsource(module))
-    found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    return tuple(dict.fromkeys(text for text in found if WORD.fullmatch(text)))
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return tuple(dict.fromkeys(text for text in texts if WORD.fullmatch(text)))
 
 
 Form = dict[str, str]
 
 
 class Forms(HTMLParser):
-    """The forms of a page: where they are sent, as it stands there → their fields as they would be sent."""
+    """Read the forms of a page: target, as written there → their fields as they would be sent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -125,19 +125,19 @@ class Forms(HTMLParser):
         self.select = self.area = ""
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attributes}
-        where = given.get("hx-post") or given.get("hx-get") or given.get("action") or given.get("formaction") or ""
+        values = {name: value or "" for name, value in attributes}
+        where = values.get("hx-post") or values.get("hx-get") or values.get("action") or values.get("formaction") or ""
         if tag == "form":
             self.within = self.forms.setdefault(where, {})
         elif where:
-            self.forms.setdefault(where, {}).update({**(self.within or {}), **_values(given.get("hx-vals", ""))})
-        name = given.get("name", "")
+            self.forms.setdefault(where, {}).update({**(self.within or {}), **_values(values.get("hx-vals", ""))})
+        name = values.get("name", "")
         if self.within is None or (tag == "option" and not self.select):
             return
-        if tag == "option" and ("selected" in given or not self.within.get(self.select)):
-            self.within[self.select] = given.get("value", "")
+        if tag == "option" and ("selected" in values or not self.within.get(self.select)):
+            self.within[self.select] = values.get("value", "")
         elif name and tag in ("input", "select", "textarea", "button"):
-            self.within.setdefault(name, given.get("value", ""))
+            self.within.setdefault(name, values.get("value", ""))
         self.select = name if tag == "select" else self.select
         self.area = name if tag == "textarea" else self.area
 
@@ -152,19 +152,19 @@ class Forms(HTMLParser):
 
 
 def _values(text: str) -> Form:
-    """Of an attribute ``hx-vals``."""
+    """Read an attribute ``hx-vals``."""
     try:
-        return {name: str(given) for name, given in json.loads(text).items()}
+        return {name: str(value) for name, value in json.loads(text).items()}
     except ValueError:
         return {}
 
 
 def forms_of(page: str, address: str, known: Iterable[Route]) -> Iterator[tuple[Route, list[str], Form]]:
-    """Route, parameters and fields of each form and button of the page at a path."""
+    """Yield route, parameters and fields of each form and button of the page at a path."""
     reader = Forms()
     reader.feed(page)
     for where, form in reader.forms.items():
         path = urlsplit(urljoin(address, where)).path if where else ""
         for route in known:
-            if path and (found := route.pattern.fullmatch(path)):
-                yield route, list(found.groups()), form
+            if path and (match := route.pattern.fullmatch(path)):
+                yield route, list(match.groups()), form

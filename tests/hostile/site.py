@@ -1,4 +1,4 @@
-"""The real server in a process of its own, with all that it starts: what they use, and how they end."""
+"""The real server in a separate process, with its children: their resource use, and how they end."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SAMPLE_SECONDS, LOOK_SECONDS = 2.0, 0.25
 
 
 def command(port: int) -> list[str]:
-    """How a server is started; all harnesses start theirs by this."""
+    """Return the command that starts a server, in all harnesses."""
     return [sys.executable, "-m", "sandbox.server", "--port", str(port)]
 
 
 def prepare(directory: Path, **settings: str) -> dict[str, str]:
-    """A database and static files in ``directory``, and the environment of a server that uses them.
+    """Create a database and static files in ``directory``. Return the environment of a server that uses them.
 
-    ``settings``: variables of the environment that are to be otherwise.
+    ``settings``: environment variables that override the others.
     """
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "sandbox.settings",
@@ -47,7 +47,7 @@ def prepare(directory: Path, **settings: str) -> dict[str, str]:
 
 
 def end_in_order() -> None:
-    """SIGTERM ends the servers with their harness, whatever its threads wait for."""
+    """On SIGTERM, end the servers and then the harness, whatever its threads wait for."""
     signal.signal(signal.SIGTERM, lambda number, frame: _give_up())
 
 
@@ -58,7 +58,7 @@ def _give_up() -> None:
 
 
 def wait_until(holds: Callable[[], object], seconds: float) -> bool:
-    """Whether ``holds`` came true. Only to tell what hangs from what does not: ``seconds`` are generous."""
+    """Return True once ``holds`` is true. ``seconds`` is generous: it only detects what hangs."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -69,7 +69,7 @@ def wait_until(holds: Callable[[], object], seconds: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the server and its children use at one moment. Bytes are proportional: shared pages count once."""
+    """Resource use of the server and its children at one moment. Bytes are proportional: shared pages count once."""
 
     at: float
     size: int
@@ -78,10 +78,10 @@ class Sample:
 
 
 class Site:
-    """A server on a free port. Its whole session is known by the first process, also what outlives that one."""
+    """A server on a free port. The first process identifies the session, including processes that outlive it."""
 
     def __init__(self, directory: Path, environment: dict[str, str], cap: int = 4 << 30) -> None:
-        """Above ``cap`` bytes all of it is killed, and ``overrun`` holds the bytes: the machine has other users."""
+        """Above ``cap`` bytes, kill everything and set ``overrun`` to the bytes: the machine has other users."""
         self.directory, self.environment, self.cap = directory, environment, cap
         self.process: subprocess.Popen[bytes] | None = None
         self.samples: list[Sample] = []
@@ -100,7 +100,7 @@ class Site:
         return (self.directory / "server.log").read_text(errors="replace")
 
     def start(self) -> None:
-        """Returns as soon as the port is open."""
+        """Start the server. Return as soon as the port is open."""
         with (self.directory / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
                 command(self.port), cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
@@ -117,17 +117,17 @@ class Site:
         return self.process is not None and self.process.poll() is None
 
     def children(self) -> list[int]:
-        """Processes that the server has started, directly or not, and that still run."""
+        """Return the server's running descendants."""
         return [pid for pid in family(self.pid) if pid != self.pid]
 
     def kill(self) -> None:
-        """``kill -9`` of the serving process alone; its children are on their own."""
+        """Send ``kill -9`` to the serving process alone, not to its children."""
         assert self.process, "the server is not running"
         self.process.kill()
         self.process.wait()
 
     def stop(self, seconds: float = 15) -> bool:
-        """SIGTERM; whether everything ended by itself within ``seconds``."""
+        """Send SIGTERM. Return True if everything ended by itself within ``seconds``."""
         assert self.process, "the server is not running"
         self.process.terminate()
         ended = wait_until(lambda: not self.alive() and not self.children(), seconds)
@@ -135,21 +135,21 @@ class Site:
         return ended
 
     def end(self) -> None:
-        """Nothing of the server is left."""
+        """End everything that the server started."""
         if self.process is not None:
             end_family(self.pid)
             self.process.wait()
 
     def cpu_seconds(self) -> float:
-        """CPU time so far of all that runs now."""
+        """Return the CPU time so far of all running processes."""
         return sum(_cpu(pid) for pid in family(self.pid))
 
     def memory(self) -> int:
-        """Bytes of all that runs now; shared pages count once."""
+        """Return the bytes of all running processes. Shared pages count once."""
         return sum(map(_proportional, family(self.pid)))
 
     def calms_down(self, seconds: float) -> bool:
-        """Whether a second comes in which next to no processor is used: others may leave an endless loop a share."""
+        """Return True after a second with hardly any CPU use: on a busy machine an endless loop still uses some."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.alive():
             before = self.cpu_seconds()
@@ -160,7 +160,7 @@ class Site:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Samples are taken, and the cap is kept."""
+        """Take samples, and enforce the cap."""
         over = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(over,), daemon=True)
         watcher.start()
@@ -184,18 +184,18 @@ class Site:
 
 
 def family(leader: int) -> list[int]:
-    """Processes of the session that ``leader`` began, itself included, without those that have ended."""
-    found = []
+    """Return the processes of the session of ``leader``, itself included, without those that have ended."""
+    results = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             fields = _read(f"/proc/{entry}/stat").rpartition(")")[2].split()
             if fields and fields[0] != "Z" and int(fields[3]) == leader:
-                found.append(int(entry))
-    return sorted(found)
+                results.append(int(entry))
+    return sorted(results)
 
 
 def _read(path: str) -> str:
-    """Empty for a process that has ended meanwhile."""
+    """Return "" for a process that has ended meanwhile."""
     try:
         return Path(path).read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -203,8 +203,8 @@ def _read(path: str) -> str:
 
 
 def _proportional(pid: int) -> int:
-    found = [line.split()[1] for line in _read(f"/proc/{pid}/smaps_rollup").splitlines() if line.startswith("Pss:")]
-    return int(found[0]) * 1024 if found else 0
+    sizes = [line.split()[1] for line in _read(f"/proc/{pid}/smaps_rollup").splitlines() if line.startswith("Pss:")]
+    return int(sizes[0]) * 1024 if sizes else 0
 
 
 def _resident(pid: int) -> int:

@@ -1,4 +1,4 @@
-"""One hostile client, with whatever sockets an act needs. What comes back is counted here, and judged elsewhere."""
+"""One hostile client, with the sockets its act needs. It counts the answers; they are judged elsewhere."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Manifest = dict[str, Any]
 
 
 class Stranger:
-    """At one address; ``pool`` holds the sandboxes that strangers share."""
+    """A stranger at one address. ``pool`` holds the sandboxes that strangers share."""
 
     def __init__(self, port: int, address: str, drawn: random.Random, pool: list[str]) -> None:
         self.port, self.address, self.random, self.pool = port, address, drawn, pool
-        self.seen: Counter[str] = Counter()
+        self.answers: Counter[str] = Counter()
         self.wrong: list[str] = []
-        """The first words of answers that nobody should get."""
+        """The beginnings of answers that nobody should get."""
         self.http = Connection(port, address, timeout=60)
         self.open: list[asyncio.StreamWriter] = []
 
     def note(self, answer: Answer) -> Answer:
-        self.seen[word_for(answer.status)] += 1
+        self.answers[word_for(answer.status)] += 1
         unexplained = answer.status == 503 and len(answer.text.split()) < 4
         if unexplained:
-            self.seen["503 without words"] += 1
+            self.answers["503 without words"] += 1
         if (answer.status >= 500 and answer.status != 503) or unexplained:
             self.wrong.append(f"{answer.status} {answer.text[:200]}")
         return answer
@@ -41,7 +41,7 @@ class Stranger:
         return self.note(await self.http.get(path))
 
     async def sandbox(self) -> str:
-        """A sandbox of the strangers' own; one that they have, when they may not make more."""
+        """Create a sandbox for the strangers, or return an existing one if they may not create more."""
         answer = self.note(await self.http.post("/new/"))
         if answer.status == 302:
             self.pool.append(answer.headers["location"])
@@ -55,7 +55,7 @@ class Stranger:
         return await self.post(f"{base}apply/", manifests=yaml(manifests))
 
     async def raw(self, window: int = 0) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection of whatever kind; with ``window`` bytes at most on their way to it."""
+        """Open a raw connection; ``window``: most bytes on their way to it."""
         if window:
             plain = socket.socket()
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
@@ -69,7 +69,7 @@ class Stranger:
         return streams
 
     async def line(self, base: str) -> Line:
-        """A live line that nobody reads."""
+        """Open a live line that nobody reads."""
         line = Line(self.port, base, self.address)
         await line.open(says=False)
         self.open.append(line.writer)

@@ -1,4 +1,4 @@
-"""What strangers send their inputs to: a sandbox and a room of theirs, and a place in the room that is at work."""
+"""Targets of strangers' inputs: a sandbox and a room of theirs, and a place in the room in use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.hostile.routes import PARAMETER, TARGET, Route
 from tests.hostile.wire import Answer, Connection
 
 INPUTS, IN_ROOM = 150, 100
-"""Of a sandbox, and of a room, until a new one takes its place: what an engine replays stays short."""
+"""Inputs to a sandbox and to a room before a new one replaces it: this keeps replays short."""
 GONE = (404, 409, 410, 423)
 NEW = "/api/v1/sandboxes"
 URLENCODED = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -41,14 +41,14 @@ COMMANDS = [{"kind": "apply", "manifests": CLUSTER}, {"kind": "pod"}, *[{"kind":
 
 
 class Targets:
-    """One stranger's: ``names`` maps what stands in braces in an input to what it means at present."""
+    """One stranger's targets. ``names`` maps the names in braces of an input to their present values."""
 
     def __init__(self, port: int, number: int, running: Callable[[], Room], patience: float) -> None:
-        """``patience``: seconds until what is not answered hangs."""
+        """``patience``: seconds until an unanswered request counts as hanging."""
         self.http = Connection(port, f"127.0.30.{1 + number}", patience)
         self.running = running
         self.names: dict[str, str] = {}
-        self.in_sandbox = self.in_room = self.made = 0
+        self.in_sandbox = self.in_room = self.sandbox_count = 0
         self.guest_of: Room | None = None
 
     async def renew(self) -> None:
@@ -65,9 +65,9 @@ class Targets:
             await self._join()
 
     async def _new_sandbox(self) -> None:
-        """Make a sandbox by the API, of a scenario, or of a lesson, in turn."""
-        self.in_sandbox, self.made = 0, self.made + 1
-        if form := FORMS[self.made % len(FORMS)]:
+        """Create a sandbox: by the API, from a scenario, or from a lesson, in turn."""
+        self.in_sandbox, self.sandbox_count = 0, self.sandbox_count + 1
+        if form := FORMS[self.sandbox_count % len(FORMS)]:
             path = (await self._done("POST", "/new/", form, URLENCODED)).headers["location"]
         else:
             body = json.dumps({"title": f"<{oddities.MARK}>", "commands": COMMANDS}).encode()
@@ -85,7 +85,7 @@ class Targets:
         base = answer.headers["hx-redirect"]
         page = (await self._done("GET", base)).text
         beamer, code = BEAMER.search(page), ROOM_CODE.search(page)
-        assert beamer, "the trainer's page lacks the beamer's link"
+        assert beamer, "the trainer's page lacks the projector's link"
         assert code, "the trainer's page lacks the code"
         self.names |= {"trainer": _link(base), "beamer": _link(beamer[1]), "code": code[1]}
         joined = await self._done("POST", "/join/", f"code={self.names['code']}&name=Ada".encode(), FORM)
@@ -98,7 +98,7 @@ class Targets:
         self.names["swapped"] = f"{self.names['trainer'].split('/')[0]}/{self.names['edit'].split('/')[1]}"
 
     async def _join(self) -> None:
-        """Join the room at work as a guest, whose acts nobody records."""
+        """Join the room in use as a guest, whose acts are not recorded."""
         room = self.guest_of = self.running()
         joined = await self.http.post("/join/", code=room.code, name=f"Guest {self.http.address}")
         path = joined.headers.get("hx-redirect", "")
@@ -113,11 +113,11 @@ class Targets:
         assert answer.status < 400, f"{method} {path[:20]} was answered {answer.status} {answer.text[:300]}"
         return answer
 
-    def saw(self, given: Any, status: int) -> None:
-        """Count the inputs; one that is answered as if its target were gone counts for ten."""
+    def saw(self, item: Any, status: int) -> None:
+        """Count the inputs. One answered as if its target were gone counts for ten."""
         used = 1 if status not in GONE else 10
-        self.in_sandbox += used * ("{edit}" in given.path)
-        self.in_room += used * ("{trainer}" in given.path or "{participant}" in given.path)
+        self.in_sandbox += used * ("{edit}" in item.path)
+        self.in_room += used * ("{trainer}" in item.path or "{participant}" in item.path)
 
     def filled(self, path: str) -> str:
         for name, meant in self.names.items():
@@ -131,7 +131,7 @@ class Targets:
         return body
 
     def pages(self, route: Route) -> Iterator[str]:
-        """Return the paths at which a route can be looked at, with ``x`` for each further parameter."""
+        """Yield the paths of pages of a route, with ``x`` for each further parameter."""
         whose = {"sandbox": ("edit",), "room": ("trainer", "participant", "beamer")}
         target = TARGET.search(route.path)
         for link in whose[target[1]] if target else ("",):
@@ -141,5 +141,5 @@ class Targets:
 
 
 def _link(path: str) -> str:
-    """``id/token`` of the path of a page of a room, or of a sandbox."""
+    """Return ``id/token`` of the path of a page of a room, or of a sandbox."""
     return "/".join(path.split("/")[2:4])

@@ -1,4 +1,4 @@
-"""Visitors beside strangers who do their worst, in short; ``make hostile`` does it at length and looks at speed."""
+"""Visitors beside strangers who do their worst, in short; ``make hostile`` runs longer and checks speed."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_all_pages_are_level_after_a_burst(tmp_path: Path, environment: dict[str
 
 
 GOOD, BROKEN = Click(0, 204, 0.01, 0.02), Click(0, 0, 30, None)
-STRANGERS = {"an act": {"times": 1, "seen": {}, "wrong": []}}
+STRANGERS = {"an act": {"times": 1, "answers": {}, "wrong": []}}
 
 
 @pytest.mark.parametrize(
-    ("told", "report"),
+    ("message", "report"),
     [
         ("", Report(Plan(), [GOOD], [GOOD], acts=STRANGERS)),
         ("the server ended under attack", Report(Plan(), died=True)),
@@ -47,11 +47,11 @@ STRANGERS = {"an act": {"times": 1, "seen": {}, "wrong": []}}
         ("1 visitors' pages stayed behind", Report(Plan(), behind=1, acts=STRANGERS)),
         ("still at work", Report(Plan(), calm=False, acts=STRANGERS)),
         ("SIGTERM", Report(Plan(), ended=False, acts=STRANGERS)),
-        ("an act: 500", Report(Plan(), acts={"an act": {"times": 1, "seen": {}, "wrong": ["500 oh"]}})),
+        ("an act: 500", Report(Plan(), acts={"an act": {"times": 1, "answers": {}, "wrong": ["500 oh"]}})),
         ("the strangers broke down", Report(Plan())),
     ],
 )
-def test_a_report_tells_what_must_not_be(told: str, report: Report) -> None:
-    found = failures(report)
-    assert len(found) == bool(told)
-    assert told in "".join(found)
+def test_a_report_lists_the_failures(message: str, report: Report) -> None:
+    problems = failures(report)
+    assert len(problems) == bool(message)
+    assert message in "".join(problems)

@@ -19,12 +19,12 @@ HTML = {"content-type": "text/html; charset=utf-8"}
 
 
 @pytest.mark.slow
-def test_no_input_breaks_the_site_or_loses_what_others_did(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_no_input_breaks_the_site_or_loses_other_peoples_work(tmp_path: Path, environment: dict[str, str]) -> None:
     report = inputs.run(SHORT, tmp_path, environment)
     assert report.wrong == []
-    assert report.seen.sent == SHORT.count
-    assert {route.path or "ws/" for route in routes() if route.socket} <= set(report.seen.routes)
-    assert {route.path for route in routes() if not route.socket} <= set(report.seen.routes)
+    assert report.answers.sent == SHORT.count
+    assert {route.path or "ws/" for route in routes() if route.socket} <= set(report.answers.routes)
+    assert {route.path for route in routes() if not route.socket} <= set(report.answers.routes)
     assert report.clicks
     assert report.tally.answered
     assert {"open", "join", "take", "ask", "answer", "hand"} <= set(report.tally.acts)
@@ -40,10 +40,10 @@ def test_every_route_has_its_turn_and_the_same_seed_draws_the_same() -> None:
     )
     assert first == second
     assert first != [Drawer(2, known, {}, {}).input(number) for number in range(len(first))]
-    assert [given.route for given in first[: len(known)]] == [route.path or "ws/" * route.socket for route in known]
+    assert [item.route for item in first[: len(known)]] == [route.path or "ws/" * route.socket for route in known]
 
 
-def test_fields_of_the_api_stand_in_its_document() -> None:
+def test_fields_of_the_api_are_in_its_document() -> None:
     of_path = {route.path: route for route in routes()}
     assert of_path["api/v1/sandboxes"].usual == ("POST",)
     assert {"scenario", "seed", "commands"} <= set(of_path["api/v1/sandboxes"].fields)
@@ -67,7 +67,7 @@ def test_forms_of_a_page_lead_to_their_routes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "answer"),
+    ("message", "answer"),
     [
         ("", Answer(200, HTML, b"&lt;h0st1le&gt;")),
         ("", Answer(422, {"content-type": "application/json"}, b'"<h0st1le>"')),
@@ -83,15 +83,15 @@ def test_forms_of_a_page_lead_to_their_routes() -> None:
         ("no content type", Answer(200, {}, b"x")),
     ],
 )
-def test_an_answer_that_must_not_be_is_found(told: str, answer: Answer) -> None:
-    assert bool(judged(answer)) == bool(told)
-    assert told in judged(answer)
+def test_a_forbidden_answer_is_detected(message: str, answer: Answer) -> None:
+    assert bool(judged(answer)) == bool(message)
+    assert message in judged(answer)
 
 
-def test_an_error_in_the_log_is_found() -> None:
+def test_an_error_in_the_log_is_detected() -> None:
     calm = "2026-01-01 10:00:00,000 INFO sandbox: a stranger sent ERROR\n"
     error = "2026-01-01 10:00:00,000 ERROR sandbox: a command broke down\n"
     assert list(inputs.errors_in(calm)) == []
     trace = "Traceback (most recent call last):\n  File x\n"
-    found = list(inputs.errors_in(f"{calm}{error}{trace}{calm}{error}"))
-    assert [("a command broke down" in text, "File x" in text) for text in found] == [(True, True), (True, False)]
+    results = list(inputs.errors_in(f"{calm}{error}{trace}{calm}{error}"))
+    assert [("a command broke down" in text, "File x" in text) for text in results] == [(True, True), (True, False)]

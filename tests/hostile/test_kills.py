@@ -1,4 +1,4 @@
-"""What was answered survives ``kill -9`` under load, in short; ``make hostile`` kills a thousand times."""
+"""Answered commands survive ``kill -9`` under load, in short; ``make hostile`` kills a thousand times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_nothing_answered_is_lost_or_doubled_when_the_server_is_killed(
 PARENT = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
 
 
-def test_what_a_killed_server_had_started_is_found_and_ended() -> None:
+def test_processes_of_a_killed_server_are_detected_and_ended() -> None:
     server = subprocess.Popen([sys.executable, "-c", PARENT], start_new_session=True)
     assert wait_until(lambda: len(family(server.pid)) == 2, 30)
     server.kill()
@@ -49,11 +49,11 @@ def test_what_a_killed_server_had_started_is_found_and_ended() -> None:
     [
         pytest.param({"commands": LOG.commands[1:]}, id="the first record is missing"),
         pytest.param({"commands": LOG.commands[:1]}, id="the last record is missing"),
-        pytest.param({"commands": (LOG.commands[0], *LOG.commands)}, id="a place is taken twice"),
-        pytest.param({"head": 3}, id="the head lies beyond the log"),
+        pytest.param({"commands": (LOG.commands[0], *LOG.commands)}, id="a number is used twice"),
+        pytest.param({"head": 3}, id="the head is beyond the log"),
     ],
 )
-def test_a_log_with_a_gap_is_found(changes: dict[str, object]) -> None:
+def test_a_log_with_a_gap_is_detected(changes: dict[str, object]) -> None:
     assert gaps([LOG]) == []
     assert len(gaps([dataclasses.replace(LOG, **changes)])) == 1
 
@@ -62,17 +62,17 @@ def test_a_log_with_a_gap_is_found(changes: dict[str, object]) -> None:
     ("outcomes", "wrong"),
     [
         pytest.param(KNOWN, 0, id="all were answered"),
-        pytest.param(KNOWN | {"p-2": UNKNOWN, "p-3": UNKNOWN}, 0, id="nobody knows of two"),
-        pytest.param(KNOWN | {"p-3": ANSWERED}, 1, id="one that was answered is lost"),
-        pytest.param(KNOWN | {"p-2": REFUSED}, 1, id="one that was refused is there"),
-        pytest.param({"p-1": ANSWERED}, 1, id="one is there that nobody gave"),
+        pytest.param(KNOWN | {"p-2": UNKNOWN, "p-3": UNKNOWN}, 0, id="two are unknown"),
+        pytest.param(KNOWN | {"p-3": ANSWERED}, 1, id="an answered one is lost"),
+        pytest.param(KNOWN | {"p-2": REFUSED}, 1, id="a refused one is in the log"),
+        pytest.param({"p-1": ANSWERED}, 1, id="one is in the log that nobody sent"),
     ],
 )
-def test_a_log_is_held_against_what_clients_know(outcomes: dict[str, str], wrong: int) -> None:
+def test_a_log_is_compared_with_what_clients_know(outcomes: dict[str, str], wrong: int) -> None:
     assert len(misplaced(outcomes, [LOG])) == wrong
 
 
-def test_a_command_that_is_there_twice_is_found() -> None:
+def test_a_doubled_command_is_detected() -> None:
     assert len(misplaced(KNOWN, [LOG, dataclasses.replace(LOG, sandbox="b")])) == 2
 
 

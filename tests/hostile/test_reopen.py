@@ -1,4 +1,4 @@
-"""A sandbox opens again in a fresh process as it was, whatever was done in it; ``make hostile`` has more."""
+"""A fresh process opens a sandbox as it was, whatever was done in it; ``make hostile`` has more."""
 
 from __future__ import annotations
 

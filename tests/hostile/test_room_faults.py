@@ -1,4 +1,4 @@
-"""What a room's database lost, doubled or changed is found."""
+"""The check reports what a room's database lost, doubled or changed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROWS = RoomRows(
 
 @pytest.fixture
 def room() -> Room:
-    """One in which Ada answered, got one step and raised her hand; whether the room is frozen, nobody knows."""
+    """Return a room in which Ada answered, got a step and raised her hand. Whether it is frozen is unknown."""
     room = Room(0, 1, 0, Tally())
     room.base = f"/w/{ID}/trainer/"
     room.frozen.note(True, UNKNOWN)
@@ -67,33 +67,33 @@ def _room(name: str, value: Any) -> Callable[[RoomRows], None]:
     "change",
     [
         pytest.param(lambda rows: rows.participants.pop(0), id="somebody is missing"),
-        pytest.param(lambda rows: rows.participants.append({**ADA, "token_hash": "x"}), id="a name is there twice"),
+        pytest.param(lambda rows: rows.participants.append({**ADA, "token_hash": "x"}), id="a name is doubled"),
         pytest.param(_set("participants", "name", "Eve"), id="somebody has another name"),
         pytest.param(_set("participants", "hand", None), id="a hand is down"),
-        pytest.param(_set("participants", "removed", "now"), id="somebody was taken out"),
+        pytest.param(_set("participants", "removed", "now"), id="somebody was removed"),
         pytest.param(_set("participants", "key", "x"), id="help is allowed"),
         pytest.param(lambda rows: rows.seats.append({**rows.seats[0], "number": 2}), id="a seat too many"),
         pytest.param(_set("seats", "sandbox_id", None), id="a sandbox is lost"),
         pytest.param(lambda rows: rows.questions.pop(), id="a question is lost"),
-        pytest.param(lambda rows: rows.questions.append({**QUESTION, "number": 2}), id="a question is there twice"),
+        pytest.param(lambda rows: rows.questions.append({**QUESTION, "number": 2}), id="a question is doubled"),
         pytest.param(lambda rows: rows.questions.append({**QUESTION, "number": 3}), id="a number was left out"),
-        pytest.param(_set("questions", "revealed", None), id="what was revealed is hidden"),
+        pytest.param(_set("questions", "revealed", None), id="an answer that was revealed is hidden"),
         pytest.param(_set("questions", "away", 1), id="a question was put away"),
         pytest.param(lambda rows: rows.answers.pop(), id="an answer is lost"),
-        pytest.param(lambda rows: rows.answers.append(rows.answers[0]), id="an answer is there twice"),
-        pytest.param(_set("answers", "chosen", '["b"]'), id="an answer is another one"),
-        pytest.param(_room("eyes", 0), id="a switch went back"),
+        pytest.param(lambda rows: rows.answers.append(rows.answers[0]), id="an answer is doubled"),
+        pytest.param(_set("answers", "chosen", '["b"]'), id="an answer has changed"),
+        pytest.param(_room("eyes", 0), id="a switch has changed back"),
         pytest.param(_room("timer_ends", "now"), id="a timer runs"),
         pytest.param(_room("closed", "now"), id="the room is closed"),
     ],
 )
-def test_a_room_that_lost_or_changed_something_is_found(room: Room, change: Callable[[RoomRows], Any]) -> None:
+def test_a_room_that_lost_or_changed_something_is_detected(room: Room, change: Callable[[RoomRows], Any]) -> None:
     rows = copy.deepcopy(ROWS)
     change(rows)
     assert faults(room, {ID: rows}, LOGS) != []
 
 
-def test_a_room_a_sandbox_or_a_step_that_is_missing_is_found(room: Room) -> None:
+def test_a_missing_room_sandbox_or_step_is_detected(room: Room) -> None:
     assert faults(room, {}, LOGS) == ["room 0 is lost"]
     assert len(faults(room, {ID: ROWS}, {})) == 2
     empty = {BOX: Log(BOX, 42, "null", "v1.34", 0, 0, ())}

@@ -1,4 +1,4 @@
-"""Ordinary visitors: each steps once a second in a sandbox of their own and reads what the live line sends."""
+"""Ordinary visitors: each steps once a second in their own sandbox and reads its live line."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SCENARIOS = (
     "rolling-update-then-scale-down",
 )
 LONG = 150
-"""Commands after which a visitor begins again: the hundredth minute is to cost as much as the first."""
+"""Commands before a visitor starts again: the hundredth minute should cost as much as the first."""
 
 WORDS = {0: "broken", 409: "409 at work", 422: "422 refused", 429: "429 too often", 503: "503 busy"}
-"""Statuses that mean something of their own."""
+"""Statuses with their own words."""
 
 Fields = dict[str, str]
 MOVES: tuple[tuple[int, str, Callable[[int], Fields]], ...] = (
@@ -36,14 +36,14 @@ MOVES: tuple[tuple[int, str, Callable[[int], Fields]], ...] = (
     (1, "do/settle/", lambda turn: {}),
     (5, "apply/", lambda turn: {"manifests": yaml([make_pod(f"visitor-{turn}").cpu("50m").obj()])}),
 )
-"""How often, path, and fields of the form."""
+"""Weight, path, and fields of the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """Seconds count from when the click was due, so that a server which falls behind cannot hide it.
+    """One click. Seconds count from when it was due, so a server that falls behind cannot hide it.
 
-    ``status`` 0: the connection broke. ``shown`` None: nothing new came. ``late``: something was new, and a second
+    ``status`` 0: the connection broke. ``shown`` None: no update came. ``late``: there was an update, and a second
     after the answer the page did not show it.
     """
 
@@ -61,14 +61,14 @@ class Crowd:
     clicks: list[Click] = field(default_factory=list)
 
     async def play(self, seconds: int) -> list[Click]:
-        """Everybody clicks once a second, evenly spread over it; the clicks of these ``seconds``."""
+        """Let everybody click once a second, evenly spread. Return the clicks of these ``seconds``."""
         start, before = time.monotonic() + 0.1, len(self.clicks)
         turns = (visitor.play(start + visitor.number / len(self.visitors), seconds, self) for visitor in self.visitors)
         await asyncio.gather(*turns)
         return self.clicks[before:]
 
     async def behind(self) -> int:
-        """How many pages do not show the present state."""
+        """Return how many pages do not show the present state."""
         return sum(await asyncio.gather(*(visitor.is_behind() for visitor in self.visitors)))
 
     @property
@@ -85,7 +85,7 @@ class Visitor:
     def __init__(self, number: int, port: int, address: str, seed: int) -> None:
         self.number, self.turn, self.commands = number, 0, 0
         self.random = random.Random(f"visitor {number} of {seed}")
-        # Longer than anything that is still an answer: what takes this long hangs.
+        # Longer than any acceptable answer takes: this hangs.
         self.http = Connection(port, address, timeout=30)
 
     async def enter(self) -> None:
@@ -136,7 +136,7 @@ class Visitor:
 
 
 async def gather(people: int, port: int, addresses: Iterable[str], seed: int = 1) -> Crowd:
-    """``people`` visitors from ``addresses`` in turn: one for all is a class behind one router."""
+    """Create ``people`` visitors at ``addresses`` in turn: one address for all is a class behind one router."""
     places = list(addresses)
     visitors = [Visitor(number, port, places[number % len(places)], seed) for number in range(people)]
     for visitor in visitors:
@@ -145,16 +145,16 @@ async def gather(people: int, port: int, addresses: Iterable[str], seed: int = 1
 
 
 def percentile(values: Iterable[float], percent: int) -> float:
-    """0.0 of nothing."""
+    """Return the percentile; 0.0 of nothing."""
     ranked = sorted(values)
     return ranked[min(len(ranked) * percent // 100, len(ranked) - 1)] if ranked else 0.0
 
 
 def statuses(clicks: Iterable[Click]) -> dict[str, int]:
-    """What visitors were answered, in the order of the words."""
+    """Count the visitors' answers, in the order of the words."""
     return dict(sorted(Counter(word_for(click.status) for click in clicks).items()))
 
 
 def word_for(status: int) -> str:
-    """The class of a status; those which mean something of their own stand apart."""
+    """Return the class of a status. Special ones have their own word."""
     return WORDS.get(status, f"{status // 100}xx")

@@ -1,4 +1,4 @@
-"""HTTP and the live line over plain sockets, from any loopback address: fit for hundreds of clients in one process."""
+"""HTTP and the live line over plain sockets, from any loopback address, for hundreds of clients in one process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from sandbox.panels import PANELS
 
 BROKEN = (OSError, EOFError, asyncio.LimitOverrunError)
-"""How a connection ends that the other side cuts off, or that takes too long."""
+"""Exceptions of a connection that the other side cuts off, or that takes too long."""
 ALWAYS = "toolbar ribbon sentence queues bindings faults cluster inspector timeline status"
 LARGEST = 1 << 24
 OPENING_SECONDS = 300
@@ -26,7 +26,7 @@ PANEL = re.compile(r'(?=<section id="panel-([a-z]+)")')
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Header names are in small letters."""
+    """An HTTP answer. Header names are lower case."""
 
     status: int
     headers: dict[str, str]
@@ -52,7 +52,7 @@ class Connection:
         return await self.ask("POST", path, urlencode(fields).encode(), form)
 
     async def ask(self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
-        """Raises one of ``BROKEN``."""
+        """Send a request. Raise one of ``BROKEN``."""
         try:
             async with asyncio.timeout(self.timeout):
                 if self.streams is None or self.streams[0].at_eof():
@@ -86,7 +86,7 @@ def head(method: str, path: str, port: int, headers: dict[str, str]) -> bytes:
 
 
 async def read_answer(reader: asyncio.StreamReader, bodiless: bool = False) -> Answer:
-    """``bodiless``: it was asked with HEAD, and its length is that of an answer to GET."""
+    """Read an answer. ``bodiless``: the request was HEAD, so the length is that of an answer to GET."""
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     if first.split()[1] == "100":
         return await read_answer(reader, bodiless)
@@ -118,7 +118,7 @@ class Line:
         self.panels: dict[str, str] = {}
         self.received = self.reconnects = 0
         self.news = asyncio.Event()
-        """Set with every status panel that comes."""
+        """Set by every status panel that arrives."""
         self.closed = False
 
     async def __aenter__(self) -> Line:
@@ -135,7 +135,7 @@ class Line:
         self.writer.transport.abort()
 
     async def open(self, *, says: bool = True) -> None:
-        """Connect, and say what is looked at: as a page whose tab follows the stage. Raises one of ``BROKEN``."""
+        """Connect, and send the view: as a page whose tab follows the stage. Raise one of ``BROKEN``."""
         async with asyncio.timeout(60):
             self.reader, self.writer = await opened(self.port, self.address)
             try:
@@ -156,7 +156,7 @@ class Line:
         self.writer.write(frame(kind, payload))
 
     async def _follow(self) -> None:
-        """Reads for as long as the line is wanted; one that is cut off is opened again, as the page does."""
+        """Read as long as the line is wanted. Reopen it when it is cut, as the page does."""
         while not self.closed:
             try:
                 while True:
@@ -179,7 +179,7 @@ class Line:
             self.news.set()
 
     async def read(self) -> str:
-        """The next message. Raises one of ``BROKEN``."""
+        """Return the next message. Raise one of ``BROKEN``."""
         while True:
             kind, payload = await read_frame(self.reader)
             if kind == TEXT:
@@ -191,7 +191,7 @@ class Line:
 
 
 def panels(message: str) -> dict[str, str]:
-    """Panel → HTML."""
+    """Return panel → HTML."""
     pieces = PANEL.split(message)[1:]
     return {name: html.strip() for name, html in zip(pieces[::2], pieces[1::2], strict=True)}
 
@@ -207,7 +207,7 @@ def upgrade(port: int) -> dict[str, str]:
 
 
 def frame(kind: int, payload: bytes) -> bytes:
-    """Masked, as clients have to."""
+    """Return a frame, masked as clients must."""
     mask = os.urandom(4)
     length = len(payload)
     if length < 126:
@@ -229,7 +229,7 @@ async def read_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 
 
 async def enter(connection: Connection, patience: float = 60, **fields: str) -> str:
-    """The path of a new sandbox; waits when the server says that it should. Raises one of ``BROKEN``."""
+    """Create a sandbox and return its path. Wait when the server says so. Raise one of ``BROKEN``."""
     end = asyncio.get_running_loop().time() + patience
     while True:
         answer = await connection.post("/new/", **fields)
@@ -241,16 +241,16 @@ async def enter(connection: Connection, patience: float = 60, **fields: str) -> 
 
 
 async def served(connection: Connection, base: str) -> dict[str, str]:
-    """What the site shows of a sandbox: panel → status and HTML; status of the page. Raises one of ``BROKEN``."""
-    found = {"page": str((await opened_again(connection, base)).status)}
+    """Return what the site shows of a sandbox: panel → status and HTML; status of the page. Raise one of ``BROKEN``."""
+    shown = {"page": str((await opened_again(connection, base)).status)}
     for panel in PANELS:
         answer = await opened_again(connection, f"{base}panel/{panel}/")
-        found[panel] = f"{answer.status} {answer.text}"
-    return found
+        shown[panel] = f"{answer.status} {answer.text}"
+    return shown
 
 
 async def opened_again(connection: Connection, path: str) -> Answer:
-    """What the site answers once it has replayed the sandbox: until then it says that it is at work."""
+    """Return the site's answer once it has replayed the sandbox: until then it answers that it is busy."""
     end = asyncio.get_running_loop().time() + OPENING_SECONDS
     while True:
         answer = await connection.get(path)
@@ -260,5 +260,5 @@ async def opened_again(connection: Connection, path: str) -> Answer:
 
 
 def yaml(manifests: Iterable[Any]) -> str:
-    """Documents of one text, as the form for manifests takes them."""
+    """Return the documents as one text, as the form for manifests accepts them."""
     return "\n---\n".join(json.dumps(manifest, separators=(",", ":")) for manifest in manifests)

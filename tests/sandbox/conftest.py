@@ -1,4 +1,4 @@
-"""What the tests of the site share: a sandbox, a visitor who edits and one who watches, and empty caches."""
+"""What the site's tests share: a sandbox, a visitor who edits and one who watches, and empty caches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", 
 
 @pytest.fixture(autouse=True)
 def empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test starts as a fresh process does."""
+    """Empty the caches, as in a fresh process."""
     monkeypatch.setattr(ratelimit, "buckets", ratelimit.Buckets())
     monkeypatch.setattr(engines, "_engines", engines.Inside())
     monkeypatch.setattr(rendering, "cache", rendering.FragmentCache())
@@ -34,14 +34,14 @@ def empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def every_panel_can_be_shown(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """A panel that breaks down only says so in its place; here it fails the test."""
+    """Fail the test if a panel cannot be drawn: on the page such a panel only shows a message."""
     yield
     assert [record.getMessage() for record in caplog.get_records("call") if "cannot be shown" in record.message] == []
 
 
 @dataclass
 class Visitor:
-    """Someone who holds a sandbox's URL."""
+    """Somebody who has a sandbox's URL."""
 
     sandbox: Sandbox
     token: str
@@ -57,7 +57,7 @@ class Visitor:
         return self.client.post(self.url(path), fields)
 
     def watching(self) -> Visitor:
-        """Somebody to whom this editor passed the view link."""
+        """Return a visitor with the view link."""
         return Visitor(self.sandbox, tokens.view_token(self.token), self.client)
 
     def row(self) -> Sandbox:
@@ -75,7 +75,7 @@ def visitor(db: None) -> Visitor:
 
 @pytest.fixture
 def node() -> Callable[..., dict[str, Any]]:
-    """Makes the command that adds nodes of the given names."""
+    """Return a function that creates the command for nodes of these names."""
 
     def command(*names: str) -> dict[str, Any]:
         return {"kind": "apply", "manifests": [NODE | {"metadata": {"name": name}} for name in names]}
@@ -85,7 +85,7 @@ def node() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def pod() -> Callable[..., dict[str, Any]]:
-    """Makes the command that adds pods of the given names."""
+    """Return a function that creates the command for pods of these names."""
 
     def command(*names: str) -> dict[str, Any]:
         return {"kind": "apply", "manifests": [POD | {"metadata": {"name": name}} for name in names]}
@@ -95,7 +95,7 @@ def pod() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def on_worker() -> Callable[[str], AbstractContextManager[None]]:
-    """``with on_worker("b"):`` sees the database as another process with its own live simulations does."""
+    """``with on_worker("b"):`` uses the database as another process with its own live simulations does."""
     workers: dict[str, engines.Inside] = {}
 
     @contextmanager
@@ -109,7 +109,7 @@ def on_worker() -> Callable[[str], AbstractContextManager[None]]:
 
 @pytest.fixture
 def trace() -> Callable[[Sandbox], list[str]]:
-    """The whole trace of a sandbox's present state, as a fresh replay of its log tells it."""
+    """Return a function that replays a sandbox's log and returns the whole trace."""
 
     def of(sandbox: Sandbox) -> list[str]:
         row = Sandbox.objects.get(pk=sandbox.pk)

@@ -1,4 +1,4 @@
-"""The comparison of all explanations with the trace."""
+"""Compare all explanations with the trace."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from sandbox.panels.model.world import World
 
 
 def differences(world: World) -> list[str]:
-    """Every verdict and score whose arithmetic comes to something else than the scheduler recorded."""
-    found: list[str] = []
+    """Return every verdict and score whose explanation differs from the scheduler's record."""
+    results: list[str] = []
     for cycle in world.cycles:
-        found += _pre_filter_differences(world, cycle)
-        found += _filter_differences(world, cycle)
-        found += _score_differences(world, cycle)
-    return found
+        results += _pre_filter_differences(world, cycle)
+        results += _filter_differences(world, cycle)
+        results += _score_differences(world, cycle)
+    return results
 
 
 def counted(world: World) -> dict[str, int]:
-    """How many refusals and scores of each plugin the trace has."""
+    """Return how many refusals and scores of each plugin the trace has."""
     total: dict[str, int] = {}
     for cycle in world.cycles:
         failed = [row[1] for row in cycle.filter.rows if row[1]] if cycle.filter else []
@@ -30,22 +30,26 @@ def counted(world: World) -> dict[str, int]:
 
 
 def _pre_filter_differences(world: World, cycle: Cycle) -> list[str]:
-    """Refusals in PreFilter of plugins that explain them."""
-    found = []
+    """Return the differences in PreFilter, for plugins that explain their refusals there."""
+    results = []
     for plugin, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
         if code in ("Success", "Skip", "Error") or plugin not in EXPLAIN_PRE_FILTER:
             continue
-        told = explain_filter(world, cycle, "n1", plugin)
-        if (told.code, told.reasons) != (code, reasons) or not told.lines or _corrected(told):
-            found.append(f"cycle {cycle.number} {cycle.pod}, {plugin}: {told}, not {code} {reasons}")
-    return found
+        explanation = explain_filter(world, cycle, "n1", plugin)
+        if (
+            (explanation.code, explanation.reasons) != (code, reasons)
+            or not explanation.lines
+            or _corrected(explanation)
+        ):
+            results.append(f"cycle {cycle.number} {cycle.pod}, {plugin}: {explanation}, not {code} {reasons}")
+    return results
 
 
 EXPLAIN_PRE_FILTER = ("VolumeRestrictions", "VolumeBinding", "VolumeZone")
 
 
 def _filter_differences(world: World, cycle: Cycle) -> list[str]:
-    found = []
+    results = []
     for node, failed, code, reasons, _ in cycle.filter.rows if cycle.filter else ():
         assert cycle.filter is not None
         recorded = {failed: (code, reasons)} if failed else {}
@@ -54,27 +58,33 @@ def _filter_differences(world: World, cycle: Cycle) -> list[str]:
         for plugin in cycle.filter.plugins:
             if plugin in cycle.filter.skipped:
                 continue
-            told = explain_filter(world, cycle, node, plugin)
-            if (told.code, told.reasons) != recorded.get(plugin, ("Success", ())) or _corrected(told):
-                found.append(
-                    f"cycle {cycle.number} {cycle.pod} on {node}, {plugin}: {told}, not {recorded.get(plugin)}"
+            explanation = explain_filter(world, cycle, node, plugin)
+            if (explanation.code, explanation.reasons) != recorded.get(plugin, ("Success", ())) or _corrected(
+                explanation
+            ):
+                results.append(
+                    f"cycle {cycle.number} {cycle.pod} on {node}, {plugin}: {explanation}, not {recorded.get(plugin)}"
                 )
-    return found
+    return results
 
 
 def _score_differences(world: World, cycle: Cycle) -> list[str]:
-    found = []
+    results = []
     for plugin, rows in cycle.score.raw if cycle.score else ():
         normalized = dict(dict(cycle.normalized.normalized)[plugin]) if cycle.normalized else {}
         for node, raw in rows:
-            told = explain_score(world, cycle, node, plugin)
-            if told.raw != raw or told.normalized != normalized.get(node, told.normalized) or _corrected(told):
+            explanation = explain_score(world, cycle, node, plugin)
+            if (
+                explanation.raw != raw
+                or explanation.normalized != normalized.get(node, explanation.normalized)
+                or _corrected(explanation)
+            ):
                 said = f"{raw} → {normalized.get(node)}"
-                found.append(f"cycle {cycle.number} {cycle.pod} on {node}, {plugin}: {told}, not {said}")
-    return found
+                results.append(f"cycle {cycle.number} {cycle.pod} on {node}, {plugin}: {explanation}, not {said}")
+    return results
 
 
-def _corrected(told: Explanation) -> bool:
-    return (not told.lines and told.sentence.startswith("The scheduler")) or any(
-        item.label == "Recorded" for item in told.lines
+def _corrected(explanation: Explanation) -> bool:
+    return (not explanation.lines and explanation.sentence.startswith("The scheduler")) or any(
+        item.label == "Recorded" for item in explanation.lines
     )

@@ -1,4 +1,4 @@
-"""A look at the simulation that this process holds of a sandbox, and its panels."""
+"""Access to this process's simulation of a sandbox, and to its panels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def live(sandbox: Sandbox) -> Live:
 
 
 def present(sandbox: Sandbox) -> World:
-    """The world as it is now."""
+    """Return the present world."""
     here = live(sandbox)
     here.move_to(Position.of(Sandbox.objects.get(pk=sandbox.pk)))
     return here.world
@@ -27,5 +27,5 @@ def present(sandbox: Sandbox) -> World:
 def fragments(
     sandbox: Sandbox, view: View, panels: list[str], can_edit: bool = True, at: Place | None = None
 ) -> dict[str, Fragment]:
-    """What a browser is sent."""
+    """Return the fragments that a browser is sent."""
     return engines.fragments(sandbox, at, view, panels, can_edit, False, {})[1]

@@ -1,4 +1,4 @@
-"""Worlds of simulations and scenarios, so many commands further, and the panels as a browser gets them."""
+"""Worlds of simulations and scenarios after some commands, and the panels as a browser gets them."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ world_of = witnessed
 
 
 def world_after(slug: str, *steps: dict[str, Any]) -> World:
-    """The scenario ``slug`` as it is opened, and after ``steps`` (commands in JSON form)."""
+    """Return the scenario ``slug`` as it opens, after ``steps`` (commands in JSON form)."""
     simulation = load_scenario(next(FOLDER.glob(f"*-{slug}.yaml"))).open()
     play(simulation, steps)
     return witnessed(simulation)
 
 
 def looking_back(world: World, entries: int) -> World:
-    """As it was after so many entries."""
+    """Return the world as it was after this number of entries."""
     return Past(world).at(world.moment_of(entries))
 
 
 def panel_html(panel: str, world: World, can_edit: bool = True, **view: Any) -> str:
-    """White space is folded."""
+    """Return a panel's HTML. White space is folded."""
     stats = PANELS[panel].stats(world, View(**view))
     return " ".join(render_to_string(f"panels/{panel}.html", {**stats, "can_edit": can_edit}).split())
 
 
 def drawn(panel: str, world: World, view: View) -> dict[str, Any]:
-    """What the panel of a table tells, with its ``rows`` as they are drawn; white space is folded."""
-    told = PANELS[panel].stats(world, view)
-    html = render_to_string(f"panels/{panel}.html", dict(told))
-    return {**told, "rows": " ".join(html.partition("<tbody>")[2].split())}
+    """Return a table panel's data, with its ``rows`` as drawn. White space is folded."""
+    data = PANELS[panel].stats(world, view)
+    html = render_to_string(f"panels/{panel}.html", dict(data))
+    return {**data, "rows": " ".join(html.partition("<tbody>")[2].split())}
 
 
 def hatched(drawing: Drawing) -> bool:
-    """Whether it shows something that is too much."""
+    """Return True if the drawing shows an excess."""
     return any(shape.classes == "over" for shape in drawing.shapes)
 
 
@@ -54,7 +54,7 @@ def evict(pod: str) -> dict[str, Any]:
 
 
 def drain(node: str, on: bool = True, **flags: bool) -> dict[str, Any]:
-    """``flags``: fields of the command; pods of DaemonSets are ignored anyway."""
+    """Return a drain. ``flags``: fields of the command; pods of DaemonSets are always ignored."""
     return {"kind": "drain", "node": node, "on": on, "ignore_daemonsets": True, **flags}
 
 
@@ -63,7 +63,7 @@ def delete(kind: str, name: str) -> dict[str, Any]:
 
 
 def taint(*effects: str) -> dict[str, Any]:
-    """node1 gets the taint key1=value1 with these effects; without any it has none."""
+    """Return node1 with the taint key1=value1 of these effects, or without any."""
     node = {
         "apiVersion": "v1",
         "kind": "Node",
@@ -75,7 +75,7 @@ def taint(*effects: str) -> dict[str, Any]:
 
 
 def unpacked(text: str) -> list[int | None]:
-    """What ``sandbox.panels.drawing.runs`` has made of numbers."""
+    """Reverse ``sandbox.panels.drawing.runs`` of numbers."""
     numbers: list[int | None] = []
     for item in text.split():
         first, _, count = item.partition("x")

@@ -1,4 +1,4 @@
-"""The real server in a process of its own, and clients that write what no browser would."""
+"""The real server in a separate process, and clients that write what no browser would."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ TEXT, PING, CLOSE = 0x1, 0x9, 0x8
 
 
 def until(holds: Callable[[], Any]) -> Any:
-    """Ask until it is true, and return that."""
+    """Call ``holds`` until it returns something true, and return that."""
     end = time.monotonic() + PATIENCE
-    while not (found := holds()):
-        assert time.monotonic() < end, "still not so"
+    while not (value := holds()):
+        assert time.monotonic() < end, "not yet true"
         time.sleep(0.05)
-    return found
+    return value
 
 
 def free_port() -> int:
@@ -44,7 +44,7 @@ def free_port() -> int:
 
 
 def environment(directory: Path, **more: str) -> dict[str, str]:
-    """Of a server that keeps all it writes in ``directory``."""
+    """Return the environment of a server that writes only into ``directory``."""
     ours = {"VAR_DIR": str(directory), "DJANGO_SETTINGS_MODULE": "sandbox.settings", "CREATE_RATE": "100"}
     kept = {
         name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "SECRET_KEY", "REDIS_URL"}
@@ -66,20 +66,20 @@ class Served:
 
     @property
     def rss(self) -> int:
-        """MiB of memory."""
+        """Return the memory in MiB."""
         return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())[1]) // 1024  # type: ignore[index]
 
     def connect(self, source: str = "127.0.0.1", buffer: int = 0) -> socket.socket:
-        made = socket.socket()
-        made.settimeout(PATIENCE)
+        connection = socket.socket()
+        connection.settimeout(PATIENCE)
         if buffer:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        made.bind((source, 0))
-        made.connect(("127.0.0.1", self.port))
-        return made
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        connection.bind((source, 0))
+        connection.connect(("127.0.0.1", self.port))
+        return connection
 
     def ask(self, method: str, path: str, body: str = "") -> tuple[int, str, str]:
-        """Status, text and Location of the answer."""
+        """Return status, text and Location of the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         headers = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
         connection.request(method, path, body or None, headers)
@@ -89,30 +89,30 @@ class Served:
         return answer.status, text, answer.headers.get("Location", "")
 
     def sandbox(self, nodes: int = 0) -> str:
-        """The path of a new sandbox with so many nodes."""
+        """Create a sandbox with ``nodes`` nodes. Return its path."""
         base = self.ask("POST", "/new/")[2]
         capacity = {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
-        made = [
+        manifests = [
             json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{n}"}, "status": capacity})
             for n in range(nodes)
         ]
-        if made:
-            status, text, _ = self.ask("POST", f"{base}apply/", f"manifests={quote_plus(chr(10).join(made))}")
+        if manifests:
+            status, text, _ = self.ask("POST", f"{base}apply/", f"manifests={quote_plus(chr(10).join(manifests))}")
             assert status == 204, text
         return base
 
     def live_line(
         self, base: str, source: str = "127.0.0.1", buffer: int = 0, headers: str = ""
     ) -> tuple[socket.socket, bytes]:
-        """A connection that asked to become a live line, and the head of the answer."""
-        made = self.connect(source, buffer)
-        made.sendall(f"GET /ws{base} HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}{headers}\r\n".encode())
-        return made, head(made)
+        """Ask for a live line. Return the connection and the head of the answer."""
+        connection = self.connect(source, buffer)
+        connection.sendall(f"GET /ws{base} HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}{headers}\r\n".encode())
+        return connection, head(connection)
 
 
 @contextmanager
 def served(directory: Path, **settings: str) -> Iterator[Served]:
-    """A server that has said where it serves."""
+    """Start a server. Yield it once it has printed its address."""
     port = free_port()
     with (directory / "log").open("a") as log:
         process = subprocess.Popen(
@@ -135,33 +135,33 @@ def served(directory: Path, **settings: str) -> Iterator[Served]:
 
 
 def head(connection: socket.socket) -> bytes:
-    """What came up to the end of the headers, or of the connection; nothing of what follows is read."""
-    found = b""
-    while not found.endswith(b"\r\n\r\n") and (byte := connection.recv(1)):
-        found += byte
-    return found
+    """Read up to the end of the headers, or of the connection, and no further."""
+    received = b""
+    while not received.endswith(b"\r\n\r\n") and (byte := connection.recv(1)):
+        received += byte
+    return received
 
 
 def to_the_end(connection: socket.socket) -> bytes:
-    """All that comes until the server ends the connection, in order or not."""
-    found = b""
+    """Read until the server ends the connection, in order or not."""
+    received = b""
     try:
         while piece := connection.recv(65536):
-            found += piece
+            received += piece
     except ConnectionError:
         pass
-    return found
+    return received
 
 
 def frame(payload: bytes, kind: int = TEXT, final: bool = True) -> bytes:
-    """A frame as browsers send it; the mask is zero."""
+    """Return a frame as browsers send it. The mask is zero."""
     size = len(payload)
     length = bytes([0x80 | size]) if size < 126 else b"\xfe" + struct.pack(">H", size)
     return bytes([kind | (0x80 if final else 0)]) + length + bytes(4) + payload
 
 
 def send_what_goes(connection: socket.socket, data: bytes) -> bool:
-    """Send as much as is taken now. False: the connection has ended."""
+    """Send as much as is accepted now. Return False if the connection has ended."""
     connection.setblocking(False)
     try:
         connection.send(data)

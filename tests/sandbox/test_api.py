@@ -1,4 +1,4 @@
-"""The API: what a program makes, changes and reads, and how it is refused."""
+"""The API: what a program creates, changes and reads, and its refusals."""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ def get(path: str, **query: Any) -> Any:
     return Client().get(path, query)
 
 
-def made(**body: Any) -> str:
-    """The path of a new sandbox."""
+def create_sandbox(**body: Any) -> str:
+    """Create a sandbox. Return its path."""
     answer = post(f"{API}/sandboxes", body)
     assert answer.status_code == 201, answer.content
     return urlsplit(answer.json()["api"]).path
 
 
 def cluster() -> str:
-    return made(commands=[{"kind": "apply", "manifests": [make_node("n1").obj(), make_pod("web").cpu("1").obj()]}])
+    return create_sandbox(
+        commands=[{"kind": "apply", "manifests": [make_node("n1").obj(), make_pod("web").cpu("1").obj()]}]
+    )
 
 
-def test_a_sandbox_is_made_stepped_and_read() -> None:
+def test_a_sandbox_is_created_stepped_and_read() -> None:
     base = cluster()
     before = get(base).json()
     assert (before["nodes"], before["pods"], before["bound"], before["head"]) == (1, 1, 0, 1)
@@ -53,29 +55,29 @@ def test_a_sandbox_is_made_stepped_and_read() -> None:
     assert (back["bound"], back["head"], back["length"]) == (0, 1, 2)
 
 
-def test_the_addresses_that_are_given_lead_to_the_pages() -> None:
-    told = post(f"{API}/sandboxes", {}).json()
+def test_the_addresses_in_the_answer_lead_to_the_pages() -> None:
+    data = post(f"{API}/sandboxes", {}).json()
     for name, edits in (("edit", True), ("watch", False)):
-        page = get(urlsplit(told[name]).path)
+        page = get(urlsplit(data[name]).path)
         assert page.status_code == 200
         assert ("do-stage" in page.content.decode()) is edits
 
 
 @pytest.mark.parametrize("slug", list(scenarios())[:5])
-def test_a_sandbox_is_made_of_a_scenario(slug: str) -> None:
+def test_a_sandbox_is_created_from_a_scenario(slug: str) -> None:
     assert slug in [row["name"] for row in get(f"{API}/scenarios").json()]
-    assert get(made(scenario=slug)).json()["title"] == scenarios()[slug].title
+    assert get(create_sandbox(scenario=slug)).json()["title"] == scenarios()[slug].title
 
 
 @pytest.mark.parametrize("how", ["title", "file"])
-def test_a_long_title_is_kept_whole(how: str) -> None:
+def test_a_long_title_is_stored_whole(how: str) -> None:
     title = "A title that says at some length what is to be seen in the sandbox ".ljust(LONGEST_TITLE, "x")
-    given = {"title": title, "file": f"title: {title}\n"}
-    assert get(made(**{how: given[how]})).json()["title"] == title
+    body = {"title": title, "file": f"title: {title}\n"}
+    assert get(create_sandbox(**{how: body[how]})).json()["title"] == title
 
 
 def test_manifests_are_applied_as_yaml_with_warnings_or_refused_with_lines() -> None:
-    base = made()
+    base = create_sandbox()
     text = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  nodeSelector: {beta.kubernetes.io/os: linux}\n"
     text += "  containers: [{name: main, image: x}]\n"
     done = Client().post(f"{base}/manifests", text, content_type="application/yaml").json()
@@ -89,12 +91,12 @@ def test_manifests_are_applied_as_yaml_with_warnings_or_refused_with_lines() -> 
 
 @pytest.mark.parametrize("panel", list(PANELS))
 def test_every_panel_gives_its_facts(panel: str) -> None:
-    base = made(scenario="three-zones-one-gpu-pool")
+    base = create_sandbox(scenario="three-zones-one-gpu-pool")
     for kind in ("pod", "stage", "stage", "stage", "stage"):
         post(f"{base}/commands", {"kind": kind})
-    found = get(f"{base}/panels/{panel}", pod="default/web-1", node="node-a1").json()
-    assert found["facts"]
-    assert json.loads(json.dumps(found)) == found
+    data = get(f"{base}/panels/{panel}", pod="default/web-1", node="node-a1").json()
+    assert data["facts"]
+    assert json.loads(json.dumps(data)) == data
 
 
 def test_the_panels_are_listed() -> None:
@@ -102,7 +104,9 @@ def test_the_panels_are_listed() -> None:
 
 
 def test_objects_come_page_by_page() -> None:
-    base = made(commands=[{"kind": "apply", "manifests": [make_node(f"n{number}").obj() for number in range(5)]}])
+    base = create_sandbox(
+        commands=[{"kind": "apply", "manifests": [make_node(f"n{number}").obj() for number in range(5)]}]
+    )
     first = get(f"{base}/objects/Node", limit=2).json()
     assert ([node["metadata"]["name"] for node in first["items"]], first["next"]) == (["n0", "n1"], "n1")
     rest = get(f"{base}/objects/Node", limit=3, after="n1").json()
@@ -110,7 +114,7 @@ def test_objects_come_page_by_page() -> None:
     assert get(f"{base}/objects/Nothing").json() == {"items": [], "next": ""}
 
 
-def test_the_log_replays_to_the_trace_that_is_given() -> None:
+def test_the_log_replays_to_the_returned_trace() -> None:
     base = cluster()
     post(f"{base}/commands", {"kind": "run"})
     lines = get(f"{base}/trace").content.decode().splitlines()
@@ -147,8 +151,8 @@ REFUSED: dict[str, tuple[str, Any, int, str]] = {
 
 
 @pytest.mark.parametrize(("path", "body", "status", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_is_wrong_is_said_and_changes_nothing(path: str, body: Any, status: int, words: str) -> None:
-    base = made()
+def test_an_error_is_reported_and_changes_nothing(path: str, body: Any, status: int, words: str) -> None:
+    base = create_sandbox()
     answer = post(f"{base}/{path}", body)
     assert (answer.status_code, words in answer.json()["message"]) == (status, True), answer.json()
     assert get(base).json()["length"] == 0
@@ -157,16 +161,16 @@ def test_what_is_wrong_is_said_and_changes_nothing(path: str, body: Any, status:
 @pytest.mark.parametrize(
     "body",
     ["{", "[" * 100_000, "\ud800", "NaN" * 3],
-    ids=["cut off", "too deep", "half a character", "no number"],
+    ids=["cut off", "too deep", "half a character", "not a number"],
 )
-def test_a_body_that_is_no_json_is_told(body: str) -> None:
+def test_a_body_that_is_not_json_is_refused(body: str) -> None:
     raw = body.encode(errors="surrogatepass")
     answer = Client().post(f"{API}/sandboxes", raw, content_type="application/json")
     assert (answer.status_code, answer.json()["message"]) == (400, "The request body is not valid JSON.")
 
 
 def test_a_body_that_is_too_large_is_refused() -> None:
-    answer = Client().post(f"{made()}/manifests", b"#" * (3 << 20), content_type="application/yaml")
+    answer = Client().post(f"{create_sandbox()}/manifests", b"#" * (3 << 20), content_type="application/yaml")
     assert (answer.status_code, "too large" in answer.json()["message"]) == (413, True)
 
 
@@ -190,7 +194,7 @@ def test_the_token_decides() -> None:
     assert get(base).json()["head"] == 1
 
 
-def test_who_asks_too_often_is_told_to_wait(settings: Any) -> None:
+def test_too_many_requests_are_asked_to_wait(settings: Any) -> None:
     base = cluster()
     settings.RATE_LIMITS = {**settings.RATE_LIMITS, "command": (0.01, 1)}
     assert post(f"{base}/commands", {"kind": "run"}).status_code == 200
@@ -210,16 +214,16 @@ def test_the_document_describes_every_route() -> None:
 
 
 def below_a_sandbox() -> list[tuple[str, str]]:
-    """(method, path) of the routes that take a token, as the document has them."""
+    """Return (method, path) of the routes with a token, from the API's document."""
     paths = api.get_openapi_schema(path_prefix=f"{API}/")["paths"]
-    found = [(method, path) for path, methods in paths.items() for method in methods if "{token}" in path]
+    routes = [(method, path) for path, methods in paths.items() for method in methods if "{token}" in path]
     places = {"{panel}": "status", "{kind}": "Node", "{form}": "trace"}
     filled = partial(reduce, lambda told, place: told.replace(*place), places.items())
-    return [(method, filled(path)) for method, path in found]
+    return [(method, filled(path)) for method, path in routes]
 
 
 @pytest.mark.parametrize(("method", "path"), below_a_sandbox())
-def test_who_has_no_token_learns_and_changes_nothing(method: str, path: str) -> None:
+def test_a_wrong_token_shows_and_changes_nothing(method: str, path: str) -> None:
     base = cluster()
     start, _, token = base.rpartition("/")
     identity = start.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""The examples of docs/api.md, carried out against the real server."""
+"""Run the examples of docs/api.md against the real server."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ MISSING = [name for name in ("curl", "jq") if shutil.which(name) is None]
 
 @pytest.fixture(name="server", scope="module")
 def made_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("api")) as found:
-        yield found
+    with served(tmp_path_factory.mktemp("api")) as server:
+        yield server
 
 
 def run(command: list[str], server: Served, directory: Path) -> str:
@@ -38,8 +38,8 @@ def run(command: list[str], server: Served, directory: Path) -> str:
 
 @pytest.mark.skipif(MISSING != [] and "CI" not in os.environ, reason=f"needs {' and '.join(MISSING)}")
 def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path) -> None:
-    told = run(["bash", "-euo", "pipefail", "-c", BLOCKS["bash"]], server, tmp_path)
-    assert told.splitlines() == [
+    result = run(["bash", "-euo", "pipefail", "-c", BLOCKS["bash"]], server, tmp_path)
+    assert result.splitlines() == [
         "2",
         '{"unschedulablePods":["default/big"]}',
         "big no node",
@@ -58,5 +58,5 @@ def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path
 
 
 def test_the_example_in_python_runs_a_scenario(server: Served, tmp_path: Path) -> None:
-    told = run([sys.executable, "-c", BLOCKS["py"]], server, tmp_path)
-    assert " pods are bound; look at http://127.0.0.1:" in told
+    result = run([sys.executable, "-c", BLOCKS["py"]], server, tmp_path)
+    assert " pods are bound; look at http://127.0.0.1:" in result

@@ -1,4 +1,4 @@
-"""Copies of the database: taken while the site serves, put back, and what a start says of damage."""
+"""Copies of the database: taken while the site serves, restored, and reports of damage at a start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODE = 0o777
 
 
 def manage(directory: Path, *arguments: str) -> tuple[int, str]:
-    """Exit status of a command of ``manage.py``, and what it says."""
+    """Run a command of ``manage.py``. Return its exit status and output."""
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
@@ -36,7 +36,7 @@ def manage(directory: Path, *arguments: str) -> tuple[int, str]:
 
 
 def spoil(path: Path) -> None:
-    """Write over the middle of a database, as a disk does that fails."""
+    """Overwrite the middle of a database, as a failing disk does."""
     with path.open("r+b") as file:
         size = file.seek(0, 2)
         for place in range(4096, size, 8192):
@@ -53,7 +53,7 @@ def table(path: Path, rows: int = 2000) -> Path:
     return path
 
 
-def test_a_damaged_database_is_told_at_the_start_and_a_copy_brings_everything_back(tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported_at_the_start_and_a_copy_restores_everything(tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite3"
     with served(tmp_path) as first:
         base = first.sandbox(nodes=3)
@@ -72,7 +72,7 @@ def test_a_damaged_database_is_told_at_the_start_and_a_copy_brings_everything_ba
         assert "node-2" in again.ask("GET", f"{base}panel/cluster/")[1]
 
 
-def test_only_the_owner_can_read_what_is_kept_and_everybody_the_static_files(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_data_and_everybody_the_static_files(tmp_path: Path) -> None:
     directory = tmp_path / "new"
     (tmp_path / "log").write_text("")
     directory.mkdir()
@@ -92,13 +92,13 @@ def test_a_database_that_others_could_read_is_closed_to_them(tmp_path: Path) -> 
     path = table(tmp_path / "db")
     beside = path.with_name("db-wal")
     beside.write_bytes(b"")
-    for found in (path, beside):
-        found.chmod(0o644)
+    for file in (path, beside):
+        file.chmod(0o644)
     private(path)
-    assert {found.stat().st_mode & MODE for found in (path, beside)} == {0o600}
+    assert {file.stat().st_mode & MODE for file in (path, beside)} == {0o600}
 
 
-def test_damage_is_found_and_a_whole_database_is_not_called_damaged(tmp_path: Path) -> None:
+def test_damage_is_detected_and_a_whole_database_is_not_called_damaged(tmp_path: Path) -> None:
     path = table(tmp_path / "db")
     assert backups.damage(path) == ""
     assert backups.damage(tmp_path / "none") == ""
@@ -118,10 +118,10 @@ def test_a_damaged_database_is_not_copied(tmp_path: Path) -> None:
     spoil(path)
     with pytest.raises(CannotStart, match="is damaged"):
         backups.back_up(path, tmp_path / "copy")
-    assert [found.name for found in tmp_path.iterdir()] == ["db"]
+    assert [file.name for file in tmp_path.iterdir()] == ["db"]
 
 
-def test_an_empty_file_is_no_database(tmp_path: Path) -> None:
+def test_an_empty_file_is_not_a_database(tmp_path: Path) -> None:
     empty, copy = tmp_path / "db.sqlite3", tmp_path / "copy"
     empty.touch()
     with pytest.raises(CannotStart, match=r"There is no database .*db\.sqlite3 yet"):
@@ -129,7 +129,7 @@ def test_an_empty_file_is_no_database(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match=r"There is no folder .*none"):
         backups.back_up(empty, tmp_path / "none" / "copy")
     assert not copy.exists()
-    assert backups.restore(empty, table(copy)) is None, "nothing was there before"
+    assert backups.restore(empty, table(copy)) is None, "the folder was empty before"
     assert not backups.damage(empty)
     assert backups._is_ours(empty)
 
@@ -149,7 +149,7 @@ def other(path: Path) -> None:
         pytest.param(lambda path: spoil(table(path)), "damaged, or is not a copy", id="a damaged copy"),
     ],
 )
-def test_what_is_no_copy_is_not_put_back(tmp_path: Path, make: object, said: str) -> None:
+def test_an_invalid_copy_is_not_restored(tmp_path: Path, make: object, said: str) -> None:
     path = table(tmp_path / "db")
     before = path.read_bytes()
     assert callable(make)
@@ -160,9 +160,7 @@ def test_what_is_no_copy_is_not_put_back(tmp_path: Path, make: object, said: str
 
 
 @pytest.mark.parametrize(("command", "program"), [("backup", "pg_dump"), ("restore", "pg_restore")])
-def test_of_postgresql_another_program_makes_copies(
-    monkeypatch: pytest.MonkeyPatch, command: str, program: str
-) -> None:
+def test_postgresql_is_copied_by_another_program(monkeypatch: pytest.MonkeyPatch, command: str, program: str) -> None:
     monkeypatch.setattr(connection, "vendor", "postgresql")
     with pytest.raises(CommandError, match=f"The database is PostgreSQL.*{program}"):
         call_command(command, "copy")

@@ -1,4 +1,4 @@
-"""Going back exactly to a moment, what is left behind, and forks."""
+"""Going back exactly to a moment, saved timelines, and forks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def entries(sandbox: Sandbox) -> list[Any]:
 
 @pytest.fixture
 def settled(visitor: Any, node: Any) -> Any:
-    """Two nodes, three pods, and a Settle that placed them, given by Ada."""
+    """Create two nodes, three pods, and a Settle by Ada that places them."""
     store.execute(visitor.sandbox, node("n1", "n2"))
     store.execute(visitor.sandbox, PODS)
     store.execute(visitor.sandbox, SETTLE, who="Ada")
@@ -54,7 +54,7 @@ def settled(visitor: Any, node: Any) -> Any:
 
 
 def inside(sandbox: Sandbox, part: float = 0.5) -> Moment:
-    """A moment inside the last command."""
+    """Return a moment inside the last command."""
     world = present(sandbox)
     start = world.starts[-1]
     rests = [rest for rest, _ in world.rests if start < rest < len(world.entries)]
@@ -77,7 +77,7 @@ def test_one_goes_back_into_the_middle_of_a_settle_and_on_from_there(settled: An
     assert ends[-10:] == [entry.event for entry in whole[-10:]]
 
 
-def test_what_came_later_is_a_branch_that_can_be_reopened_to_and_fro(settled: Any) -> None:
+def test_the_later_timeline_is_a_branch_that_can_be_reopened_back_and_forth(settled: Any) -> None:
     sandbox = settled.sandbox
     before = entries(sandbox)
     store.go_to_moment(sandbox, inside(sandbox))
@@ -109,9 +109,9 @@ def test_a_branch_of_a_branch_leads_through_both(settled: Any, node: Any) -> Non
     store.execute(sandbox, node("a"))
     store.execute(sandbox, node("b"))
     store.go_to(sandbox, lambda position: 4)
-    store.execute(sandbox, node("c"))  # b is left behind, after a
+    store.execute(sandbox, node("c"))  # the timeline of b is saved, after a
     store.go_to(sandbox, lambda position: 3)
-    store.execute(sandbox, node("d"))  # a and c are left behind
+    store.execute(sandbox, node("d"))  # a and c are on saved timelines
     first = next(branch for branch in branches.listed(settled.row()) if branch.after == 4)
     store.reopen(sandbox, first.key)
     assert summaries(sandbox)[3:] == ["apply Node a", "apply Node b"]
@@ -131,7 +131,7 @@ def test_a_tick_that_merges_loses_no_branch(settled: Any, node: Any) -> None:
     store.execute(sandbox, tick())
     store.execute(sandbox, node("a"))
     store.go_to(sandbox, lambda position: 4)
-    store.execute(sandbox, tick())  # merges with the first one, which the branch begins with
+    store.execute(sandbox, tick())  # merges with the first one, with which the branch begins
     assert json.loads(sandbox.records.get(branch=None, n=4).command)["seconds"] == 2
     (left,) = branches.listed(settled.row())
     store.reopen(sandbox, left.key)
@@ -190,30 +190,30 @@ def test_a_fork_has_everything_up_to_the_moment_and_the_first_one_stays(settled:
     assert answer.status_code == 204
     path = answer.headers["HX-Redirect"]
     assert client.get(path).status_code == 200
-    made = Sandbox.objects.exclude(pk=settled.sandbox.pk).get()
-    assert (made.head, made.length) == (3, 3)
+    fork = Sandbox.objects.exclude(pk=settled.sandbox.pk).get()
+    assert (fork.head, fork.length) == (3, 3)
     upto = present(settled.sandbox).entry_of(moment)
-    assert [entry.event for entry in entries(made)[-5:]] == [
+    assert [entry.event for entry in entries(fork)[-5:]] == [
         entry.event for entry in entries(settled.sandbox)[upto - 5 : upto]
     ]
     assert Position.of(settled.row()) == Position.of(before)
-    assert CommandRecord.objects.get(sandbox=made, n=3).who == "Ada"
+    assert CommandRecord.objects.get(sandbox=fork, n=3).who == "Ada"
 
 
 def test_a_fork_of_the_present_is_the_whole_log(settled: Any) -> None:
     settled.post("fork/")
-    made = Sandbox.objects.exclude(pk=settled.sandbox.pk).get()
-    assert summaries(made) == summaries(settled.sandbox)
+    fork = Sandbox.objects.exclude(pk=settled.sandbox.pk).get()
+    assert summaries(fork) == summaries(settled.sandbox)
 
 
 @pytest.mark.parametrize("at", ["", "x", "3", "3.-1", "1e3.1"])
-def test_what_is_no_moment_is_refused_in_words(settled: Any, at: str) -> None:
+def test_an_invalid_moment_is_refused(settled: Any, at: str) -> None:
     answer = settled.post("go-back/", at=at)
     assert answer.status_code == 400
     assert "must be a moment such as 12.40" in answer.content.decode()
 
 
-def test_who_only_watches_changes_nothing(settled: Any) -> None:
+def test_a_watcher_changes_nothing(settled: Any) -> None:
     watching = settled.watching()
     for path in ("go-back/", "reopen/", "fork/"):
         assert watching.post(path, at="3.10", branch="1").status_code == 403

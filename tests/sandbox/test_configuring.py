@@ -1,4 +1,4 @@
-"""What each control of the configuration changes in a manifest, and that it changes nothing else."""
+"""Each control of the configuration makes its change in a manifest, and no other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RATIO = {
 
 
 def one(**profile: Any) -> dict[str, Any]:
-    """A configuration with one profile."""
+    """Return a configuration with one profile."""
     return HEAD | {"profiles": [NAME | profile]}
 
 
@@ -54,10 +54,10 @@ def ratio(*points: dict[str, int]) -> dict[str, Any]:
     ("before", "control", "value", "after"),
     [
         pytest.param(
-            one(), "percentageOfNodesToScore", "30", one() | {"percentageOfNodesToScore": 30}, id="a setting comes in"
+            one(), "percentageOfNodesToScore", "30", one() | {"percentageOfNodesToScore": 30}, id="add a setting"
         ),
         pytest.param(
-            one() | {"podMaxBackoffSeconds": 20}, "podMaxBackoffSeconds", "", one(), id="an empty setting goes"
+            one() | {"podMaxBackoffSeconds": 20}, "podMaxBackoffSeconds", "", one(), id="remove an empty setting"
         ),
         pytest.param(
             one(), "profile-percentage", "40", one(percentageOfNodesToScore=40), id="the percentage of a profile"
@@ -67,44 +67,56 @@ def ratio(*points: dict[str, int]) -> dict[str, Any]:
             "plugin:ImageLocality",
             "",
             sets(multiPoint={"disabled": [{"name": "ImageLocality"}]}),
-            id="a plugin off",
+            id="disable a plugin",
         ),
         pytest.param(
-            sets(multiPoint={"disabled": [{"name": "ImageLocality"}]}), "plugin:ImageLocality", "1", one(), id="and on"
+            sets(multiPoint={"disabled": [{"name": "ImageLocality"}]}),
+            "plugin:ImageLocality",
+            "1",
+            one(),
+            id="and enable it",
         ),
         pytest.param(
             sets(score=enabled("NodeAffinity", 7), multiPoint=enabled("ImageLocality", 3)),
             "plugin:NodeAffinity",
             "",
             sets(multiPoint=enabled("ImageLocality", 3) | {"disabled": [{"name": "NodeAffinity"}]}),
-            id="a plugin off that was named at a point",
+            id="disable a plugin named at a point",
         ),
         pytest.param(
             sets(score={"disabled": [{"name": "NodeAffinity"}, {"name": "ImageLocality"}]}),
             "plugin:NodeAffinity",
             "1",
             sets(score={"disabled": [{"name": "ImageLocality"}]}),
-            id="a plugin on again at one point",
+            id="enable a plugin again at one point",
         ),
         pytest.param(
             sets(score=ALL_OFF),
             "plugin:NodeAffinity",
             "1",
             sets(score=ALL_OFF | enabled("NodeAffinity", 2)),
-            id="a plugin on where all are off, with its default weight",
+            id="enable a plugin where all are disabled, with its default weight",
         ),
         pytest.param(
-            one(), "weight:ImageLocality", "5", sets(multiPoint=enabled("ImageLocality", 5)), id="a weight, place kept"
+            one(),
+            "weight:ImageLocality",
+            "5",
+            sets(multiPoint=enabled("ImageLocality", 5)),
+            id="set a weight, keep the order",
         ),
         pytest.param(
             sets(score=enabled("ImageLocality", 2)),
             "weight:ImageLocality",
             "5",
             sets(score=enabled("ImageLocality", 5)),
-            id="a weight at score, where it wins",
+            id="set a weight at score, where it wins",
         ),
         pytest.param(
-            sets(multiPoint=enabled("ImageLocality", 5)), "weight:ImageLocality", "", one(), id="no weight: the default"
+            sets(multiPoint=enabled("ImageLocality", 5)),
+            "weight:ImageLocality",
+            "",
+            one(),
+            id="remove a weight: the default",
         ),
         pytest.param(
             sets(multiPoint=enabled("NodeAffinity", 5)),
@@ -122,13 +134,13 @@ def ratio(*points: dict[str, int]) -> dict[str, Any]:
         ),
         pytest.param(one(), "strategy", "MostAllocated", one(pluginConfig=[PACKED]), id="bin packing"),
         pytest.param(one(pluginConfig=[PACKED]), "strategy", "LeastAllocated", one(), id="spreading again"),
-        pytest.param(one(), "strategy", "RequestedToCapacityRatio", strategy(**RATIO), id="a shape to begin with"),
+        pytest.param(one(), "strategy", "RequestedToCapacityRatio", strategy(**RATIO), id="start a shape"),
         pytest.param(
             strategy(**RATIO),
             "strategy",
             "MostAllocated",
             strategy(type="MostAllocated"),
-            id="a shape that nobody reads",
+            id="remove an unused shape",
         ),
         pytest.param(
             one(),
@@ -149,35 +161,39 @@ def ratio(*points: dict[str, int]) -> dict[str, Any]:
             "remove-resource:1",
             "1",
             strategy(type="LeastAllocated", resources=[{"name": "cpu", "weight": 1}]),
-            id="a resource out",
+            id="remove a resource",
         ),
         pytest.param(
             strategy(type="LeastAllocated", resources=[{"name": "cpu", "weight": 1}]),
             "add-resource",
             "memory",
             one(),
-            id="a resource in, which makes the default",
+            id="add a resource, which gives the default",
         ),
         pytest.param(
             strategy(**RATIO),
             "add-point",
             "50",
             ratio(point(0, 0), point(50, 0), point(100, 10)),
-            id="a point in its place",
+            id="insert a point in order",
         ),
         pytest.param(
             strategy(**RATIO), "point-score:1", "4", ratio(point(0, 0), point(100, 4)), id="the score of a point"
         ),
         pytest.param(
-            strategy(**RATIO), "point-utilization:1", "80", ratio(point(0, 0), point(80, 10)), id="where a point stands"
+            strategy(**RATIO),
+            "point-utilization:1",
+            "80",
+            ratio(point(0, 0), point(80, 10)),
+            id="the utilization of a point",
         ),
-        pytest.param(strategy(**RATIO), "remove-point:0", "1", ratio(point(100, 10)), id="a point out"),
+        pytest.param(strategy(**RATIO), "remove-point:0", "1", ratio(point(100, 10)), id="remove a point"),
         pytest.param(
             HEAD,
             "add-profile",
             "packer",
             HEAD | {"profiles": [NAME, {"schedulerName": "packer"}]},
-            id="a second profile, so that the first one needs its name",
+            id="add a second profile, so that the first one needs its name",
         ),
         pytest.param(
             one(), "schedulerName", "packer", HEAD | {"profiles": [{"schedulerName": "packer"}]}, id="a new name"
@@ -187,7 +203,7 @@ def ratio(*points: dict[str, int]) -> dict[str, Any]:
             "remove-profile",
             "1",
             HEAD | {"profiles": [{"schedulerName": "packer"}]},
-            id="a profile out",
+            id="remove a profile",
         ),
         pytest.param(
             HEAD | {"profiles": None}, "weight:ImageLocality", "1", HEAD | {"profiles": None}, id="nothing to change"
@@ -208,9 +224,9 @@ def test_a_control_changes_its_own_part_alone(
     was = written(kept | before)
     manifest = yaml.safe_load(was)
     load_configuration(manifest)
-    made = edited(manifest, 0, control, value)
-    assert made == kept | after
-    load_configuration(made)
+    patched = edited(manifest, 0, control, value)
+    assert patched == kept | after
+    load_configuration(patched)
     assert written(manifest) == was
 
 
@@ -222,10 +238,10 @@ def test_arguments_of_other_plugins_stay_and_so_does_the_other_profile() -> None
     assert edited(after, 1, "strategy", "LeastAllocated") == before
 
 
-def test_a_new_setting_stands_before_the_profiles_and_the_name_leads_its_profile() -> None:
-    made = edited(HEAD | {"profiles": [{"pluginConfig": [AFFINITY]}]}, 0, "percentageOfNodesToScore", "30")
-    assert list(made) == ["apiVersion", "kind", "percentageOfNodesToScore", "profiles"]
-    assert list(edited(made, 0, "schedulerName", "mine")["profiles"][0]) == ["schedulerName", "pluginConfig"]
+def test_a_new_setting_comes_before_the_profiles_and_the_name_comes_first_in_its_profile() -> None:
+    patched = edited(HEAD | {"profiles": [{"pluginConfig": [AFFINITY]}]}, 0, "percentageOfNodesToScore", "30")
+    assert list(patched) == ["apiVersion", "kind", "percentageOfNodesToScore", "profiles"]
+    assert list(edited(patched, 0, "schedulerName", "mine")["profiles"][0]) == ["schedulerName", "pluginConfig"]
 
 
 @pytest.mark.parametrize("plugin", USUAL_POINTS)
@@ -253,18 +269,18 @@ def shown(configuration: Configuration, index: int = 0) -> dict[str, Any]:
     return controls(configuration, index, Refusal())
 
 
-def test_what_the_controls_show_is_what_is_in_force() -> None:
+def test_the_controls_show_the_configuration_in_force() -> None:
     plugins = {"score": {"disabled": [{"name": "NodeResourcesFit"}]}, "multiPoint": enabled("ImageLocality", 9)}
-    made = shown(load_configuration(one(plugins=plugins) | {"podMaxBackoffSeconds": 20}))
-    rows = {row["name"]: row for row in made["plugins"]}
+    controls = shown(load_configuration(one(plugins=plugins) | {"podMaxBackoffSeconds": 20}))
+    rows = {row["name"]: row for row in controls["plugins"]}
     assert (rows["ImageLocality"]["weight"], rows["ImageLocality"]["usual"]) == (9, 1)
     assert (rows["NodeResourcesFit"]["on"], rows["NodeResourcesFit"]["off"]) == (True, "not at Score")
     assert rows["NodeResourcesFit"]["weight"] is None
-    assert [setting["value"] for setting in made["settings"]] == [0, 1, 20]
-    assert made["strategy"]["type"] == "LeastAllocated"
+    assert [setting["value"] for setting in controls["settings"]] == [0, 1, 20]
+    assert controls["strategy"]["type"] == "LeastAllocated"
 
 
-def test_a_profile_that_is_not_there_shows_the_last_one() -> None:
+def test_a_missing_profile_shows_the_last_one() -> None:
     assert shown(load_configuration(one()), 7)["index"] == 0
 
 
@@ -275,10 +291,10 @@ def test_a_profile_that_is_not_there_shows_the_last_one() -> None:
         pytest.param(0, "extenders", "no such control", id="a control"),
         pytest.param(0, "plugin:Nobody", "no such control", id="a plugin"),
         pytest.param(0, "resource-weight:9", "no such row", id="a row"),
-        pytest.param(0, "remove-resource:x", "no such row", id="a row that is no number"),
+        pytest.param(0, "remove-resource:x", "no such row", id="a row that is not a number"),
         pytest.param(0, "remove-resource:-1", "no such row", id="a row before the first"),
     ],
 )
-def test_what_there_is_not_is_refused(profile: int, control: str, says: str) -> None:
+def test_unknown_choices_are_refused(profile: int, control: str, says: str) -> None:
     with pytest.raises(Rejected, match=says):
         edited(one(), profile, control, "1")

@@ -23,12 +23,12 @@ from tests.conftest import PATIENCE
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
 QUIET = 0.2
-"""Seconds after which a socket that has said nothing is taken to have nothing to say."""
+"""Seconds after which a silent socket counts as having nothing to send."""
 
 
 @asynccontextmanager
 async def browser(visitor: Any, **view: str | bool) -> AsyncIterator[WebsocketCommunicator]:
-    """A connected socket that has said what it looks at."""
+    """Return a connected socket that has sent its view."""
     headers = [(b"origin", b"http://localhost"), (b"host", b"localhost")]
     socket = WebsocketCommunicator(application, "/ws" + visitor.url(), headers=headers)
     connected, _ = await socket.connect(PATIENCE)
@@ -42,7 +42,7 @@ async def browser(visitor: Any, **view: str | bool) -> AsyncIterator[WebsocketCo
 
 
 async def panels(socket: WebsocketCommunicator) -> dict[str, str]:
-    """The next message: panel id → HTML."""
+    """Return the next message: panel id → HTML."""
     html = await socket.receive_from(timeout=PATIENCE)
     parts = re.split(r'(?=<section[^>]*id="panel-)', html)
     return {re.search(r'id="panel-([a-z]+)"', part)[1]: part for part in parts if "panel-" in part}  # type: ignore[index]
@@ -59,7 +59,7 @@ async def test_a_page_in_a_frame_without_an_origin_needs_the_token_as_any_other(
         await socket.disconnect()
 
 
-async def test_a_page_that_meets_a_lost_database_is_told_to_connect_again(
+async def test_a_page_that_meets_a_lost_database_is_asked_to_connect_again(
     visitor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(*arguments: Any) -> None:
@@ -79,7 +79,7 @@ async def test_a_browser_gets_the_panels_it_has_open_and_always_the_status(visit
         assert set(await panels(socket)) == {"cluster", "status"}
 
 
-async def test_every_browser_hears_of_a_command_and_gets_only_what_changed(visitor: Any, node: Any) -> None:
+async def test_every_browser_learns_of_a_command_and_gets_only_changes(visitor: Any, node: Any) -> None:
     async with browser(visitor, open="cluster preemption") as one, browser(visitor.watching(), open="cluster") as two:
         await panels(one)
         await panels(two)
@@ -98,9 +98,7 @@ async def test_going_back_reaches_every_browser(visitor: Any, node: Any) -> None
         assert "blue-node" not in (await panels(socket))["cluster"]
 
 
-async def test_the_decision_panel_of_the_stage_comes_with_it_to_whoever_follows(
-    visitor: Any, node: Any, pod: Any
-) -> None:
+async def test_the_decision_panel_of_the_stage_comes_with_it_to_followers(visitor: Any, node: Any, pod: Any) -> None:
     await do(visitor, node("a"))
     await do(visitor, pod("p"))
     async with browser(visitor, open="sentence", follow=True) as socket:
@@ -111,7 +109,7 @@ async def test_the_decision_panel_of_the_stage_comes_with_it_to_whoever_follows(
     assert shown == [{"cache"}, set(), {"cache"}, {"filter"}, {"filter"}]
 
 
-async def test_a_new_view_brings_only_the_panels_that_depend_on_it(visitor: Any, node: Any) -> None:
+async def test_a_new_view_sends_only_the_panels_that_depend_on_it(visitor: Any, node: Any) -> None:
     await do(visitor, node("blue-node"))
     async with browser(visitor, open="cluster inspector") as socket:
         await panels(socket)
@@ -145,7 +143,7 @@ async def test_a_browser_of_another_sandbox_hears_nothing(visitor: Any, node: An
         assert await socket.receive_nothing(QUIET)
 
 
-async def test_a_browser_that_has_said_nothing_yet_is_sent_nothing(visitor: Any, node: Any) -> None:
+async def test_a_browser_that_has_sent_nothing_yet_gets_nothing(visitor: Any, node: Any) -> None:
     async with browser(visitor) as socket:
         await do(visitor, node("blue-node"))
         assert await socket.receive_nothing(QUIET)
@@ -160,7 +158,7 @@ async def test_nonsense_from_a_browser_does_no_harm(visitor: Any, text: str) -> 
         assert "inspector" in await panels(socket)
 
 
-async def test_a_wrong_token_is_told_so_and_not_asked_to_come_again(visitor: Any) -> None:
+async def test_a_wrong_token_gets_its_code_and_is_not_asked_to_come_again(visitor: Any) -> None:
     wrong = type(visitor)(visitor.sandbox, "wrong", visitor.client)
     async with browser(wrong) as socket:
         assert await socket.receive_output(timeout=PATIENCE) == {"type": "websocket.close", "code": NOT_FOUND}
@@ -199,7 +197,7 @@ async def test_a_slow_browser_skips_states_and_ends_up_level(visitor: Any, node:
         assert "n5" in last["cluster"]
 
 
-async def test_news_that_arrive_late_do_not_bring_an_old_state_back(visitor: Any, node: Any) -> None:
+async def test_late_news_do_not_restore_an_old_state(visitor: Any, node: Any) -> None:
     async with browser(visitor, open="cluster") as socket:
         await panels(socket)
         await do(visitor, node("a"))
@@ -234,7 +232,7 @@ def present(visitor: Any) -> Any:
     return statements.place(visitor.sandbox.pk)
 
 
-async def test_a_browser_that_cannot_be_served_is_told_to_come_again(
+async def test_a_browser_that_cannot_be_served_is_asked_to_come_again(
     visitor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rendering, "fragments", lambda *args: 1 / 0)
@@ -242,7 +240,7 @@ async def test_a_browser_that_cannot_be_served_is_told_to_come_again(
         assert await socket.receive_output(timeout=PATIENCE) == {"type": "websocket.close", "code": TRY_AGAIN}
 
 
-async def test_large_fragments_are_parted_and_what_is_too_large_for_the_socket_is_fetched_by_the_page(
+async def test_large_fragments_are_split_and_the_page_fetches_those_too_large_for_the_socket(
     visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = {"cluster": 700_000, "queues": 700_000, "inspector": 1_100_000}
@@ -261,7 +259,7 @@ async def test_large_fragments_are_parted_and_what_is_too_large_for_the_socket_i
 
 
 async def test_after_every_burst_all_browsers_show_the_same_present(visitor: Any, node: Any, pod: Any) -> None:
-    """Commands, steps back and changes of view come at once, from several threads."""
+    """Commands, steps back and view changes come at once, from several threads."""
     await do(visitor, node("a", "b"))
     await do(visitor, pod(*(f"p{number}" for number in range(30))))
     dice = random.Random(10)
@@ -271,7 +269,7 @@ async def test_after_every_burst_all_browsers_show_the_same_present(visitor: Any
             assert visitor.post(f"do/{step}/", seconds="1").status_code in (200, 204, 422, 429)
 
     async def last_shown(socket: WebsocketCommunicator, before: str, present: str) -> str:
-        """What the toolbar shows when the socket has come to the present and has nothing more to say."""
+        """Return the toolbar that the socket shows at the present, once no message is left."""
         while present not in before:
             before = (await panels(socket)).get("toolbar", before)
         while not await socket.receive_nothing(QUIET):

@@ -1,4 +1,4 @@
-"""The small drawing of a cluster: what is counted, and that every scenario has one."""
+"""The small drawing of a cluster: what it counts, and that every scenario has one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def node(name: str, zone: str = "", **spec: Any) -> dict[str, Any]:
     return {"kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec}
 
 
-def test_what_is_applied_cordoned_and_deleted_is_counted() -> None:
+def test_applied_cordoned_and_deleted_objects_are_counted() -> None:
     pods = [{"kind": "Pod", "metadata": {"name": n}, "spec": {"nodeName": n[:1]}} for n in ("a1", "b1", "x1")]
-    found = sketch(
+    drawing = sketch(
         [
             {"kind": "apply", "manifests": [node("a", "one"), node("b", "two"), node("c"), *pods]},
             {"kind": "cordon", "node": "a"},
@@ -27,8 +27,8 @@ def test_what_is_applied_cordoned_and_deleted_is_counted() -> None:
             {"kind": "settle"},
         ]
     )
-    assert in_words(found) == "2 zones, 2 nodes; 1 pod on nodes, 1 without one"
-    assert [found.nodes[name].tainted for name in "ab"] == [True, False]
+    assert in_words(drawing) == "2 zones, 2 nodes; 1 pod on nodes, 1 without one"
+    assert [drawing.nodes[name].tainted for name in "ab"] == [True, False]
 
 
 @pytest.mark.parametrize("slug", list(scenarios()))
@@ -39,6 +39,6 @@ def test_every_scenario_has_a_small_drawing(slug: str) -> None:
     assert len(svg) < 6000
 
 
-def test_the_lessons_of_the_course_are_found_by_their_names() -> None:
+def test_the_lessons_of_the_course_are_looked_up_by_their_names() -> None:
     assert shelf("lessons")
     assert all('role="img"' in drawing(lesson.scenario, titled=True) for lesson in shelf("lessons"))

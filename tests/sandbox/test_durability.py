@@ -1,4 +1,4 @@
-"""What was answered survives ``kill -9``: a real server in a process of its own, killed in the middle of stepping."""
+"""Answered commands survive ``kill -9`` of a real server in a separate process, in the middle of stepping."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[
 
 
 def ask(port: int, method: str, path: str, **fields: str) -> tuple[int, str, str]:
-    """Status, body and Location of the answer."""
+    """Return status, body and Location of the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     body = urlencode(fields) if method == "POST" else None
     connection.request(method, path, body, {"Content-Type": "application/x-www-form-urlencoded"})
@@ -74,13 +74,13 @@ def ask(port: int, method: str, path: str, **fields: str) -> tuple[int, str, str
 
 
 def shown(port: int, base: str) -> str:
-    """Everything the site shows of the state."""
+    """Return everything the site shows of the state."""
     panels = ("status", "queues", "cluster", "filter", "scores", "timeline", "events")
     return "".join(ask(port, "GET", f"{base}panel/{panel}/")[1] for panel in panels)
 
 
 @pytest.mark.slow
-def test_what_was_answered_is_there_after_kill_9_and_looks_the_same(environment: dict[str, str]) -> None:
+def test_answered_commands_survive_kill_9_and_look_the_same(environment: dict[str, str]) -> None:
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
     answered: list[int] = []
     with server(environment) as (port, process):
@@ -107,7 +107,7 @@ def test_what_was_answered_is_there_after_kill_9_and_looks_the_same(environment:
     with server(environment) as (port, _):
         first = shown(port, base)
         head = int(re.search(r'data-head="(\d+)"', ask(port, "GET", f"{base}panel/toolbar/")[1])[1])  # type: ignore[index]
-        # One command may have been committed without its answer getting out.
+        # One command may have been committed without its answer being sent.
         assert len(answered) + 1 <= head <= len(answered) + 2
         assert ask(port, "POST", f"{base}do/goto/", n="1")[0] == 204
         assert shown(port, base) != first

@@ -1,4 +1,4 @@
-"""“Expect this”: what is kept of which fact, where it stands when the past changes, and how it is exported."""
+"""“Expect this”: the stored fact, its place when the past changes, and its export."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def decided(visitor: Any) -> Any:
-    """Two nodes, a pod that fits and one that does not; six commands, the last is one second."""
+    """Create two nodes, a pod that fits and one that does not, in six commands. The last one is one second."""
     objects = [make_node("n1").obj(), make_node("n2").obj(), make_pod("web").cpu("500m").obj()]
     store.execute(visitor.row(), {"kind": "apply", "manifests": [*objects, make_pod("big").cpu("99").obj()]})
     for kind in ("stage", "pod", "pod"):
@@ -54,13 +54,13 @@ def outcomes(visitor: Any, at: str = "") -> list[Outcome]:
 
 
 def places(visitor: Any, at: str = "") -> list[tuple[str, bool]]:
-    return [(found.place, found.red) for found in outcomes(visitor, at)]
+    return [(outcome.place, outcome.red) for outcome in outcomes(visitor, at)]
 
 
 def test_an_expectation_of_the_start_is_shown_where_nothing_was_done(visitor: Any) -> None:
     about = {"pod": "default/no", "node": "", "plugin": ""}
     expectations.expect(visitor.row(), "placement", about, None)
-    assert [(found.n, found.counts) for found in outcomes(visitor)] == [(0, True)]
+    assert [(outcome.n, outcome.counts) for outcome in outcomes(visitor)] == [(0, True)]
 
 
 FACTS: list[tuple[dict[str, str], dict[str, Any]]] = [
@@ -84,19 +84,19 @@ FACTS: list[tuple[dict[str, str], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "wanted"), FACTS, ids=[row[0]["fact"] + row[0]["pod"] for row in FACTS])
-def test_a_fact_is_kept_as_a_scenario_writes_it_and_holds(
-    decided: Any, given: dict[str, str], wanted: dict[str, Any]
+@pytest.mark.parametrize(("form", "wanted"), FACTS, ids=[row[0]["fact"] + row[0]["pod"] for row in FACTS])
+def test_a_fact_is_stored_as_a_scenario_writes_it_and_holds(
+    decided: Any, form: dict[str, str], wanted: dict[str, Any]
 ) -> None:
-    answer = decided.post("expect/", **given)
+    answer = decided.post("expect/", **form)
     assert answer.status_code == 200, answer.content
-    (found,) = kept(decided)
-    assert wanted.items() <= found.items()
+    (expectation,) = kept(decided)
+    assert wanted.items() <= expectation.items()
     assert places(decided) == [(HERE, False)]
 
 
 @pytest.mark.parametrize(
-    ("given", "status", "text"),
+    ("form", "status", "text"),
     [
         ({"fact": "score", "pod": "default/big", "node": "n1", "plugin": "NodeResourcesFit"}, 422, "no such fact"),
         ({"fact": "failure", "pod": "default/web"}, 422, "no such fact"),
@@ -108,11 +108,11 @@ def test_a_fact_is_kept_as_a_scenario_writes_it_and_holds(
         ({"fact": "winner", "pod": "default/web", "attempt": "9" * 4000}, 400, "attempt must be"),
     ],
 )
-def test_what_is_no_fact_is_refused_and_changes_nothing(
-    decided: Any, given: dict[str, str], status: int, text: str
+def test_an_invalid_fact_is_refused_and_changes_nothing(
+    decided: Any, form: dict[str, str], status: int, text: str
 ) -> None:
     before = decided.row().revision
-    answer = decided.post("expect/", **given)
+    answer = decided.post("expect/", **form)
     assert (answer.status_code, text in answer.content.decode()) == (status, True)
     assert (kept(decided), decided.row().revision) == ([], before)
 
@@ -123,7 +123,7 @@ def test_markup_in_a_name_is_text(decided: Any) -> None:
     assert "<script>" not in decided.get("panel/expectations/").content.decode()
 
 
-def test_it_is_kept_once_and_taken_back_once(decided: Any) -> None:
+def test_it_is_stored_once_and_removed_once(decided: Any) -> None:
     decided.post("expect/", fact="placement", pod="default/web")
     again = decided.post("expect/", fact="placement", pod="default/web")
     assert (again.status_code, "already" in again.content.decode()) == (422, True)
@@ -134,7 +134,7 @@ def test_it_is_kept_once_and_taken_back_once(decided: Any) -> None:
     assert decided.post("take-back/", key="x").status_code == 400
 
 
-def test_nobody_takes_back_what_is_expected_elsewhere(decided: Any) -> None:
+def test_an_expectation_of_another_sandbox_cannot_be_removed(decided: Any) -> None:
     other, _ = store.create("Other")
     store.execute(other, {"kind": "apply", "manifests": [make_pod("web").obj()]})
     foreign = expectations.expect(Sandbox.objects.get(pk=other.pk), "placement", {"pod": "default/web"}, None)
@@ -163,27 +163,27 @@ def test_the_browsers_hear_of_it(decided: Any) -> None:
     assert decided.row().revision == before + 2
 
 
-def test_it_stands_at_the_moment_that_is_looked_at(decided: Any) -> None:
+def test_it_is_placed_at_the_moment_in_view(decided: Any) -> None:
     decided.post("expect/", fact="placement", pod="default/web", at="1.2")
     assert kept(decided) == [{"pod": "default/web", "pending": True}]
     assert places(decided) == [(BEHIND, False)]
-    (found,) = outcomes(decided)
-    assert found.differs is not None
-    assert "default/web: " in found.differs[0]
-    assert outcomes(decided, found.moment)[0].differs == ()
-    assert places(decided, found.moment) == [(HERE, False)]
+    (outcome,) = outcomes(decided)
+    assert outcome.differs is not None
+    assert "default/web: " in outcome.differs[0]
+    assert outcomes(decided, outcome.moment)[0].differs == ()
+    assert places(decided, outcome.moment) == [(HERE, False)]
     assert places(decided, "0.1") == [(AHEAD, False)]
 
 
-def test_what_lies_ahead_after_going_back_is_not_undone_until_something_else_is_done(decided: Any) -> None:
+def test_the_timeline_ahead_is_not_undone_until_another_command(decided: Any) -> None:
     decided.post("expect/", fact="lane", pod="default/big")
     decided.post("do/back/")
     decided.post("do/back/")
     assert places(decided) == [(AHEAD, False)]
     store.execute(decided.row(), {"kind": "delete", "object_kind": "Pod", "key": "default/big"})
-    (found,) = outcomes(decided)
-    assert (found.place, found.red, found.moment) == (UNDONE, False, "")
-    assert found.differs
+    (outcome,) = outcomes(decided)
+    assert (outcome.place, outcome.red, outcome.moment) == (UNDONE, False, "")
+    assert outcome.differs
     html = decided.get("panel/expectations/").content.decode()
     assert "undone: the timeline has changed since" in html
     assert 'data-red="0"' in decided.get("panel/sentence/").content.decode()
@@ -192,36 +192,36 @@ def test_what_lies_ahead_after_going_back_is_not_undone_until_something_else_is_
     assert places(decided) == [(HERE, False)]
 
 
-def test_going_back_to_the_middle_of_a_command_keeps_what_is_expected_there(decided: Any) -> None:
+def test_going_back_to_the_middle_of_a_command_keeps_the_expectations_there(decided: Any) -> None:
     here = live(decided.row())
     start, end = here.world.starts[3], here.world.end_of(3)
     middle = next(entries for entries, _ in here.world.rests if start + 1 < entries < end)
     at = str(here.world.moment_of(middle))
     decided.post("expect/", fact="placement", pod="default/web", at=at)
     decided.post("expect/", fact="placement", pod="default/big", at=f"3.{end - start}")
-    assert {found.place for found in outcomes(decided)} == {BEHIND}
+    assert {outcome.place for outcome in outcomes(decided)} == {BEHIND}
     decided.post("go-back/", at=at)
-    assert [found.place for found in outcomes(decided)] == [HERE, UNDONE]
+    assert [outcome.place for outcome in outcomes(decided)] == [HERE, UNDONE]
 
 
-def test_a_tick_of_playing_that_goes_on_keeps_what_was_expected_in_it(decided: Any) -> None:
+def test_a_growing_tick_of_playing_keeps_its_expectations(decided: Any) -> None:
     decided.post("do/advance/", seconds="1", play="1")
     decided.post("expect/", fact="clock")
     decided.post("do/advance/", seconds="1", play="1")
     assert len(decided.log()) == 7
-    (found,) = outcomes(decided)
-    assert (found.place, found.red, found.counts) == (HERE, False, False), "the tick goes on"
+    (outcome,) = outcomes(decided)
+    assert (outcome.place, outcome.red, outcome.counts) == (HERE, False, False), "the tick continues"
     assert "an export omits it" in decided.get("panel/expectations/").content.decode()
 
 
-def test_a_fork_expects_what_lies_behind_it(decided: Any) -> None:
+def test_a_fork_has_the_expectations_before_it(decided: Any) -> None:
     decided.post("expect/", fact="placement", pod="default/web", at="1.2")
     decided.post("expect/", fact="placement", pod="default/web")
     answer = decided.post("fork/", at="3.2")
     identity = answer["HX-Redirect"].split("/")[2]
     fork = type(decided)(Sandbox.objects.get(pk=identity), "", decided.client)
     assert kept(fork) == [{"pod": "default/web", "pending": True}]
-    assert [found.place for found in outcomes(fork)] == [BEHIND]
+    assert [outcome.place for outcome in outcomes(fork)] == [BEHIND]
 
 
 def test_expectations_go_with_their_sandbox(decided: Any) -> None:
@@ -237,7 +237,7 @@ def test_another_worker_sees_it(decided: Any, on_worker: Any) -> None:
     assert "pod: default/web" in decided.get("panel/expectations/").content.decode()
 
 
-def test_who_watches_sees_them_and_has_no_buttons(decided: Any) -> None:
+def test_a_watcher_sees_them_and_has_no_buttons(decided: Any) -> None:
     decided.post("expect/", fact="placement", pod="default/web", who="Ada")
     watching = decided.watching()
     html = watching.get("panel/expectations/").content.decode()
@@ -255,35 +255,35 @@ def opened(visitor: Any, slug: str) -> Any:
     return type(visitor)(Sandbox.objects.get(pk=identity), token, visitor.client)
 
 
-def test_a_scenario_brings_its_own_and_they_count_when_they_are_reached(visitor: Any) -> None:
-    found = opened(visitor, "high-priority-preemption")
-    before = outcomes(found)
+def test_a_scenario_has_its_own_which_count_when_they_are_reached(visitor: Any) -> None:
+    player = opened(visitor, "high-priority-preemption")
+    before = outcomes(player)
     assert before
     assert {outcome.place for outcome in before} == {AHEAD}
     assert any(outcome.differs for outcome in before)
     assert not any(outcome.red for outcome in before)
-    assert 'data-red="0"' in found.get("panel/sentence/").content.decode()
-    store.execute(found.row(), {"kind": "run"})
-    after = outcomes(found)
+    assert 'data-red="0"' in player.get("panel/sentence/").content.decode()
+    store.execute(player.row(), {"kind": "run"})
+    after = outcomes(player)
     assert {(outcome.place, outcome.red, outcome.counts) for outcome in after} == {(HERE, False, True)}
-    store.execute(found.row(), {"kind": "delete", "object_kind": "Pod", "key": after[0].text.split()[1].strip(",")})
-    store.execute(found.row(), {"kind": "advance", "seconds": 60})
-    assert 'data-red="0"' in found.get("panel/sentence/").content.decode(), "what comes later is no failure"
-    assert any(outcome.differs for outcome in outcomes(found))
-    assert "scenario: at the end" in found.get("panel/expectations/").content.decode()
+    store.execute(player.row(), {"kind": "delete", "object_kind": "Pod", "key": after[0].text.split()[1].strip(",")})
+    store.execute(player.row(), {"kind": "advance", "seconds": 60})
+    assert 'data-red="0"' in player.get("panel/sentence/").content.decode(), "a later expectation is no failure"
+    assert any(outcome.differs for outcome in outcomes(player))
+    assert "scenario: at the end" in player.get("panel/expectations/").content.decode()
 
 
-def test_what_a_scenario_expects_is_red_once_its_step_led_elsewhere(visitor: Any, tmp_path: Path) -> None:
-    found = opened(visitor, "high-priority-preemption")
-    store.execute(found.row(), {"kind": "apply", "manifests": [make_node("spare").obj()]})
-    store.execute(found.row(), {"kind": "run"})
-    red = sum(outcome.red for outcome in outcomes(found))
+def test_a_scenarios_expectation_is_red_once_its_step_led_elsewhere(visitor: Any, tmp_path: Path) -> None:
+    player = opened(visitor, "high-priority-preemption")
+    store.execute(player.row(), {"kind": "apply", "manifests": [make_node("spare").obj()]})
+    store.execute(player.row(), {"kind": "run"})
+    red = sum(outcome.red for outcome in outcomes(player))
     assert red
     for _ in range(2):
-        assert f'data-red="{red}"' in found.get("panel/sentence/").content.decode()
-        store.execute(found.row(), {"kind": "advance", "seconds": 60})
-    assert f"{red} of them do not hold" in found.get("export/", form="scenario", expect="collected").content.decode()
-    assert exported_failures(found, tmp_path) == red
+        assert f'data-red="{red}"' in player.get("panel/sentence/").content.decode()
+        store.execute(player.row(), {"kind": "advance", "seconds": 60})
+    assert f"{red} of them do not hold" in player.get("export/", form="scenario", expect="collected").content.decode()
+    assert exported_failures(player, tmp_path) == red
 
 
 def test_a_moment_within_a_command_that_cannot_end_says_so(decided: Any) -> None:
@@ -291,10 +291,10 @@ def test_a_moment_within_a_command_that_cannot_end_says_so(decided: Any) -> None
     here = live(decided.row())
     rests = {entries for entries, _ in here.world.rests}
     assert not any(here.world.starts[1] < entries < here.world.end_of(1) for entries in rests)
-    assert all(found.differs is not None for found in outcomes(decided, "1.3"))
+    assert all(outcome.differs is not None for outcome in outcomes(decided, "1.3"))
 
 
-def test_what_is_collected_goes_into_the_exported_scenario(decided: Any, tmp_path: Path) -> None:
+def test_collected_expectations_go_into_the_exported_scenario(decided: Any, tmp_path: Path) -> None:
     here = live(decided.row())
     filtered = next(entry.n for entry in here.world.entries if isinstance(entry.event, FilterRan))
     at = str(here.world.moment_of(here.world.rest_at(filtered)))
@@ -304,11 +304,11 @@ def test_what_is_collected_goes_into_the_exported_scenario(decided: Any, tmp_pat
     decided.post("expect/", fact="placement", pod="default/web", at=at)
     decided.post("expect/", fact="lane", pod="default/big")
     answer = decided.get("export/scenario/", expect="collected", **{"from": "4"})
-    given = yaml.safe_load(answer.content)
-    assert len(given["setup"]) == 1
-    assert given["then"][0] == {"expect": [{"pod": "default/web", "pending": True}]}
-    expected = [step.get("expect", []) for step in given["then"][1:]]
-    assert [len(found) for found in expected] == [0, 2, 0, 0, 1]
+    data = yaml.safe_load(answer.content)
+    assert len(data["setup"]) == 1
+    assert data["then"][0] == {"expect": [{"pod": "default/web", "pending": True}]}
+    expected = [step.get("expect", []) for step in data["then"][1:]]
+    assert [len(group) for group in expected] == [0, 2, 0, 0, 1]
     path = tmp_path / "x.scenario.yaml"
     path.write_bytes(answer.content)
     assert [failure for point in run(load_scenario(path)) for failure in point.failures] == []
@@ -317,7 +317,7 @@ def test_what_is_collected_goes_into_the_exported_scenario(decided: Any, tmp_pat
     assert "One is left out" in html
 
 
-def test_of_what_is_undone_nothing_is_exported(decided: Any) -> None:
+def test_undone_expectations_are_not_exported(decided: Any) -> None:
     decided.post("expect/", fact="lane", pod="default/big")
     decided.post("do/back/")
     decided.post("do/stage/")
@@ -330,7 +330,7 @@ def test_of_what_is_undone_nothing_is_exported(decided: Any) -> None:
 
 
 def exported_failures(visitor: Any, folder: Path, at: str = "") -> int:
-    """How many expectations fail when the file that is exported is run."""
+    """Return how many expectations fail when the exported file runs."""
     answer = visitor.get("export/scenario/", expect="collected", **({"at": at} if at else {}))
     assert answer.status_code == 200, answer.content
     path = folder / "x.scenario.yaml"
@@ -339,7 +339,7 @@ def exported_failures(visitor: Any, folder: Path, at: str = "") -> int:
 
 
 def a_moment(draw: Random, visitor: Any) -> str:
-    """Any at which the engine stood."""
+    """Return any moment at which the engine stopped."""
     world = present(visitor.row())
     entries = draw.choice([entries for entries, _ in world.rests] or [0])
     return str(world.moment_of(entries))
@@ -379,7 +379,7 @@ def _play(draw: Random, visitor: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_red_on_the_page_is_what_fails_in_the_exported_file(decided: Any, tmp_path: Path, seed: int) -> None:
+def test_red_expectations_on_the_page_fail_in_the_exported_file(decided: Any, tmp_path: Path, seed: int) -> None:
     draw, visitor = Random(seed), decided
     for number in range(18):
         draw.choice((_do, _do, _expect, _expect, _back, _reopen, _play))(draw, visitor)
@@ -388,8 +388,8 @@ def test_red_on_the_page_is_what_fails_in_the_exported_file(decided: Any, tmp_pa
             visitor = type(visitor)(Sandbox.objects.get(pk=fork[2]), fork[3], visitor.client)
         if number % 6 == 5:
             at = draw.choice(("", a_moment(draw, visitor)))
-            found = outcomes(visitor, at)
-            assert sum(outcome.red for outcome in found) == exported_failures(visitor, tmp_path, at), at
+            results = outcomes(visitor, at)
+            assert sum(outcome.red for outcome in results) == exported_failures(visitor, tmp_path, at), at
     assert outcomes(visitor)
 
 
@@ -397,15 +397,15 @@ STORIES = ("high-priority-preemption", "drain", "cordon", "taint-no-execute")
 
 
 @pytest.mark.parametrize("slug", STORIES)
-def test_a_scenario_played_otherwise_is_red_where_its_file_fails(visitor: Any, tmp_path: Path, slug: str) -> None:
-    draw, found = Random(slug), opened(visitor, slug)
+def test_a_scenario_played_differently_is_red_where_its_file_fails(visitor: Any, tmp_path: Path, slug: str) -> None:
+    draw, player = Random(slug), opened(visitor, slug)
     story = scenarios()[slug].then or PLAIN
     for number in range(8):
-        made = steps.made(present(found.row()))
-        if made < len(story) and draw.random() < 0.7:
+        steps_done = steps.made(present(player.row()))
+        if steps_done < len(story) and draw.random() < 0.7:
             with suppress(NothingToDo, Rejected):
-                store.execute(found.row(), command_of(story[made]))
+                store.execute(player.row(), command_of(story[steps_done]))
         else:
-            draw.choice((_do, _expect))(draw, found)
+            draw.choice((_do, _expect))(draw, player)
         if number % 4 == 3:
-            assert sum(outcome.red for outcome in outcomes(found)) == exported_failures(found, tmp_path)
+            assert sum(outcome.red for outcome in outcomes(player)) == exported_failures(player, tmp_path)

@@ -1,4 +1,4 @@
-"""Whose request is worked on next."""
+"""Whose request is processed next."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine a test may stand still for as long as after which a request counts as stalled."""
+    """Raise the stall limit: on a busy machine a test may pause longer than a stalled request."""
     monkeypatch.setattr(fairness, "STALLED_SECONDS", 600.0)
 
 
@@ -41,7 +41,7 @@ async def begins(turns: Turns, address: str, kind: str = ANYBODY) -> asyncio.Tas
 
 
 async def ends(turns: Turns, task: asyncio.Task[Turn], seconds: float = 0.01) -> None:
-    """The request has taken so many seconds; whoever may go on after a pause goes on."""
+    """End a request that took this many seconds, and let paused ones continue."""
     turns.end(task.result(), seconds)
     await pauses()
 
@@ -51,7 +51,7 @@ async def pauses() -> None:
 
 
 async def crowd(turns: Turns, size: int, seconds: float = 0.01) -> list[asyncio.Task[Turn]]:
-    """Requests of so many addresses, all of which have had their share, and ask for more."""
+    """Return requests of this many addresses. All have used their share, and ask for more."""
     first = [await begins(turns, f"greedy-{number}") for number in range(size)]
     more = [await begins(turns, f"greedy-{number}") for number in range(size)]
     for task in first:
@@ -75,7 +75,7 @@ def test_one_address_alone_computes_one_request_after_the_other() -> None:
     played(story)
 
 
-def test_whoever_is_new_begins_at_once_although_another_address_computes() -> None:
+def test_a_newcomer_begins_at_once_although_another_address_computes() -> None:
     async def story(turns: Turns) -> None:
         tasks = [await begins(turns, "greedy") for _ in range(8)]
         assert at_work(tasks) == 1
@@ -86,8 +86,8 @@ def test_whoever_is_new_begins_at_once_although_another_address_computes() -> No
     played(story)
 
 
-def test_of_fifty_greedy_ones_none_keeps_a_modest_one_waiting() -> None:
-    """It asks for half of what they ask for, over and over."""
+def test_fifty_greedy_visitors_do_not_keep_a_modest_one_waiting() -> None:
+    """The modest one asks for half as much as they do, repeatedly."""
 
     async def story(turns: Turns) -> None:
         waiting = await crowd(turns, 50)
@@ -111,7 +111,7 @@ def test_of_fifty_greedy_ones_none_keeps_a_modest_one_waiting() -> None:
     played(story)
 
 
-def test_those_who_wait_go_on_in_order_of_what_they_have_had() -> None:
+def test_waiting_requests_continue_in_order_of_their_past_use() -> None:
     async def story(turns: Turns) -> list[str]:
         first = [await begins(turns, address) for address in ("most", "much", "more")]
         tasks = {address: await begins(turns, address) for address in ("most", "much", "more")}
@@ -128,7 +128,7 @@ def test_those_who_wait_go_on_in_order_of_what_they_have_had() -> None:
     assert played(story) == ["much", "more", "most"]
 
 
-def test_whoever_has_had_much_has_a_turn_when_the_others_have_had_as_much() -> None:
+def test_a_heavy_user_has_a_turn_when_the_others_have_used_as_much() -> None:
     async def story(turns: Turns) -> int:
         heavy, light = await begins(turns, "heavy"), await begins(turns, "light")
         again = await begins(turns, "heavy")
@@ -148,13 +148,13 @@ def test_after_a_rest_all_are_even() -> None:
     async def story(turns: Turns) -> None:
         await ends(turns, await begins(turns, "a"), 5.0)
         assert (await begins(turns, "b")).done()
-        assert (await begins(turns, "a")).done(), "nobody waited for what it had had before"
+        assert (await begins(turns, "a")).done(), "past use delays no request"
         assert turns.addresses[ANYBODY].ends.keys() == {"a", "b"}
 
     played(story)
 
 
-def test_who_waits_for_an_engine_lets_another_one_compute() -> None:
+def test_a_request_that_waits_for_an_engine_lets_another_one_compute() -> None:
     async def story(turns: Turns) -> None:
         first, second, third = [await begins(turns, "a") for _ in range(3)]
         turns.give_way(first.result())
@@ -168,8 +168,8 @@ def test_who_waits_for_an_engine_lets_another_one_compute() -> None:
     played(story)
 
 
-def test_whoever_works_in_a_sandbox_need_not_wait_for_those_who_fetch_pages() -> None:
-    """Their own page costs more than any of the many pages that others fetch."""
+def test_work_in_a_sandbox_need_not_wait_for_page_fetches() -> None:
+    """The request for the worker's page costs more than any of the many pages that others fetch."""
 
     async def story(turns: Turns) -> None:
         waiting = await crowd(turns, 50)
@@ -177,7 +177,7 @@ def test_whoever_works_in_a_sandbox_need_not_wait_for_those_who_fetch_pages() ->
             works = await begins(turns, "works", INSIDE)
             assert works.done()
             beside = await begins(turns, "works", INSIDE)
-            assert not beside.done(), "not two at a time"
+            assert not beside.done(), "one at a time"
             beside.cancel()
             await ends(turns, works, 0.1)
             for _ in range(20):
@@ -190,25 +190,25 @@ def test_whoever_works_in_a_sandbox_need_not_wait_for_those_who_fetch_pages() ->
     played(story)
 
 
-def test_whoever_works_in_a_sandbox_without_end_gets_half_beside_those_who_fetch_pages() -> None:
+def test_endless_work_in_a_sandbox_gets_half_beside_page_fetches() -> None:
     async def story(turns: Turns) -> Counter[str]:
         tasks = [*await crowd(turns, 5), await begins(turns, "works", INSIDE)]
-        given: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for _ in range(200):
             task = next(task for task in tasks if task.done())
             kind, address = task.result().asker
             tasks[tasks.index(task)] = await begins(turns, address, kind)
             await ends(turns, task)
-            given[kind] += 1
+            counts[kind] += 1
         for task in tasks:
             task.cancel()
-        return given
+        return counts
 
-    given = played(story)
-    assert 90 <= given[INSIDE] <= 110, given
+    counts = played(story)
+    assert 90 <= counts[INSIDE] <= 110, counts
 
 
-def test_one_is_made_after_the_other_and_all_else_goes_on_meanwhile() -> None:
+def test_pages_are_created_one_at_a_time_and_all_else_continues() -> None:
     async def story(turns: Turns) -> None:
         first = [await begins(turns, "a", kind) for kind in (MAKING, INSIDE)]
         makes, next_one, steps = [await begins(turns, "a", kind) for kind in (MAKING, MAKING, INSIDE)]
@@ -227,7 +227,7 @@ def test_one_is_made_after_the_other_and_all_else_goes_on_meanwhile() -> None:
     played(story)
 
 
-def test_what_takes_long_to_be_made_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_page_keeps_no_other_request_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fairness, "STALLED_SECONDS", 0.01)
 
     async def story(turns: Turns) -> None:
@@ -259,7 +259,7 @@ def test_kinds_of_requests(method: str, path: str, kind: str) -> None:
     assert kind_of(method, path) == kind
 
 
-def test_an_address_has_so_many_requests_at_work_and_the_others_wait() -> None:
+def test_an_address_has_a_limit_of_running_requests_and_the_others_wait() -> None:
     async def story(turns: Turns) -> None:
         tasks = [await begins(turns, "a") for _ in range(5)]
         for task in tasks[:3]:
@@ -274,7 +274,7 @@ def test_an_address_has_so_many_requests_at_work_and_the_others_wait() -> None:
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_who_goes_away_leaves_no_place_taken(begun: bool) -> None:
+def test_a_cancelled_request_frees_its_place(begun: bool) -> None:
     async def story(turns: Turns) -> None:
         first, second = await begins(turns, "a"), await begins(turns, "a")
         if begun:
@@ -289,8 +289,8 @@ def test_who_goes_away_leaves_no_place_taken(begun: bool) -> None:
     played(story)
 
 
-def test_who_goes_away_while_another_request_ends_harms_nobody() -> None:
-    """A task that is cancelled notices a little later: its turn may come in between."""
+def test_a_request_cancelled_while_another_ends_does_no_harm() -> None:
+    """A cancelled task is notified a little later: its turn may come in between."""
 
     async def story(turns: Turns) -> None:
         first, gone, third = [await begins(turns, "a") for _ in range(3)]
@@ -324,7 +324,7 @@ def assert_is_empty(turns: Turns) -> None:
 
 
 def assert_counts_hold(turns: Turns, running: list[Turn], pausing: int) -> None:
-    """``pausing``: places may still be held by those who have just given them up, so many at most."""
+    """Check the counts. ``pausing``: places that requests may still hold just after they gave them up, at most."""
     assert turns.modest == sum(turn.modest for turn in running)
     for number, held in ((turns.computing, "computes"), (turns.making, "makes")):
         assert 0 <= number - sum(getattr(turn, held) for turn in running) <= pausing
@@ -336,7 +336,7 @@ def assert_counts_hold(turns: Turns, running: list[Turn], pausing: int) -> None:
 
 @pytest.mark.parametrize("addresses", [1, 3, 40], ids=["one address", "three addresses", "forty addresses"])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_history_leaves_a_place_taken_or_anybody_waiting(
+def test_no_history_leaves_a_place_in_use_or_a_request_waiting(
     seed: int, addresses: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fairness, "STALLED_SECONDS", 0.003)
@@ -365,7 +365,7 @@ def test_no_history_leaves_a_place_taken_or_anybody_waiting(
             elif act == "sleep":
                 await asyncio.sleep(chance.choice((0, 0, 0.001)))
             if chance.random() < 0.5:
-                for _ in range(20):  # A turn may just have begun, or been left: its task runs a moment later.
+                for _ in range(20):  # A turn may just have begun, or ended: its task runs a moment later.
                     await asyncio.sleep(0)
                     running = [task for task in tasks if task.done() and not task.cancelled()]
                     if len(running) == sum(turns.at_work.values()):

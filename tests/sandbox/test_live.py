@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def thinned(last: int, room: int) -> list[int]:
-    """The keyframes that are left after ``last`` commands, each of which left one."""
+    """Return the remaining keyframes after ``last`` commands, each of which added one."""
     places: list[int] = []
     for n in range(1, last + 1):
         places.append(n)
@@ -64,7 +64,7 @@ def test_stepping_back_uses_a_keyframe_instead_of_replaying_everything(
     assert sorted(here.world.nodes) == ["a", "b", "c"]
 
 
-def test_a_keyframe_is_not_changed_by_what_is_done_after_going_back_to_it(visitor: Any, node: Any) -> None:
+def test_a_keyframe_does_not_change_after_going_back_to_it(visitor: Any, node: Any) -> None:
     for name in "ab":
         store.execute(visitor.row(), node(name))
         live(visitor.sandbox).remember(at_any_price=True)
@@ -74,7 +74,7 @@ def test_a_keyframe_is_not_changed_by_what_is_done_after_going_back_to_it(visito
         assert sorted(live(visitor.sandbox).world.nodes) == ["a", name]
 
 
-def test_a_state_that_the_log_no_longer_holds_is_said_to_be_gone(visitor: Any, node: Any) -> None:
+def test_a_state_that_the_log_no_longer_has_is_reported_as_gone(visitor: Any, node: Any) -> None:
     gone = store.execute(visitor.row(), node("a"))
     store.go_to(visitor.sandbox, lambda _: 0)
     store.execute(visitor.row(), node("b"))
@@ -82,7 +82,7 @@ def test_a_state_that_the_log_no_longer_holds_is_said_to_be_gone(visitor: Any, n
         Live(Plan.of(visitor.sandbox), Database()).move_to(gone)
 
 
-def test_the_world_knows_where_it_stands_in_the_log(visitor: Any, node: Any) -> None:
+def test_the_world_knows_its_position_in_the_log(visitor: Any, node: Any) -> None:
     for name, who in (("a", "Ada"), ("b", "Bob")):
         store.execute(visitor.row(), node(name), who)
     store.go_to(visitor.sandbox, lambda _: 1)
@@ -91,7 +91,7 @@ def test_the_world_knows_where_it_stands_in_the_log(visitor: Any, node: Any) -> 
     assert (here.world.head, here.world.length, here.world.who) == (1, 2, "Ada")
 
 
-def test_news_of_what_another_engine_executed_are_not_taken_for_ones_own(visitor: Any, node: Any) -> None:
+def test_news_of_another_engines_commands_are_not_taken_for_ones_own(visitor: Any, node: Any) -> None:
     store.execute(visitor.sandbox, node("a"))
     store.execute(visitor.sandbox, node("b"))
     first, second = (Record(row.n, row.pk, row.command, row.who) for row in visitor.sandbox.records.order_by("n"))

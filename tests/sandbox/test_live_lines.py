@@ -1,4 +1,4 @@
-"""A live line that Daphne has forgotten may still end."""
+"""A live line that Daphne has dropped can still close."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.server.connections import LiveLine
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "forgotten"])
-def test_the_end_of_a_refused_handshake_is_told_once(known: bool) -> None:
+def test_the_end_of_a_refused_handshake_is_reported_once(known: bool) -> None:
     line: Any = LiveLine()
     host = Mock(connections={line: {}} if known else {})
     line.counted, line.server, line.client_addr = ("127.0.0.1", ""), host, None

@@ -53,8 +53,8 @@ def test_no_token_is_left_in_a_text(text: str) -> None:
     for _ in range(9):
         deep = quote(deep, safe="")
     ways = {"coded": coded(whole), "twice": quote(coded(whole)), "deep": deep.replace("%", "%25")}
-    given = text.format(id=ID, token=TOKEN, upper=ID.upper(), plain=ID.replace("-", ""), **ways)
-    hidden = hide_tokens(given)
+    sample = text.format(id=ID, token=TOKEN, upper=ID.upper(), plain=ID.replace("-", ""), **ways)
+    hidden = hide_tokens(sample)
     assert "…" in hidden
     assert "too-short" not in hidden
     assert TOKEN not in hidden
@@ -75,7 +75,7 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
     assert hide_tokens(text) == text
 
 
-def test_what_is_decoded_to_find_a_token_begins_no_new_line() -> None:
+def test_a_decoded_address_begins_no_new_line() -> None:
     assert hide_tokens(f"GET /s/{ID}/{TOKEN}/%0a%00x") == f"GET /s/{ID}/…/%0A%00x"
 
 
@@ -85,13 +85,13 @@ def test_every_new_token_is_recognised() -> None:
 
 
 def own_handlers() -> list[logging.Handler]:
-    """Those that the settings made, beside pytest's."""
+    """Return the handlers of the settings, without pytest's."""
     return [handler for handler in logging.getLogger().handlers if type(handler) is logging.StreamHandler]
 
 
 @pytest.fixture
 def said() -> Iterator[io.StringIO]:
-    """What the site's handler would write to the terminal."""
+    """Return what the site's handler would write to the terminal."""
     stream = io.StringIO()
     (handler,) = own_handlers()
     assert isinstance(handler, logging.StreamHandler)
@@ -110,7 +110,7 @@ def test_a_traceback_that_quotes_an_address_is_written_without_its_token(said: i
     assert TOKEN not in said.getvalue()
 
 
-def test_what_is_refused_takes_one_line_and_what_is_wrong_here_a_traceback(said: io.StringIO) -> None:
+def test_a_refusal_takes_one_line_and_a_server_error_a_traceback(said: io.StringIO) -> None:
     logger = logging.getLogger("tests.logs")
     for status in (400, 500):
         try:
@@ -125,7 +125,7 @@ def test_what_is_refused_takes_one_line_and_what_is_wrong_here_a_traceback(said:
 
 def test_every_handler_of_the_process_is_ours() -> None:
     assert [type(handler.formatter) for handler in own_handlers()] == [WithoutTokens]
-    # Django's own would write to the terminal with DEBUG, and e-mails without.
+    # Django's own handlers would write to the terminal with DEBUG, and send e-mails without.
     for name in ("django", "django.server", "django.request", "django.security", "daphne", "asyncio"):
         assert logging.getLogger(name).handlers == []
 

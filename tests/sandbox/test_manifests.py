@@ -15,7 +15,7 @@ TERM = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERENCE = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def made(kind: str, query: str) -> list[dict[str, Any]]:
+def manifests_from(kind: str, query: str) -> list[dict[str, Any]]:
     form = FORMS[kind](QueryDict(query))
     assert form.is_valid(), form.errors
     return [form.made()]
@@ -30,7 +30,7 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             "node",
             f"{NODE}&taint_key=k&taint_value=&taint_effect=NoSchedule&taint_key=&taint_value=&taint_effect=NoSchedule",
             "spec: {taints: [{key: k, effect: NoSchedule}]}",
-            id="a taint without a value; a row in which nobody typed is left out",
+            id="a taint without a value; an empty row is left out",
         ),
         pytest.param("priority-class", "name=a&value=0", "{metadata: {name: a}}", id="a class of value 0"),
         pytest.param(
@@ -43,7 +43,7 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             "budget",
             "name=a&min_available=0&selector=app=web",
             "spec: {minAvailable: 0, selector: {matchLabels: {app: web}}}",
-            id="a budget that needs nothing",
+            id="a budget without a minimum",
         ),
         pytest.param(
             "claim",
@@ -57,7 +57,7 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             "workload=Deployment&name=shop&replicas=0",
             "spec: {replicas: 0, selector: {matchLabels: {app: shop}}, template: {metadata: {labels: {app: shop}}, "
             "spec: {containers: [{name: main, image: 'registry.k8s.io/pause:3.10'}]}}}",
-            id="a workload whose labels come from its name",
+            id="a workload with labels from its name",
         ),
         pytest.param("pod", f"{POD}&priority=-5", "spec: {priority: -5}", id="a negative priority"),
         pytest.param(
@@ -73,7 +73,7 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             "pod",
             f"{POD}&toleration_key=k&toleration_effect=NoExecute&toleration_tolerationSeconds=0",
             "spec: {tolerations: [{key: k, operator: Equal, effect: NoExecute, tolerationSeconds: 0}]}",
-            id="a toleration for no time at all",
+            id="a toleration for 0 seconds",
         ),
         pytest.param(
             "pod",
@@ -92,7 +92,7 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             "node",
             f"{NODE}&imagefs=20Gi",
             "metadata: {annotations: {sandbox/imagefs: 20Gi}}",
-            id="a node whose images have a disk of their own",
+            id="a node with a separate disk for images",
         ),
         pytest.param(
             "pod",
@@ -146,7 +146,7 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             "pod",
             f"{POD}&node_term_id=0&node_expression_of=0&node_expression_key=",
             "{}",
-            id="no node affinity of a term in which nobody typed",
+            id="no node affinity from an empty term",
         ),
         pytest.param(
             "pod",
@@ -166,7 +166,7 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
             f"matchLabelKeys: [x], topologyKey: kubernetes.io/hostname}}]}}, podAffinity: {{{PREFERENCE}: "
             "[{weight: 5, podAffinityTerm: {labelSelector: {matchLabels: {app: web}}, namespaces: [a, b], "
             "mismatchLabelKeys: [y], topologyKey: kubernetes.io/hostname}}]}}}",
-            id="away from pods with the same labels, and rather near them elsewhere",
+            id="anti-affinity to pods with the same labels, preferred affinity to them elsewhere",
         ),
         pytest.param(
             "pod", f"{POD}&gates=a.b/c, d.e/f", "spec: {schedulingGates: [{name: a.b/c}, {name: d.e/f}]}", id="gates"
@@ -174,15 +174,15 @@ def made(kind: str, query: str) -> list[dict[str, Any]]:
     ],
 )
 def test_a_form_makes_the_manifest_that_a_person_would_write(kind: str, query: str, part: str) -> None:
-    (manifest,) = made(kind, query)
+    (manifest,) = manifests_from(kind, query)
     wanted = yaml.safe_load(part)
     for section, fields in wanted.items():
         assert {name: manifest[section][name] for name in fields} == fields
     assert validate(manifest) == []
 
 
-def test_what_was_left_empty_is_not_in_the_manifest() -> None:
-    assert made("pod", "name=web") == [
+def test_an_empty_field_is_not_in_the_manifest() -> None:
+    assert manifests_from("pod", "name=web") == [
         {
             "apiVersion": "v1",
             "kind": "Pod",

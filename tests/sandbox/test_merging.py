@@ -1,4 +1,4 @@
-"""Changes of manifests: what a form changes in what it shows in part, and what differs as a merge patch."""
+"""Changes of manifests: edits in a form that shows a part of one, and differences as a merge patch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAPPINGS = st.dictionaries(st.sampled_from("abc"), PLAIN, max_size=3)
 
 
 def without_nulls(value: Any) -> Any:
-    """A merge patch cannot set a member to null."""
+    """Remove nulls: a merge patch cannot set a member to null."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}
     return value
@@ -38,36 +38,36 @@ def without_nulls(value: Any) -> Any:
 
 @cache
 def manifests() -> list[Any]:
-    """Objects that a form shows: all of the scenarios, presets and example manifests."""
-    found: list[dict[str, Any]] = []
+    """Return objects that a form shows: all of the scenarios, presets and example manifests."""
+    results: list[dict[str, Any]] = []
     for path in sorted(ROOT.glob("fixtures/scenarios/*.yaml")):
         scenario = yaml.load(path.read_text(), yaml.CSafeLoader)
         commands = [*(scenario.get("setup") or ()), *(scenario.get("then") or ())]
-        found += [item for command in commands for item in command.get("apply") or ()]
+        results += [item for command in commands for item in command.get("apply") or ()]
     for preset in (*CLUSTERS, *MANIFESTS):
-        found += [item for item in yaml.load_all(preset.text, yaml.CSafeLoader) if item]
+        results += [item for item in yaml.load_all(preset.text, yaml.CSafeLoader) if item]
     shown = {
         f"{item['kind']} {item['metadata'].get('name')}": item
-        for item in found
+        for item in results
         if item.get("kind") in READERS and not validate(item)
     }
     return [pytest.param(item, id=name) for name, item in shown.items()]
 
 
 @pytest.mark.parametrize("manifest", manifests())
-def test_a_form_that_nobody_touches_changes_nothing(manifest: dict[str, Any]) -> None:
+def test_an_untouched_form_changes_nothing(manifest: dict[str, Any]) -> None:
     before = copy.deepcopy(manifest)
     form = form_of(manifest["kind"]).of(manifest)
     assert form.is_valid(), form.errors
     assert overlaid(manifest, form.made(), form.made()) == before
     labelled = form_of(manifest["kind"]).of(manifest)
     assert labelled.is_valid()
-    made = overlaid(manifest, form.made(), labelled.made() | {"apiVersion": "v9"})
-    assert made == before | {"apiVersion": "v9"}
+    merged = overlaid(manifest, form.made(), labelled.made() | {"apiVersion": "v9"})
+    assert merged == before | {"apiVersion": "v9"}
 
 
 @pytest.mark.parametrize("manifest", manifests())
-def test_what_a_form_makes_it_shows_again(manifest: dict[str, Any]) -> None:
+def test_a_form_shows_its_own_manifest_again(manifest: dict[str, Any]) -> None:
     form = form_of(manifest["kind"]).of(manifest)
     assert form.is_valid()
     again = type(form).of(form.made())
@@ -77,7 +77,7 @@ def test_what_a_form_makes_it_shows_again(manifest: dict[str, Any]) -> None:
 
 
 def spoilt(value: Any, draw: st.DataObject) -> Any:
-    """The same with junk here and there."""
+    """Return the value with junk in random places."""
     if draw.draw(st.integers(0, 11)) == 0:
         return draw.draw(PLAIN)
     if isinstance(value, dict):
@@ -87,14 +87,14 @@ def spoilt(value: Any, draw: st.DataObject) -> Any:
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from([item.values[0] for item in manifests()]), st.data())
-def test_a_form_shows_what_it_can_of_anything(manifest: dict[str, Any], draw: st.DataObject) -> None:
+def test_a_form_shows_as_much_as_it_can_of_any_manifest(manifest: dict[str, Any], draw: st.DataObject) -> None:
     parts = {name: spoilt(value, draw) for name, value in manifest.items()}
     junk = parts | {"kind": manifest["kind"]}
     form = form_of(junk["kind"]).of(junk)
     if form.is_valid():
         shown = form.made_for(well_typed(junk, junk["kind"]))
-        made = overlaid(junk, shown, shown | {"apiVersion": "v9"})
-        assert made == junk | {"apiVersion": "v9"}
+        merged = overlaid(junk, shown, shown | {"apiVersion": "v9"})
+        assert merged == junk | {"apiVersion": "v9"}
         unshown(junk, form.made())
 
 
@@ -106,44 +106,44 @@ def test_a_merge_patch_makes_one_of_the_other(before: dict[str, Any], after: dic
 
 
 @given(MAPPINGS, MAPPINGS)
-def test_a_form_that_shows_everything_makes_what_it_makes(before: dict[str, Any], after: dict[str, Any]) -> None:
-    made = overlaid(before, before, after)
-    assert made == after
+def test_a_complete_form_reproduces_its_manifest(before: dict[str, Any], after: dict[str, Any]) -> None:
+    merged = overlaid(before, before, after)
+    assert merged == after
 
 
 @given(PLAIN, PLAIN)
-def test_what_is_not_changed_stays(now: Any, shown: Any) -> None:
+def test_unchanged_fields_stay(now: Any, shown: Any) -> None:
     assert overlaid(now, shown, copy.deepcopy(shown)) == now
 
 
 @pytest.mark.parametrize(
     ("now", "before", "after", "result"),
     [
-        pytest.param({"a": 1, "x": 2}, {"a": 1}, {"a": 3}, {"a": 3, "x": 2}, id="what is not shown stays"),
-        pytest.param({"a": 1, "x": 2}, {"a": 1}, {}, {"x": 2}, id="what is taken away goes"),
-        pytest.param({"s": {"a": 1, "x": 2}}, {"s": {"a": 1}}, {}, {"s": {"x": 2}}, id="but for what is not shown"),
-        pytest.param({}, {}, {"a": 1}, {"a": 1}, id="what is new comes"),
-        pytest.param({"a": 1}, {"a": "1"}, {"a": "1"}, {"a": 1}, id="a text and its number are the same"),
+        pytest.param({"a": 1, "x": 2}, {"a": 1}, {"a": 3}, {"a": 3, "x": 2}, id="hidden fields stay"),
+        pytest.param({"a": 1, "x": 2}, {"a": 1}, {}, {"x": 2}, id="removed fields go"),
+        pytest.param({"s": {"a": 1, "x": 2}}, {"s": {"a": 1}}, {}, {"s": {"x": 2}}, id="except hidden fields"),
+        pytest.param({}, {}, {"a": 1}, {"a": 1}, id="new fields are added"),
+        pytest.param({"a": 1}, {"a": "1"}, {"a": "1"}, {"a": 1}, id="a number and its text are equal"),
         pytest.param(
             {"l": [{"k": 1, "x": 1}, {"k": 2, "x": 2}]},
             {"l": [{"k": 1}, {"k": 2}]},
             {"l": [{"k": 2}]},
             {"l": [{"k": 2, "x": 2}]},
-            id="the first row goes, the second keeps what is not shown of it",
+            id="the first row is removed, the second keeps its hidden fields",
         ),
         pytest.param(
             {"l": [{"k": 1, "x": 1}]},
             {"l": [{"k": 1}]},
             {"l": [{"k": 1}, {"k": 3}]},
             {"l": [{"k": 1, "x": 1}, {"k": 3}]},
-            id="a row comes",
+            id="a row is added",
         ),
         pytest.param(
             {"l": [{"x": 9}, {"k": 1}]},
             {"l": [{"k": 1}]},
             {"l": [{"k": 5}]},
             {"l": [{"x": 9}, {"k": 5}]},
-            id="a row that is not shown keeps its place",
+            id="a hidden row keeps its place",
         ),
         pytest.param(
             {"l": [{"k": 1}, {"x": 9}]}, {"l": [{"k": 1}]}, {}, {"l": [{"x": 9}]}, id="and stays when the others go"
@@ -153,15 +153,15 @@ def test_what_is_not_changed_stays(now: Any, shown: Any) -> None:
             {"labelSelector": {"matchExpressions": [{"key": "a"}]}},
             {"labelSelector": {"matchExpressions": [{"key": "c"}]}},
             {"labelSelector": {"matchExpressions": [{"key": "c"}]}},
-            id="a selector that is said in another way is replaced",
+            id="a selector in another form is replaced",
         ),
     ],
 )
-def test_what_a_form_changes(now: Any, before: Any, after: Any, result: Any) -> None:
+def test_changes_of_a_form(now: Any, before: Any, after: Any, result: Any) -> None:
     assert overlaid(now, before, after) == result
 
 
-def test_what_is_not_shown_is_named_as_far_up_as_possible() -> None:
+def test_hidden_fields_are_named_as_far_up_as_possible() -> None:
     whole = {"spec": {"initContainers": [{"name": "a"}], "containers": [{"name": "m", "image": "x"}, {"name": "n"}]}}
     part = {"spec": {"containers": [{"name": "m", "image": "y"}]}}
     assert unshown(whole, part) == ["spec.initContainers", "spec.containers[0].image", "spec.containers[1]"]

@@ -16,13 +16,13 @@ def test_the_migrations_say_what_the_models_say() -> None:
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)
 
 
-def test_no_place_in_a_log_is_taken_twice(visitor: Any) -> None:
+def test_no_number_in_a_log_is_used_twice(visitor: Any) -> None:
     store.execute(visitor.sandbox, {"kind": "settle"})
     with pytest.raises(IntegrityError):
         CommandRecord.objects.create(sandbox=visitor.sandbox, n=1, command="{}")
 
 
-def test_the_key_of_a_dropped_record_is_never_given_out_again(visitor: Any) -> None:
+def test_the_key_of_a_dropped_record_is_never_used_again(visitor: Any) -> None:
     keys = []
     for _ in range(3):
         keys.append(store.execute(visitor.row(), {"kind": "settle"}).state)

@@ -1,4 +1,4 @@
-"""Each place that docs/coverage.md names beside lessons and scenarios is opened, and shows what it is named for."""
+"""Open each place that docs/coverage.md names beside lessons and scenarios, and check its text."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ OPENED = {f"{row}: {anchor['says']}": anchor for row, found in ANCHORS.items() f
 
 @functools.cache
 def documented() -> set[str]:
-    """Method and path of every route."""
+    """Return method and path of every route."""
     paths = api.get_openapi_schema()["paths"]
     return {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
 
 def visitor_after(slug: str) -> Visitor:
-    """One who has opened a scenario and given a pod its turn, if one waits."""
+    """Return a visitor who has opened a scenario and given a waiting pod, if any, its turn."""
     sandbox, token = open_scenario(scenarios()[slug])
     visitor = Visitor(sandbox, token, Client())
     visitor.post("do/pod/")
@@ -36,7 +36,7 @@ def visitor_after(slug: str) -> Visitor:
 
 
 def answer(anchor: dict[str, Any]) -> str:
-    """The page or panel of an anchor."""
+    """Return the page or panel of an anchor."""
     if "after" not in anchor:
         response = Client().get(anchor["page"])
     else:

@@ -16,14 +16,14 @@ from sandbox.storage.models import CommandRecord, Sandbox
 
 
 def unused_for(days: float, title: str, node: Any) -> Sandbox:
-    """A sandbox that was last used so many days ago."""
+    """Return a sandbox that was last used this many days ago."""
     sandbox, _ = store.create(title, setup=[node("a")])
     Sandbox.objects.filter(pk=sandbox.pk).update(last_used=timezone.now() - timedelta(days=days))
     return sandbox
 
 
 def large(manifest: dict[str, Any]) -> dict[str, Any]:
-    """So long that a page of the database is free without it."""
+    """Return a manifest so long that its deletion frees a page of the database."""
     return manifest | {"metadata": {"annotations": {"note": "x" * 50_000}, **manifest["metadata"]}}
 
 
@@ -71,8 +71,8 @@ def test_many_are_deleted_a_few_at_a_time(node: Any, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("room", "stay"),
     [
-        pytest.param(10**9, ["a day", "a month", "a week"], id="with room enough only what is very old goes"),
-        pytest.param(1, ["a day"], id="what was used within a day stays even when there is no room"),
+        pytest.param(10**9, ["a day", "a month", "a week"], id="with enough room only very old sandboxes go"),
+        pytest.param(1, ["a day"], id="sandboxes used within a day stay even without room"),
     ],
 )
 def test_the_daily_look_goes_further_when_the_store_is_nearly_full(

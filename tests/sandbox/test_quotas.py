@@ -45,7 +45,7 @@ def test_the_bytes_of_manifests_are_limited_in_one_place(visitor: Any) -> None:
 
 
 @override_settings(QUOTAS={"commands": 2})
-def test_a_full_log_refuses_more_but_lets_one_go_back_and_do_something_else(visitor: Any) -> None:
+def test_a_full_log_refuses_more_but_allows_going_back_and_another_command(visitor: Any) -> None:
     for _ in range(2):
         assert visitor.post("do/settle/").status_code == 204
     answer = visitor.post("do/settle/")
@@ -89,9 +89,11 @@ def test_the_length_of_the_log_is_known_whatever_was_done_to_it(visitor: Any, no
     assert agrees()
     store.execute(visitor.sandbox, node("other"))
     assert agrees()
-    made, _ = store.create("Made", setup=[node("a"), node("b")])
-    assert made.records.count() == 2
-    assert type(made).objects.get(pk=made.pk).log_bytes == sum(len(record.command) for record in made.records.all())
+    sandbox, _ = store.create("Made", setup=[node("a"), node("b")])
+    assert sandbox.records.count() == 2
+    assert type(sandbox).objects.get(pk=sandbox.pk).log_bytes == sum(
+        len(record.command) for record in sandbox.records.all()
+    )
 
 
 @override_settings(QUOTAS={"log_bytes": 600})

@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def limits(**rates: tuple[float, int]) -> override_settings:
-    """The site's limits, except for these."""
+    """Override the site's limits with these."""
     return override_settings(RATE_LIMITS=settings.RATE_LIMITS | rates)
 
 
@@ -37,7 +37,7 @@ def test_a_burst_passes_then_one_each_time_a_token_has_come_back(clock: list[flo
     assert buckets.take("x", "me", 2, 3) > 0
 
 
-def test_a_client_that_paused_has_a_full_burst_again_and_no_more(clock: list[float]) -> None:
+def test_a_client_that_paused_has_at_most_a_full_burst_again(clock: list[float]) -> None:
     buckets = Buckets()
     for _ in range(3):
         buckets.take("x", "me", 2, 3)
@@ -57,7 +57,7 @@ def test_a_thousand_other_addresses_do_not_empty_a_bucket(clock: list[float]) ->
         assert ratelimit.wait("create", "me") > 0
 
 
-def test_without_room_nobody_is_forgotten_and_newcomers_share_a_bucket(clock: list[float]) -> None:
+def test_without_room_no_client_is_forgotten_and_newcomers_share_a_bucket(clock: list[float]) -> None:
     buckets = Buckets(room=3)
     for who in ("a", "b", "c"):
         assert buckets.take("x", who, 0.1, 1) == 0
@@ -78,22 +78,22 @@ def test_full_buckets_make_room(clock: list[float]) -> None:
 @pytest.mark.parametrize(
     ("proxies", "forwarded", "client"),
     [
-        pytest.param(0, "6.6.6.6", "127.0.0.1", id="without a proxy the header is the visitor's own invention"),
+        pytest.param(0, "6.6.6.6", "127.0.0.1", id="without a proxy the header is not trusted"),
         pytest.param(1, "6.6.6.6, 1.2.3.4", "1.2.3.4", id="behind one proxy its own entry counts"),
-        pytest.param(2, "6.6.6.6, 1.2.3.4, 10.0.0.1", "1.2.3.4", id="behind two the one before"),
+        pytest.param(2, "6.6.6.6, 1.2.3.4, 10.0.0.1", "1.2.3.4", id="behind two proxies the entry before counts"),
         pytest.param(1, "", "127.0.0.1", id="a request past the proxy counts for its sender"),
-        pytest.param(1, " , ,1.2.3.4, ,", "1.2.3.4", id="entries of nothing are none"),
-        pytest.param(1, "1.2.3.4:567", "1.2.3.4", id="a port is no part of an address"),
+        pytest.param(1, " , ,1.2.3.4, ,", "1.2.3.4", id="empty entries do not count"),
+        pytest.param(1, "1.2.3.4:567", "1.2.3.4", id="a port is not part of an address"),
         pytest.param(1, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", id="an IPv6 address counts for its /64"),
-        pytest.param(1, "2001:db8:1:2:ffff::1", "2001:db8:1:2::/64", id="so does another one there"),
+        pytest.param(1, "2001:db8:1:2:ffff::1", "2001:db8:1:2::/64", id="so does another address in it"),
         pytest.param(1, '"[2001:db8:1:2::1]:80"', "2001:db8:1:2::/64", id="in brackets with a port, too"),
         pytest.param(1, "[2001:db8:1:2::1]", "2001:db8:1:2::/64", id="and in brackets alone"),
-        pytest.param(1, "fe80::1%eth0", "fe80::/64", id="a zone is no part of an address"),
-        pytest.param(1, "::ffff:1.2.3.4", "1.2.3.4", id="an IPv4 address in IPv6 clothes"),
+        pytest.param(1, "fe80::1%eth0", "fe80::/64", id="a zone is not part of an address"),
+        pytest.param(1, "::ffff:1.2.3.4", "1.2.3.4", id="an IPv4-mapped IPv6 address"),
         pytest.param(1, "[::ffff:1.2.3.4]:80", "1.2.3.4", id="and with a port"),
         pytest.param(1, "unknown", "127.0.0.1", id="a word counts for the sender"),
         pytest.param(1, "١.٢.٣.٤", "127.0.0.1", id="so do other digits"),
-        pytest.param(1, "[::1", "127.0.0.1", id="so does half an address"),
+        pytest.param(1, "[::1", "127.0.0.1", id="so does a partial address"),
         pytest.param(1, "1.2.3.4.5", "127.0.0.1", id="and an address and a half"),
         pytest.param(1, "a" * 100_000, "127.0.0.1", id="and a whole novel"),
     ],
@@ -150,7 +150,7 @@ def test_too_many_commands_in_one_sandbox_leave_others_alone(visitor: Any, clock
 
 
 @pytest.mark.django_db
-def test_who_has_no_link_cannot_use_up_a_sandboxs_rate(visitor: Any, clock: list[float]) -> None:
+def test_requests_without_the_link_cannot_use_up_a_sandboxs_rate(visitor: Any, clock: list[float]) -> None:
     with limits(command=(0.01, 1), look=(0.01, 1)):
         for _ in range(3):
             assert Client().post(visitor.url("do/settle/").replace(visitor.token, "x")).status_code == 404
@@ -162,8 +162,8 @@ def test_who_has_no_link_cannot_use_up_a_sandboxs_rate(visitor: Any, clock: list
 def test_pages_and_panels_are_counted_for_each_link(visitor: Any, clock: list[float]) -> None:
     with limits(look=(0.01, 2)):
         watching = visitor.watching()
-        found = [watching.get(path).status_code for path in ("metrics", "panel/status/", "configuration/", "")]
-        assert found == [200, 200, 429, 429]
+        statuses = [watching.get(path).status_code for path in ("metrics", "panel/status/", "configuration/", "")]
+        assert statuses == [200, 200, 429, 429]
         assert visitor.get("panel/status/").status_code == 200
         assert "Too many requests for this sandbox" in watching.get().content.decode()
 
@@ -178,13 +178,13 @@ def test_everything_that_an_address_asks_for_is_counted(visitor: Any, clock: lis
 
 
 def socket(visitor: Any, **headers: str) -> WebsocketCommunicator:
-    given = {"origin": "http://localhost", "host": "localhost", **headers}
-    coded = [(name.replace("_", "-").encode(), value.encode()) for name, value in given.items()]
+    all_headers = {"origin": "http://localhost", "host": "localhost", **headers}
+    coded = [(name.replace("_", "-").encode(), value.encode()) for name, value in all_headers.items()]
     return WebsocketCommunicator(application, "/ws" + visitor.url(), headers=coded)
 
 
 async def closed_with(line: WebsocketCommunicator) -> int:
-    """The code with which the server closes."""
+    """Return the code with which the server closes."""
     while (message := await line.receive_output(5))["type"] != "websocket.close":
         pass
     return message["code"]

@@ -1,4 +1,4 @@
-"""A database that goes away in the middle is told in words, at every address and at every query of it."""
+"""A database that fails in the middle gives a clear error, at every address and at every query of it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sandbox.workshop import room as rooms
 from sandbox.workshop import sources
 
 MOST_QUERIES = 6
-"""Of one request that are lost in turn; later ones stand in the same transactions."""
+"""Queries of one request to fail, one at a time. Later ones are in the same transactions."""
 SCENARIO = "node-selector"
 PLACE = re.compile(r"<\w+:(\w+)>")
-"""Of a parameter in a pattern of addresses."""
+"""A parameter in a pattern of addresses."""
 
 
 class Lost:
-    """Lets through as many queries as it is told; then the database ends the connection."""
+    """Let ``after`` queries pass, then end the connection as the database would."""
 
     def __init__(self, after: int) -> None:
         self.left = after
@@ -48,17 +48,17 @@ def lost(cause: Exception, kind: type[Exception] = OperationalError) -> Any:
 
 
 def paths(values: dict[str, str], resolver: URLResolver, before: str = "") -> Iterator[str]:
-    """Every address of the site, with ``values`` in the places of its parameters, 1 elsewhere."""
-    for found in resolver.url_patterns:
-        path = before + str(found.pattern)
-        if isinstance(found, URLResolver):
-            yield from paths(values, found, path)
-        elif isinstance(found, URLPattern) and "^" not in path:
+    """Yield every address of the site, with ``values`` as its parameters, 1 for others."""
+    for pattern in resolver.url_patterns:
+        path = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from paths(values, pattern, path)
+        elif isinstance(pattern, URLPattern) and "^" not in path:
             yield "/" + PLACE.sub(lambda place: values.get(place[1], "1"), path)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_lost_connection_is_told_in_words_at_every_address(visitor: Any, settings: Any) -> None:
+def test_a_lost_connection_is_reported_at_every_address(visitor: Any, settings: Any) -> None:
     settings.RATE_LIMITS = dict.fromkeys(settings.RATE_LIMITS, (1e6, 1_000_000))
     room, trainer = rooms.opened(sources.scenario(SCENARIO))
     visitor.post("do/stage/")
@@ -85,8 +85,8 @@ def test_a_lost_connection_is_told_in_words_at_every_address(visitor: Any, setti
                 if not losing.came:
                     break
                 hit += 1
-                told = (answer.status_code, "lost its database" in answer.content.decode())
-                assert told == (503, True), f"{method} {path} when query {after + 1} is lost: {told}"
+                answered = (answer.status_code, "lost its database" in answer.content.decode())
+                assert answered == (503, True), f"{method} {path} when query {after + 1} is lost: {answered}"
     assert hit > 80
     assert Sandbox.objects.filter(pk=visitor.sandbox.pk).exists()
 
@@ -94,22 +94,24 @@ def test_a_lost_connection_is_told_in_words_at_every_address(visitor: Any, setti
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [
-        pytest.param(lost(psycopg.OperationalError("the connection is closed")), 503, "lost its", id="a closed line"),
+        pytest.param(
+            lost(psycopg.OperationalError("the connection is closed")), 503, "lost its", id="a closed connection"
+        ),
         pytest.param(lost(psycopg.InterfaceError("closed"), InterfaceError), 503, "lost its", id="a closed cursor"),
         pytest.param(lost(psycopg.errors.AdminShutdown("bye")), 503, "lost its", id="a server that stops"),
-        pytest.param(lost(psycopg.errors.ConnectionFailure("bye")), 503, "lost its", id="a line that failed"),
+        pytest.param(lost(psycopg.errors.ConnectionFailure("bye")), 503, "lost its", id="a failed connection"),
         pytest.param(lost(psycopg.errors.TooManyConnections("many")), 503, "busy", id="too many connections"),
         pytest.param(lost(psycopg.errors.DiskFull("full")), 507, "disk is full", id="a full disk"),
         pytest.param(OperationalError("database is locked"), 503, "busy", id="a locked database"),
     ],
 )
-def test_what_a_database_did_not_take_is_told_by_its_reason(error: Any, status: int, words: str) -> None:
-    found, sentence = failures.refusal(error)
-    assert (found, words in sentence) == (status, True)
+def test_a_database_refusal_is_reported_by_its_reason(error: Any, status: int, words: str) -> None:
+    code, sentence = failures.refusal(error)
+    assert (code, words in sentence) == (status, True)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_api_tells_a_lost_connection_as_json(visitor: Any) -> None:
+def test_the_api_reports_a_lost_connection_as_json(visitor: Any) -> None:
     path = f"/api/v1/sandboxes/{visitor.sandbox.pk}/{visitor.token}"
     with connection.execute_wrapper(Lost(0)):
         answer = visitor.client.get(path)

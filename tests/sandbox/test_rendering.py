@@ -17,7 +17,7 @@ NOTHING = View()
 
 @pytest.fixture
 def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The panels that were really rendered, in order."""
+    """Return the panels that were actually rendered, in order."""
     panels: list[str] = []
     original = rendering.render_panel
 
@@ -61,7 +61,7 @@ def test_going_back_to_a_state_that_was_shown_renders_nothing(visitor: Any, node
 
 
 @pytest.mark.django_db
-def test_what_comes_next_is_drawn_ahead_for_who_looks_on(visitor: Any, node: Any, rendered: list[str]) -> None:
+def test_the_next_state_is_drawn_ahead_for_the_viewers(visitor: Any, node: Any, rendered: list[str]) -> None:
     shown(visitor)
     rendered.clear()
     store.execute(visitor.row(), node("a"))
@@ -71,7 +71,7 @@ def test_what_comes_next_is_drawn_ahead_for_who_looks_on(visitor: Any, node: Any
 
 
 @pytest.mark.django_db
-def test_nothing_is_drawn_ahead_for_who_has_left(visitor: Any, node: Any, rendered: list[str]) -> None:
+def test_nothing_is_drawn_ahead_for_a_viewer_who_has_left(visitor: Any, node: Any, rendered: list[str]) -> None:
     shown(visitor)
     store.execute(visitor.row(), node("a"))
     rendered.clear()
@@ -80,7 +80,7 @@ def test_nothing_is_drawn_ahead_for_who_has_left(visitor: Any, node: Any, render
 
 
 @pytest.mark.django_db
-def test_nothing_is_drawn_ahead_for_who_looks_at_the_past(visitor: Any, node: Any, rendered: list[str]) -> None:
+def test_nothing_is_drawn_ahead_for_a_viewer_of_the_past(visitor: Any, node: Any, rendered: list[str]) -> None:
     store.execute(visitor.row(), node("a"))
     store.execute(visitor.row(), node("b"))
     shown(visitor, View(at=Moment(1, 1)))
@@ -90,14 +90,14 @@ def test_nothing_is_drawn_ahead_for_who_looks_at_the_past(visitor: Any, node: An
 
 
 @pytest.mark.django_db
-def test_who_edits_and_who_watches_get_their_own(visitor: Any, rendered: list[str]) -> None:
+def test_editors_and_watchers_get_different_drawings(visitor: Any, rendered: list[str]) -> None:
     shown(visitor)
     shown(visitor, can_edit=False)
     assert len(rendered) == 4
 
 
 @pytest.mark.django_db
-def test_news_of_a_state_that_is_gone_already_bring_the_present_one(visitor: Any, node: Any) -> None:
+def test_news_of_a_past_state_bring_the_present_one(visitor: Any, node: Any) -> None:
     old = store.execute(visitor.row(), node("old-node"))
     store.go_to(visitor.sandbox, lambda _: 0)
     store.execute(visitor.row(), node("new-node"))
@@ -116,10 +116,10 @@ def test_a_panel_that_breaks_down_says_so_and_leaves_the_others_alone(
         return original(panel_id, *args) if panel_id == "inspector" else str(1 / 0)
 
     monkeypatch.setattr(rendering, "render_panel", broken)
-    found = shown(visitor)
-    assert "cannot be shown" in found["cluster"].html
-    assert 'id="panel-cluster"' in found["cluster"].html
-    assert "cannot be shown" not in found["inspector"].html
+    panels = shown(visitor)
+    assert "cannot be shown" in panels["cluster"].html
+    assert 'id="panel-cluster"' in panels["cluster"].html
+    assert "cannot be shown" not in panels["inspector"].html
     assert "ZeroDivisionError" in caplog.text
     caplog.clear()
 

@@ -1,4 +1,4 @@
-"""The schema that the editors complete from says what the engine says."""
+"""The editors' schema agrees with the engine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_types_that_the_configuration_shares_with_pods_have_the_same_fields() ->
         assert set(struct.fields) == set(TYPES[struct.name])
 
 
-def test_types_are_told_in_words() -> None:
+def test_types_have_descriptions() -> None:
     spec = DOCUMENT["types"]["PodSpec"]
     shown = {name: spec[name]["shown"] for name in ("nodeName", "tolerations", "nodeSelector", "hostNetwork")}
     assert shown == {
@@ -63,16 +63,16 @@ def test_types_are_told_in_words() -> None:
     assert DOCUMENT["types"]["Toleration"]["effect"]["values"] == ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def test_what_a_form_tells_is_told_in_the_same_words() -> None:
+def test_a_form_and_the_schema_use_the_same_words() -> None:
     assert DOCUMENT["types"]["PodSpec"]["nodeSelector"]["says"] == TOLD_ELSEWHERE["PodSpec.nodeSelector"]
     assert DOCUMENT["types"]["Toleration"]["operator"]["says"].startswith("Exists: any value will do.")
 
 
 NOT_JUDGED = {
-    "Plugin.name",  # A plugin that is unknown is told as one.
-    "PluginConfig.name",  # Arguments of other plugins are not looked at.
+    "Plugin.name",  # An unknown plugin is reported.
+    "PluginConfig.name",  # Arguments of other plugins are not checked.
 }
-"""Fields whose other values are refused in other words, or by nobody."""
+"""Fields whose other values are refused with other messages, or not at all."""
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
 MAIN = {"name": "main", "image": "x"}
@@ -85,8 +85,8 @@ def pod(**spec: Any) -> dict[str, Any]:
 
 
 def owner(kind: str, **spec: Any) -> dict[str, Any]:
-    given = {"selector": LABELS, "template": TEMPLATE, **spec}
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "a"}, "spec": given}
+    workload_spec = {"selector": LABELS, "template": TEMPLATE, **spec}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "a"}, "spec": workload_spec}
 
 
 def other(version: str, kind: str, **fields: Any) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def arguments(plugin: str, **args: Any) -> dict[str, Any]:
 
 
 def spread(**fields: Any) -> dict[str, Any]:
-    given = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **fields}
-    return pod(topologySpreadConstraints=[given])
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **fields}
+    return pod(topologySpreadConstraints=[constraint])
 
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -174,10 +174,10 @@ def refusals(manifest: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("key", CASES)
 def test_the_values_are_those_that_the_engine_takes(key: str) -> None:
-    told = min((message for message in refusals(CASES[key]) if WRONG in message), key=len)
-    listed = re.search(r"supported values: (.*)", told)
+    refusal = min((message for message in refusals(CASES[key]) if WRONG in message), key=len)
+    listed = re.search(r"supported values: (.*)", refusal)
     if listed:
         assert set(re.findall(r'"(\w+)"', listed[1])) == set(VALUES[key])
     for value in VALUES[key]:
         accepted = yaml.safe_load(yaml.safe_dump(CASES[key]).replace(WRONG, f'"{value}"'))
-        assert told.replace(WRONG, value) not in refusals(accepted)
+        assert refusal.replace(WRONG, value) not in refusals(accepted)

@@ -36,25 +36,25 @@ GETS = [
 
 
 LEARNING = ("course", "misconceptions", "challenges")
-"""Pages that show nobody's sandbox: tests/sandbox/views/test_learning.py."""
+"""Pages without a sandbox: tests/sandbox/views/test_learning.py."""
 BEFORE = ("before", "before-convert", "before-open")
-"""About older versions: tests/sandbox/views/test_before.py."""
+"""Pages about older versions: tests/sandbox/views/test_before.py."""
 ROOMS = {
     "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
     "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
     "room-hand", "room-help", "room-leave", "room-lesson",
     "room-ask", "room-predict", "room-planned", "room-end", "room-reveal", "room-put-away", "room-answer",
 }  # fmt: skip
-"""Of rooms: tests/sandbox/workshop/ tests them."""
+"""Pages of rooms: tests/sandbox/workshop/."""
 IMPORTS = ("import", "import-outlook", "import-open")
-"""Of no sandbox yet: tests/sandbox/views/test_importing.py tests them."""
+"""Pages before there is a sandbox: tests/sandbox/views/test_importing.py."""
 
 EMBEDS = ("embed-script", "embed-scenario", "embed-lesson", "embed-state", "open")
-"""Of everybody: tests/sandbox/views/test_embedding.py tests them."""
+"""Pages for everybody: tests/sandbox/views/test_embedding.py."""
 
 
 def routes(resolver: URLResolver) -> list[str]:
-    """The names of all views but those of the API, whose tests go by its document."""
+    """Return the names of all views but those of the API, whose tests use its document."""
     names: list[str] = []
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLResolver) and pattern.namespace == "api":
@@ -136,14 +136,14 @@ def test_paths_lead_nowhere_but_to_views(visitor: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize("sandbox_id", ["1", "00000000-0000-0000-0000-00000000000g", "..", "%2e%2e"])
-def test_what_is_no_id_is_not_found(visitor: Any, sandbox_id: str) -> None:
+def test_an_invalid_id_is_not_found(visitor: Any, sandbox_id: str) -> None:
     assert Client().get(f"/s/{sandbox_id}/{visitor.token}/").status_code == 404
 
 
 @pytest.mark.parametrize(
     "body",
     [b"\xff\xfe", b"a=%ff%fe&who=%00", b"seconds=1&" * 2000],
-    ids=["no text", "no UTF-8", "many fields"],
+    ids=["not text", "not UTF-8", "many fields"],
 )
 def test_a_strange_body_gets_an_answer_without_a_crash(visitor: Any, body: bytes) -> None:
     answer = Client().post(visitor.url("do/stage/"), body, content_type="application/x-www-form-urlencoded")
@@ -156,10 +156,10 @@ def test_a_broken_multipart_body_is_refused(visitor: Any) -> None:
     assert visitor.log() == []
 
 
-def test_what_a_visitor_typed_is_never_markup(visitor: Any) -> None:
+def test_visitors_text_is_never_markup(visitor: Any) -> None:
     answer = visitor.post("do/advance/", seconds="<script>alert(1)</script>")
-    told = visitor.post("delete/", kind="<img src=x>", key="<script>alert(1)</script>")
-    for html in (answer.content.decode(), told.content.decode()):
+    response = visitor.post("delete/", kind="<img src=x>", key="<script>alert(1)</script>")
+    for html in (answer.content.decode(), response.content.decode()):
         assert "<script>alert" not in html
         assert "<img" not in html
 
@@ -168,7 +168,7 @@ LEADS_ELSEWHERE = ["/new/", "/compare/"]
 
 
 @pytest.mark.parametrize("path", LEADS_ELSEWHERE)
-def test_the_redirect_that_hands_out_a_link_is_kept_by_nobody(path: str) -> None:
+def test_the_redirect_that_hands_out_a_link_is_not_cached(path: str) -> None:
     slug = next(iter(scenarios()))
     answer = Client().post(path, {"left": slug, "right": slug})
     assert answer.status_code == 302
@@ -177,7 +177,7 @@ def test_the_redirect_that_hands_out_a_link_is_kept_by_nobody(path: str) -> None
     assert answer["Referrer-Policy"] == "no-referrer"
 
 
-def test_an_address_without_its_last_slash_leads_to_the_whole_one_and_tells_nobody(visitor: Any) -> None:
+def test_an_address_without_its_last_slash_redirects_and_leaks_nothing(visitor: Any) -> None:
     answer = Client().get(visitor.url().rstrip("/"))
     assert (answer.status_code, answer["Location"]) == (301, visitor.url())
     assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
@@ -202,12 +202,12 @@ def test_a_foreign_host_gets_one_page_with_the_policy_of_all(visitor: Any, host:
 
 
 @pytest.mark.parametrize(
-    ("proxies", "told", "scheme"),
+    ("proxies", "header", "scheme"),
     [("1", "https", "https"), ("1", "http", "http"), ("1", "junk", "http"), ("0", "https", "http")],
-    ids=["a proxy that speaks TLS", "one that does not", "one that talks nonsense", "a visitor who invents it"],
+    ids=["a proxy that speaks TLS", "one that does not", "one that sends nonsense", "a visitor who invents it"],
 )
 def test_the_links_to_share_have_the_scheme_that_the_proxy_tells(
-    visitor: Any, monkeypatch: pytest.MonkeyPatch, proxies: str, told: str, scheme: str
+    visitor: Any, monkeypatch: pytest.MonkeyPatch, proxies: str, header: str, scheme: str
 ) -> None:
     monkeypatch.setenv("TRUSTED_PROXIES", proxies)
     spec = find_spec("sandbox.settings")
@@ -216,7 +216,7 @@ def test_the_links_to_share_have_the_scheme_that_the_proxy_tells(
     fresh = module_from_spec(spec)
     spec.loader.exec_module(fresh)
     with override_settings(SECURE_PROXY_SSL_HEADER=fresh.SECURE_PROXY_SSL_HEADER):
-        answer = Client(headers={"host": "testserver", "x-forwarded-proto": told}).get(visitor.url())
+        answer = Client(headers={"host": "testserver", "x-forwarded-proto": header}).get(visitor.url())
     assert f"{scheme}://testserver{visitor.url()}" in answer.content.decode()
     assert "wss://testserver" in answer["Content-Security-Policy"]
 
@@ -232,7 +232,7 @@ NO_SETTINGS = {
 
 
 @pytest.mark.parametrize(("name", "text"), NO_SETTINGS, ids=" ".join)
-def test_a_setting_that_is_none_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+def test_an_invalid_setting_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     monkeypatch.setenv(name, text)
     spec = find_spec("sandbox.settings")
     assert spec is not None

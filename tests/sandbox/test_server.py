@@ -1,4 +1,4 @@
-"""What strangers may make the real server hold: its memory, its places and its time have an end."""
+"""Strangers can use only a bounded amount of the real server's memory, connections and time."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ MOST_GROWTH = 150
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("server"), **LIMITS) as found:
-        yield found
-        # Whatever the tests did to it, it has nothing to complain about and still serves.
-        assert found.ask("GET", "/")[0] == 200
-        assert "Traceback" not in (found.directory / "log").read_text()
+    with served(tmp_path_factory.mktemp("server"), **LIMITS) as running:
+        yield running
+        # Whatever the tests did to it, the server logs nothing and still serves.
+        assert running.ask("GET", "/")[0] == 200
+        assert "Traceback" not in (running.directory / "log").read_text()
 
 
 def plotly(server: Served) -> str:
-    (found,) = server.directory.glob("static/plotly/plotly.min.*.js")
-    return f"/static/plotly/{found.name}"
+    (file,) = server.directory.glob("static/plotly/plotly.min.*.js")
+    return f"/static/plotly/{file.name}"
 
 
-def test_who_pipelines_requests_and_reads_nothing_is_cut_off(server: Served) -> None:
+def test_a_client_that_pipelines_requests_and_reads_nothing_is_cut_off(server: Served) -> None:
     before = server.rss
     requests = f"GET {plotly(server)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 500
     with server.connect() as connection:
@@ -74,7 +74,7 @@ def test_who_pipelines_requests_and_reads_nothing_is_cut_off(server: Served) -> 
     assert most - before < MOST_GROWTH
 
 
-def test_pipelined_requests_of_who_reads_are_all_answered(server: Served) -> None:
+def test_pipelined_requests_of_a_client_that_reads_are_all_answered(server: Served) -> None:
     with server.connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 29)
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -107,14 +107,14 @@ def test_a_live_line_that_sends_pings_and_reads_nothing_is_cut_off(server: Serve
     assert most - before < MOST_GROWTH
 
 
-def test_a_live_line_on_which_nobody_is_any_more_is_cut_off(server: Served) -> None:
+def test_an_abandoned_live_line_is_cut_off(server: Served) -> None:
     line, _ = server.live_line(server.sandbox())
     with line:
         # The server's pings come in, and are not answered.
         to_the_end(line)
 
 
-def test_of_many_who_do_not_read_those_that_hold_most_are_cut_off(server: Served, tmp_path: Path) -> None:
+def test_of_many_clients_that_do_not_read_those_that_hold_most_are_cut_off(server: Served, tmp_path: Path) -> None:
     ask = f"GET {plotly(server)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     static = str(server.directory / "static")
     with ExitStack() as stack:
@@ -138,7 +138,7 @@ SLOW = {
 
 
 @pytest.mark.parametrize("start", SLOW.values(), ids=SLOW)
-def test_what_arrives_too_slowly_is_ended_in_words(server: Served, start: bytes) -> None:
+def test_a_slow_request_is_ended_with_a_message(server: Served, start: bytes) -> None:
     with server.connect() as connection:
         connection.sendall(start)
         answer = to_the_end(connection)
@@ -146,7 +146,7 @@ def test_what_arrives_too_slowly_is_ended_in_words(server: Served, start: bytes)
     assert b"took too long to arrive" in answer
 
 
-def test_who_sends_a_byte_now_and_then_is_ended_as_well(server: Served) -> None:
+def test_a_client_that_sends_a_byte_now_and_then_is_ended_as_well(server: Served) -> None:
     with server.connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ")
         connection.settimeout(0.2)
@@ -180,7 +180,7 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize(("start", "more", "status"), TOO_LARGE.values(), ids=TOO_LARGE)
-def test_what_is_too_large_is_refused_before_it_is_read(
+def test_an_oversized_request_is_refused_before_it_is_read(
     server: Served, start: bytes, more: bytes, status: bytes
 ) -> None:
     before = server.rss
@@ -190,7 +190,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(
         while more and sent < 300_000_000 and send_what_goes(connection, more):
             sent += len(more)
         answer = to_the_end(connection)
-    # Who goes on sending may find the connection gone before the answer could be read.
+    # A client that continues to send may lose the connection before it reads the answer.
     assert answer.startswith(b"HTTP/1.1 " + status) or more
     assert server.rss - before < MOST_GROWTH
 
@@ -204,7 +204,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("path", BODIES)
-def test_only_a_file_that_is_imported_may_be_larger_and_lies_on_the_disk(server: Served, path: str) -> None:
+def test_only_an_imported_file_may_be_larger_and_is_stored_on_disk(server: Served, path: str) -> None:
     (millions, status), before = BODIES[path], server.rss
     start = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.yaml"\r\n\r\nkind: ['
     end = b"\r\n--x--\r\n"
@@ -219,7 +219,7 @@ def test_only_a_file_that_is_imported_may_be_larger_and_lies_on_the_disk(server:
                 connection.sendall(b" " * 1_000_000)
             connection.sendall(end)
         answer = to_the_end(connection)
-    # Who goes on sending may find the connection gone before the answer could be read.
+    # A client that continues to send may lose the connection before it reads the answer.
     assert answer.startswith(b"HTTP/1.1 " + status) or (not answer and status == b"413")
     assert server.rss - before < MOST_GROWTH
 
@@ -252,21 +252,21 @@ COMPRESSED = 0x40
 def deflated(payload: bytes) -> bytes:
     packer = zlib.compressobj(wbits=-15)
     packed = packer.compress(payload) + packer.flush(zlib.Z_SYNC_FLUSH)
-    made = bytearray(frame(packed.removesuffix(b"\x00\x00\xff\xff")))
-    made[0] |= COMPRESSED
-    return bytes(made)
+    data = bytearray(frame(packed.removesuffix(b"\x00\x00\xff\xff")))
+    data[0] |= COMPRESSED
+    return bytes(data)
 
 
 def exactly(line: socket.socket, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        piece = line.recv(size - len(found))
-        assert piece, "the line ended"
-        found += piece
-    return found
+    received = b""
+    while len(received) < size:
+        piece = line.recv(size - len(received))
+        assert piece, "the live line ended"
+        received += piece
+    return received
 
 
-def test_panels_come_compressed_to_who_can_read_them(server: Served) -> None:
+def test_panels_are_compressed_for_clients_that_accept_it(server: Served) -> None:
     line, answer = server.live_line(server.sandbox(nodes=20), headers=DEFLATE)
     with line:
         assert b"permessage-deflate" in answer
@@ -302,7 +302,7 @@ def test_connections_of_one_address_have_an_end_and_leave_others_their_place(ser
         other.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert head(other).startswith(b"HTTP/1.1 200 ")
         assert len(held) == 100
-    assert until(lambda: server.ask("GET", "/")[0] == 200), "their places are free again"
+    assert until(lambda: server.ask("GET", "/")[0] == 200), "their connections are free again"
 
 
 SOCKETS: dict[str, tuple[int, Callable[[Served], Callable[[], str]]]] = {
@@ -327,7 +327,7 @@ def test_live_lines_have_an_end(server: Served, most: int, bases: Callable[[Serv
     line.close()
 
 
-def test_a_live_line_of_a_protocol_that_cannot_be_read_is_refused(server: Served) -> None:
+def test_a_live_line_of_an_unknown_protocol_is_refused(server: Served) -> None:
     with server.connect() as connection:
         odd = f"GET /ws/s/x/y/ HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}Sec-WebSocket-Protocol: \xe9\r\n\r\n"
         connection.sendall(odd.encode("latin-1"))
@@ -344,7 +344,7 @@ def test_requests_that_wait_have_an_end(server: Served) -> None:
     with ExitStack() as stack, ThreadPoolExecutor(60) as threads:
         answers = list(threads.map(ask, [stack.enter_context(server.connect()) for _ in range(60)]))
     statuses = {answer[9:12] for answer in answers}
-    # On a machine that is busy, the page of a sandbox that is being opened may come first.
+    # On a busy machine, the page of a sandbox that is still opening may come first.
     assert {b"503"} < statuses <= {b"200", b"202", b"503"}
     assert all(b"too busy" in answer and b"Retry-After" in answer for answer in answers if answer[9:12] == b"503")
 
@@ -379,7 +379,7 @@ HOLDERS = {
 
 
 @pytest.mark.parametrize(("address", "counts_for"), HOLDERS.items(), ids=HOLDERS)
-def test_an_address_counts_for_who_has_it(address: str, counts_for: str) -> None:
+def test_an_address_counts_for_its_owner(address: str, counts_for: str) -> None:
     assert counted("", address, 0) == counts_for
 
 
@@ -393,8 +393,8 @@ def test_places_end_for_one_and_for_all_and_come_back() -> None:
 
 
 def test_limits_come_from_the_environment() -> None:
-    found = from_environment({"SERVER_CONNECTIONS": "10", "SERVER_IDLE_SECONDS": "1.5"})
-    assert (found.connections, found.idle_seconds) == (10, 1.5)
+    limits = from_environment({"SERVER_CONNECTIONS": "10", "SERVER_IDLE_SECONDS": "1.5"})
+    assert (limits.connections, limits.idle_seconds) == (10, 1.5)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", ""])

@@ -1,4 +1,4 @@
-"""Long texts are stored once, counted, bounded, and deleted with the last row that has them."""
+"""Long texts are stored once, counted, bounded, and deleted with the last row that uses them."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def nothing_is_remembered(db: None) -> None:
 
 
 def counted() -> int:
-    """What is stored now, not what was when somebody looked last."""
+    """Return the size stored now, not at the last count."""
     quotas.look_again()
     return quotas.store_bytes()
 
 
 def column(sandbox: Sandbox, name: str = "story") -> str:
-    """What stands in the row itself."""
+    """Return what the row itself stores."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {name} FROM sandbox_sandbox WHERE title = %s", [sandbox.title])
         return str(cursor.fetchone()[0])
 
 
 @pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)
-def test_a_text_comes_back_as_it_was_however_it_is_stored(visitor: Any, text: str) -> None:
+def test_a_text_comes_back_unchanged_however_it_is_stored(visitor: Any, text: str) -> None:
     for write in ("save", "update"):
         if write == "save":
             visitor.sandbox.story = text
@@ -66,7 +66,7 @@ def test_a_text_comes_back_as_it_was_however_it_is_stored(visitor: Any, text: st
         assert len(column(visitor.sandbox)) < LONG
 
 
-def test_a_row_from_before_keeps_its_text_itself(visitor: Any) -> None:
+def test_an_old_row_keeps_its_text_inline(visitor: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE sandbox_sandbox SET story = %s", ["old " * LONG])
     assert visitor.row().story == "old " * LONG
@@ -109,7 +109,7 @@ def test_a_text_goes_with_the_last_row_that_has_it(visitor: Any) -> None:
     assert counted() < before - len(text) + 5000
 
 
-def test_a_text_whose_row_may_be_on_its_way_stays_for_an_hour(visitor: Any) -> None:
+def test_a_text_whose_row_may_not_be_committed_yet_stays_for_an_hour(visitor: Any) -> None:
     visitor.sandbox.story = "x" * LONG
     visitor.sandbox.save()
     Sandbox.objects.all().delete()
@@ -137,15 +137,15 @@ def test_a_room_in_a_full_site_is_refused_in_words(db: None, settings: Any) -> N
     assert (answer.status_code, "no room for more" in answer.content.decode()) == (507, True)
 
 
-def test_what_is_made_between_two_looks_counts(visitor: Any) -> None:
+def test_rows_created_between_two_counts_are_counted(visitor: Any) -> None:
     cache.set(quotas.STORE, 0)
     sandbox = visitor.sandbox
     sandbox.configuration = json.dumps({**CONFIGURATION, "x": "y" * 50_000})
     sandbox.save()
-    made = cache.get(quotas.STORE)
-    assert made > 50_000
+    size = cache.get(quotas.STORE)
+    assert size > 50_000
     store.fork(sandbox, None)
-    assert 0 < cache.get(quotas.STORE) - made < 10_000
+    assert 0 < cache.get(quotas.STORE) - size < 10_000
     quotas.look_again()
     quotas.grew(7)
     assert cache.get(quotas.STORE) is None

@@ -1,4 +1,4 @@
-"""What makes the site fast must not make it wrong."""
+"""The site's optimisations must not change its results."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ def test_a_panel_that_says_it_is_the_same_is_the_same(scenario: Scenario) -> Non
             simulation.execute(commands.Advance(2) if number % 9 == 8 else commands.Stage())
         except Rejected:
             simulation.execute(commands.Advance(2))
-    assert reused, "nothing was ever the same"
+    assert reused, "no drawing was reused"
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.asyncio
-async def test_a_request_is_answered_by_one_of_the_threads_that_are_kept(
+async def test_a_request_is_answered_by_one_of_the_pooled_threads(
     visitor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    handler, seen = OneThreadHandler(), []
+    handler, threads = OneThreadHandler(), []
     answer = handler.answer
 
     def noted(*args: Any) -> list[dict[str, Any]]:
-        seen.append(threading.current_thread().name)
+        threads.append(threading.current_thread().name)
         return answer(*args)
 
     monkeypatch.setattr(handler, "answer", noted)
@@ -87,12 +87,12 @@ async def test_a_request_is_answered_by_one_of_the_threads_that_are_kept(
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[0]["status"] == 200
     assert b'id="panel-status"' in sent[1]["body"]
-    assert seen[0].startswith("reading")
+    assert threads[0].startswith("reading")
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.asyncio
-async def test_what_fails_while_it_is_told_is_logged_and_nobody_waits_for_it(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_while_sending_is_logged_and_delays_no_one(caplog: pytest.LogCaptureFixture) -> None:
     async def fails() -> None:
         raise ZeroDivisionError
 
@@ -103,7 +103,7 @@ async def test_what_fails_while_it_is_told_is_logged_and_nobody_waits_for_it(cap
 
 
 @pytest.mark.django_db
-def test_statements_read_what_django_wrote_and_django_reads_what_they_wrote(visitor: Any) -> None:
+def test_statements_and_django_read_each_others_rows(visitor: Any) -> None:
     record = statements.append(visitor.sandbox.pk, 1, '{"kind": "stage"}', "Ada")
     statements.set_place(visitor.sandbox.pk, Place(Position(record.key, 1, 1), 7))
     row = Sandbox.objects.get(pk=visitor.sandbox.pk)
@@ -117,7 +117,7 @@ def test_statements_read_what_django_wrote_and_django_reads_what_they_wrote(visi
 
 
 @pytest.mark.django_db
-def test_a_sandbox_that_is_gone_has_no_place(visitor: Any) -> None:
+def test_a_deleted_sandbox_has_no_place(visitor: Any) -> None:
     visitor.row().delete()
     assert statements.sandbox(visitor.sandbox.pk) is None
     with pytest.raises(Sandbox.DoesNotExist):
@@ -153,7 +153,7 @@ print((resident() - before) // 1_000_000)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only the GNU C library keeps what threads have freed")
-def test_what_threads_have_read_leaves_no_memory_behind() -> None:
+def test_reads_in_threads_leave_no_memory_behind() -> None:
     def left(how: str) -> int:
         command = [sys.executable, "-c", ONE_OF_MANY_THREADS, how]
         return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -162,7 +162,7 @@ def test_what_threads_have_read_leaves_no_memory_behind() -> None:
 
 
 @pytest.mark.asyncio
-async def test_messages_that_nobody_fetches_still_go_after_a_while() -> None:
+async def test_unfetched_messages_expire() -> None:
     layer = LocalChannelLayer(expiry=-1)
     channel = await layer.new_channel()
     await layer.send(channel, {"type": "old"})

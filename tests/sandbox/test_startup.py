@@ -1,4 +1,4 @@
-"""What is wrong at the start is said in a sentence, and the next start mends what an interrupted one has left."""
+"""Errors at a start are reported in a sentence, and the next start repairs what an interrupted one left."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from tests.sandbox.served import ROOT, Served, command, environment, free_port, 
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that was started once, and runs."""
-    with served(tmp_path_factory.mktemp("first")) as found:
-        yield found
+    """Start a server and leave it running."""
+    with served(tmp_path_factory.mktemp("first")) as running:
+        yield running
 
 
 def refused(directory: Path, *more: str, port: int = 0, **settings: str) -> str:
-    """What a start says that ends at once, with a status other than 0."""
+    """Return the output of a start that ends at once, with a status other than 0."""
     started = subprocess.run(
         [*command(port or free_port()), *more],
         cwd=ROOT,
@@ -74,7 +74,7 @@ WRONG: dict[str, tuple[Callable[[Path], str], dict[str, str], str]] = {
         {},
         "{var} cannot be created: part of it is a file, not a folder. Set VAR_DIR to",
     ),
-    "a file that is no database": (
+    "a file that is not a database": (
         no_database,
         {},
         "{var}/db.sqlite3 is not a SQLite database. Move it away, or set DATAB",
@@ -89,21 +89,21 @@ WRONG: dict[str, tuple[Callable[[Path], str], dict[str, str], str]] = {
         {"DATABASE_URL": "sqlite:////no/where/db"},
         "The folder of /no/where/db.serving does not exist.",
     ),
-    "a limit that is none": (as_it_is, {"SERVER_CONNECTIONS": "many"}, "SERVER_CONNECTIONS must be a positive number"),
+    "an invalid limit": (as_it_is, {"SERVER_CONNECTIONS": "many"}, "SERVER_CONNECTIONS must be a positive number"),
 }
 
 
 @pytest.mark.parametrize(("prepare", "settings", "said"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_said_in_a_sentence(
+def test_an_error_at_the_start_is_reported_in_a_sentence(
     tmp_path: Path, prepare: Callable[[Path], str], settings: dict[str, str], said: str
 ) -> None:
     var = prepare(tmp_path)
-    found = refused(Path(var), **settings)
-    assert said.format(var=var) in found
-    assert "\n" not in found
+    message = refused(Path(var), **settings)
+    assert said.format(var=var) in message
+    assert "\n" not in message
 
 
-def test_a_port_in_use_is_said_in_a_sentence(first: Served, tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_a_sentence(first: Served, tmp_path: Path) -> None:
     said = refused(tmp_path, port=first.port)
     assert said.startswith(f"Port {first.port} of 127.0.0.1 is in use. Stop what listens there, or choose another")
     assert refused(tmp_path, port=99999).startswith("The server cannot listen on port 99999 of 127.0.0.1: ")
@@ -118,7 +118,7 @@ def test_a_second_process_on_the_same_sqlite_database_is_refused(first: Served) 
 
 def test_processes_that_share_redis_may_share_a_database(tmp_path: Path) -> None:
     held = startup.serve_alone(tmp_path / "db", shared=True)
-    # Locks are a process's own, so that the second one is another process.
+    # A process owns its locks, so the second one is another process.
     script = (
         "import sys, pathlib; from sandbox.server import startup as s; s.serve_alone(pathlib.Path(sys.argv[1]), %s)"
     )
@@ -128,7 +128,7 @@ def test_processes_that_share_redis_may_share_a_database(tmp_path: Path) -> None
     held.close()
 
 
-def test_a_full_disk_at_the_first_start_is_said_in_a_sentence_and_the_next_start_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk_at_the_first_start_is_reported_in_a_sentence_and_the_next_start_continues(tmp_path: Path) -> None:
     def no_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
@@ -150,17 +150,17 @@ def test_a_full_disk_at_the_first_start_is_said_in_a_sentence_and_the_next_start
     assert secret_key(tmp_path / "secret_key")
 
 
-def test_a_start_mends_what_an_interrupted_first_start_has_left(first: Served, tmp_path: Path) -> None:
+def test_a_start_repairs_an_interrupted_first_start(first: Served, tmp_path: Path) -> None:
     (tmp_path / "secret_key").write_text("")
     (tmp_path / "secret_key.new").write_text("half")
-    # Tables that were made in part: the first migration is there, its note about that, and no second one.
+    # Partial tables: the first migration is applied and recorded, the second one is not.
     subprocess.run(
         [command(0)[0], "manage.py", "migrate", "-v0", "sandbox", "0001"],
         cwd=ROOT,
         env=environment(tmp_path, SECRET_KEY="only-for-this"),
         check=True,
     )
-    # Files that were copied in part, and are newer than what they were to be copies of.
+    # Files that were partly copied, and are newer than their originals.
     static = tmp_path / "static"
     shutil.copytree(first.directory / "static", static)
     (static / ".collected").unlink()
@@ -178,13 +178,17 @@ def test_a_start_mends_what_an_interrupted_first_start_has_left(first: Served, t
 
 def test_a_browser_may_keep_each_module_for_ever(first: Served) -> None:
     asked = [*first.directory.glob("static/js/workbench.*.js")]
-    for found in asked:
-        asked += {found.parent / name for name in re.findall(r"'\./(.+\.js)';$", found.read_text(), re.M)} - {*asked}
+    for address in asked:
+        asked += {address.parent / name for name in re.findall(r"'\./(.+\.js)';$", address.read_text(), re.M)} - {
+            *asked
+        }
     assert len(asked) > 20
-    for found in asked:
-        assert not re.search(r"""['"]\./[a-z-]+\.js['"]""", found.read_text()), f"{found.name} imports by a plain name"
-        with urlopen(f"http://127.0.0.1:{first.port}/static/js/{found.name}") as answer:
-            assert "immutable" in answer.headers["Cache-Control"], found.name
+    for address in asked:
+        assert not re.search(r"""['"]\./[a-z-]+\.js['"]""", address.read_text()), (
+            f"{address.name} imports by a plain name"
+        )
+        with urlopen(f"http://127.0.0.1:{first.port}/static/js/{address.name}") as answer:
+            assert "immutable" in answer.headers["Cache-Control"], address.name
 
 
 def test_a_start_that_finds_its_static_files_leaves_them(first: Served, tmp_path: Path) -> None:
@@ -195,9 +199,9 @@ def test_a_start_that_finds_its_static_files_leaves_them(first: Served, tmp_path
     assert (static / "staticfiles.json").stat().st_mtime_ns == before
 
 
-def test_unprepared_tables_and_files_are_said_with_the_command_that_makes_them(tmp_path: Path) -> None:
+def test_missing_tables_and_files_are_reported_with_the_command_that_creates_them(tmp_path: Path) -> None:
     arguments = [part for part in command(free_port()) if part != "--prepare"]
-    for said, made in (("migrate", "migrate"), ("collectstatic", "collectstatic")):
+    for said, command_name in (("migrate", "migrate"), ("collectstatic", "collectstatic")):
         started = subprocess.run(
             arguments,
             cwd=ROOT,
@@ -209,7 +213,7 @@ def test_unprepared_tables_and_files_are_said_with_the_command_that_makes_them(t
         )
         assert started.returncode == 1
         assert started.stderr.strip().endswith(f"Run: python manage.py {said}")
-        manage = [arguments[0], "manage.py", made, "--no-input", "-v0"]
+        manage = [arguments[0], "manage.py", command_name, "--no-input", "-v0"]
         subprocess.run(manage, cwd=ROOT, env=environment(tmp_path), check=True)
 
 
@@ -235,30 +239,30 @@ KEYS = {
     "an empty one": b"",
     "a line break": b"\n",
     "a part of one": b"abcdef",
-    "what a power cut leaves": bytes(64),
-    "what is no text": b"\xff\xfe" * 40,
+    "the rest after a power cut": bytes(64),
+    "not text": b"\xff\xfe" * 40,
 }
 
 
 @pytest.mark.parametrize("left", KEYS.values(), ids=KEYS)
-def test_a_secret_key_is_made_where_there_is_none(tmp_path: Path, left: bytes | None) -> None:
+def test_a_secret_key_is_created_where_there_is_none(tmp_path: Path, left: bytes | None) -> None:
     path = tmp_path / "var" / "secret_key"
     if left is not None:
         path.parent.mkdir()
         path.write_bytes(left)
-    made = secret_key(path)
-    assert len(made) == 64
+    key = secret_key(path)
+    assert len(key) == 64
     assert path.stat().st_mode & 0o777 == 0o600
-    assert secret_key(path) == made == path.read_text()
+    assert secret_key(path) == key == path.read_text()
 
 
-def test_those_who_start_at_once_share_one_secret_key(tmp_path: Path) -> None:
+def test_servers_that_start_at_once_share_one_secret_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(20) as threads:
         keys = set(threads.map(secret_key, [tmp_path / "secret_key"] * 20))
     assert len(keys) == 1
 
 
-def test_a_locked_database_is_said_in_a_sentence(tmp_path: Path) -> None:
+def test_a_locked_database_is_reported_in_a_sentence(tmp_path: Path) -> None:
     one, two = (sqlite3.connect(tmp_path / "db", timeout=0) for _ in range(2))
     one.execute("BEGIN EXCLUSIVE")
     with pytest.raises(sqlite3.OperationalError) as locked:
@@ -281,7 +285,7 @@ def test_as_many_files_may_be_open_as_the_system_allows() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_no_key_is_made_in_a_folder_that_cannot_be(tmp_path: Path) -> None:
+def test_no_key_is_created_in_an_impossible_folder(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match="part of it is a file, not a folder"):
         secret_key(Path(no_folder(tmp_path)) / "secret_key")
 
@@ -289,12 +293,12 @@ def test_no_key_is_made_in_a_folder_that_cannot_be(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bind", "host"), [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("192.168.7.20", "192.168.7.20")]
 )
-def test_a_server_with_one_address_is_found_there(bind: str, host: str) -> None:
+def test_a_server_with_one_address_is_reached_there(bind: str, host: str) -> None:
     assert hosts.own_hosts(bind) == [host]
     assert hosts.reached(bind) == (host, "")
 
 
-def test_a_server_for_a_room_is_found_by_the_address_and_the_name_of_its_machine() -> None:
+def test_a_server_for_a_room_is_reached_by_the_address_and_the_name_of_its_machine() -> None:
     names = hosts.own_hosts("0.0.0.0")
     assert f"{socket.gethostname()}.local" in names
     assert hosts.reached("0.0.0.0") == ("127.0.0.1", names[0])

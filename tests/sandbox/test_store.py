@@ -24,7 +24,7 @@ def tick(seconds: float = 1, play: bool = True) -> dict[str, Any]:
 
 
 def nodes(sandbox: Sandbox) -> list[str]:
-    """The nodes at the present head, as this worker sees them."""
+    """Return the nodes at the present head, as this worker sees them."""
     sandbox.refresh_from_db()
     return sorted(present(sandbox).nodes)
 
@@ -104,11 +104,11 @@ def test_a_request_that_read_the_row_before_another_workers_command_still_goes_b
 def test_back_and_forward_walk_the_log_and_stop_at_its_ends(visitor: Any, node: Any) -> None:
     for name in "abc":
         store.execute(visitor.row(), node(name))
-    seen = []
+    observed = []
     for step in (-1, -1, -1, -1, 1, 1, 1, 1):
         store.go_to(visitor.sandbox, lambda position, step=step: position.head + step)
-        seen.append("".join(nodes(visitor.sandbox)))
-    assert seen == ["ab", "a", "", "", "a", "ab", "abc", "abc"]
+        observed.append("".join(nodes(visitor.sandbox)))
+    assert observed == ["ab", "a", "", "", "a", "ab", "abc", "abc"]
 
 
 @pytest.mark.parametrize(("n", "head"), [(0, 0), (2, 2), (3, 3), (99, 3), (-1, 0)])
@@ -119,7 +119,7 @@ def test_goto_sets_the_head_within_the_log(visitor: Any, node: Any, n: int, head
     assert visitor.row().length == 3
 
 
-def test_a_command_after_going_back_takes_the_place_of_what_lay_ahead(visitor: Any, node: Any) -> None:
+def test_a_command_after_going_back_replaces_the_later_ones(visitor: Any, node: Any) -> None:
     for name in "abc":
         store.execute(visitor.row(), node(name))
     store.go_to(visitor.sandbox, lambda _: 1)
@@ -174,7 +174,7 @@ def test_ticks_of_playing_become_one_record_that_replays_the_same(
         pytest.param([tick(play=False), tick(play=False)], 2, id="two presses of a person stay two"),
         pytest.param([tick(play=False), tick()], 2, id="a tick does not join a press"),
         pytest.param([tick(), tick(play=False)], 2, id="a press does not join a tick"),
-        pytest.param([tick(), SETTLE, tick()], 3, id="a command in between parts ticks"),
+        pytest.param([tick(), SETTLE, tick()], 3, id="a command in between separates ticks"),
         pytest.param([tick(0.5), tick(0.25)], 1, id="parts of a second add up"),
     ],
 )
@@ -192,7 +192,7 @@ ELECTION = {"kind": "replicas", "count": 5, "lease_duration": "3s", "renew_deadl
     [
         pytest.param([], [1.4e-6] * 40, 1, id="forty times 1.4 microseconds"),
         pytest.param([], [43_200] * 3, 2, id="a day and a half"),
-        pytest.param([ELECTION], [6.25] * 6, 3, id="more than replicas that try for a lock let pass at once"),
+        pytest.param([ELECTION], [6.25] * 6, 3, id="longer than competing replicas allow at once"),
     ],
 )
 def test_however_long_somebody_plays_the_log_replays(
@@ -209,11 +209,11 @@ def test_however_long_somebody_plays_the_log_replays(
     for command in (*first, *map(tick, ticks)):
         store.execute(visitor.row(), command)
     assert len(visitor.log()) == records
-    store.execute(visitor.row(), node("late"))  # Its entry tells the time.
+    store.execute(visitor.row(), node("late"))  # Its entry has the time.
     assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
 
 
-def test_a_tick_after_going_back_to_a_tick_goes_on_there_and_takes_the_place_of_what_lay_ahead(
+def test_a_tick_after_going_back_to_a_tick_continues_there_and_replaces_the_later_ones(
     visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]]
 ) -> None:
     for command in (tick(), node("a")):
@@ -230,7 +230,7 @@ def test_the_number_of_a_record_is_the_number_of_its_command_in_the_trace(visito
     assert live(visitor.sandbox).simulation.recorder.command == visitor.row().head == len(visitor.log())
 
 
-def test_a_sandbox_is_made_with_its_setup_as_first_commands(db: None, node: Any) -> None:
+def test_a_sandbox_is_created_with_its_setup_as_first_commands(db: None, node: Any) -> None:
     sandbox, _ = store.create("Two", setup=[node("a"), node("b")])
     assert nodes(sandbox) == ["a", "b"]
     assert sandbox.records.count() == 2
@@ -256,7 +256,9 @@ def test_browsers_hear_of_a_change_only_after_it_is_committed(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_command_counts_even_if_nobody_can_be_told(visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_counts_even_if_no_one_can_be_notified(
+    visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "_publish", lambda sandbox_id, place: 1 / 0)
     store.execute(visitor.row(), node("a"))
     assert len(visitor.log()) == 1

@@ -1,4 +1,4 @@
-"""Whatever a stranger sends, a real server answers, goes on, and writes nothing into its log that opens a sandbox."""
+"""Whatever a stranger sends, a real server answers, continues, and logs nothing that opens a sandbox."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Site:
     served: Served
     base: str
     heard: int = 0
-    """Bytes of its log that have been judged."""
+    """Length in bytes of the checked part of its log."""
 
     @property
     def token(self) -> str:
         return self.base.rstrip("/").rpartition("/")[2]
 
     def send(self, data: bytes) -> bytes:
-        """What is answered to ``data`` until the server closes the line, or breaks it before all is read."""
+        """Return the answer to ``data``, until the server closes the line, perhaps before it has read all."""
         with self.served.connect() as line:
             try:
                 line.sendall(data)
@@ -48,23 +48,23 @@ class Site:
             return to_the_end(line)
 
     def log(self) -> str:
-        """What is new in it."""
+        """Return the new part of the log."""
         new = (self.served.directory / "log").read_bytes()[self.heard :]
         self.heard += len(new)
         return new.decode(errors="replace")
 
     def ask(self, start: str, headers: Sequence[str] = (), body: bytes = b"") -> bytes:
-        """The answer to a request that begins with the line ``start``; what is missing of it is filled in."""
-        given = [self.fill_in(header) for header in headers]
-        told = "".join(header.lower() for header in given)
-        given += [line for name, line in USUAL.items() if name not in told]
-        if "content-length" not in told and "transfer-encoding" not in told:
-            given.append(f"Content-Length: {len(body)}")
+        """Return the answer to a request with the first line ``start``. Required headers are filled in."""
+        lines = [self.fill_in(header) for header in headers]
+        text = "".join(header.lower() for header in lines)
+        lines += [line for name, line in USUAL.items() if name not in text]
+        if "content-length" not in text and "transfer-encoding" not in text:
+            lines.append(f"Content-Length: {len(body)}")
         start = self.fill_in(start) + ("" if " HTTP/" in start else " HTTP/1.1")
-        return self.send("\r\n".join([start, *given, "", ""]).encode("latin-1") + body)
+        return self.send("\r\n".join([start, *lines, "", ""]).encode("latin-1") + body)
 
     def fill_in(self, text: str) -> str:
-        """``{base}``, ``{upper}``, ``{coded}`` are the sandbox's path; ``{bare}`` is without its last slash."""
+        """Replace ``{base}``, ``{upper}``, ``{coded}`` by the sandbox's path; ``{bare}`` has no last slash."""
         known = {"base": self.base, "token": self.token, "upper": self.base.upper(), "bare": self.base.rstrip("/")}
         known["coded"] = re.sub("[^/]", lambda letter: f"%{ord(letter[0]):02X}", self.base)
         for name, value in known.items():
@@ -80,7 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(autouse=True)
 def calm(site: Site) -> Iterator[None]:
-    """After each test: no traceback and no token in the log, and the server still answers."""
+    """Check after each test: no traceback and no token in the log, and the server still answers."""
     yield
     said_well(site)
 
@@ -92,7 +92,7 @@ def said_well(site: Site) -> None:
 
 
 def statuses(answer: bytes) -> list[int]:
-    """Of each answer in what came back."""
+    """Return the status of each answer in the bytes."""
     return [int(status) for status in re.findall(rb"HTTP/1\.[01] ([0-9]{3}) ", answer)]
 
 
@@ -102,7 +102,7 @@ def post(site: Site, path: str, kind: str, body: bytes) -> int:
 
 
 def part(disposition: str, *headers: str, body: bytes = b"x") -> bytes:
-    """A multipart body of one part."""
+    """Return a multipart body of one part."""
     lines = ["--B", f"Content-Disposition: {disposition}", *headers, "", ""]
     return "\r\n".join(lines).encode("latin-1") + body + b"\r\n--B--\r\n"
 
@@ -123,9 +123,11 @@ NAMED: dict[str, Callable[[str], tuple[str, bytes]]] = {
 }
 
 
-@pytest.mark.parametrize("made", [pytest.param(made, id=told) for told, made in NAMED.items()])
-def test_the_charset_may_be_anything(site: Site, made: Callable[[str], tuple[str, bytes]]) -> None:
-    answered = {name: post(site, "{base}apply/", *made(name)) for name in CHARSETS}
+@pytest.mark.parametrize(
+    "make_request", [pytest.param(make_request, id=words) for words, make_request in NAMED.items()]
+)
+def test_the_charset_may_be_anything(site: Site, make_request: Callable[[str], tuple[str, bytes]]) -> None:
+    answered = {name: post(site, "{base}apply/", *make_request(name)) for name in CHARSETS}
     assert {name: status for name, status in answered.items() if status >= 500} == {}
 
 
@@ -138,7 +140,7 @@ BODIES = {
     "a part that is not base64": (PARTS, part(FIELD, "Content-Transfer-Encoding: base64", body=b"!")),
     "parts that never end": (PARTS, b"--B\r\n\r\n"),
     "a file with NUL in its name": (PARTS, part('form-data; name="file"; filename="\0"')),
-    "bytes that are no UTF-8": (FORM, b"manifests=%ff%fe&who=\xff"),
+    "bytes that are not UTF-8": (FORM, b"manifests=%ff%fe&who=\xff"),
     "NUL in every field": (FORM, b"manifests=%00&who=%00"),
     "half a surrogate pair": (FORM, b"manifests=%ed%a0%80&who=%ed%a0%80"),
     "half a surrogate pair, as YAML writes it": (FORM, b'manifests=a:+"%5Cud800"'),
@@ -147,13 +149,13 @@ BODIES = {
     "JSON that is 4,000 deep": (FORM, b"manifests={%22a%22:" + b"[" * 4000 + b"]" * 4000 + b"}"),
     "YAML that is 4,000 deep": (FORM, b"manifests=" + b"-+" * 4000),
     "a number of 5,000 digits": (FORM, b"manifests=a:+" + b"9" * 5000),
-    "a type that is none": ("Content-Type: ;", b"a=b"),
+    "an invalid type": ("Content-Type: ;", b"a=b"),
     "a type in hex": ("Content-Type: text/plain; charset*=hex''x", b"a=b"),
     "JSON where a form is expected": ("Content-Type: application/json; charset=hex", b"{}"),
 }
 
 
-@pytest.mark.parametrize(("kind", "body"), [pytest.param(*case, id=told) for told, case in BODIES.items()])
+@pytest.mark.parametrize(("kind", "body"), [pytest.param(*case, id=words) for words, case in BODIES.items()])
 def test_a_body_may_be_anything(site: Site, kind: str, body: bytes) -> None:
     answered = {path: post(site, path, kind, body) for path in ("{base}apply/", "{base}", "/new/")}
     assert {path: status for path, status in answered.items() if status >= 500} == {}
@@ -172,7 +174,7 @@ HEADERS = {
     "an unknown expectation": "Expect: junk",
     "ranges of no number": "Range: bytes=a-\xb2",
     "a range that is upside down": "Range: bytes=5-1",
-    "a date that is none": "If-Modified-Since: Sat, 99 Feb 99999 99:99:99 GMT",
+    "an invalid date": "If-Modified-Since: Sat, 99 Feb 99999 99:99:99 GMT",
     "an ETag that never ends": 'If-None-Match: W/"x',
     "encodings of no quality": "Accept-Encoding: gzip;q=nan, \xff;q=1e400",
     "3,000 languages": f"Accept-Language: {'a,' * 3000}",
@@ -180,7 +182,7 @@ HEADERS = {
     "junk about proxies": "X-Forwarded-For: junk,,[::\r\nX-Forwarded-Proto: \xff\r\nForwarded: for=\xff",
     "a page that htmx cannot be on": "HX-Request: true\r\nHX-Current-URL: http://[",
     "a token as referrer": "Referer: http://localhost{base}",
-    "a root path of one's own": "Daphne-Root-Path: /evil",
+    "a custom root path": "Daphne-Root-Path: /evil",
     "a root path of no letters": "Daphne-Root-Path: \xff",
     "a folded header": "A: b\r\n c",
     "a header without a colon": "novalue",
@@ -190,12 +192,12 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("header", [pytest.param(header, id=told) for told, header in HEADERS.items()])
+@pytest.mark.parametrize("header", [pytest.param(header, id=words) for words, header in HEADERS.items()])
 def test_a_header_may_be_anything(site: Site, header: str) -> None:
     script = "GET " + re.search(r'src="(/static/js/[^"]+)"', site.served.ask("GET", "/")[1])[1]  # type: ignore[index]
     starts = ("GET {base}panel/status/", "POST {base}do/settle/", script, "GET /")
     answered = {start: statuses(site.ask(start, [header], b"a=b\r\n")) for start in starts}
-    assert {start: found for start, found in answered.items() if not found or max(found) >= 500} == {}
+    assert {start: codes for start, codes in answered.items() if not codes or max(codes) >= 500} == {}
 
 
 LINES = {
@@ -217,7 +219,7 @@ LINES = {
     "a token with a line break": "GET {base}%0d%0aX:%20y",
     "NUL in the path": "GET {base}%00",
     "NUL in a panel's name": "GET {base}panel/%00/",
-    "no UTF-8 in the path": "GET {base}%ff/%ed%a0%80/",
+    "a path that is not UTF-8": "GET {base}%ff/%ed%a0%80/",
     "a path of 12,000 letters": f"GET /{'%41' * 4000}",
     "a path that leads out": "GET /static/../../etc/passwd",
     "a query of 3,000 fields": f"GET {{base}}?{'a=b&' * 3000}",
@@ -225,11 +227,11 @@ LINES = {
     "a view of no numbers": "GET {base}?pages=filter:1e400&cycle=%D9%A1&group=nan",
     "a view far away": "GET {base}?pages=filter:999999999&cycle=999999999&pod=%ed%a0%80&replica=%ff",
     "a key of NUL": "GET {base}yaml/Pod/?key=%00",
-    "two addresses that are none": "GET /compare/?left=//[&right=%00",
+    "two invalid addresses": "GET /compare/?left=//[&right=%00",
 }
 
 
-@pytest.mark.parametrize("start", [pytest.param(start, id=told) for told, start in LINES.items()])
+@pytest.mark.parametrize("start", [pytest.param(start, id=words) for words, start in LINES.items()])
 def test_an_address_may_be_anything(site: Site, start: str) -> None:
     assert [status for status in statuses(site.ask(start)) if status >= 500] == []
 
@@ -244,8 +246,8 @@ RAW = {
 }
 
 
-@pytest.mark.parametrize("data", [pytest.param(data, id=told) for told, data in RAW.items()])
-def test_what_is_no_request_is_refused(site: Site, data: bytes) -> None:
+@pytest.mark.parametrize("data", [pytest.param(data, id=words) for words, data in RAW.items()])
+def test_an_invalid_request_is_refused(site: Site, data: bytes) -> None:
     assert [status for status in statuses(site.send(data)) if status not in (400, 431)] == []
 
 
@@ -272,7 +274,7 @@ SOCKETS = {
     "a path with NUL": ("GET /ws{base}%00", OURS),
     "a path that is percent-encoded, and not there": ("GET /ws{coded}x", OURS),
     "a path of 5,000 letters": (f"GET /{'a' * 5000}", OURS),
-    "a root path of one's own": ("GET /ws{bare}", (*OURS, "Daphne-Root-Path: /ws{bare}")),
+    "a custom root path": ("GET /ws{bare}", (*OURS, "Daphne-Root-Path: /ws{bare}")),
     **{
         f"the origin {origin!r}": ("GET /ws{base}", (*UPGRADE, f"Origin: {origin}"))
         for origin in (
@@ -286,24 +288,24 @@ SOCKETS = {
         )
     },
     "no origin": ("GET /ws{base}", UPGRADE),
-    "a version nobody speaks": ("GET /ws{base}", (*OURS, "Sec-WebSocket-Version: 99")),
+    "an unknown version": ("GET /ws{base}", (*OURS, "Sec-WebSocket-Version: 99")),
     "extensions of junk": ("GET /ws{bare}", (*OURS, "Sec-WebSocket-Extensions: permessage-deflate; x=\xff")),
     "protocols of no letters": ("GET /ws{base}", (*OURS, "Sec-WebSocket-Protocol: \xff")),
     "a POST": ("POST /ws{base}", OURS),
 }
 
 
-@pytest.mark.parametrize(("start", "headers"), [pytest.param(*case, id=told) for told, case in SOCKETS.items()])
+@pytest.mark.parametrize(("start", "headers"), [pytest.param(*case, id=words) for words, case in SOCKETS.items()])
 def test_a_socket_to_anywhere_is_refused(site: Site, start: str, headers: Sequence[str]) -> None:
     (status,) = statuses(site.ask(start, headers))
     assert 400 <= status < 500
 
 
 def frame(kind: int, data: bytes, length: int | None = None, flags: int = 0x80) -> bytes:
-    """A masked frame of a websocket; ``length`` is what it claims to have."""
+    """Return a masked websocket frame. ``length`` overrides its declared length."""
     size = len(data) if length is None else length
-    told = bytes([0x80 | size]) if size < 126 else b"\xff" + struct.pack(">Q", size)
-    return bytes([flags | kind]) + told + bytes(4) + data
+    length_field = bytes([0x80 | size]) if size < 126 else b"\xff" + struct.pack(">Q", size)
+    return bytes([flags | kind]) + length_field + bytes(4) + data
 
 
 def look(**view: object) -> bytes:
@@ -319,31 +321,31 @@ FRAMES = {
     "half a surrogate pair": look(open="inspector status filter", pod="\ud800", node="\udfff", plugin="\ud800"),
     "NUL": look(open="inspector status filter", pod="a\0b", node="\0"),
     "a number of 5,000 digits": frame(TEXT, b'{"open": "status", "pages": ' + b"9" * 5000 + b"}"),
-    "numbers that are none": frame(TEXT, b'{"open": "status filter", "pages": NaN, "cycle": -Infinity}'),
+    "invalid numbers": frame(TEXT, b'{"open": "status filter", "pages": NaN, "cycle": -Infinity}'),
     "values of other types": look(open=["status"], pages=True, cycle=None, tab=[], pod={}, follow={}),
     "a binary frame": frame(BINARY, b"\x00\xff"),
-    "bytes that are no UTF-8": frame(TEXT, b"\xff\xfe"),
+    "bytes that are not UTF-8": frame(TEXT, b"\xff\xfe"),
     "a frame of 2 MB": frame(TEXT, b"x" * 2_000_000),
     "a frame that claims 4 exabytes": frame(TEXT, b"x", length=2**62),
     "reserved bits": frame(TEXT, b"{}", flags=0xF0),
-    "a kind of frame that there is not": frame(5, b""),
+    "an unknown kind of frame": frame(5, b""),
     "the end of a message without its start": frame(0, b"x"),
-    "a close code that there is not": frame(CLOSE, struct.pack(">H", 99)),
-    "a close reason that is no UTF-8": frame(CLOSE, struct.pack(">H", 1000) + b"\xff"),
+    "an unknown close code": frame(CLOSE, struct.pack(">H", 99)),
+    "a close reason that is not UTF-8": frame(CLOSE, struct.pack(">H", 1000) + b"\xff"),
     "junk": bytes(range(256)) * 20,
 }
 
 
-def test_a_socket_that_hears_anything_ends_calmly_or_goes_on(site: Site) -> None:
+def test_a_socket_with_any_input_ends_calmly_or_continues(site: Site) -> None:
     for data in FRAMES.values():
         with site.served.connect() as line:
             line.sendall(
                 "\r\n".join([site.fill_in("GET /ws{base} HTTP/1.1"), "Host: localhost", *OURS, "", ""]).encode()
             )
             assert statuses(line.recv(4096)) == [101]
-            # The last word ends the conversation, so that the server closes when it has dealt with all.
+            # The closing frame ends the conversation, so the server closes after it has handled everything.
             line.sendall(data + frame(CLOSE, struct.pack(">H", 1000)))
             to_the_end(line)
-    # Daphne looks once a second for what has broken down.
+    # Daphne checks once a second for failed applications.
     time.sleep(2.5)
     said_well(site)

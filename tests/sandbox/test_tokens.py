@@ -28,7 +28,7 @@ def test_any_other_text_opens_nothing(wrong: str) -> None:
     assert tokens.role(sandbox, token + wrong + "x") == ""
 
 
-def test_the_hashes_themselves_are_no_tokens() -> None:
+def test_the_hashes_themselves_are_not_tokens() -> None:
     sandbox, _ = store.create("Test")
     assert tokens.role(sandbox, sandbox.edit_token_hash) == ""
 

@@ -1,4 +1,4 @@
-"""Plugins of a live sandbox are asked about the attempt that is looked at, however long ago it was."""
+"""Plugins of a live sandbox are asked about the attempt in view, however long ago it was."""
 
 from __future__ import annotations
 
@@ -39,46 +39,42 @@ def sentence(world: World, number: int, node: str = "n1") -> str:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is made anew by replaying."""
-    made: list[Any] = []
+    """Return the simulations created by replaying."""
+    created: list[Any] = []
     original = earlier._after
-    monkeypatch.setattr(earlier, "_after", lambda *given: (made.append(given[1]), original(*given))[1])
-    return made
+    monkeypatch.setattr(earlier, "_after", lambda *given: (created.append(given[1]), original(*given))[1])
+    return created
 
 
 @pytest.fixture
 def tried(visitor: Any) -> Any:
-    """Three pods, one after the other, of which n1 has room for one."""
+    """Create three pods, tried in order. n1 has room for one."""
     do(visitor, make_node("n1").capacity(cpu="2").zone("a"), make_pod("first").cpu("1500m"))
     for name in ("second", "third"):
         do(visitor, make_pod(name).cpu("1"))
     return visitor
 
 
-def test_the_newest_attempt_is_asked_about_without_making_anything_anew(
-    tried: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = counted(monkeypatch)
+def test_the_newest_attempt_is_explained_without_a_replay(tried: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    replays = counted(monkeypatch)
     _, world = here(tried)
     assert world.cycle is not None
     assert sentence(world, world.cycle.number) == "n1 does not have enough cpu left for third."
-    assert made == []
+    assert replays == []
 
 
-def test_an_attempt_of_long_ago_is_asked_about_once_it_is_looked_at(
-    tried: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = counted(monkeypatch)
+def test_an_old_attempt_is_explained_once_it_is_in_view(tried: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    replays = counted(monkeypatch)
     _, world = here(tried, cycle=1)
     assert [sentence(world, number) for number in (1, 1, 2)] == [
         "Everything that first asks for is free on n1.",
         "Everything that first asks for is free on n1.",
         "n1 does not have enough cpu left for second.",
     ]
-    assert len(made) == 2
+    assert len(replays) == 2
 
 
-def test_a_moment_of_the_past_is_asked_about_as_it_was(tried: Any) -> None:
+def test_a_past_moment_is_explained_as_it_was(tried: Any) -> None:
     store.execute(tried.row(), {"kind": "delete", "object_kind": "Pod", "key": "default/first"})
     held, _ = here(tried)
     _, world = here(tried, at=Moment(4, held.world.end_of(4) - held.world.starts[4]))
@@ -86,24 +82,22 @@ def test_a_moment_of_the_past_is_asked_about_as_it_was(tried: Any) -> None:
     assert sentence(world, world.cycle.number) == "n1 does not have enough cpu left for second."
 
 
-def test_nobody_makes_a_large_cluster_anew_without_being_asked_to(
-    visitor: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_cluster_is_not_replayed_unasked(visitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     web = make_pod("web-1").label("app", "web").spread(ZONE, {"app": "web"})
     do(visitor, make_node("n1").zone("a"), make_node("n2").zone("b"), web)
     do(visitor, make_pod("other"))
-    made = counted(monkeypatch)
+    replays = counted(monkeypatch)
     monkeypatch.setattr(witness, "CHEAP", 1)
     _, world = here(visitor, cycle=1)
     assert skews(world, world.by_number[1], "") == {}
-    assert made == []
+    assert replays == []
     assert sentence(world, 1) == "Everything that web-1 asks for is free on n1."
     monkeypatch.setattr(witness, "CHEAP", 600)
     _, world = here(visitor, cycle=1)
-    assert [found["text"] for found in skews(world, world.by_number[1], "").values()] == ["skew 1 ≤ 1"] * 2
+    assert [skew["text"] for skew in skews(world, world.by_number[1], "").values()] == ["skew 1 ≤ 1"] * 2
 
 
-def test_a_scheduler_that_is_gone_is_asked_as_it_was(visitor: Any) -> None:
+def test_a_deleted_scheduler_is_asked_as_it_was(visitor: Any) -> None:
     store.execute(visitor.row(), {"kind": "replicas", "count": 2})
     do(visitor, make_node("n1").capacity(cpu="2"), make_pod("first").cpu("3"))
     store.execute(visitor.row(), {"kind": "replica", "replica": "kube-scheduler-1", "action": "kill"})

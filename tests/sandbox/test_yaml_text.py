@@ -1,4 +1,4 @@
-"""YAML for people: comments stay where a control or a form changes something else."""
+"""YAML for people: comments stay when a control or a form changes something else."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MAPPINGS = st.dictionaries(st.sampled_from(["a", "b", "n", "yes"]), VALUES, min_
 
 
 def read(text: str) -> Any:
-    """What a cluster reads in a text of one document."""
+    """Return what a cluster reads in a text of one document."""
     return read_documents(text)[0].data
 
 
 def changed(*changes: tuple[str, Any]) -> str:
-    """``TEXT`` after ``path: value``; a value of None takes it away."""
+    """Return ``TEXT`` after ``path: value``. A value of None removes it."""
     before = read(TEXT)
     after = copy.deepcopy(before)
     for path, value in changes:
@@ -54,9 +54,9 @@ def changed(*changes: tuple[str, Any]) -> str:
             del place[last]
         else:
             place[last] = value
-    made = rewritten(TEXT, before, after)
-    assert read(made) == after
-    return made
+    text = rewritten(TEXT, before, after)
+    assert read(text) == after
+    return text
 
 
 @pytest.mark.parametrize(
@@ -68,26 +68,26 @@ def changed(*changes: tuple[str, Any]) -> str:
         (("metadata.namespace", "prod"), '"yes"}}', '"yes"}, namespace: prod}'),
     ],
 )
-def test_one_change_leaves_everything_else_as_it_is(change: tuple[str, Any], old: str, new: str) -> None:
-    made = changed(change)
-    assert re.sub(" +#", " #", made) == re.sub(" +#", " #", TEXT.replace(old, new))
+def test_one_change_leaves_everything_else_unchanged(change: tuple[str, Any], old: str, new: str) -> None:
+    text = changed(change)
+    assert re.sub(" +#", " #", text) == re.sub(" +#", " #", TEXT.replace(old, new))
 
 
-def test_what_goes_takes_only_its_own_comments() -> None:
-    made = changed(("spec.tolerations", None))
-    assert "# tainted" not in made
-    assert "# half a core" in made
-    assert "# My pod." in made
+def test_a_removed_field_takes_only_its_own_comments() -> None:
+    text = changed(("spec.tolerations", None))
+    assert "# tainted" not in text
+    assert "# half a core" in text
+    assert "# My pod." in text
 
 
-def test_a_row_that_comes_and_a_row_that_goes() -> None:
+def test_an_added_row_and_a_removed_row() -> None:
     assert "# It needs a GPU." in changed(("spec.tolerations.1", None))
     added = [{"key": "gpu", "operator": "Exists"}, {"key": "spot", "operator": "Exists"}, {"key": "on"}]
     assert "# tainted" in changed(("spec.tolerations", added))
 
 
 @given(MAPPINGS, MAPPINGS)
-def test_it_says_what_it_should_whatever_that_is(before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_any_change_gives_the_right_data(before: dict[str, Any], after: dict[str, Any]) -> None:
     text = f"# Begins.\n{written(before)}# Ends.\n"
     assert read(rewritten(text, before, after)) == after
 
@@ -95,7 +95,7 @@ def test_it_says_what_it_should_whatever_that_is(before: dict[str, Any], after: 
 @pytest.mark.parametrize(
     "text", ["a: 1", f"a: 1 # {'x' * LONGEST_COMMENTED}", "a: 1 # one\n---\na: 1\n", "# {\na: &x 1\nb: *y\n"]
 )
-def test_where_comments_cannot_be_kept_the_text_is_written_anew(text: str) -> None:
+def test_where_comments_cannot_be_kept_the_text_is_rewritten(text: str) -> None:
     assert rewritten(text, {"a": 1}, {"a": 2}) == "a: 2\n"
 
 

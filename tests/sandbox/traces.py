@@ -1,4 +1,4 @@
-"""Hand-written traces for the panels: whole little stories made of trace events, without the engine."""
+"""Hand-written traces for the panels: whole small stories of trace events, without the engine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ANTI = "node(s) didn't match pod anti-affinity rules"
 
 
 def node(name: str, zone: str = "", cpu: str = "4", memory: str = "8Gi", **more: Any) -> dict[str, Any]:
-    """A Node manifest; ``taints`` as (key, value, effect), ``labels``, ``unschedulable``."""
+    """Return a Node manifest; ``taints`` as (key, value, effect), ``labels``, ``unschedulable``."""
     labels = {
         "kubernetes.io/hostname": name,
         **({"topology.kubernetes.io/zone": zone} if zone else {}),
@@ -66,7 +66,7 @@ def node(name: str, zone: str = "", cpu: str = "4", memory: str = "8Gi", **more:
 def pod(
     name: str, cpu: str = "500m", memory: str = "512Mi", priority: int = 0, on: str = "", **spec: Any
 ) -> dict[str, Any]:
-    """A Pod manifest in namespace default with label ``app``."""
+    """Return a Pod manifest in namespace default with label ``app``."""
     metadata = {
         "name": name,
         "namespace": "default",
@@ -92,7 +92,7 @@ def pod(
 
 @dataclass(frozen=True)
 class Narrated:
-    """Stands for a command of a kind of which a story needs the words alone."""
+    """A command of which a story needs only the text."""
 
     kind: str
     summary: str
@@ -154,7 +154,7 @@ class Story:
         self.tree()
 
     def add_pod(self, manifest: dict[str, Any], lane: str = "", **move: Any) -> str:
-        """Store the pod; a bound one goes to the cache, another to ``lane`` (activeQ when not given)."""
+        """Store the pod. A bound one goes to the cache, another to ``lane`` (default activeQ)."""
         key = f"default/{manifest['metadata']['name']}"
         self.say(ev.ObjectAdded("Pod", key, manifest))
         on = manifest["spec"]["nodeName"]
@@ -195,7 +195,7 @@ class Story:
         self.stage(key, "PreFilter", f"{len(SKIPPED)} skip", "Filter")
 
     def filter(self, key: str, refused: dict[str, tuple[Any, ...]], start: int = 0) -> tuple[str, ...]:
-        """``refused``: node → (plugin, code, reasons[, nominated pods]); every other node passes."""
+        """Filter. ``refused``: node → (plugin, code, reasons[, nominated pods]); every other node passes."""
         names = [*self.order[start:], *self.order[:start]]
         rows = []
         for name in names:
@@ -235,7 +235,7 @@ class Story:
         )
 
     def bind(self, key: str, name: str, manifest: dict[str, Any]) -> None:
-        """From Assume to PostBind."""
+        """Add the stages from Assume to PostBind."""
         self.cached(key, name, "assumed")
         self.stage(key, "Assume", name, "Reserve")
         for point, following in (
@@ -258,7 +258,7 @@ class Story:
         self.move(key, "inFlight", "", "Scheduled")
 
     def quick(self, manifest: dict[str, Any], name: str) -> None:
-        """A whole attempt with one feasible node."""
+        """Add a whole attempt with one feasible node."""
         key = self.add_pod(manifest)
         self.pop(key, priority=manifest["spec"]["priority"])
         self.snapshot(key, (name,))
@@ -290,7 +290,7 @@ WEB = {
 
 
 def three_zones() -> Story:
-    """Eight nodes in three zones with pods of many apps, a ghost, a nomination and a terminating pod."""
+    """Return eight nodes in three zones with pods of many apps, a ghost, a nomination and a terminating pod."""
     story = Story()
     story.command("apply", "open scenario Three zones, one GPU pool")
     ssd = {"labels": {"disk": "ssd"}}
@@ -340,7 +340,7 @@ def three_zones() -> Story:
 
 
 def waiting(story: Story) -> None:
-    """Pods in every lane but in flight."""
+    """Add pods in every lane but in flight."""
     story.at(7.6).command("delete", "remove node-c3")
     story.ghost("node-c3")
     story.say(ev.MoveRequested("NodeDelete", "node-c3", story.cycle, (), ()))
@@ -389,7 +389,7 @@ WEB_REFUSED: dict[str, tuple[Any, ...]] = {
 
 
 def web_at_filter() -> Story:
-    """The pod web-4 in its third attempt has just been filtered: none of 8 nodes fits."""
+    """Return a story: web-4 in its third attempt has just been filtered, and none of 8 nodes fits."""
     story = three_zones()
     web = pod("web-4", "1500m", "2Gi", 1000, **WEB)
     key = story.at(2).add_pod(web)
@@ -456,7 +456,7 @@ NORMAL: dict[str, tuple[int, ...]] = {
 def score(
     story: Story, key: str, raw: dict[str, tuple[int, ...]], normal: dict[str, tuple[int, ...]], winner: str, how: str
 ) -> None:
-    """PreScore to SelectHost."""
+    """Add PreScore to SelectHost."""
     story.say(ev.PreScoreRan(story.cycle, tuple((name, "Success", ()) for name, _ in WEIGHTS)))
     story.stage(key, "PreScore", "0 skip", "Score")
     columns = tuple((name, tuple((who, raw[who][i]) for who in raw)) for i, (name, _) in enumerate(WEIGHTS))
@@ -477,7 +477,7 @@ def score(
 
 
 def api_scored() -> Story:
-    """The pod api-4 fits five nodes; node-b3 wins with 843, 7 ahead of node-c1."""
+    """Return a story: api-4 fits five nodes; node-b3 wins with 843, 7 ahead of node-c1."""
     story = three_zones()
     waiting(story)
     key = story.at(10.4).add_pod(pod("api-4", "500m", "1Gi", 100))
@@ -491,7 +491,7 @@ def api_scored() -> Story:
 
 
 def tied() -> Story:
-    """Two equal nodes; the draw picks the second."""
+    """Return two equal nodes; the draw picks the second."""
     story = Story()
     story.command("apply", "add 2 nodes")
     for name in ("twin-1", "twin-2"):
@@ -516,7 +516,7 @@ PAYMENT_VICTIMS: dict[str, tuple[str, ...]] = {
 
 
 def payments_preempts() -> Story:
-    """The pod payments-1 fits nowhere; five nodes are candidates, node-b1 is chosen and api-2 and batch-7 must go."""
+    """Return a story: payments-1 fits nowhere; of five candidates node-b1 is chosen, and api-2 and batch-7 must go."""
     story = three_zones()
     web = "default/web-1"
     story.say(ev.ObjectDeleted("Pod", web))
@@ -574,7 +574,7 @@ def dry_run(story: Story) -> None:
 
 
 def ladder(story: Story) -> None:
-    """Fewest violations, lowest highest priority, smallest sum, fewest victims, latest start."""
+    """Compare: fewest violations, lowest highest priority, smallest sum, fewest victims, latest start."""
     big = 1 << 31
     rungs = (
         (
@@ -605,7 +605,7 @@ def empty() -> Story:
 
 
 def hundred(count: int = 100) -> Story:
-    """Many nodes in three zones and a pod at Filter."""
+    """Return many nodes in three zones and a pod at Filter."""
     story = Story()
     story.command("apply", f"add {count} nodes")
     zones = ("eu-a", "eu-b", "eu-c")
@@ -643,7 +643,7 @@ def hundred(count: int = 100) -> Story:
 
 
 def long_names() -> Story:
-    """Names as long as Kubernetes allows, with markup in a label's value for good measure."""
+    """Return names as long as Kubernetes allows, and a label value with markup."""
     story = Story()
     story.command("apply", "add long names")
     long = "ip-10-0-113-254-with-a-really-long-suffix.eu-central-1.compute.internal.example"

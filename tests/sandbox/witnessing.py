@@ -1,4 +1,4 @@
-"""Worlds of a simulation whose plugins can be asked: about attempts of long ago in one that is made anew."""
+"""Worlds whose plugins can be asked: about past attempts, on a replayed simulation."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from scheduler_engine.simulation import Simulation
 
 @dataclass
 class Asked(Asks):
-    """``made``: number of a cycle → the simulation made anew for it."""
+    """``replayed``: number of a cycle → the simulation replayed for it."""
 
     simulation: Simulation
-    made: dict[int, Simulation] = field(default_factory=dict)
+    replayed: dict[int, Simulation] = field(default_factory=dict)
 
     def simulation_at_hand(self) -> Simulation:
         return self.simulation
 
     def scheduler(self, cycle: Cycle) -> Scheduler | None:
-        found = self.simulation.replicas.scheduler_of(cycle.number)
-        if found is not None or cycle.last_scheduling is None:
-            return found
-        if cycle.number not in self.made:
-            self.made[cycle.number] = self.simulation.as_of(cycle.last_scheduling.entry)
-        return self.made[cycle.number].replicas.scheduler_of(cycle.number)
+        running = self.simulation.replicas.scheduler_of(cycle.number)
+        if running is not None or cycle.last_scheduling is None:
+            return running
+        if cycle.number not in self.replayed:
+            self.replayed[cycle.number] = self.simulation.as_of(cycle.last_scheduling.entry)
+        return self.replayed[cycle.number].replicas.scheduler_of(cycle.number)
 
 
 def witnessed(simulation: Simulation) -> World:

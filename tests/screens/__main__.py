@@ -1,6 +1,6 @@
 """Photograph and measure every state of the site: `python -m tests.screens [--only GROUP …] [--looks 390-dark …]`.
 
-What is wrong is printed, and kept in `var/screens/findings.txt`; the exit code is 1 if anything is.
+Problems are printed and saved in `var/screens/findings.txt`. The exit code is 1 if there are any.
 
 Single pictures go to `var/screens/<group>/`, contact sheets to `var/screens/<group>-1.png` and so on.
 """
@@ -28,9 +28,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=JOURNEYS, default=list(JOURNEYS), help="groups of pictures")
     parser.add_argument("--looks", nargs="+", choices=[one.name for one in LOOKS], help="sizes and colours")
     parser.add_argument("--out", type=Path, default=ROOT / "var" / "screens")
-    given = parser.parse_args()
-    looks = [one for one in LOOKS if not given.looks or one.name in given.looks]
-    shutil.rmtree(given.out, ignore_errors=True)
+    arguments = parser.parse_args()
+    looks = [one for one in LOOKS if not arguments.looks or one.name in arguments.looks]
+    shutil.rmtree(arguments.out, ignore_errors=True)
     wrong: list[str] = []
     used: set[int] = set()
     with tempfile.TemporaryDirectory() as directory:
@@ -38,22 +38,24 @@ def main() -> int:
         try:
             spawn = multiprocessing.get_context("spawn")
             with ProcessPoolExecutor(max_workers=min(4, os.cpu_count() or 1), mp_context=spawn) as pool:
-                going = {group: pool.submit(travel, group, server.url, given.out, looks) for group in given.only}
+                going = {
+                    group: pool.submit(travel, group, server.url, arguments.out, looks) for group in arguments.only
+                }
                 for group, done in going.items():
-                    found, needed, seconds = done.result()
-                    wrong += found
+                    problems, needed, seconds = done.result()
+                    wrong += problems
                     used |= needed
-                    print(f"{group}: {len(found)} findings, {seconds:.0f} s", flush=True)
+                    print(f"{group}: {len(problems)} findings, {seconds:.0f} s", flush=True)
         finally:
             server.kill()
-    if given.only == list(JOURNEYS) and not given.looks:
+    if arguments.only == list(JOURNEYS) and not arguments.looks:
         wrong += [
             f"exceptions.py: nothing needs this row: {one.rule}, {one.where}"
             for number, one in enumerate(EXCEPTIONS)
             if number not in used
         ]
-    (given.out / "findings.txt").write_text("\n".join([*wrong, ""]))
-    print(*wrong, f"{len(wrong)} findings; pictures: {given.out}", sep="\n")
+    (arguments.out / "findings.txt").write_text("\n".join([*wrong, ""]))
+    print(*wrong, f"{len(wrong)} findings; pictures: {arguments.out}", sep="\n")
     return 1 if wrong else 0
 
 

@@ -21,12 +21,12 @@ from tests.screens.states import JOURNEYS
 from tests.screens.visit import WIDE, Visit
 
 TALLEST = 3
-"""How many windows of a page that scrolls are in its picture."""
+"""Most windows of a scrolling page in its picture."""
 
 
 @contextmanager
 def browsing(url: str) -> Iterator[Any]:
-    """A function that opens pages which share nothing."""
+    """Return a function that opens pages which share nothing."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGS)
 
@@ -38,7 +38,7 @@ def browsing(url: str) -> Iterator[Any]:
 
 
 def photograph(page: Page, file: Path) -> None:
-    """What is in the window and, of a page that scrolls, below it."""
+    """Photograph the window and, if the page scrolls, what is below it."""
     size = page.viewport_size or WIDE
     height = min(page.evaluate("document.scrollingElement.scrollHeight"), TALLEST * size["height"])
     clip = {"x": 0, "y": 0, "width": size["width"], "height": max(height, size["height"]), "scale": 1}
@@ -54,7 +54,7 @@ def photograph(page: Page, file: Path) -> None:
 
 
 def travel(group: str, url: str, out: Path, looks: Sequence[Look]) -> tuple[list[str], set[int], float]:
-    """Go on one journey; what is wrong, which exceptions were needed, and how many seconds it took."""
+    """Go on one journey. Return the problems, the exceptions used, and the seconds it took."""
     began = time.monotonic()
     wrong: dict[str, list[str]] = {}
     used: set[int] = set()
@@ -75,5 +75,5 @@ def travel(group: str, url: str, out: Path, looks: Sequence[Look]) -> tuple[list
             last = names[-1] if names else "nothing"
             wrong[f"{group}: the journey ended after “{last}”:\n{traceback.format_exc()}"] = []
         sheets(open_page(), folder, names)
-    lines = [f"{line} ({', '.join(seen)})" for line, seen in wrong.items()]
+    lines = [f"{line} ({', '.join(places)})" for line, places in wrong.items()]
     return lines, used, time.monotonic() - began

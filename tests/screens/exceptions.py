@@ -1,4 +1,4 @@
-"""What a rule of `measure.js` finds and is meant so. Each row says why; a row that nothing needs any more has to go."""
+"""Intended findings of `measure.js`. Each row says why. Delete a row that nothing needs any more."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 class Allowed:
     rule: str
     where: str
-    """A selector of the element, or of one that holds it."""
+    """A selector of the element, or of one that contains it."""
     reason: str
 
 
 EXCEPTIONS: tuple[Allowed, ...] = (
-    Allowed("reach", "#panel-ribbon", "the ribbon scrolls to the stage that is now by itself"),
-    Allowed("reach", "#scroll-time", "the timeline scrolls to the present by itself"),
-    Allowed("reach", ".tree-s", "the nodeTree is as wide as its largest zone has nodes"),
-    Allowed("reach", "#scroll-nd-list", "on a phone the list of nodes is one line, to be swiped"),
-    Allowed("reach", "#configuration-drawer .presets", "on a phone the presets are one line, to be swiped"),
-    Allowed("reach", ".mx.grpd, .mx.sc", "on a phone a table of numbers is swiped; its first column stays"),
-    Allowed("short", ".bar .scenario", "a press on it shows the title whole"),
-    Allowed("headings", ".zone-h h3", "zones differ at the end of their names: what is cut is the beginning"),
+    Allowed("reach", "#panel-ribbon", "the ribbon scrolls to the present stage automatically"),
+    Allowed("reach", "#scroll-time", "the timeline scrolls to the present automatically"),
+    Allowed("reach", ".tree-s", "the nodeTree is as wide as its largest zone"),
+    Allowed("reach", "#scroll-nd-list", "on a phone the list of nodes is one line to swipe"),
+    Allowed("reach", "#configuration-drawer .presets", "on a phone the presets are one line to swipe"),
+    Allowed("reach", ".mx.grpd, .mx.sc", "on a phone one swipes a table of numbers; its first column stays"),
+    Allowed("short", ".bar .scenario", "a press on it shows the whole title"),
+    Allowed("headings", ".zone-h h3", "zones differ at the end of their names, so the beginning is cut"),
 )

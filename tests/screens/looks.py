@@ -1,4 +1,4 @@
-"""How a page is looked at: sizes and colours, and what is measured there."""
+"""The sizes and colours of a page, and the measurements in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.screens.visit import WIDE, Shot
 
 MEASURE = (Path(__file__).parent / "measure.js").read_text()
 MOST_OF_A_RULE = 4
-"""Findings of one rule in one state that are told one by one."""
+"""Findings of one rule in one state that are listed singly."""
 
 SET_SIZE = """size => {
     if (!document.querySelector('[data-do=size], iframe')) return;
@@ -31,7 +31,7 @@ class Look:
     height: int
     scheme: str
     large: bool = False
-    """Large type for a projector, where the page can have it."""
+    """Large type for a projector, if the page offers it."""
 
 
 LOOKS = tuple(
@@ -44,7 +44,7 @@ PHONE = 760
 
 
 def look(shot: Shot, which: Look) -> None:
-    """Show the page so. What had to come from the server for it has come."""
+    """Show the page in this look. Its data from the server has arrived."""
     page = shot.page
     page.set_viewport_size({"width": which.width, "height": which.height})
     page.emulate_media(color_scheme=which.scheme, reduced_motion="reduce")  # type: ignore[arg-type]
@@ -63,7 +63,7 @@ def look_as_before(page: Page) -> None:
 
 
 def measured(page: Page, used: set[int]) -> list[str]:
-    """What is wrong, in lines; the numbers of the exceptions that were needed go into ``used``."""
+    """Return the problems as lines. The numbers of the exceptions used go into ``used``."""
     rows = [{"rule": one.rule, "where": one.where} for one in EXCEPTIONS]
     lines: list[str] = []
     for frame in _visible(page):
@@ -74,18 +74,18 @@ def measured(page: Page, used: set[int]) -> list[str]:
 
 
 def _visible(page: Page) -> Iterator[Frame]:
-    """A page of a room gives up the frame of a sandbox that it does not show any more."""
+    """Yield the visible frames: a room's page drops the frame of a sandbox that it no longer shows."""
     for frame in page.frames:
         if frame is page.main_frame or (not frame.is_detached() and frame.frame_element().is_visible()):
             yield frame
 
 
-def _told(found: list[dict[str, str]]) -> Iterator[str]:
-    counts = Counter(one["rule"] for one in found)
-    told: Counter[str] = Counter()
-    for one in found:
-        told[one["rule"]] += 1
-        if told[one["rule"]] <= MOST_OF_A_RULE:
+def _told(findings: list[dict[str, str]]) -> Iterator[str]:
+    counts = Counter(one["rule"] for one in findings)
+    shown_counts: Counter[str] = Counter()
+    for one in findings:
+        shown_counts[one["rule"]] += 1
+        if shown_counts[one["rule"]] <= MOST_OF_A_RULE:
             yield f"{one['rule']}: {one['path']}: {one['says']}"
     yield from (
         f"{rule}: and {count - MOST_OF_A_RULE} more" for rule, count in counts.items() if count > MOST_OF_A_RULE

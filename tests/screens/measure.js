@@ -1,14 +1,14 @@
-// What is wrong with a page as it stands: each rule of the table gives the places where it does not hold.
-// A function for `page.evaluate`. It takes the rows of exceptions, { rule, where: a selector }, and answers with what is
-// found, { rule, path, says }, and with the numbers of the exceptions that were needed.
+// Find what is wrong with a page in its present state: each rule of the table yields the places that break it.
+// A function for `page.evaluate`. It takes the rows of exceptions, { rule, where: a selector }. It returns the findings,
+// { rule, path, says }, and the numbers of the exceptions used.
 (exceptions) => {
   const MINIMUM = 24; // CSS pixels of a target, WCAG 2.5.8
-  const FEWEST_LETTERS = 8; // of a name that is cut with an ellipsis
+  const FEWEST_LETTERS = 8; // least visible letters of a name cut with an ellipsis
   const SHARE_OF_MAIN = 0.5;
   const CONTROLS = 'a[href], button, input:not([type="hidden"]), select, textarea, summary, [role="tab"], [role="button"], [role="option"]';
-  const MAIN = '.floor, .desk, .room-m, .both-f, .em-main'; // of pages as high as the window
+  const MAIN = '.floor, .desk, .room-m, .both-f, .em-main'; // the main part of pages as high as the window
   const shade = document.createElement('style');
-  shade.textContent = '*, *::before, *::after { pointer-events: auto !important; }'; // or else elementsFromPoint overlooks some
+  shade.textContent = '*, *::before, *::after { pointer-events: auto !important; }'; // otherwise elementsFromPoint misses some
   document.head.append(shade);
 
   const styles = new Map();
@@ -16,7 +16,7 @@
   const modal = [...document.querySelectorAll('dialog:modal')].at(-1);
   const root = modal ?? document.body;
 
-  // --- what is where ----------------------------------------------------------------------------------------------------
+  // --- positions --------------------------------------------------------------------------------------------------------
 
   const upFrom = (el) => {
     const { position } = styleOf(el);
@@ -35,7 +35,7 @@
   });
   const shows = (box) => width(box) > 0.5 && height(box) > 0.5;
 
-  /** What is left of a box inside of everything that clips it, from `first` upwards, and who took what away. */
+  /** Return the visible part of a box inside all that clips it, from `first` upwards, and what clips each side. */
   function clip(box, first) {
     let left = edges(box);
     const by = { x: null, y: null };
@@ -57,7 +57,7 @@
   const hidden = (el) => !el.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })
     || el.closest('.vh, [inert]') || styleOf(el).clipPath !== 'none';
 
-  /** Each line of each text, with what shows of it. */
+  /** List each line of each text, with its visible part. */
   const texts = [];
   const range = document.createRange();
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -65,12 +65,12 @@
     const node = walker.currentNode;
     const el = node.parentElement;
     if (!node.data.trim() || ['SCRIPT', 'STYLE', 'TEMPLATE', 'OPTION', 'OPTGROUP', 'TITLE', 'DESC'].includes(el.tagName) || hidden(el)) continue;
-    if (el.closest('.ace_editor, .js-plotly-plot, datalist')) continue; // parts that are not ours
+    if (el.closest('.ace_editor, .js-plotly-plot, datalist')) continue; // third-party parts
     range.selectNodeContents(node);
     for (const rect of range.getClientRects()) {
       if (rect.width < 1 || rect.height < 1) continue;
       const seen = clip(rect, el);
-      if (!(seen.by.x?.clientWidth <= 1)) texts.push({ node, el, box: edges(rect), ...seen }); // else for screen readers alone
+      if (!(seen.by.x?.clientWidth <= 1)) texts.push({ node, el, box: edges(rect), ...seen }); // else only for screen readers
     }
   }
   const controls = [...root.querySelectorAll(CONTROLS)].filter((el) => !hidden(el) && styleOf(el).opacity !== '0' && !el.closest('.ace_editor, .js-plotly-plot'))
@@ -83,7 +83,7 @@
       return { el, own: edges(own), box, inView, ...clip(own, upFrom(el)) };
     }).filter((one) => shows(one.own));
 
-  /** Which of two elements can be seen at a point; one behind an opaque layer cannot. */
+  /** Return, for each element, whether it is visible at a point, and not behind an opaque layer. */
   function seen(x, y, ...elements) {
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return elements.map(() => true);
     const found = new Set();
@@ -113,7 +113,7 @@
   const linear = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 
-  /** The ratio of a text to what is behind it; null where that is a picture. */
+  /** Return the contrast ratio of a text and its background; null on a picture. */
   function contrast(el) {
     let opacity = 1;
     const layers = [];
@@ -133,7 +133,7 @@
 
   // --- the rules ------------------------------------------------------------------------------------------------------------
 
-  /** What moves a target away from those outside of it. */
+  /** What moves a target relative to those outside of it. */
   const scroller = (el) => { let up = upFrom(el); while (up && !(scrolls(up, 'y') && up.scrollHeight > up.clientHeight)) up = upFrom(up); return up; };
   const sample = (text) => { const one = text.trim().replace(/\s+/g, ' '); return one.length > 40 ? `${one.slice(0, 39)}…` : one; };
   const elided = (el) => styleOf(el).textOverflow === 'ellipsis' || styleOf(el).webkitLineClamp !== 'none';
@@ -141,10 +141,10 @@
   const centre = ({ left, right, top, bottom }) => [(left + right) / 2, (top + bottom) / 2];
   const inline = (el) => ['inline', 'inline-block'].includes(styleOf(el).display);
   const words = (el) => [...el.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && /\p{L}{2}/u.test(node.data));
-  /** Whether it stands in a line of text: the size of such a target is that of the line. */
+  /** Return true if it is inside a line of text: such a target has the size of the line. */
   const inSentence = (el) => inline(el) && (words(el.parentElement) || (inline(el.parentElement) && words(el.parentElement.parentElement)));
 
-  /** Pairs of boxes that overlap by more than `x` and `y` pixels. */
+  /** Yield pairs of boxes that overlap by more than `x` and `y` pixels. */
   function* overlaps(boxes, x, y) {
     const sorted = boxes.toSorted((one, other) => one.at.top - other.at.top);
     for (let i = 0; i < sorted.length; i++) {
@@ -154,7 +154,7 @@
       }
     }
   }
-  /** The height of the letters: a line's box is taller. */
+  /** Return the box of the letters: a line's box is taller. */
   const letters = ({ left }) => ({ ...left, top: left.top + 0.2 * height(left), bottom: left.bottom - 0.2 * height(left) });
   const shown = texts.filter(({ left }) => shows(left));
 
@@ -175,7 +175,7 @@
         const letter = width(box) / node.data.trim().length;
         const room = Math.min(width(box), by.x.clientWidth) / letter - 1;
         if (Math.round(room) < FEWEST_LETTERS) yield [el, `${sample(node.data)}: ${Math.max(0, Math.floor(room))} letters`];
-        else if (!el.closest('[title]') && !by.x.querySelector('[title]')) yield [el, `${sample(node.data)}: no tooltip tells the rest`];
+        else if (!el.closest('[title]') && !by.x.querySelector('[title]')) yield [el, `${sample(node.data)}: no tooltip has the full text`];
       }
     },
     *headings() {
@@ -184,7 +184,7 @@
         const lost = texts.find(({ el, box, by, left }) => heading.contains(el) && ((by.x && !scrolls(by.x, 'x') && width(box) - width(left) > 2) || (by.y && !scrolls(by.y, 'y') && height(box) - height(left) > 3)));
         if (lost) yield [heading, sample(heading.textContent)];
       }
-      for (const heading of root.querySelectorAll('thead th')) { // what is wider than its column lies below the next one
+      for (const heading of root.querySelectorAll('thead th')) { // a heading wider than its column is under the next one
         if (!hidden(heading) && shows(heading.getBoundingClientRect()) && heading.scrollWidth > heading.clientWidth + 2) yield [heading, sample(heading.textContent)];
       }
     },
@@ -222,9 +222,9 @@
     },
     *targets() {
       const all = controls.filter(({ el, left, box }) => shows(left) && shows(box) && !inSentence(el));
-      const inSight = ({ el, left }) => seen(...centre(left), el)[0]; // which costs most, so it is asked last
+      const inSight = ({ el, left }) => seen(...centre(left), el)[0]; // the most expensive check, so it comes last
       const small = all.filter(({ box, inView }) => (width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5) && height(inView) > 0.9 * height(box) && width(inView) > 0.9 * width(box));
-      /** Whether a circle of the least size around a small target meets the other one, or its circle. */
+      /** Return true if a circle of the least size around a small target meets the other one, or its circle. */
       const close = (one, other) => {
         const [x, y] = centre(one.box);
         const [otherX, otherY] = centre(other.box);
@@ -260,7 +260,7 @@
     },
   };
 
-  /** Where an element is, as a person would name it. */
+  /** Return a readable path to an element. */
   function path(el) {
     const parts = [];
     for (let up = el; up && up !== document.body && parts.length < 4; up = up.parentElement) {

@@ -10,9 +10,9 @@ from playwright.sync_api import Page
 from tests.screens.looks import LOOKS
 
 HEIGHT = 225
-"""Of a tile, in pixels."""
+"""Height of a tile, in pixels."""
 STATES = 6
-"""On one sheet: what can be looked at without scrolling."""
+"""States per sheet: it fits on a screen without scrolling."""
 STYLE = f"""
 body {{ margin: 12px; background: #777; font: 13px sans-serif; width: max-content; }}
 h2 {{ font: bold 13px sans-serif; margin: 10px 0 4px; color: #fff; }}
@@ -22,7 +22,7 @@ img {{ height: {HEIGHT}px; object-fit: cover; object-position: top; }}
 
 
 def sheets(page: Page, folder: Path, names: list[str]) -> None:
-    """Photograph the pictures of a folder, so many states at a time, into files beside it that have its name."""
+    """Photograph the pictures of a folder, some states at a time, into files beside it named after it."""
     for first in range(0, len(names), STATES):
         listed = folder / "sheet.html"
         rows = [_row(folder, number + 1, names[number]) for number in range(first, min(first + STATES, len(names)))]

@@ -1,7 +1,7 @@
 """Every page and state of the site that `make screens` photographs and measures: one journey per group of pictures.
 
-A journey goes from state to state, and stops where a picture is to be taken: it yields a ``Shot``. The page is as wide
-as a desk's then, and must be so again afterwards; whoever takes pictures changes sizes and colours meanwhile.
+A journey goes from state to state. At each picture it yields a ``Shot``. The page then has a desktop's width, and must
+have it again afterwards: whoever takes pictures changes sizes and colours meanwhile.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ LESSON = "a-scheduling-cycle"
 
 
 def long(name: str, most: int = LONGEST) -> str:
-    """A name as long as Kubernetes allows, of which the end tells most."""
+    """Return a name as long as Kubernetes allows, with the distinctive part at its end."""
     return f"{'-'.join(['a-name-that-says-all-about-it'] * 9)[: most - len(name) - 1]}-{name}"
 
 
 def long_cluster(nodes: int = 6) -> list[dict[str, Any]]:
-    """Nodes, zones, labels, taints and pods with the longest names, more pods than there is room for."""
-    made: list[dict[str, Any]] = [
+    """Return nodes, zones, labels, taints and pods with the longest names, more pods than there is room for."""
+    manifests: list[dict[str, Any]] = [
         make_node(long(f"n{number}", LONGEST_NAME))
         .zone(long(f"zone-{'abc'[number % 3]}"))
         .label("kubernetes.io/hostname", long(f"n{number}"))
@@ -39,15 +39,15 @@ def long_cluster(nodes: int = 6) -> list[dict[str, Any]]:
         .obj()
         for number in range(nodes)
     ]
-    made += [
+    manifests += [
         make_pod(f"{long('running', LONGEST_NAME)[:-2]}{number:02}")
         .cpu("1")
-        .node(made[number]["metadata"]["name"])
+        .node(manifests[number]["metadata"]["name"])
         .obj()
         for number in range(nodes)
     ]
-    made += [make_pod(long(f"waits-{number}", LONGEST_NAME)).cpu(f"{number}").obj() for number in (1, 2, 5)]
-    return made
+    manifests += [make_pod(long(f"waits-{number}", LONGEST_NAME)).cpu(f"{number}").obj() for number in (1, 2, 5)]
+    return manifests
 
 
 # --- pages ----------------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ def importing(visit: Visit) -> Iterator[Shot]:
     yield Shot("refused at the door", page)
     visit.submit(page, "/import/", text="kind: List\nitems: &a\n- *a\n")
     yield Shot("refused", page)
-    found = dumps.cluster(7, nodes=6, pods=30)
-    found.add(
+    example = dumps.cluster(7, nodes=6, pods=30)
+    example.add(
         "v1",
         "Pod",
         "checkout",
@@ -114,7 +114,7 @@ def importing(visit: Visit) -> Iterator[Shot]:
         spec=dumps.pod_spec("shop", "64"),
         status=dumps.pending("0/6 nodes are available: 6 Insufficient cpu."),
     )
-    found.add(
+    example.add(
         "v1",
         "Pod",
         long("pending"),
@@ -124,7 +124,7 @@ def importing(visit: Visit) -> Iterator[Shot]:
     )
     page.goto("/")
     page.locator("#door input[type=file]").set_input_files(
-        {"name": "cluster.yaml", "mimeType": "text/yaml", "buffer": dumps.as_yaml(found.objects)}
+        {"name": "cluster.yaml", "mimeType": "text/yaml", "buffer": dumps.as_yaml(example.objects)}
     )
     page.wait_for_url("**/import/*/")
     yield Shot("what is in the file", page)
@@ -248,21 +248,21 @@ def stages(visit: Visit) -> Iterator[Shot]:
     page.locator("#panel-cluster .skew").first.wait_for()
     yield Shot("Filter, pods to spread", page, "cluster")
     visit.press(page, "nnns")
-    seen = ""
+    stage_before = ""
     for _ in range(20):
         stage = (
             page.locator("#panel-ribbon .is-now .st-name").inner_text()
             if page.locator("#panel-ribbon .is-now").count()
             else "between"
         )
-        if stage != seen:
+        if stage != stage_before:
             yield Shot(stage, page, "decision" if stage in ("Filter", "Score", "Select") else "cluster")
-        if stage != seen and stage in ARITHMETIC:
+        if stage != stage_before and stage in ARITHMETIC:
             panel = page.locator(ARITHMETIC[stage])
             panel.locator("td button").first.click()
             visit.eventually(lambda panel=panel: panel.locator(".arith:visible").count())
             yield Shot(f"{stage}, arithmetic", page, "decision")
-        seen = stage
+        stage_before = stage
         if stage == "PostBind":
             break
         visit.press(page, "s")
@@ -318,7 +318,7 @@ def two_disks(visit: Visit) -> Iterator[Shot]:
 
 
 def taken_name(visit: Visit) -> Iterator[Shot]:
-    """A deleted pod in flight, whose name another one has: its attempt under way, and over."""
+    """Visit a deleted pod in flight whose name another one has: its attempt in progress, and over."""
     page = visit.workbench()
     big = make_pod("big").cpu("64").obj()
     visit.applied(page, [make_node("n1").capacity(cpu="2").obj(), big])
@@ -343,7 +343,7 @@ def stories(visit: Visit) -> Iterator[Shot]:
 
 
 def unfit(visit: Visit) -> Iterator[Shot]:
-    """Several candidates, criteria that were not needed, and the message of a pod that fits nowhere."""
+    """Visit several candidates, unneeded criteria, and the message of a pod that fits nowhere."""
     page = visit.workbench(scenario="preemption-several-candidates")
     visit.press(page, "n")
     visit.eventually(lambda: page.locator("#panel-preemption").is_visible())
@@ -421,7 +421,7 @@ def forms(visit: Visit) -> Iterator[Shot]:
 
 
 def refused(visit: Visit) -> Iterator[Shot]:
-    """Errors at fields, at rows and in YAML."""
+    """Visit errors at fields, at rows and in YAML."""
     page = visit.workbench()
     page.locator("#add").click()
     page.locator("#add-paste").click()
@@ -635,7 +635,7 @@ JOURNEYS: dict[str, Journey] = {
     "embeds": embeds,
     "compare": comparing,
 }
-"""Group of pictures → how its states are reached; those that take longest first."""
+"""Group of pictures → the journey to its states, slowest first."""
 WHOLE, PAST = "body", "#panel-toolbar, #panel-sentence, #panel-timeline, #panel-status"
 IN_THE_SUITE: dict[str, dict[str, str]] = {
     "stages": {"Filter, arithmetic": WHOLE, "Select, arithmetic": "#decision", "a look at the past": PAST},
@@ -653,8 +653,8 @@ IN_THE_SUITE: dict[str, dict[str, str]] = {
         "join, the name is taken": WHOLE,
     },
 }
-"""Groups that each run of the tests measures; the others show the same panels with other contents.
+"""Groups that each run of the tests measures. The others show the same panels with other contents.
 
-Of each group the states that axe-core looks at, and the part of the page that no other of these states shows: only its
-contrast is judged, since axe-core takes longest for that.
+For each group: the states that axe-core checks, and the part of the page that no other of these states shows. Only the
+contrast of this part is checked, since axe-core takes longest for that.
 """

@@ -1,4 +1,4 @@
-"""A visit to the site: pages of a browser, and the ways to a state that several journeys share."""
+"""A visit to the site: pages of a browser, and the ways to states that several journeys share."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ WIDE = {"width": 1440, "height": 900}
 
 @dataclass(frozen=True)
 class Shot:
-    """A state that a journey has come to."""
+    """A state on a journey."""
 
     name: str
     page: Page
     pane: str = ""
-    """Which panel of the workbench a phone shows; "": the one that it shows by itself."""
+    """The panel of the workbench that a phone shows; "": the one that opens by itself."""
 
 
 @dataclass
@@ -36,10 +36,10 @@ class Visit:
         return page
 
     def workbench(self, query: str = "", **form: str) -> Page:
-        """A new sandbox: ``scenario`` or ``lesson`` names with what; without both it is empty."""
+        """Open a new sandbox: ``scenario`` or ``lesson`` names its content; without both it is empty."""
         page = self.page()
         page.goto(new_sandbox(page, **form) + query)
-        page.locator("#bench[data-folded]").wait_for()  # its scripts run: keys do something
+        page.locator("#bench[data-folded]").wait_for()  # its scripts run: keys work
         return page
 
     def submit(self, page: Page, action: str, **fields: str) -> None:
@@ -58,7 +58,7 @@ class Visit:
             )
 
     def commands(self, page: Page, *steps: Mapping[str, Any]) -> None:
-        """Commands that somebody else gives, all of them on the page afterwards."""
+        """Send commands as somebody else, and wait until the page shows them all."""
         site, _, base = page.url.partition("/s/")
         path = f"{site}/api/v1/sandboxes/{base.partition('?')[0]}commands"
         before = head(page)
@@ -68,7 +68,7 @@ class Visit:
         self.eventually(lambda: head(page) > before)
 
     def press(self, page: Page, keys: str) -> None:
-        """Keys that are commands, each until its result is on the page."""
+        """Press keys that are commands. Wait for each result on the page."""
         for key in keys:
             before = head(page)
             page.keyboard.press(key)

@@ -1,7 +1,7 @@
-"""How long a person waits: ``make bench-ui`` measures, prints, and writes the tables of docs/performance.md.
+"""Measure how long a person waits: ``make bench-ui`` prints the figures and writes the tables of docs/performance.md.
 
-The real server in a process of its own, Chromium for single clicks, plain sockets for a crowd. Nothing is asserted
-about the figures; they tell something on a machine that does nothing else.
+Runs the real server in a separate process, Chromium for single clicks, and plain sockets for a crowd. It asserts
+nothing about the figures, which mean something only on an idle machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIZES = (20, 100, 1000, 5000)
 VERBS = ("stage", "pod")
 WARM_UP, CLICKS = 6, 30
 QUIET_MS = {20: 300, 100: 300, 1000: 700, 5000: 2000}
-"""After a click nothing else is done for so long."""
+"""Milliseconds of rest after a click."""
 PEOPLE, SECONDS = 200, 10
 
 CLOCK = """() => {
@@ -59,7 +59,7 @@ CLOCK = """() => {
 
 @contextmanager
 def serving(timed: bool) -> Iterator[tuple[Site, Path]]:
-    """A server of its own; ``timed``: one that writes down its phases, in the folder that comes with it."""
+    """Start a server. If ``timed``, it writes its phases into the folder yielded with it."""
     with tempfile.TemporaryDirectory() as name:
         timings = Path(name) / "timings"
         timings.mkdir()
@@ -81,13 +81,13 @@ def started(directory: Path, **settings: str) -> Iterator[Site]:
 
 
 def off_this_thread(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Playwright keeps an event loop in this one."""
+    """Run the coroutine in another thread: Playwright has an event loop in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: asyncio.run(coroutine)).result()
 
 
 def clicks(browser: Browser, nodes: int, verb: str) -> Row:
-    """Click after click in a sandbox with ``nodes`` nodes."""
+    """Click repeatedly in a sandbox with ``nodes`` nodes, and measure."""
     with serving(timed=True) as (site, timings):
         wait_until(lambda: site.calms_down(30))
         before = site.memory()
@@ -120,9 +120,9 @@ def clicks(browser: Browser, nodes: int, verb: str) -> Row:
 
 
 def click(page: Page, verb: str, quiet: int) -> float:
-    """Milliseconds until the last panel that this click changes is painted.
+    """Return the milliseconds until the last panel this click changes is painted.
 
-    Nothing is asked of the page meanwhile: answering would keep it from painting.
+    Nothing queries the page meanwhile: answering would keep it from painting.
     """
     box = page.locator(f"#do-{verb}").bounding_box()
     assert box
@@ -132,7 +132,7 @@ def click(page: Page, verb: str, quiet: int) -> float:
 
 
 def crowds() -> Iterator[Crowded]:
-    """``PEOPLE`` in small sandboxes of their own: on one worker, and on two where the machine has what they share."""
+    """Measure ``PEOPLE`` in small sandboxes: on one worker, and on two if the machine has PostgreSQL and Redis."""
     with serving(timed=False) as (site, _):
         yield off_this_thread(_crowd("one worker, SQLite", [site]))
     if lacks := missing():
@@ -150,15 +150,15 @@ async def _crowd(name: str, sites: list[Site]) -> Crowded:
     people = await gather(PEOPLE, [site.port for site in sites], manifests(6, 12))
     await step_once_a_second(people, 2, "stage")
     before = sum(site.cpu_seconds() for site in sites)
-    seen = await step_once_a_second(people, SECONDS, "stage")
+    crowd = await step_once_a_second(people, SECONDS, "stage")
     used = sum(site.cpu_seconds() for site in sites) - before
     await asyncio.gather(*(person.leave() for person in people))
-    steps = len(seen.shown)
-    return Crowded(name, seen.shown, seen.refused, used / steps * 1000, seen.received / steps)
+    steps = len(crowd.shown)
+    return Crowded(name, crowd.shown, crowd.refused, used / steps * 1000, crowd.received / steps)
 
 
 def pages() -> list[tuple[str, int]]:
-    """Bytes of the first page and of a workbench, with the scripts and styles that they name."""
+    """Return the bytes of the first page and of a workbench, each with its scripts and styles."""
     with serving(timed=False) as (site, _):
         workbench = off_this_thread(made(site.port, manifests(20, 20)))
         base = f"http://127.0.0.1:{site.port}"
@@ -169,7 +169,7 @@ def pages() -> list[tuple[str, int]]:
 
 
 def compressed(url: str) -> int:
-    """Bytes gzipped of a page and of the scripts and styles that it names or that they import."""
+    """Return the gzipped bytes of a page, its scripts and styles, and what they import."""
     sizes: dict[str, int] = {}
     left = [url]
     while left:
@@ -177,8 +177,8 @@ def compressed(url: str) -> int:
         body = urlopen(address).read()
         sizes[address] = len(gzip.compress(body))
         named = r"""<(?:script|link)\b[^>]* (?:src|href)="([^"]+\.(?:js|css))"|^import [^;]* from '([^']+)';"""
-        for found in re.findall(named, body.decode(), re.MULTILINE):
-            path = urljoin(address, found[0] or found[1])
+        for name in re.findall(named, body.decode(), re.MULTILINE):
+            path = urljoin(address, name[0] or name[1])
             if path not in sizes and path not in left:
                 left.append(path)
     return sum(sizes.values())
@@ -190,11 +190,11 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help="write docs/performance.md, too, when all sizes are measured"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     rows = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGS)
-        for nodes in given.nodes:
+        for nodes in arguments.nodes:
             for verb in VERBS:
                 rows.append(clicks(browser, nodes, verb))
                 print(of_steps(rows[-1:]), of_phases(rows[-1:]), of_panels(rows[-1:]), "", sep="\n\n", flush=True)
@@ -207,7 +207,7 @@ def main() -> None:
         "pages": of_pages(pages()),
     }
     print(tables["crowd"], tables["pages"], sep="\n\n")
-    if given.write and tuple(given.nodes) == SIZES:
+    if arguments.write and tuple(arguments.nodes) == SIZES:
         DOCUMENT.write_text(written(DOCUMENT.read_text(), tables))
 
 

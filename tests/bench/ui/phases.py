@@ -1,4 +1,4 @@
-"""Where the time of a step went: the server's clocks and Chromium's own trace, on the one clock of the machine."""
+"""Split the time of a step into phases: the server's clocks and Chromium's trace share the machine's clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IN_THE_BROWSER = {
     **dict.fromkeys(("UpdateLayoutTree", "Layout", "HitTest"), "style and layout"),
     **dict.fromkeys(("PrePaint", "Paint", "Layerize", "UpdateLayer", "Commit", "CompositeLayers"), "paint"),
 }
-"""What Chromium calls a piece of work of a page's main thread → the phase that it belongs to."""
+"""Chromium's name for work of a page's main thread → its phase."""
 ORDER = (
     *("request", "execute", "fold", "keyframe", "commit", "between", "render", "send"),
     *("parse", "patch", "style and layout", "paint"),
@@ -30,7 +30,7 @@ CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "v8"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Milliseconds on the monotonic clock."""
+    """A span of time, in milliseconds on the monotonic clock."""
 
     begin: float
     end: float
@@ -43,27 +43,27 @@ class Span:
 
 @dataclass(slots=True)
 class Step:
-    """One click: when it was, when its last panel was painted, both in milliseconds, and how long each phase took."""
+    """One click: its time, when its last panel was painted (both in milliseconds), and the length of each phase."""
 
     clicked: float
     painted: float = 0.0
     phases: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     panels: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """What drawing each panel took on the server."""
+    """Drawing time of each panel on the server."""
 
 
 def of_server(folder: Path) -> list[Span]:
-    """What all its processes wrote, by when it began."""
-    found = []
+    """Read the spans all server processes wrote, ordered by start."""
+    results = []
     for file in folder.iterdir():
         for line in file.read_text().splitlines():
             begin, end, phase = line.split(" ", 2)
-            found.append(Span(int(begin) / 1e6, int(end) / 1e6, phase))
-    return sorted(found, key=lambda span: span.begin)
+            results.append(Span(int(begin) / 1e6, int(end) / 1e6, phase))
+    return sorted(results, key=lambda span: span.begin)
 
 
 def of_browser(trace: bytes) -> tuple[list[float], list[Span], list[float]]:
-    """Clicks, the work of the page's main thread (each piece without what is within it), and messages received."""
+    """Return the clicks, the main thread's work (each span without its nested spans), and the messages received."""
     events = json.loads(trace)["traceEvents"]
     clicks = [event for event in events if event["name"] == "EventDispatch" and _kind(event) == "click"]
     threads = {(event["pid"], event["tid"]) for event in clicks}
@@ -77,7 +77,7 @@ def _kind(event: dict[str, Any]) -> str:
 
 
 def _alone(events: list[dict[str, Any]]) -> Iterator[Span]:
-    """The time of each event that is not that of an event within it; what has no phase counts as what is around it."""
+    """Yield each event's time without its nested events. An event without a phase counts for the one around it."""
     around: list[tuple[float, str]] = []
     edge = 0.0
     for event in sorted(events, key=lambda event: (event["ts"], -event.get("dur", 0))):
@@ -99,7 +99,7 @@ def _alone(events: list[dict[str, Any]]) -> Iterator[Span]:
 
 
 def split(painted: list[float], folder: Path, trace: bytes) -> list[Step]:
-    """The phases of each click; ``painted``: milliseconds after it."""
+    """Return the phases of each click. ``painted``: milliseconds after it."""
     server = of_server(folder)
     clicks, browser, received = of_browser(trace)
     steps = []

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis for several workers, on ports and in folders of their own."""
+"""Start PostgreSQL and Redis for several workers, on separate ports and in separate folders."""
 
 from __future__ import annotations
 
@@ -16,19 +16,23 @@ DEBIANS = Path("/usr/lib/postgresql")
 
 
 def postgres() -> Path | None:
-    """The folder of its programs, if this machine has them; Debian keeps them off the PATH, or links some there."""
-    found = shutil.which("initdb")
-    return Path(found).resolve().parent if found else max(DEBIANS.glob("*/bin"), default=None)
+    """Return the folder of PostgreSQL's programs, or None. Debian keeps them off the PATH, or links only some there."""
+    program = shutil.which("initdb")
+    return Path(program).resolve().parent if program else max(DEBIANS.glob("*/bin"), default=None)
 
 
 def missing() -> list[str]:
-    """What several workers need and this machine lacks."""
-    return [name for name, found in (("PostgreSQL", postgres()), ("Redis", shutil.which("redis-server"))) if not found]
+    """List what several workers need and this machine lacks."""
+    return [
+        name
+        for name, program_path in (("PostgreSQL", postgres()), ("Redis", shutil.which("redis-server")))
+        if not program_path
+    ]
 
 
 @contextmanager
 def shared(directory: Path) -> Iterator[dict[str, str]]:
-    """The settings with which workers use a PostgreSQL and a Redis that run meanwhile."""
+    """Run a PostgreSQL and a Redis. Yield the settings that make workers use them."""
     with ExitStack() as stack:
         database = stack.enter_context(_postgres(directory / "postgres"))
         cache = stack.enter_context(_redis())
@@ -40,7 +44,7 @@ def _postgres(directory: Path) -> Iterator[str]:
     programs = postgres()
     assert programs
     directory.mkdir()
-    # It refuses to run as root.
+    # PostgreSQL refuses to run as root.
     who: list[str] = []
     if os.geteuid() == 0:
         who = ["runuser", "-u", "postgres", "--"]
@@ -48,8 +52,8 @@ def _postgres(directory: Path) -> Iterator[str]:
             shutil.chown(folder, "postgres")
     port, quiet = _free_port(), {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     data = str(directory / "data")
-    made = [str(programs / "initdb"), "-D", data, "-U", "sandbox", "--auth=trust", "--no-sync"]
-    subprocess.run([*who, *made], check=True, cwd=directory, **quiet)
+    command = [str(programs / "initdb"), "-D", data, "-U", "sandbox", "--auth=trust", "--no-sync"]
+    subprocess.run([*who, *command], check=True, cwd=directory, **quiet)
     options = [
         "-p",
         str(port),

@@ -1,4 +1,4 @@
-"""The site's own settings, with clocks around what it does at a step."""
+"""The site's settings, with clocks around the functions of a step."""
 
 from sandbox.settings import *  # noqa: F403
 from sandbox.settings import INSTALLED_APPS as OF_THE_SITE

@@ -1,4 +1,4 @@
-"""The figures as tables in Markdown."""
+"""Format the figures as Markdown tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ MOST_PANELS = 6
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Clicks in one sandbox. ``characters``: on the live line, a step; ``cpu_ms``: of the server, a step; ``memory``:
-    bytes by which the server has grown since before the sandbox; ``opened``: seconds until the page was connected.
+    """The clicks in one sandbox.
+
+    ``characters`` sent on the live line per step; ``cpu_ms`` of the server per step; ``memory``: bytes the server has
+    grown by since before the sandbox; ``opened``: seconds until the page was connected.
     """
 
     nodes: int
@@ -29,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Crowded:
-    """Many who step once a second; seconds from the click that was due to the new panels."""
+    """Many people who step once a second. Seconds count from the due click to the new panels."""
 
     site: str
     shown: list[float]
@@ -39,12 +41,12 @@ class Crowded:
 
 
 def percentile(values: Iterable[float], percent: int) -> float:
-    found = sorted(values)
-    return found[min(len(found) * percent // 100, len(found) - 1)]
+    ordered = sorted(values)
+    return ordered[min(len(ordered) * percent // 100, len(ordered) - 1)]
 
 
 def both(values: list[float]) -> str:
-    """p50 / p95, of milliseconds."""
+    """Format p50 / p95, in milliseconds."""
     return " / ".join(f"{percentile(values, percent):.{0 if max(values) >= 10 else 1}f}" for percent in (50, 95))
 
 
@@ -83,7 +85,7 @@ def of_phases(rows: list[Row]) -> str:
 
 
 def of_panels(rows: list[Row]) -> str:
-    """What drawing costs on the server, by panel: those that cost most."""
+    """Return the drawing cost on the server of the most expensive panels."""
     body = []
     for row in rows:
         spent = Counter[str]()
@@ -124,7 +126,7 @@ def of_pages(sizes: list[tuple[str, int]]) -> str:
 
 
 def written(document: str, tables: dict[str, str]) -> str:
-    """``document`` with each table between the marks of its name."""
+    """Return ``document`` with each table written between the marks of its name."""
     for mark, table in tables.items():
         before, begin, rest = document.partition(f"<!-- {mark} -->\n")
         _, end, after = rest.partition(f"<!-- end of {mark} -->")

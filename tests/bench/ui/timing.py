@@ -1,8 +1,8 @@
-"""Tells when the server works at which phase of a step, for the benchmark alone: the site's code knows nothing of it.
+"""Record when the server works on which phase of a step. Only the benchmark uses this; the site's code has no clocks.
 
-An application of the settings beside it, which puts a clock around a few functions, in the site's process and in its
-engines. Each process appends to a file of its own in the folder ``TIMINGS``: phase, begin and end on the monotonic
-clock, which all processes of a machine share, Chromium included.
+The settings beside it install this application. It puts a clock around a few functions, in the site's process and in
+its engines. Each process appends phase, start and end to a separate file in the folder ``TIMINGS``. Times are on the
+monotonic clock, which all processes of a machine share, Chromium included.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PHASES = {
     "panels": "sandbox.worker.rendering.fragments",
     "panel": "sandbox.worker.rendering.render_panel",
 }
-"""What is measured, and the function around which its clock is."""
+"""Phase → the function with a clock around it."""
 
 
 class Timing(AppConfig):
@@ -47,7 +47,7 @@ def _module(path: str) -> Any:
 
 
 def timed(phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function``, which writes down each time that it was at work."""
+    """Wrap ``function`` to record each time span in which it runs."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)

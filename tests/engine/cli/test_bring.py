@@ -1,4 +1,4 @@
-"""``import`` on the command line: from dumps to a scenario file that runs."""
+"""``import`` on the command line: from dumps to a runnable scenario file."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def made_dump(tmp_path: Path) -> Path:
 def test_a_dump_becomes_a_scenario_that_runs(dumped: Path, tmp_path: Path, capsys: Any) -> None:
     output = tmp_path / "mine.scenario.yaml"
     assert main(["import", str(dumped), "--output", str(output)]) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "12 nodes, " in told.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "12 nodes, " in printed.err
     assert SECRET not in output.read_text()
     assert main(["run", str(output), "--quiet"]) == 0
     scenario = load_scenario(output)
@@ -34,7 +34,7 @@ def test_a_dump_becomes_a_scenario_that_runs(dumped: Path, tmp_path: Path, capsy
     assert len(scenario.open().api.pods()) > 20
 
 
-def test_what_was_bound_is_bound_there(dumped: Path, tmp_path: Path) -> None:
+def test_bound_pods_are_bound_to_the_same_nodes(dumped: Path, tmp_path: Path) -> None:
     output = tmp_path / "mine.scenario.yaml"
     assert main(["import", str(dumped), "-o", str(output), "--quiet"]) == 0
     nodes = {pod.key: pod.node_name for pod in load_scenario(output).open().api.pods()}
@@ -62,7 +62,7 @@ def test_several_files_become_one_cluster(tmp_path: Path, capsys: Any) -> None:
     assert capsys.readouterr().out.count("- apiVersion: v1\n    kind: Node\n") == 12
 
 
-def test_names_are_made_up_and_things_left_out(dumped: Path, capsys: Any) -> None:
+def test_names_are_invented_and_objects_left_out(dumped: Path, capsys: Any) -> None:
     assert main(["import", str(dumped), "--anonymous", "--without-kind", "Service", "--quiet"]) == 0
     text = capsys.readouterr().out
     assert "eu-west-1.compute.internal" not in text
@@ -77,16 +77,16 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("content", "words"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_used_is_told_with_its_file(content: bytes, words: str, tmp_path: Path, capsys: Any) -> None:
+def test_unusable_objects_are_listed_with_their_file(content: bytes, words: str, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "bad.yaml"
     path.write_bytes(content)
     assert main(["import", str(path), "--output", str(tmp_path / "out")]) == 2
-    told = capsys.readouterr()
-    assert words in told.err
-    assert "Traceback" not in told.err
+    output = capsys.readouterr()
+    assert words in output.err
+    assert "Traceback" not in output.err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: Any) -> None:
+def test_a_missing_file_is_named(tmp_path: Path, capsys: Any) -> None:
     assert main(["import", str(tmp_path / "gone.yaml")]) == 2
     assert "gone.yaml: No such file or directory" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Commands that look at scenarios: check, explain, diff, new, export, schema, bench, completion."""
+"""Commands that inspect scenarios: check, explain, diff, new, export, schema, bench, completion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ profiles:
 
 @pytest.fixture
 def blank(tmp_path: Path) -> Path:
-    """A scenario that comes out as expected: a pod goes to the larger one of two nodes."""
+    """Write a scenario that passes: a pod goes to the larger of two nodes."""
     path = tmp_path / "blank.scenario.yaml"
     path.write_text(BLANK)
     return path
@@ -42,27 +42,27 @@ def wrong(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_command_says_what_it_is(capsys: Any) -> None:
+def test_every_command_has_a_help_text(capsys: Any) -> None:
     for name in COMMANDS:
         assert main([name, "--help"]) == 0
         assert capsys.readouterr().out.startswith(f"Usage: scheduler-sandbox {name} ")
     assert main(["--version"]) == 0
 
 
-def test_run_tells_what_happens_with_a_table_for_each_attempt(blank: Path, capsys: Any) -> None:
+def test_run_prints_events_with_a_table_for_each_attempt(blank: Path, capsys: Any) -> None:
     assert main(["run", str(blank)]) == 0
-    told = capsys.readouterr().out
-    assert "default/web: node-b selected, highest total" in told
-    assert "node    total  NodeResourcesFit  NodeResourcesBalancedAllocation" in told
-    assert "\x1b[" not in told, "colours are for terminals"
-    assert told.splitlines()[-1] == "A web server goes where there is room: as expected"
+    output = capsys.readouterr().out
+    assert "default/web: node-b selected, highest total" in output
+    assert "node    total  NodeResourcesFit  NodeResourcesBalancedAllocation" in output
+    assert "\x1b[" not in output, "colours are for terminals"
+    assert output.splitlines()[-1] == "A web server goes where there is room: as expected"
 
 
 def test_run_in_json_is_nothing_but_the_trace(blank: Path, capsys: Any) -> None:
     assert main(["run", "--json", str(blank)]) == 0
-    told = capsys.readouterr()
-    assert [json.loads(line)["n"] for line in told.out.splitlines()][:3] == [1, 2, 3]
-    assert told.err == "A web server goes where there is room: as expected\n"
+    output = capsys.readouterr()
+    assert [json.loads(line)["n"] for line in output.out.splitlines()][:3] == [1, 2, 3]
+    assert output.err == "A web server goes where there is room: as expected\n"
 
 
 def test_check_takes_many_and_ends_with_the_worst(blank: Path, wrong: Path, tmp_path: Path, capsys: Any) -> None:
@@ -77,9 +77,9 @@ def test_check_takes_many_and_ends_with_the_worst(blank: Path, wrong: Path, tmp_
         "       wrong.scenario.yaml:23:3: expect[0]: default/web: expected node-a, is on node-b",
     ]
     assert main(["check", str(none), str(wrong), "missing.yaml"]) == 2
-    told = capsys.readouterr()
-    assert [line[:5] for line in told.out.splitlines()] == ["error", "FAIL ", "     ", "error"]
-    assert told.err.splitlines()[1] == "       missing.yaml: No such file or directory"
+    output = capsys.readouterr()
+    assert [line[:5] for line in output.out.splitlines()] == ["error", "FAIL ", "     ", "error"]
+    assert output.err.splitlines()[1] == "       missing.yaml: No such file or directory"
 
 
 def test_check_takes_a_folder_for_the_files_in_it(blank: Path, tmp_path: Path, capsys: Any) -> None:
@@ -87,7 +87,7 @@ def test_check_takes_a_folder_for_the_files_in_it(blank: Path, tmp_path: Path, c
     inner.mkdir(parents=True)
     (inner / "b.yml").write_bytes(blank.read_bytes())
     (inner / "a.yaml").write_bytes(blank.read_bytes())
-    (inner / "notes.md").write_text("no YAML")
+    (inner / "notes.md").write_text("not YAML")
     assert main(["check", str(tmp_path / "more")]) == 0
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == [
         str(inner / "a.yaml"),
@@ -95,13 +95,13 @@ def test_check_takes_a_folder_for_the_files_in_it(blank: Path, tmp_path: Path, c
     ]
     (tmp_path / "empty").mkdir()
     assert main(["check", str(tmp_path / "empty"), str(inner)]) == 2
-    told = capsys.readouterr()
-    assert "this is a folder. Name a YAML file in it." in told.err
-    assert len(told.out.splitlines()) == 3, "the others are checked all the same"
+    output = capsys.readouterr()
+    assert "this is a folder. Name a YAML file in it." in output.err
+    assert len(output.out.splitlines()) == 3, "the others are still checked"
 
 
 def test_check_works_from_any_folder_with_paths_of_any_kind(tmp_path: Path) -> None:
-    """By the path of the package, where it is not installed; scenarios, lessons, misconceptions and challenges."""
+    """Run the package by its path, not installed, on scenarios, lessons, misconceptions and challenges."""
     fixtures = FOLDER.parent
     shelves = ("scenarios", "lessons", "misconceptions", "challenges")
     files = [next(iter(sorted((fixtures / shelf).glob("*.yaml")))) for shelf in shelves]
@@ -114,13 +114,13 @@ def test_check_works_from_any_folder_with_paths_of_any_kind(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("pod", ["web", "default/web"])
-def test_explain_tells_why_here_and_why_not_there(blank: Path, pod: str, capsys: Any) -> None:
+def test_explain_says_why_here_and_why_not_there(blank: Path, pod: str, capsys: Any) -> None:
     assert main(["explain", str(blank), "--pod", pod, "--node", "node-a"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("default/web is on node-b.\nattempt 1 at default/web: bound\n")
-    assert "node-b was chosen: it has the highest total, by " in told
-    assert "node-a: it passes every filter." in told
-    assert [line.split()[0] for line in told.splitlines() if line.startswith("  total")] == ["total"]
+    output = capsys.readouterr().out
+    assert output.startswith("default/web is on node-b.\nattempt 1 at default/web: bound\n")
+    assert "node-b was chosen: it has the highest total, by " in output
+    assert "node-a: it passes every filter." in output
+    assert [line.split()[0] for line in output.splitlines() if line.startswith("  total")] == ["total"]
 
 
 TWICE = """\
@@ -141,15 +141,13 @@ then:
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_explain_tells_what_the_plugin_looked_at_also_in_an_attempt_of_long_ago(
-    attempt: int, tmp_path: Path, capsys: Any
-) -> None:
+def test_explain_shows_the_plugins_facts_even_for_an_old_attempt(attempt: int, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "twice.yaml"
     path.write_text(TWICE)
     assert main(["explain", str(path), "--pod", "web", "--node", "small", "--attempt", str(attempt)]) == 0
-    told = capsys.readouterr().out
-    assert "small: NodeResourcesFit refused it: Insufficient cpu\n  small is too small: web asks for more cpu" in told
-    assert "cpu   0m used + 2000m asked = 2000m > 1000m allocatable" in told
+    output = capsys.readouterr().out
+    assert "small: NodeResourcesFit refused it: Insufficient cpu\n  small is too small: web asks for more cpu" in output
+    assert "cpu   0m used + 2000m asked = 2000m > 1000m allocatable" in output
 
 
 INJECTED = """\
@@ -169,15 +167,15 @@ then:
 """
 
 
-def test_explain_does_not_let_a_plugin_contradict_what_was_recorded(tmp_path: Path, capsys: Any) -> None:
+def test_explain_does_not_let_a_plugin_contradict_the_record(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "injected.yaml"
     path.write_text(INJECTED)
-    told = ""
+    message = ""
     for node in ("one", "two"):
         assert main(["explain", str(path), "--pod", "web", "--node", node, "--attempt", "1"]) == 0
-        told += capsys.readouterr().out
-    assert "NodeResourcesFit refused it: injected denial\n  Another answer was recorded; the plugin" in told
-    assert "is free" not in told.partition("refused it: injected denial")[2].partition("default/web is")[0]
+        message += capsys.readouterr().out
+    assert "NodeResourcesFit refused it: injected denial\n  Another answer was recorded; the plugin" in message
+    assert "is free" not in message.partition("refused it: injected denial")[2].partition("default/web is")[0]
 
 
 EARLY = """\
@@ -196,16 +194,16 @@ then:
 """
 
 
-def test_explain_says_that_a_plugin_refused_the_pod_before_any_node_was_looked_at(tmp_path: Path, capsys: Any) -> None:
+def test_explain_says_that_a_plugin_refused_the_pod_before_any_node(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "early.yaml"
     path.write_text(EARLY)
     assert main(["explain", str(path), "--pod", "web", "--node", "one"]) == 0
-    told = capsys.readouterr().out
-    assert "one: VolumeRestrictions refused it before any node was checked: persistentvolumeclaim" in told
+    output = capsys.readouterr().out
+    assert "one: VolumeRestrictions refused it before any node was checked: persistentvolumeclaim" in output
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         (["--pod", "none"], 'pods "none" not found'),
         (["--pod", "web", "--node", "none"], 'nodes "none" not found'),
@@ -213,9 +211,9 @@ def test_explain_says_that_a_plugin_refused_the_pod_before_any_node_was_looked_a
         ([], "Missing option '--pod'."),
     ],
 )
-def test_explain_says_what_there_is_not(blank: Path, given: list[str], told: str, capsys: Any) -> None:
-    assert main(["explain", str(blank), *given]) == 2
-    assert told in capsys.readouterr().err
+def test_explain_reports_missing_objects(blank: Path, arguments: list[str], message: str, capsys: Any) -> None:
+    assert main(["explain", str(blank), *arguments]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_explain_of_a_pod_that_fits_nowhere_names_the_plugins(capsys: Any) -> None:
@@ -226,21 +224,21 @@ def test_explain_of_a_pod_that_fits_nowhere_names_the_plugins(capsys: Any) -> No
     pending = next(pod for pod in simulation.api.pods() if not pod.node_name)
     capsys.readouterr()
     assert main(["explain", str(next(FOLDER.glob("*-nothing-fits.yaml"))), "--pod", pending.key]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith(f"{pending.key} is without a node.\n")
-    assert "unschedulable: 0/" in told
+    output = capsys.readouterr().out
+    assert output.startswith(f"{pending.key} is without a node.\n")
+    assert "unschedulable: 0/" in output
 
 
-def test_diff_tells_pods_verdicts_scores_and_events(blank: Path, tmp_path: Path, capsys: Any) -> None:
+def test_diff_shows_pods_verdicts_scores_and_events(blank: Path, tmp_path: Path, capsys: Any) -> None:
     assert main(["diff", str(blank), str(blank)]) == 0
     assert capsys.readouterr().out == "no differences\n"
     configuration = tmp_path / "none.yaml"
     configuration.write_text(NO_SCORES)
     assert main(["diff", str(blank), "--config", str(configuration)]) == 1
-    told = capsys.readouterr().out.splitlines()
-    assert told[:2] == ["pod default/web", "  on node-b | on node-a"]
-    assert any(line.startswith("  node-b, total: ") and line.endswith(" | -") for line in told)
-    assert told[-3:] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["pod default/web", "  on node-b | on node-a"]
+    assert any(line.startswith("  node-b, total: ") and line.endswith(" | -") for line in lines)
+    assert lines[-3:] == [
         "events",
         "-0.000s Scheduled default/web: Successfully assigned default/web to node-b",
         "+0.000s Scheduled default/web: Successfully assigned default/web to node-a",
@@ -261,7 +259,7 @@ def test_new_writes_a_scenario_that_holds_and_overwrites_nothing(tmp_path: Path,
     assert main(["new", slugs[-1], "-o", str(tmp_path / "copy.scenario.yaml")]) == 0
 
 
-def test_export_writes_what_others_read(blank: Path, tmp_path: Path, capsys: Any) -> None:
+def test_export_writes_files_that_others_read(blank: Path, tmp_path: Path, capsys: Any) -> None:
     def exported(*given: str) -> str:
         assert main(["export", str(blank), *given]) == 0
         return str(capsys.readouterr().out)
@@ -283,7 +281,7 @@ def test_export_writes_what_others_read(blank: Path, tmp_path: Path, capsys: Any
     assert main(["export", str(blank), "-o", str(tmp_path / "no" / "folder.yaml")]) == 2
 
 
-def test_schema_bench_and_completion_print_what_they_are_for(capsys: Any) -> None:
+def test_schema_bench_and_completion_print_their_output(capsys: Any) -> None:
     assert main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out)["$schema"].startswith("https://json-schema.org/")
     assert main(["bench", "--nodes", "5", "--pods", "20"]) == 0
@@ -295,22 +293,22 @@ def test_schema_bench_and_completion_print_what_they_are_for(capsys: Any) -> Non
 
 BAD_FILES = {
     "a folder": (None, ": this is a folder. Name a YAML file in it."),
-    "nothing in it": (b"", ": the file is empty"),
-    "no text": (b"\x7fELF\xff\xfe\x00", ": the text is not UTF-8"),
-    "no YAML": (b"title: [\n", ":2:1: "),
+    "an empty file": (b"", ": the file is empty"),
+    "not text": (b"\x7fELF\xff\xfe\x00", ": the text is not UTF-8"),
+    "not YAML": (b"title: [\n", ":2:1: "),
 }
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
 @pytest.mark.parametrize("name", ["run", "check", "export"])
-def test_a_file_that_cannot_be_used_is_one_line(case: str, name: str, tmp_path: Path, capsys: Any) -> None:
-    content, told = BAD_FILES[case]
+def test_an_unusable_file_is_one_line(case: str, name: str, tmp_path: Path, capsys: Any) -> None:
+    content, message = BAD_FILES[case]
     path = tmp_path / "bad.yaml"
     path.mkdir() if content is None else path.write_bytes(content)
     assert main([name, str(path)]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
-    assert told in lines[0]
+    assert message in lines[0]
     assert "bad.yaml" in lines[0]
 
 
@@ -325,7 +323,7 @@ def test_a_file_that_cannot_be_used_is_one_line(case: str, name: str, tmp_path: 
         '{"commands": [{"kind": "x"}]}',
     ],
 )
-def test_a_log_that_is_none_is_refused_in_one_line(text: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_an_invalid_log_is_refused_in_one_line(text: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert main(["replay", "-"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
@@ -338,13 +336,13 @@ def test_standard_input_is_a_file_too(monkeypatch: pytest.MonkeyPatch, capsys: A
     assert yaml.safe_load(BLANK)["title"] in capsys.readouterr().out
 
 
-def test_nobody_who_reads_less_sees_a_traceback(blank: Path) -> None:
+def test_a_closed_pipe_gives_no_traceback(blank: Path) -> None:
     command = [sys.executable, "-m", "scheduler_engine", "run", "--json", str(blank)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        told = process.stderr.read()
-    assert b"Traceback" not in told
-    assert b"Exception" not in told
+        errors = process.stderr.read()
+    assert b"Traceback" not in errors
+    assert b"Exception" not in errors

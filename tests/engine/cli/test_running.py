@@ -49,14 +49,12 @@ def test_a_log_replays_to_the_same_digest_every_time(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("no json", id="what is no JSON"),
+        pytest.param("no json", id="not JSON"),
         pytest.param("{}", id="a log without commands"),
         pytest.param('{"commands": [{"kind": "explode"}]}', id="an unknown command"),
     ],
 )
-def test_a_log_that_is_none_is_refused_with_a_reason(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_log_is_refused_with_a_reason(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "log.json"
     log.write_text(text)
     assert main(["replay", str(log)]) == 2

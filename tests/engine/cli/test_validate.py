@@ -69,7 +69,7 @@ def test_good_manifests_end_with_0(file: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "1 object, 0 errors, 0 warnings\n"
 
 
-def test_warnings_are_told_and_end_with_0(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_are_printed_and_end_with_0(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(WARNED)
     assert main(["validate", str(file)]) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -91,7 +91,7 @@ EXPECTED = [
 ]
 
 
-def test_eight_mistakes_are_told_at_eight_places(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_eight_errors_are_printed_with_their_places(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(WRONG)
     assert main(["validate", str(file)]) == 1
     *lines, summary = capsys.readouterr().out.splitlines()
@@ -126,22 +126,22 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         pytest.param(b"", "error: There is no manifest in this text.", id="an empty file holds nothing to apply"),
-        pytest.param(b"a: [", ":2:1: error: invalid YAML", id="what is not YAML is an error at its place"),
-        pytest.param(b"\xff\xfe\x00", "error: the text is not UTF-8", id="what is not text is an error"),
+        pytest.param(b"a: [", ":2:1: error: invalid YAML", id="invalid YAML is an error at its place"),
+        pytest.param(b"\xff\xfe\x00", "error: the text is not UTF-8", id="binary data is an error"),
     ],
 )
 def test_a_file_without_manifests_is_invalid(
-    file: Path, capsys: pytest.CaptureFixture[str], text: bytes, told: str
+    file: Path, capsys: pytest.CaptureFixture[str], text: bytes, message: str
 ) -> None:
     file.write_bytes(text)
     assert main(["validate", str(file)]) == 1
-    assert told in capsys.readouterr().out
+    assert message in capsys.readouterr().out
 
 
-def test_a_file_that_cannot_be_read_ends_with_2_and_the_others_are_judged(
+def test_an_unreadable_file_ends_with_2_and_the_others_are_checked(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.write_text(WARNED)

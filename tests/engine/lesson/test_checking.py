@@ -1,4 +1,4 @@
-"""A lesson with a mistake in it is refused, with line and reason; the lesson of the documents has none."""
+"""A lesson with an error is refused with line and reason; the documented lesson has none."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ EXAMPLE = re.search(r"```yaml\n(.*?)```", Path("docs/lessons.md").read_text(), r
 
 
 def example() -> dict[str, Any]:
-    """The lesson of docs/lessons.md, to be spoilt."""
+    """Return the lesson of docs/lessons.md, for tests to break."""
     assert EXAMPLE is not None
     data: dict[str, Any] = yaml.safe_load(EXAMPLE[1])
     return data
 
 
-def told(data: dict[str, Any]) -> list[str]:
-    """What is wrong with a lesson, whether it can be read or not."""
+def problems_in(data: dict[str, Any]) -> list[str]:
+    """Return what is wrong with a lesson, whether it can be read or not."""
     try:
         return problems_of(read_lesson(yaml.safe_dump(data, sort_keys=False), "my.yaml"))
     except Rejected as refusal:
@@ -33,7 +33,7 @@ def told(data: dict[str, Any]) -> list[str]:
 
 
 def test_the_lesson_of_the_documents_has_no_mistake() -> None:
-    assert told(example()) == []
+    assert problems_in(example()) == []
 
 
 def _set(path: str, value: Any) -> Any:
@@ -52,7 +52,7 @@ def _set(path: str, value: Any) -> Any:
 
 NEVER = [{"pod": "default/api", "node": "node-z"}]
 SPOILT: dict[str, tuple[Any, str, str]] = {
-    "no text": (_set("parts.1.text", None), "parts[1].text", "Required value"),
+    "not text": (_set("parts.1.text", None), "parts[1].text", "Required value"),
     "an unknown key": (_set("parts.1.taks", "x"), "parts[1].taks", 'unknown field "taks" (did you mean "task"?)'),
     "another kind": (_set("kind", "Scenario"), "kind", "this is a Scenario, not a Lesson"),
     "another version": (_set("apiVersion", "scheduler-sandbox/v9"), "apiVersion", "this engine reads"),
@@ -101,12 +101,12 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
         "parts[1].text",
         "there is never a pod 'default/x'",
     ),
-    "a pod to look at that is not there": (
+    "a missing pod to look at": (
         _set("parts.1.look", {"pod": "default/x"}),
         "parts[1].look.pod",
         "there is never a pod",
     ),
-    "a check that can never hold": (
+    "a check that never holds": (
         _set("parts.2.check.0.holds", NEVER),
         "parts[2].right[0]",
         "this way does not solve the task: The pod api is on node-a.: default/api: expected node-z, is on node-a",
@@ -116,12 +116,12 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
         "parts[2].check",
         "the task is already done before the learner does anything",
     ),
-    "a wrong way that does": (
+    "a wrong way that holds": (
         _set("parts.2.wrong.0.do.0.apply.0.spec.nodeSelector", {"topology.kubernetes.io/zone": "a"}),
         "parts[2].wrong[0]",
         "this way solves the task",
     ),
-    "a word that nobody reads": (
+    "an unused text": (
         _set("parts.2.wrong.0.says", "taint"),
         "parts[2].wrong[0].says",
         "the learner does not read 'taint' here",
@@ -131,7 +131,7 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
         "parts[0].predict",
         "the question has no answer",
     ),
-    "a question whose answer is still to come": (
+    "a question whose answer comes later": (
         _set("parts.1.question", {"winner": "default/api"}),
         "parts[1].question",
         "the question has no answer",
@@ -141,7 +141,7 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
         "parts[0].predict.tempting",
         "'node-b' is right",
     ),
-    "a tempting answer that is none": (
+    "a tempting answer that is not a choice": (
         _set("parts.0.predict.tempting", ["node-z"]),
         "parts[0].predict.tempting",
         "'node-z' is not a choice; the choices are node-a, node-b",
@@ -176,12 +176,12 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
         "parts[0].do[0].expect[0]",
         "this does not hold",
     ),
-    "a manifest that is wrong": (
+    "an invalid manifest": (
         _set("setup.0.apply.2.spec.containers", []),
         "setup[0].apply[2].spec.containers",
         "Required value",
     ),
-    "a configuration that is wrong": (
+    "an invalid configuration": (
         _set("configuration", {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "X"}),
         "configuration",
         "X",
@@ -190,37 +190,37 @@ SPOILT: dict[str, tuple[Any, str, str]] = {
 
 
 @pytest.mark.parametrize("words", SPOILT)
-def test_a_mistake_is_told_at_its_line(words: str) -> None:
+def test_an_error_is_reported_at_its_line(words: str) -> None:
     spoil, path, said = SPOILT[words]
     data = example()
     spoil(data)
-    found = told(data)
-    assert any(path in text and said in text and re.match(r"my\.yaml:\d+:\d+: ", text) for text in found), found
+    problems = problems_in(data)
+    assert any(path in text and said in text and re.match(r"my\.yaml:\d+:\d+: ", text) for text in problems), problems
 
 
-def test_what_is_known_is_not_asked_as_a_prediction() -> None:
+def test_a_known_answer_is_not_asked_as_a_prediction() -> None:
     data = example()
     data["parts"][1] = {
         "text": "Again.",
         "predict": {"refuses": "default/web", "node": "node-a"},
         "do": [{"settle": {}}],
     }
-    assert any("the question has no answer" in text for text in told(data))
+    assert any("the question has no answer" in text for text in problems_in(data))
 
 
-def test_a_setup_that_is_refused_is_told() -> None:
+def test_a_refused_setup_is_reported() -> None:
     data = example()
     data["setup"].append({"cordon": {"node": "node-z", "on": True}})
-    assert any("setup[1]" in text for text in told(data))
+    assert any("setup[1]" in text for text in problems_in(data))
 
 
-# --- what docs/lessons.md says is needed ---
+# --- what docs/lessons.md requires ---
 
 DOCUMENT = Path("docs/lessons.md").read_text()
 
 
 def table(heading: str) -> list[list[str]]:
-    """The rows of the table with this heading, a cell each."""
+    """Return the rows of the table under this heading, as lists of cells."""
     lines = DOCUMENT[DOCUMENT.index(heading) :].splitlines()[2:]
     rows = lines[: next((number for number, line in enumerate(lines) if not line.startswith("|")), len(lines))]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
@@ -236,7 +236,7 @@ def test_the_document_lists_the_keys_of_a_lesson_and_which_are_needed() -> None:
     assert [key for row in rows if row[1] == "yes" for key in named(row[0])] == [*LESSON.required]
 
 
-def test_the_document_lists_the_keys_of_a_part_and_what_they_need() -> None:
+def test_the_document_lists_the_keys_of_a_part_and_their_requirements() -> None:
     section = DOCUMENT[DOCUMENT.index("## Parts") : DOCUMENT.index("## Pointers")]
     assert {key for key in PART_KEYS if f"`{key}`" in section} == {*PART_KEYS}
     needs = {row[0]: named(row[1]) for row in table("| where | needs |")}
@@ -250,15 +250,15 @@ def test_the_document_lists_the_keys_of_a_part_and_what_they_need() -> None:
 SMALLEST: dict[str, Any] = {"kind": "Lesson", "title": "t", "parts": [{"text": "t"}]}
 
 
-def test_a_file_with_what_is_needed_alone_loads_and_holds() -> None:
-    assert told(SMALLEST) == []
+def test_a_minimal_file_loads_and_plays() -> None:
+    assert problems_in(SMALLEST) == []
 
 
 @pytest.mark.parametrize("path", ["kind", "title", "parts", "parts.0.text"])
 def test_without_something_that_is_needed_it_is_refused(path: str) -> None:
     data = deepcopy(SMALLEST)
     _set(path, None)(data)
-    assert any("Required value" in text for text in told(data))
+    assert any("Required value" in text for text in problems_in(data))
 
 
 HOLDS = [{"gone": "default/x"}]
@@ -301,10 +301,10 @@ def refused(part: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("name", FULL)
-def test_a_part_with_what_it_needs_loads(name: str) -> None:
+def test_a_minimal_part_loads(name: str) -> None:
     more = {} if name == "a task" else {"do": STEPS}
     assert not refused({**FULL[name], **more})
-    assert name == "a task" or refused(FULL[name]), "do is needed"
+    assert name == "a task" or refused(FULL[name]), "do is required"
 
 
 @pytest.mark.parametrize(("name", "path"), NEEDED)

@@ -1,4 +1,4 @@
-"""What people do, and what it brings about, has its price; stepping and time have none."""
+"""Actions and their effects have a cost; stepping and time have none."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
     ),
     "a new pod": ([_apply(_pod("api")), {"kind": "settle"}], [("object-added", "Pod default/api")]),
     "the same manifest once more": ([_apply(BUDGET)], []),
-    "another manifest of what is there": (
+    "another manifest of an existing object": (
         [_apply(BUDGET | {"spec": BUDGET["spec"] | {"minAvailable": 2}})],
         [("change", "PodDisruptionBudget default/guard")],
     ),

@@ -1,4 +1,4 @@
-"""Each day has a challenge that the engine has solved; the same seed draws the same one, byte for byte."""
+"""Each day has a challenge that the engine has solved. The same seed draws the same one, byte for byte."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_days_differ() -> None:
     assert len({daily(seed_of(day)).title for day in DAYS}) > len(DAYS) / 2
 
 
-def test_two_days_in_a_row_bring_different_kinds() -> None:
+def test_two_days_in_a_row_have_different_kinds() -> None:
     kinds = [PROBLEMS[seed_of(day) % len(PROBLEMS)] for day in DAYS]
     assert all(one is not other for one, other in pairwise(kinds))
     assert len({kind.__name__ for kind in kinds}) == len(PROBLEMS) == 8
@@ -46,14 +46,14 @@ def test_two_days_in_a_row_bring_different_kinds() -> None:
 def test_the_same_seed_draws_the_same_text_in_another_process() -> None:
     seeds = [seed_of(day) for day in DAYS[:8]]
     script = f"from scheduler_engine.lesson.daily import daily_text\nfor s in {seeds}: print(daily_text(s))"
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "PYTHONHASHSEED": "7"},
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert found == "".join(f"{daily_text(seed)}\n" for seed in seeds)
+    assert process == "".join(f"{daily_text(seed)}\n" for seed in seeds)
 
 
 @pytest.mark.parametrize("seed", [0, -1, 10**12])

@@ -1,4 +1,4 @@
-"""Every lesson, misconception and challenge of the site holds what it tells, in every way that it tells of."""
+"""Every lesson, misconception and challenge of the site plays as written, in every way it describes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ FILES = [path for shelf in SHELVES for path in sorted((FOLDER.parent / shelf).gl
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_it_holds_what_it_tells(path: Path) -> None:
+def test_it_plays_as_written(path: Path) -> None:
     assert problems_of(load_lesson(path)) == []
 
 
-def test_each_name_stands_for_one_of_them() -> None:
+def test_each_slug_is_unique() -> None:
     slugs = [load_lesson(path).slug for path in FILES]
     assert sorted(set(slugs)) == sorted(slugs)
 
 
-def test_what_leads_to_a_lesson_is_there() -> None:
+def test_the_prerequisites_of_a_lesson_exist() -> None:
     lessons = [load_lesson(path) for path in FILES]
     known = {lesson.slug for lesson in lessons}
     assert {before for lesson in lessons for before in lesson.after} <= known

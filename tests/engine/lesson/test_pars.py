@@ -1,4 +1,4 @@
-"""Nothing is cheaper than par: ways round a challenge that somebody found either fail its task, or cost as much."""
+"""Nothing is cheaper than par: known ways round a challenge fail its task or cost as much."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Step = dict[str, Any]
 FILES = {path.stem[:2]: path for path in sorted((FOLDER.parent / "challenges").glob("*.yaml"))}
 FIRST_SEED = 739_016
 DAILIES = {kind.__name__: FIRST_SEED + (n - FIRST_SEED) % len(PROBLEMS) for n, kind in enumerate(PROBLEMS)}
-"""Kind of a problem of the day → a seed that draws it (of the spread one with a node that is too small)."""
+"""Kind of a problem of the day → a seed that draws it (for spread, one with a node that is too small)."""
 WAITS = (0, 15, 45, 400)
-"""Seconds that pass until the task is looked at, one after the other."""
+"""Seconds to pass before each look at the task."""
 
 
 def wait(seconds: float) -> Step:
@@ -57,7 +57,7 @@ def resize(pod: str, **requests: str) -> Step:
 
 
 def empty(pod: str) -> Step:
-    """A pod that asks for nothing any more; its limit keeps its class of quality of service."""
+    """Resize a pod to request nothing. Its limit keeps its quality of service class."""
     return resized(pod, {"requests": {"cpu": "0", "memory": "0"}, "limits": {"cpu": "8"}})
 
 
@@ -67,14 +67,14 @@ def resized(pod: str, resources: dict[str, Any]) -> Step:
 
 
 def pod(name: str, app: str, node: str) -> Step:
-    """A new pod that asks for nothing, on a node that nobody chose."""
+    """Return a new pod without requests, on a node chosen by hand."""
     spec = {"nodeName": node, "containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]}
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": app}}, "spec": spec}
     return {"kind": "apply", "manifests": [manifest]}
 
 
 def without(*plugins: str) -> Step:
-    """The scheduler without some of its plugins."""
+    """Return the configuration without some plugins."""
     disabled = [{"name": name} for name in plugins]
     return {
         "kind": "configure",
@@ -88,7 +88,7 @@ def without(*plugins: str) -> Step:
 
 CHEAPER: dict[str, tuple[str, list[Step]]] = {
     "nothing is scheduled: by waiting": ("01", [wait(700)]),
-    "nothing is scheduled: by letting any node do": ("01", [without("TaintToleration", "NodeUnschedulable")]),
+    "nothing is scheduled: by allowing any node": ("01", [without("TaintToleration", "NodeUnschedulable")]),
     "a zone: by writing two pods off": ("02", finish("web-2", "web-3")),
     "a zone: by other pods with the label": (
         "02",
@@ -100,26 +100,26 @@ CHEAPER: dict[str, tuple[str, list[Step]]] = {
         "04",
         [{"kind": "drain", "node": "node-a1"}, *finish("web-0", "web-1"), evict("web-0"), evict("web-1")],
     ),
-    "a node is freed: by evicting pods that go already": (
+    "a node is freed: by evicting pods that are already leaving": (
         "04",
         [{"kind": "cordon", "node": "node-a1"}, delete("web-0"), delete("web-1"), evict("web-0"), evict("web-1")],
     ),
     "the critical pod: by writing y-1 off as failed": ("05", finish("y-1", phase="Failed")),
     "the critical pod: by writing y-1 off as complete": ("05", finish("y-1")),
     "the critical pod: by shrinking y-1": ("05", [resize("y-1", cpu="1n")]),
-    "the critical pod: by taking from y-1 all that it asks for": ("05", [empty("y-1")]),
+    "the critical pod: by removing all requests of y-1": ("05", [empty("y-1")]),
     "the critical pod: by evicting y-1": ("05", [evict("y-1")]),
     "four replicas: by hiding two of them from the others": ("06", unlabel("db-0", "db-1")),
     "four replicas: by another application's name": ("06", unlabel("db-0", "db-1", app="old")),
-    "four replicas: by letting them share": ("06", [without("InterPodAffinity", "TaintToleration")]),
+    "four replicas: by allowing them to share": ("06", [without("InterPodAffinity", "TaintToleration")]),
     "a drain: by deleting the pod and evicting it on its way": ("07", [delete("db-0"), evict("db-0")]),
     "a drain: by hiding the pod from the budget": ("07", unlabel("db-0")),
     "a drain: by writing the pod off": ("07", [*finish("db-0"), evict("db-0")]),
     "they come back: by waiting": ("08", [wait(700)]),
     "they come back: by evicting it in time": ("08", [wait(2), evict("cache-0"), wait(3), evict("cache-0")]),
     "nobody's scheduler: by waiting": ("09", [wait(700)]),
-    "a claim: by letting any node do": ("10", [without("VolumeBinding")]),
-    "a claim: by letting any zone do": ("10", [without("VolumeBinding", "VolumeZone")]),
+    "a claim: by allowing any node": ("10", [without("VolumeBinding")]),
+    "a claim: by allowing any zone": ("10", [without("VolumeBinding", "VolumeZone")]),
     "the blocked queue: by waiting": ("11", [wait(700)]),
     "web beside cache: by other pods with the label": (
         "12",
@@ -128,12 +128,12 @@ CHEAPER: dict[str, tuple[str, list[Step]]] = {
     "web beside cache: by deleting one after the other": ("12", [delete("web-0"), wait(45), delete("web-1")]),
     "web beside cache: by writing them off": ("12", finish("web-0", "web-1")),
 }
-"""In words → number of the challenge, and what is tried."""
+"""Description → number of the challenge, and the steps to try."""
 
 
 @cache
 def opened(text: str) -> tuple[Lesson, Task, Simulation, int]:
-    """A challenge where its task begins; how many commands its setup has."""
+    """Return a challenge at the start of its task, and how many commands its setup has."""
     lesson = load_lesson(FILES[text]) if text in FILES else read_lesson(text, name_of(0))
     simulation = lesson.scenario.open()
     setup = simulation.recorder.command
@@ -145,7 +145,7 @@ def opened(text: str) -> tuple[Lesson, Task, Simulation, int]:
 
 
 def cheapest(text: str, steps: list[Step]) -> int | None:
-    """What it costs where the task is done first; None: it is never done, or a step is refused."""
+    """Return the cost when the task is first done. None: it is never done, or a step is refused."""
     _, task, begun, setup = opened(text)
     simulation = copy.deepcopy(begun)
     try:
@@ -187,21 +187,21 @@ def test_the_par_of_a_challenge_is_the_price_of_its_first_way(number: str) -> No
 
 
 def ways_round(simulation: Simulation) -> list[list[Step]]:
-    """What is tried of a problem of the day, for all its pods and nodes: it costs less than most pars."""
+    """Return the attempts at a problem of the day, over all its pods and nodes. Each costs less than most pars."""
     placed = [one for one in simulation.api.pods() if one.node_name]
     nodes = [node.name for node in simulation.api.list("Node")]
     owned = [one.name for one in placed]
     apps = sorted({one.labels.get("app", "") for one in placed})
-    found = [[wait(700)], [without("InterPodAffinity", "TaintToleration")], [without("NodeResourcesFit")]]
-    found += [[without("PodTopologySpread")], [without("NodeAffinity", "NodeUnschedulable")]]
-    found += [[resize(one, cpu="1n", memory="1")] for one in owned] + [finish(one) for one in owned]
-    found += [[empty(one)] for one in owned]
-    found += [[*unlabel(one), resize(one, cpu="1n", memory="1")] for one in owned]
-    found += [unlabel(*owned[:2]), unlabel(*owned[-2:])]
-    found += [[delete(one), evict(one)] for one in owned[:2]]
-    found += [[pod(f"x-{place}", app, nodes[-1]) for place in range(3)] for app in apps]
-    found += [[*unlabel(*owned[-2:]), *(pod(f"x-{place}", app, nodes[-1]) for place in range(2))] for app in apps]
-    return [*found, [step for one in owned for step in (delete(one), evict(one))]]
+    attempts = [[wait(700)], [without("InterPodAffinity", "TaintToleration")], [without("NodeResourcesFit")]]
+    attempts += [[without("PodTopologySpread")], [without("NodeAffinity", "NodeUnschedulable")]]
+    attempts += [[resize(one, cpu="1n", memory="1")] for one in owned] + [finish(one) for one in owned]
+    attempts += [[empty(one)] for one in owned]
+    attempts += [[*unlabel(one), resize(one, cpu="1n", memory="1")] for one in owned]
+    attempts += [unlabel(*owned[:2]), unlabel(*owned[-2:])]
+    attempts += [[delete(one), evict(one)] for one in owned[:2]]
+    attempts += [[pod(f"x-{place}", app, nodes[-1]) for place in range(3)] for app in apps]
+    attempts += [[*unlabel(*owned[-2:]), *(pod(f"x-{place}", app, nodes[-1]) for place in range(2))] for app in apps]
+    return [*attempts, [step for one in owned for step in (delete(one), evict(one))]]
 
 
 @pytest.mark.parametrize("kind", DAILIES)

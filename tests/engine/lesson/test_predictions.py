@@ -1,4 +1,4 @@
-"""What a learner is asked, and what the engine answers."""
+"""The questions for a learner, and the engine's answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sight(simulation: Simulation) -> Sight:
 
 
 def asked_then(simulation: Simulation, question: Question, *steps: dict[str, object]) -> Answer | None:
-    """The answer to a question about the next attempt, asked before some steps, which must not be there yet."""
+    """Ask about the next attempt, take the steps, and return the answer. Assert that it is not known before."""
     question = replace(question, at=question.at or KINDS[question.kind].at)
     since = len(simulation.recorder.entries)
     if question.at:
@@ -54,10 +54,10 @@ def two_nodes() -> Simulation:
 
 
 def test_nodes_that_pass() -> None:
-    found = asked_then(two_nodes(), Question("passes", "default/web"), {"kind": "pod"})
-    assert found is not None
-    assert found.right == ("n1",)
-    assert found.why == {"n1": Why("passes"), "n2": REFUSED}
+    answer = asked_then(two_nodes(), Question("passes", "default/web"), {"kind": "pod"})
+    assert answer is not None
+    assert answer.right == ("n1",)
+    assert answer.why == {"n1": Why("passes"), "n2": REFUSED}
 
 
 def test_nothing_passes_where_all_nodes_were_refused_before_the_filters() -> None:
@@ -69,29 +69,29 @@ def test_nothing_passes_where_all_nodes_were_refused_before_the_filters() -> Non
             }
         }
     }
-    found = asked_then(cluster(make_node("n1").obj(), pinned), Question("passes", "default/web"), {"kind": "pod"})
-    assert found is not None
-    assert found.right == ()
-    assert is_right(Question("passes", "default/web"), [], found)
+    answer = asked_then(cluster(make_node("n1").obj(), pinned), Question("passes", "default/web"), {"kind": "pod"})
+    assert answer is not None
+    assert answer.right == ()
+    assert is_right(Question("passes", "default/web"), [], answer)
 
 
 def test_the_winner_and_its_total() -> None:
-    found = asked_then(two_nodes(), Question("winner", "default/web"), {"kind": "pod"})
-    assert found is not None
-    assert found.right == ("n1",)
-    assert found.why["n2"] == REFUSED
+    answer = asked_then(two_nodes(), Question("winner", "default/web"), {"kind": "pod"})
+    assert answer is not None
+    assert answer.right == ("n1",)
+    assert answer.why["n2"] == REFUSED
 
 
 def test_each_of_equal_nodes_is_a_right_answer() -> None:
     nodes = [make_node(name).obj() for name in ("n1", "n2", "n3")]
     simulation = cluster(*nodes, make_pod("web").obj())
     question = Question("winner", "default/web")
-    found = asked_then(simulation, question, {"kind": "pod"})
-    assert found is not None
-    assert sorted(found.right) == ["n1", "n2", "n3"]
-    assert all(is_right(question, [name], found) for name in ("n1", "n2", "n3"))
-    assert not is_right(question, [], found)
-    assert [why.values["count"] for why in found.why.values() if why.key == "drawn"] == [3]
+    answer = asked_then(simulation, question, {"kind": "pod"})
+    assert answer is not None
+    assert sorted(answer.right) == ["n1", "n2", "n3"]
+    assert all(is_right(question, [name], answer) for name in ("n1", "n2", "n3"))
+    assert not is_right(question, [], answer)
+    assert [why.values["count"] for why in answer.why.values() if why.key == "drawn"] == [3]
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def test_each_of_equal_nodes_is_a_right_answer() -> None:
 )
 def test_where_a_pod_is_after_its_attempt(cpu: str, lane: str, key: str, values: dict[str, object]) -> None:
     simulation = cluster(make_node("n1").obj(), make_pod("web").cpu(cpu).obj())
-    found = asked_then(simulation, Question("lane", "default/web"), {"kind": "pod"})
-    assert found is not None
-    assert found.right == (lane,)
-    assert found.why[lane].key == key
-    assert values.items() <= found.why[lane].values.items()
+    answer = asked_then(simulation, Question("lane", "default/web"), {"kind": "pod"})
+    assert answer is not None
+    assert answer.right == (lane,)
+    assert answer.why[lane].key == key
+    assert values.items() <= answer.why[lane].values.items()
 
 
 def test_where_a_pod_is_at_the_end_of_a_step() -> None:
@@ -115,9 +115,9 @@ def test_where_a_pod_is_at_the_end_of_a_step() -> None:
     gated = make_pod("web").obj()
     gated["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
     play(simulation, [{"kind": "apply", "manifests": [gated]}])
-    found = now(simulation, Question("lane", "default/web")).answer
-    assert found is not None
-    assert found.right == ("gated",)
+    answer = now(simulation, Question("lane", "default/web")).answer
+    assert answer is not None
+    assert answer.right == ("gated",)
 
 
 def test_who_has_to_leave() -> None:
@@ -126,38 +126,40 @@ def test_who_has_to_leave() -> None:
     question = Question("victims", "default/high-priority-pod")
     pods = [pod.key for pod in simulation.api.pods() if not pod.node_name]
     question = Question("victims", pods[0])
-    found = asked_then(simulation, question, {"kind": "run"})
-    assert found is not None
-    assert found.right
+    answer = asked_then(simulation, question, {"kind": "run"})
+    assert answer is not None
+    assert answer.right
     offered = choices(Seen(scenario.open()), question)
-    assert set(found.right) <= set(offered)
+    assert set(answer.right) <= set(offered)
 
 
 def test_nobody_has_to_leave_for_a_pod_that_fits() -> None:
-    found = asked_then(two_nodes(), Question("victims", "default/web"), {"kind": "pod"})
-    assert found == Answer((), nobody=Why("nobody-fits", {"pod": "default/web", "node": ""}))
-    assert is_right(Question("victims", "default/web"), [], found)
+    answer = asked_then(two_nodes(), Question("victims", "default/web"), {"kind": "pod"})
+    assert answer == Answer((), nobody=Why("nobody-fits", {"pod": "default/web", "node": ""}))
+    assert is_right(Question("victims", "default/web"), [], answer)
 
 
 def test_which_plugin_refuses() -> None:
     simulation = two_nodes()
     play(simulation, [{"kind": "pod"}])
     question = Question("refuses", "default/web", "n2")
-    found = now(simulation, question).answer
-    assert found == Answer(("NodeResourcesFit",), {"NodeResourcesFit": Why("says", {"reasons": ("Insufficient cpu",)})})
+    answer = now(simulation, question).answer
+    assert answer == Answer(
+        ("NodeResourcesFit",), {"NodeResourcesFit": Why("says", {"reasons": ("Insufficient cpu",)})}
+    )
     offered = choices(Seen(simulation), question)
     assert offered[:3] == ("NodeUnschedulable", "NodeName", "TaintToleration")
     none = now(simulation, Question("refuses", "default/web", "n1")).none
     assert none == Why("not-refused", {"pod": "default/web", "node": "n1", "why": Why("passes")})
 
 
-def test_options_are_right_by_what_holds() -> None:
+def test_options_are_right_if_their_conditions_hold() -> None:
     options = (
         Option("n1", ({"pod": "default/web", "node": "n1"},)),
         Option("nowhere", ({"pod": "default/web", "pending": True},)),
     )
-    found = asked_then(two_nodes(), Question("options", ask="Where?", options=options), {"kind": "pod"})
-    assert found == Answer(("n1",))
+    answer = asked_then(two_nodes(), Question("options", ask="Where?", options=options), {"kind": "pod"})
+    assert answer == Answer(("n1",))
 
 
 def test_an_old_answer_does_not_answer_a_new_question() -> None:
@@ -166,26 +168,26 @@ def test_an_old_answer_does_not_answer_a_new_question() -> None:
     question = Question("winner", "default/web")
     play(simulation, [{"kind": "delete", "object_kind": "Pod", "key": "default/web"}, {"kind": "run"}])
     again = make_pod("web").cpu("1").obj()
-    found = asked_then(simulation, question, {"kind": "apply", "manifests": [again]}, {"kind": "pod"})
-    assert found is not None
-    assert set(found.why) == {"n1", "n2"}
+    answer = asked_then(simulation, question, {"kind": "apply", "manifests": [again]}, {"kind": "pod"})
+    assert answer is not None
+    assert set(answer.why) == {"n1", "n2"}
 
 
 def test_answers_are_compared_point_by_point() -> None:
     question = Question("passes", "default/web")
-    found = Answer(("n1", "n3"), {"n2": REFUSED}, ("n1", "n2", "n3"))
-    assert [(point.choice, point.agrees, point.why) for point in compare(["n1", "n2"], found)] == [
+    answer = Answer(("n1", "n3"), {"n2": REFUSED}, ("n1", "n2", "n3"))
+    assert [(point.choice, point.agrees, point.why) for point in compare(["n1", "n2"], answer)] == [
         ("n1", True, None),
         ("n2", False, REFUSED),
         ("n3", False, None),
     ]
-    assert not is_right(question, ["n1", "n2"], found)
-    assert is_right(question, ["n3", "n1"], found)
+    assert not is_right(question, ["n1", "n2"], answer)
+    assert is_right(question, ["n3", "n1"], answer)
 
 
-def test_of_a_question_for_one_only_what_counts_is_compared() -> None:
-    found = Answer(("n1",))
-    points = compare(["n2"], found)
+def test_a_question_for_one_choice_compares_only_what_counts() -> None:
+    answer = Answer(("n1",))
+    points = compare(["n2"], answer)
     assert [(point.choice, point.given, point.right) for point in points] == [("n2", True, False), ("n1", False, True)]
 
 
@@ -197,7 +199,7 @@ def test_a_question_has_words() -> None:
     assert asked(Question("lane", "default/web", at=ATTEMPT)) == "Where is web when this attempt is over?"
 
 
-# --- when a question is over, and ends that nobody meant --------------------------------------------------------------
+# --- when a question is over, and unexpected ends -------------------------------------------------------------------
 
 FAILS, LATER = make_pod("web").cpu("64").obj(), Question("lane", "default/web", at=ATTEMPT)
 STAGE: dict[str, object] = {"kind": "stage"}
@@ -216,12 +218,12 @@ def test_a_lane_is_that_of_the_end_of_the_attempt_and_not_of_the_next_one() -> N
     play(simulation, [{"kind": "apply", "manifests": [node]}])
     assert judge(LATER, since, sight(simulation)) == Judged()
     play(simulation, [STAGE])
-    found = judge(LATER, since, sight(simulation))
-    assert found.answer is not None
-    assert found.answer.right == ("backoffQ",)
+    judgement = judge(LATER, since, sight(simulation))
+    assert judgement.answer is not None
+    assert judgement.answer.right == ("backoffQ",)
     play(simulation, [{"kind": "advance", "seconds": 5}])
     assert simulation.api.pod("default/web").node_name == "n2"
-    assert judge(LATER, since, sight(simulation)) == found
+    assert judge(LATER, since, sight(simulation)) == judgement
 
 
 @pytest.mark.parametrize("stages", [0, 1, 3])
@@ -245,7 +247,7 @@ def test_a_pod_that_takes_the_name_is_another_pod() -> None:
     assert judge(LATER, since, sight(simulation)).none == Why("gone", {"pod": "default/web"})
 
 
-def test_of_two_pods_with_one_name_each_attempt_is_its_own() -> None:
+def test_two_pods_with_one_name_have_separate_attempts() -> None:
     wait = {"kind": "fault", "plugin": "DefaultBinder", "point": "bind", "answer": "wait"}
     simulation = cluster(make_node("n1").obj(), make_pod("web").obj())
     play(simulation, [{**wait, "seconds": 20}, STAGE])
@@ -255,9 +257,9 @@ def test_of_two_pods_with_one_name_each_attempt_is_its_own() -> None:
     play(simulation, [{"kind": "advance", "seconds": 30}])
     new = len(simulation.recorder.entries)
     play(simulation, [{"kind": "advance", "seconds": 60}])
-    found = judge(LATER, new, sight(simulation)).answer
-    assert found is not None
-    assert found.right == ("bound",)
+    answer = judge(LATER, new, sight(simulation)).answer
+    assert answer is not None
+    assert answer.right == ("bound",)
 
 
 def relabelled(pod: str) -> dict[str, object]:
@@ -269,7 +271,7 @@ def relabelled(pod: str) -> dict[str, object]:
     }
 
 
-def test_a_change_where_a_pod_waits_is_not_why_it_is_there() -> None:
+def test_a_change_to_a_waiting_pod_is_not_the_cause_of_its_lane() -> None:
     simulation = cluster(make_node("n1").obj(), make_pod("new").cpu("64").obj(), FAILS)
     play(simulation, [{"kind": "settle"}, {"kind": "apply", "manifests": [sized("n2", "90")]}, relabelled("web")])
     why = now(simulation, Question("lane", "default/web")).answer
@@ -285,9 +287,9 @@ def test_a_change_where_a_pod_waits_is_not_why_it_is_there() -> None:
 def test_an_event_in_mid_cycle_is_why_a_pod_backs_off() -> None:
     simulation = cluster(make_node("n1").obj(), FAILS)
     play(simulation, [*[STAGE] * 3, {"kind": "apply", "manifests": [sized("n2", "90")]}, *[STAGE] * 2])
-    found = now(simulation, Question("lane", "default/web")).answer
-    assert found is not None
-    values = found.why["backoffQ"].values
+    answer = now(simulation, Question("lane", "default/web")).answer
+    assert answer is not None
+    values = answer.why["backoffQ"].values
     assert (values["cause"], values["plugin"]) == ("ScheduleAttemptFailure", "NodeResourcesFit")
 
 
@@ -303,12 +305,12 @@ def test_a_pod_that_is_never_tried_is_waited_for() -> None:
 def test_a_bind_that_fails_is_where_the_attempt_ends() -> None:
     simulation = cluster(make_node("n1").obj(), make_pod("web").obj())
     play(simulation, [{"kind": "fault", "plugin": "DefaultBinder", "point": "bind"}])
-    found = asked_then(simulation, LATER, {"kind": "pod"})
-    assert found is not None
-    assert found.right == ("errorBackoffQ",)
+    answer = asked_then(simulation, LATER, {"kind": "pod"})
+    assert answer is not None
+    assert answer.right == ("errorBackoffQ",)
 
 
-def test_an_error_before_the_stage_is_told() -> None:
+def test_an_error_before_the_stage_is_reported() -> None:
     simulation = cluster(make_node("n1").obj(), make_node("n2").obj(), make_pod("web").obj())
     play(simulation, [{"kind": "fault", "plugin": "NodeResourcesFit", "point": "filter"}])
     since = len(simulation.recorder.entries)
@@ -323,12 +325,12 @@ def test_a_node_that_came_after_the_snapshot_was_not_in_it() -> None:
     play(simulation, [STAGE, STAGE])
     since = len(simulation.recorder.entries)
     play(simulation, [{"kind": "apply", "manifests": [make_node("n3").obj()]}, STAGE, STAGE])
-    found = judge(Question("passes", "default/web", at="Filter"), since, sight(simulation)).answer
-    assert found is not None
-    assert found.why["n3"] == Why("not-in-snapshot")
+    answer = judge(Question("passes", "default/web", at="Filter"), since, sight(simulation)).answer
+    assert answer is not None
+    assert answer.why["n3"] == Why("not-in-snapshot")
 
 
-# --- what can be answered: what the attempt sees, whatever the API server has by now --------------------------------
+# --- the choices: what the attempt sees, whatever the API server has by now -----------------------------------------
 
 
 def low(name: str, priority: int, node: str = "n1") -> dict[str, object]:
@@ -346,12 +348,12 @@ VICTIMS = Question("victims", "default/vip", at="PostFilter")
 
 
 def victims_after(simulation: Simulation, *steps: dict[str, object]) -> tuple[tuple[str, ...], Answer]:
-    """The choices before PostFilter, and the answer after it and some more steps."""
+    """Return the choices before PostFilter, and the answer after it and ``steps``."""
     since, offered = len(simulation.recorder.entries), choices(Seen(simulation), VICTIMS)
     play(simulation, [STAGE, *steps])
-    found = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
-    assert found is not None
-    return offered, found
+    answer = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
+    assert answer is not None
+    return offered, answer
 
 
 def test_a_pod_that_waits_at_permit_can_be_a_victim() -> None:
@@ -361,17 +363,17 @@ def test_a_pod_that_waits_at_permit_can_be_a_victim() -> None:
     play(simulation, [wait, {"kind": "apply", "manifests": [slow]}, {"kind": "pod"}])
     assert choices(Seen(simulation), VICTIMS) == ("default/slow",)
     play(simulation, [{"kind": "apply", "manifests": [VIP]}, *[STAGE] * 4])
-    offered, found = victims_after(simulation)
-    assert offered == found.right == ("default/slow",)
+    offered, answer = victims_after(simulation)
+    assert offered == answer.right == ("default/slow",)
 
 
 def test_a_pod_that_was_deleted_after_the_snapshot_can_be_a_victim() -> None:
     node = make_node("n1").capacity(cpu="4", memory="8Gi").obj()
     simulation = cluster(node, low("low-1", 0), low("low-2", 10))
     play(simulation, [{"kind": "apply", "manifests": [VIP]}, *[STAGE] * 4, remove("Pod", "default/low-1")])
-    offered, found = victims_after(simulation)
+    offered, answer = victims_after(simulation)
     assert offered == ("default/low-2", "default/low-1")
-    assert found.right == ("default/low-1",)
+    assert answer.right == ("default/low-1",)
 
 
 @pytest.mark.parametrize(("kind", "stages"), [("passes", 2), ("winner", 4)])
@@ -384,10 +386,10 @@ def test_a_node_that_was_deleted_after_the_snapshot_can_be_right(kind: str, stag
     offered, since = choices(Seen(simulation), question), len(simulation.recorder.entries)
     assert offered == ("n1", "n3", "n2")
     play(simulation, [STAGE] * 5)
-    found = judge(replace(question, offered=offered), since, sight(simulation)).answer
-    assert found is not None
-    assert sorted(found.right) == ["n2", "n3"]
-    assert sorted(found.why) == ["n1", "n2", "n3"]
+    answer = judge(replace(question, offered=offered), since, sight(simulation)).answer
+    assert answer is not None
+    assert sorted(answer.right) == ["n2", "n3"]
+    assert sorted(answer.why) == ["n1", "n2", "n3"]
 
 
 def test_a_reveal_lists_what_was_offered_and_nothing_newer() -> None:
@@ -395,11 +397,11 @@ def test_a_reveal_lists_what_was_offered_and_nothing_newer() -> None:
     simulation = cluster(node, low("low-1", 0), low("low-2", 10))
     play(simulation, [{"kind": "apply", "manifests": [VIP]}, *[STAGE] * 4])
     late = low("late", 0)
-    offered, found = victims_after(simulation, {"kind": "apply", "manifests": [late]}, MINUTE)
-    assert [point.choice for point in compare([], found)] == [*offered] == ["default/low-1", "default/low-2"]
+    offered, answer = victims_after(simulation, {"kind": "apply", "manifests": [late]}, MINUTE)
+    assert [point.choice for point in compare([], answer)] == [*offered] == ["default/low-1", "default/low-2"]
 
 
-# --- why somebody has to leave, or not -----------------------------------------------------------------------------
+# --- why a pod has to leave, or not --------------------------------------------------------------------------------
 
 
 def sized(name: str, cpu: str = "4") -> dict[str, object]:
@@ -407,7 +409,7 @@ def sized(name: str, cpu: str = "4") -> dict[str, object]:
 
 
 def only_on(name: str) -> dict[str, object]:
-    """The preemptor, for one node alone."""
+    """Return the preemptor, restricted to one node."""
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     pod = make_pod("vip").cpu("2").priority(500).obj()
@@ -440,7 +442,7 @@ STAYS: dict[str, tuple[list[object], object, str, dict[str, str]]] = {
         "nobody-helps",
         {"a": "stays-in-vain", "b": "stays-important"},
     ),
-    "its node is refused whoever leaves": (
+    "its node is refused with any victims": (
         [sized("n1", "2"), TAINTED, low("a", 0), low("b", 0, "n2")],
         VIP,
         "",
@@ -464,13 +466,13 @@ def test_there_is_a_reason_for_each_pod_that_need_not_leave(words: str) -> None:
     play(simulation, [{"kind": "apply", "manifests": [preemptor]}])
     since, offered = len(simulation.recorder.entries), choices(Seen(simulation), VICTIMS)
     play(simulation, [POD])
-    found = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
-    assert found is not None
-    assert (found.nobody.key if found.nobody else "") == nobody
-    assert {pod.removeprefix("default/"): why.key for pod, why in found.why.items()} == reasons
+    answer = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
+    assert answer is not None
+    assert (answer.nobody.key if answer.nobody else "") == nobody
+    assert {pod.removeprefix("default/"): why.key for pod, why in answer.why.items()} == reasons
 
 
-def test_while_a_victim_is_leaving_nobody_else_has_to() -> None:
+def test_while_a_victim_is_leaving_no_other_pod_has_to() -> None:
     slow = make_pod("low-1").cpu("2").priority(0).node("n1").obj()
     simulation = cluster(sized("n1"), slow, low("low-2", 10))
     play(simulation, [{"kind": "apply", "manifests": [VIP]}, POD])
@@ -486,7 +488,7 @@ def test_while_a_victim_is_leaving_nobody_else_has_to() -> None:
 
 
 def walked(simulation: Simulation, since: int, *steps: dict[str, object]) -> Walk:
-    """How far somebody has come with steps that began after ``since`` entries, at the end of a command."""
+    """Return a learner's progress after steps that began after ``since`` entries, at the end of a command."""
     start = simulation.history
     assert start is not None
 
@@ -507,25 +509,25 @@ WAYS: dict[str, tuple[tuple[dict[str, object], ...], list[dict[str, object]], in
     "the button": ((POD,), [POD], 1),
     "stage by stage, under way": ((POD,), [STAGE] * 5, 0),
     "stage by stage, to the end": ((POD,), [STAGE] * 11, 1),
-    "with another button that goes as far": ((POD,), [{"kind": "settle"}], 1),
+    "with another button that goes equally far": ((POD,), [{"kind": "settle"}], 1),
     "over more than one step at once": ((*[STAGE] * 4, POD), [POD], 5),
     "second by second, under way": ((MINUTE,), [{"kind": "advance", "seconds": 20}] * 2, 0),
     "second by second": ((MINUTE,), [{"kind": "advance", "seconds": 20}] * 3, 1),
     "too far": ((MINUTE,), [{"kind": "advance", "seconds": 100}], 1),
-    "something else in between, and then on": ((POD,), [STAGE, {"kind": "cordon", "node": "n2"}, *[STAGE] * 10], 1),
+    "something else in between, then the rest": ((POD,), [STAGE, {"kind": "cordon", "node": "n2"}, *[STAGE] * 10], 1),
     "by playing": ((MINUTE,), [{"kind": "advance", "seconds": 1, "play": True}] * 60, 1),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_step_is_done_however_it_was_done(way: str) -> None:
-    steps, given, made = WAYS[way]
+    steps, taken, progress = WAYS[way]
     simulation = two_nodes()
     since = len(simulation.recorder.entries)
-    play(simulation, given)
+    play(simulation, taken)
     walk = walked(simulation, since, *steps)
-    assert walk.made == made
-    assert walk.begun == bool(given)
+    assert walk.made == progress
+    assert walk.begun == bool(taken)
     assert walk.other == (1 if "else" in way else 0)
 
 
@@ -546,11 +548,11 @@ def weights(weight: int) -> dict[str, object]:
 
 IDENTITIES: dict[str, tuple[dict[str, object], dict[str, object], bool]] = {
     "the same manifest": (web("1"), web("1"), True),
-    "a manifest that asks for more": (web("1"), web("8"), False),
+    "a manifest with a larger request": (web("1"), web("8"), False),
     "the same configuration": (weights(2), weights(2), True),
     "another configuration": (weights(2), weights(3), False),
     "the default configuration": (weights(2), {"kind": "configure"}, False),
-    "a default that is written out": (
+    "an explicit default": (
         {"kind": "cordon", "node": "n1"},
         {"kind": "cordon", "node": "n1", "on": True},
         True,
@@ -565,28 +567,28 @@ IDENTITIES: dict[str, tuple[dict[str, object], dict[str, object], bool]] = {
 
 @pytest.mark.parametrize("words", IDENTITIES)
 def test_a_step_that_changes_something_is_done_by_its_own_command_alone(words: str) -> None:
-    step, given, same = IDENTITIES[words]
+    step, taken, same = IDENTITIES[words]
     simulation = cluster(make_node("n1").obj())
     since = len(simulation.recorder.entries)
-    play(simulation, [given])
+    play(simulation, [taken])
     walk = walked(simulation, since, step)
     assert (walk.made, walk.other) == ((1, 0) if same else (0, 1))
 
 
-def test_of_a_time_that_has_passed_in_part_the_rest_is_left() -> None:
+def test_of_a_partly_elapsed_time_the_rest_remains() -> None:
     simulation = two_nodes()
     since = len(simulation.recorder.entries)
     play(simulation, [{"kind": "advance", "seconds": 20}])
     assert walked(simulation, since, MINUTE).left() == [{"kind": "advance", "seconds": 40}]
 
 
-def test_who_goes_too_far_is_judged_by_the_end_of_the_step() -> None:
+def test_a_learner_who_goes_too_far_is_judged_by_the_end_of_the_step() -> None:
     simulation = two_nodes()
     since = len(simulation.recorder.entries)
     play(simulation, [MINUTE])
     walk = walked(simulation, since, *[STAGE] * 4)
     assert walk.over
-    seen = Seen(walk.simulation())
-    assert seen.simulation.api.pod("default/web").node_name == ""
-    found = judge(Question("lane", "default/web"), since, Sight(simulation.recorder, lambda _: seen, walk))
-    assert found.none == Why("in-flight", {"pod": "default/web"})
+    view = Seen(walk.simulation())
+    assert view.simulation.api.pod("default/web").node_name == ""
+    judgement = judge(Question("lane", "default/web"), since, Sight(simulation.recorder, lambda _: view, walk))
+    assert judgement.none == Why("in-flight", {"pod": "default/web"})

@@ -1,4 +1,4 @@
-"""Each question of each lesson, answered by somebody quick and by somebody slow: when it is over, and what is right."""
+"""Answer each question of each lesson quickly and slowly: check when it is over, and which answer is right."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lesson_of(name: str) -> Lesson:
 
 
 def parts_of(name: str) -> Iterator[tuple[Part, Simulation]]:
-    """Each part with a question, and the simulation at its start."""
+    """Yield each part with a question, and the simulation at its start."""
     lesson = lesson_of(name)
     simulation = lesson.scenario.open()
     for part in lesson.parts:
@@ -45,19 +45,19 @@ def parts_of(name: str) -> Iterator[tuple[Part, Simulation]]:
 
 
 class Learner:
-    """Somebody in a part, who has been asked its question."""
+    """A learner in a part, with its open question."""
 
     def __init__(self, part: Part, simulation: Simulation) -> None:
         assert part.question is not None
         self.part, self.question = part, part.question
         self.start, self.simulation = simulation, copy.deepcopy(simulation)
         self.since = len(simulation.recorder.entries)
-        self.given: list[tuple[int, Data]] = []
+        self.log: list[tuple[int, Data]] = []
         self.played: dict[tuple[int, int], Simulation] = {}
 
     def do(self, command: Data) -> None:
         play(self.simulation, [command])
-        self.given.append((len(self.simulation.recorder.entries), command))
+        self.log.append((len(self.simulation.recorder.entries), command))
 
     def ahead(self, entries: int, steps: Steps) -> Simulation:
         if not steps and entries == len(self.simulation.recorder.entries):
@@ -65,7 +65,7 @@ class Learner:
         key = entries, len(steps)
         if key not in self.played:
             there = copy.deepcopy(self.start)
-            play(there, [command for end, command in self.given if end <= entries])
+            play(there, [command for end, command in self.log if end <= entries])
             play(there, steps)
             self.played[key] = there
         return self.played[key]
@@ -82,15 +82,15 @@ class Learner:
 
 
 def holds(simulation: Simulation, question: Question) -> tuple[str, ...]:
-    """What is right now, as the engine's own state has it, and not its trace."""
-    seen = Seen(simulation)
+    """Return the right answers by the engine's own state, not its trace."""
+    view = Seen(simulation)
     if question.kind == "lane":
         pod = simulation.api.pod(question.pod)
         assert pod is not None
-        return (BOUND if pod.node_name else lane_of(seen, question.pod),)
+        return (BOUND if pod.node_name else lane_of(view, question.pod),)
     if question.kind == "options":
-        return tuple(option.text for option in question.options if not failures_of(seen, option.holds))
-    attempt = seen.attempt(question.pod)
+        return tuple(option.text for option in question.options if not failures_of(view, option.holds))
+    attempt = view.attempt(question.pod)
     assert attempt is not None
     if question.kind == "passes":
         return attempt.filter.feasible if attempt.filter else ()
@@ -98,7 +98,7 @@ def holds(simulation: Simulation, question: Question) -> tuple[str, ...]:
         assert attempt.selected is not None
         return attempt.selected.ties or (attempt.selected.node,)
     if question.kind == "victims":
-        tried = [each for each in seen.attempts[question.pod] if each.post_filter is not None]
+        tried = [each for each in view.attempts[question.pod] if each.post_filter is not None]
         return tried[-1].post_filter.victims if tried and tried[-1].post_filter else ()
     verdict = attempt.verdict(question.node)
     assert verdict is not None
@@ -115,30 +115,30 @@ def test_it_is_checked_at_the_end_of_its_steps_and_not_before(name: str) -> None
 
 
 def _taken(part: Part, simulation: Simulation, slow: bool, offered: tuple[str, ...]) -> list[str]:
-    """What is right for a learner who takes the part so, after each answer was held against it."""
+    """Take the part as a learner does and check each choice against the answer. Return the right ones."""
     learner = Learner(part, simulation)
     for command in commands_of(part.do, slow, simulation):
         assert learner.judged() == Judged(), (part.text, command)
         learner.do(command)
-    found = learner.judged().answer
+    answer = learner.judged().answer
     assert learner.walk.over, part.text
-    assert found is not None, (part.text, learner.judged().none)
+    assert answer is not None, (part.text, learner.judged().none)
     right = holds(learner.simulation, learner.question)
     for choice in offered:
-        assert is_right(learner.question, [choice], found) == (
-            [choice] == [*right] if found.offered else choice in right
+        assert is_right(learner.question, [choice], answer) == (
+            [choice] == [*right] if answer.offered else choice in right
         )
-    assert is_right(learner.question, right if found.offered else right[:1], found)
+    assert is_right(learner.question, right if answer.offered else right[:1], answer)
     return sorted(right)
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_what_has_happened_is_checked_at_once(name: str) -> None:
+def test_past_events_are_checked_at_once(name: str) -> None:
     for part, simulation in parts_of(name):
         question = part.question
         if part.foresee or question is None:
             continue
         seen = Seen(simulation)
-        found = judge(question, 0, Sight(simulation.recorder, lambda _, seen=seen: seen))
-        assert found.answer is not None, found.none
-        assert sorted(found.answer.right) == sorted(holds(simulation, question))
+        judgement = judge(question, 0, Sight(simulation.recorder, lambda _, seen=seen: seen))
+        assert judgement.answer is not None, judgement.none
+        assert sorted(judgement.answer.right) == sorted(holds(simulation, question))

@@ -1,4 +1,4 @@
-"""Each statement that a lesson teaches has a row in ``sources.yaml``, which says where it comes from."""
+"""Each statement a lesson teaches has a row with its source in ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[3]
 TABLE: dict[str, list[dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text())
 DAILY = "daily"
 UPSTREAM = re.compile(r"(cmd|pkg|plugin|staging/src)/[\w./-]+/\w+\.go \w+")
-"""A file of kubernetes v1.34.1 that is no test, and a function or a type in it."""
+"""A file of kubernetes v1.34.1 that is not a test, and a function or a type in it."""
 SEED = re.compile(r"seed 00[0134]|seed 002 §([1-9]|1[01])")
 OUR_OWN = re.compile(r"(docs/[\w-]+\.md) (.+)")
-"""One of our documents and a heading in it: for statements of the sandbox, not of Kubernetes."""
+"""One of our documents and a heading in it: for statements about the sandbox, not Kubernetes."""
 
 
 def statements(lesson: Lesson) -> list[str]:
@@ -29,13 +29,13 @@ def statements(lesson: Lesson) -> list[str]:
 
 
 def taught() -> dict[str, list[str]]:
-    """All statements, by the name of their lesson."""
-    found = {lesson.slug: statements(lesson) for lesson in map(load_lesson, FILES)}
-    return found | {DAILY: [text for seed in range(len(PROBLEMS)) for text in statements(daily(seed))]}
+    """Return all statements, by the name of their lesson."""
+    statements_of = {lesson.slug: statements(lesson) for lesson in map(load_lesson, FILES)}
+    return statements_of | {DAILY: [text for seed in range(len(PROBLEMS)) for text in statements(daily(seed))]}
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """(statement, source) of every row."""
+    """Yield (statement, source) of every row."""
     for rows in TABLE.values():
         for row in rows:
             for source in row["in"]:
@@ -73,7 +73,7 @@ def test_every_row_names_a_source_of_a_known_form() -> None:
         "https://kubernetes.io/docs/",
     ],
 )
-def test_what_names_no_place_is_no_source(source: str) -> None:
+def test_a_source_must_name_a_place(source: str) -> None:
     assert not is_known(source)
 
 

@@ -1,4 +1,4 @@
-"""What a task still lacks, row by row, as a learner reads it."""
+"""The open conditions of a task, row by row, as a learner reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MADE = {
     "pod-affinity": "api-1 and api-2 are on different nodes.",
     "the-fewest-nodes": "They are on two nodes.",
 }
-"""Lesson → a row about pods that wait or are not there when its task begins."""
+"""Lesson → a row about pods that are waiting or missing when its task begins."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -30,12 +30,12 @@ def test_a_row_is_open_until_it_holds_and_says_so_without_the_trace(path: Path) 
             for row in rows:
                 assert bool(row.told) == bool(row.wrong)
                 assert not any("happened" in text and text != NOT_YET for text in row.told), row
-            made = MADE.get(lesson.slug)
-            assert made is None or [bool(row.wrong) for row in rows if row.item.say == made] == [True]
+            open_row = MADE.get(lesson.slug)
+            assert open_row is None or [bool(row.wrong) for row in rows if row.item.say == open_row] == [True]
         play(simulation, part.way)
 
 
-def test_the_author_of_a_lesson_reads_what_of_the_trace_is_missing() -> None:
+def test_the_author_of_a_lesson_reads_what_is_missing_in_the_trace() -> None:
     lesson = next(lesson for lesson in map(load_lesson, FILES) if lesson.slug == "a-drain-that-never-ends")
     task = lesson.parts[0].task
     assert task is not None

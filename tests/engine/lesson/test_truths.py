@@ -1,4 +1,4 @@
-"""What lessons say of order, events, scores and successors, asked of the engine."""
+"""Check lessons' statements on order, events, scores and replacements against the engine."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ def add(*builders: Any) -> Apply:
     return Apply(tuple(builder if isinstance(builder, dict) else builder.obj() for builder in builders))
 
 
-def told(simulation: Simulation, kind: type[ev.Event]) -> list[Any]:
+def events_of(simulation: Simulation, kind: type[ev.Event]) -> list[Any]:
     return [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, kind)]
 
 
 def popped(simulation: Simulation) -> list[str]:
-    return [event.pod.removeprefix("default/") for event in told(simulation, ev.CycleStarted)]
+    return [event.pod.removeprefix("default/") for event in events_of(simulation, ev.CycleStarted)]
 
 
 def asked(simulation: Simulation, cluster_event: str) -> set[tuple[str, str]]:
-    """(pod, plugin) of everybody who was asked about such an event."""
-    answers = told(simulation, ev.HintAnswered)
+    """Return (pod, plugin) for every plugin asked about such an event."""
+    answers = events_of(simulation, ev.HintAnswered)
     return {(answer.pod, answer.plugin) for answer in answers if answer.cluster_event == cluster_event}
 
 
 def scores(simulation: Simulation, plugin: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Raw and normalized, by node, of the last cycle that scored."""
-    raw, normalized = told(simulation, ev.ScoreRan)[-1].raw, told(simulation, ev.NormalizeRan)[-1].normalized
+    """Return raw and normalized scores, by node, of the last cycle that scored."""
+    raw, normalized = events_of(simulation, ev.ScoreRan)[-1].raw, events_of(simulation, ev.NormalizeRan)[-1].normalized
     return dict(dict(raw)[plugin]), dict(dict(normalized)[plugin])
 
 
 def controlled(kind: str, name: str) -> dict[str, Any]:
-    """A workload with one pod, which may run anywhere."""
+    """Return a workload with one pod, which may run anywhere."""
     container = {"name": "main", "image": "registry.k8s.io/pause:3.10"}
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
     spec = {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template}
@@ -104,23 +104,23 @@ def test_a_new_leader_takes_the_pods_in_the_order_in_which_they_came() -> None:
     for command in (Replica("kube-scheduler-1", "release"), Advance(5), Settle()):
         simulation.execute(command)
     assert popped(simulation)[before:] == names
-    assert [event.attempt for event in told(simulation, ev.CycleStarted)][before:] == [1, 1, 1, 1]
+    assert [event.attempt for event in events_of(simulation, ev.CycleStarted)][before:] == [1, 1, 1, 1]
 
 
-# --- whom an event asks -----------------------------------------------------------------------------------------------
+# --- which pods an event asks about ---------------------------------------------------------------------------------
 
 
 def test_a_plugin_is_asked_only_about_events_that_it_registered_for() -> None:
     simulation = world(add(make_node("n1").capacity(cpu="2"), make_pod("big").cpu("4")), Settle())
     simulation.execute(add(make_pod("small").cpu("100m")))
     simulation.execute(Settle())
-    assert "AssignedPodAdd" in {event.cluster_event for event in told(simulation, ev.MoveRequested)}
+    assert "AssignedPodAdd" in {event.cluster_event for event in events_of(simulation, ev.MoveRequested)}
     assert asked(simulation, "AssignedPodAdd") == set()
     simulation.execute(add(make_node("n2").capacity(cpu="1")))
     assert asked(simulation, "NodeAdd") == {("default/big", "NodeResourcesFit")}
 
 
-def test_a_claim_that_comes_after_the_snapshot_is_seen_by_the_attempt() -> None:
+def test_a_claim_created_after_the_snapshot_is_visible_to_the_attempt() -> None:
     simulation = world(add(make_node("n1"), make_pod("web").claim("data")), Stage(), Stage())
     later = {
         "apiVersion": "storage.k8s.io/v1",
@@ -141,7 +141,7 @@ def test_a_claim_that_comes_after_the_snapshot_is_seen_by_the_attempt() -> None:
     }
     for command in (add(later, claim, make_node("n2")), Stage(), Stage()):
         simulation.execute(command)
-    assert told(simulation, ev.FilterRan)[-1].feasible == ("n1",)
+    assert events_of(simulation, ev.FilterRan)[-1].feasible == ("n1",)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -162,14 +162,14 @@ def test_the_best_node_of_taint_toleration_has_less_than_100_where_all_are_taint
     assert scores(simulation, "TaintToleration") == ({"n1": 2, "n2": 1}, {"n1": 0, "n2": 50})
 
 
-def test_required_affinity_of_a_running_pod_refuses_nobody_and_gives_points() -> None:
+def test_required_affinity_of_a_running_pod_refuses_no_node_and_adds_score() -> None:
     fan = make_pod("fan").node("n1").affinity(ZONE, {"app": "star"})
     nodes = make_node("n1").label(ZONE, "a"), make_node("n2").label(ZONE, "b")
     simulation = world(add(*nodes, fan), add(make_pod("star").label("app", "star")), Settle())
     assert scores(simulation, "InterPodAffinity") == ({"n1": 1, "n2": 0}, {"n1": 100, "n2": 0})
 
 
-# --- successors and drains --------------------------------------------------------------------------------------------
+# --- replacements and drains ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -15,20 +15,20 @@ GCE = "kubernetes.io/gce-pd"
 GCE_ZONE = "topology.gke.io/zone"
 
 HANDLES: dict[str, tuple[str, dict[str, Any], dict[str, str], str]] = {
-    "An EBS volume is known by its name": ("awsElasticBlockStore", {"volumeID": "vol-1"}, {}, "vol-1"),
+    "An EBS volume has its name as handle": ("awsElasticBlockStore", {"volumeID": "vol-1"}, {}, "vol-1"),
     "An EBS volume written with its zone is the same volume": (
         "awsElasticBlockStore",
         {"volumeID": "aws://us-east-1a/vol-1"},
         {},
         "vol-1",
     ),
-    "A disk without a zone is known as one of an unspecified zone": (
+    "A disk without a zone has an unspecified zone in its handle": (
         "gcePersistentDisk",
         {"pdName": "d"},
         {},
         "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d",
     ),
-    "A disk is known by the zone in its labels": (
+    "A disk has the zone of its labels in its handle": (
         "gcePersistentDisk",
         {"pdName": "d"},
         {ZONE: "za"},
@@ -40,19 +40,19 @@ HANDLES: dict[str, tuple[str, dict[str, Any], dict[str, str], str]] = {
         {ZONE: "za", BETA_ZONE: "zb"},
         "projects/UNSPECIFIED/zones/zb/disks/d",
     ),
-    "A disk in several zones is known by their region": (
+    "A disk in several zones has their region in its handle": (
         "gcePersistentDisk",
         {"pdName": "d"},
         {ZONE: "us-east1-b__us-east1-c"},
         "projects/UNSPECIFIED/regions/us-east1/disks/d",
     ),
-    "A managed Azure disk is known by its address, whichever way the kind is written": (
+    "A managed Azure disk has its address as handle, however its kind is written": (
         "azureDisk",
         {"diskURI": "u", "kind": "managed"},
         {},
         "u",
     ),
-    "Others are known by the field that identifies them": ("cinder", {"volumeID": "v"}, {ZONE: "za"}, "v"),
+    "Others have their identifying field as handle": ("cinder", {"volumeID": "v"}, {ZONE: "za"}, "v"),
 }
 
 
@@ -68,13 +68,13 @@ BROKEN: dict[str, tuple[str, dict[str, Any], dict[str, str], str]] = {
         {},
         r"Invalid format for AWS volume \(aws://za/disk\)",
     ),
-    "Azure disks of other kinds were not taken over": (
+    "Azure disks of other kinds were not migrated": (
         "azureDisk",
         {"diskURI": "u", "kind": "Shared"},
         {},
         r"^kind\(Shared\) is not supported in csi migration$",
     ),
-    "Zones must tell their region": ("gcePersistentDisk", {"pdName": "d"}, {ZONE: "za__zb"}, "unexpected format.*za$"),
+    "Zones must name their region": ("gcePersistentDisk", {"pdName": "d"}, {ZONE: "za__zb"}, "unexpected format.*za$"),
     "The zones of one disk are in one region": (
         "gcePersistentDisk",
         {"pdName": "d"},
@@ -95,7 +95,7 @@ def expression(key: str, *values: str) -> dict[str, Any]:
 
 
 TOPOLOGIES: dict[str, tuple[str, list[dict[str, Any]], dict[str, str], list[dict[str, Any]]]] = {
-    "A zone in the node affinity is looked for in the driver's label": (
+    "A zone in the node affinity becomes the driver's label": (
         GCE,
         [expression(ZONE, "za"), expression("disk", "ssd")],
         {},

@@ -10,7 +10,7 @@ from scheduler_engine.testing import make_pod
 from tests.engine.plugins.world import World, pod_of
 
 
-def test_the_api_server_is_told_which_pod_goes_where() -> None:
+def test_the_api_server_gets_pod_and_node() -> None:
     world = World()
     assert DefaultBinder({}, world.handle).bind(CycleState(), pod_of(make_pod("p")), "n1") is None
     assert world.calls == [("bind", "default/p", "uid-p", "n1")]

@@ -1,4 +1,4 @@
-"""DynamicResources without claims: what it says, and when."""
+"""DynamicResources without claims: its verdicts and when they come."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_pod_without_claims_is_skipped_and_has_nothing_to_deallocate() -> None
     )
 
 
-def test_postfilter_fails_when_prefilter_did_not_get_so_far() -> None:
+def test_postfilter_fails_when_prefilter_did_not_finish() -> None:
     with pytest.raises(PluginError, match=r"^not found$"):
         plugin().post_filter(CycleState(), PLAIN, statuses())
 

@@ -38,7 +38,7 @@ def zoned(name: str, zone: str, *pods: PodBuilder) -> NodeInfo:
 
 
 def required(pod: PodBuilder, side: str, *terms: dict[str, Any]) -> PodBuilder:
-    """``pod`` with required terms written out in full."""
+    """Return ``pod`` with required terms written out in full."""
     return pod.spec(affinity={side: {REQUIRED: list(terms)}})
 
 
@@ -47,7 +47,7 @@ def term(selector: dict[str, Any] | None = None, key: str = "zone", **more: Any)
 
 
 def world_of(infos: Sequence[NodeInfo]) -> World:
-    """With the namespaces default (no labels), team-a and team-b (labelled with their team)."""
+    """Return a world with the namespaces default (no labels), team-a and team-b (labelled with their team)."""
     world = World(*infos)
     world.add(object_of(Builder("v1", "Namespace", "default")))
     for team in ("a", "b"):
@@ -56,35 +56,35 @@ def world_of(infos: Sequence[NodeInfo]) -> World:
 
 
 def verdicts(pod: PodBuilder, infos: Sequence[NodeInfo]) -> dict[str, str]:
-    """Node → reason, "" for those that pass."""
+    """Return node → reason, "" for nodes that pass."""
     state, plugin, incoming = CycleState(), InterPodAffinity({}, world_of(infos).handle), pod_of(pod)
     _, status = plugin.pre_filter(state, incoming, infos)
     if status is not None:
         assert status.is_skip
         return dict.fromkeys((info.name for info in infos), "")
-    found: dict[str, Status | None] = {info.name: plugin.filter(state, incoming, info) for info in infos}
-    return {name: "" if verdict is None else verdict.message for name, verdict in found.items()}
+    statuses: dict[str, Status | None] = {info.name: plugin.filter(state, incoming, info) for info in infos}
+    return {name: "" if verdict is None else verdict.message for name, verdict in statuses.items()}
 
 
 def two_zones(*pods_in_a: PodBuilder) -> list[NodeInfo]:
-    """Nodes a1 (with the pods) and a2 in zone A, b in zone B."""
+    """Return nodes a1 (with the pods) and a2 in zone A, b in zone B."""
     return [zoned("a1", "A", *pods_in_a), zoned("a2", "A"), zoned("b", "B")]
 
 
 BOTH_WANTED = web().affinity("zone", CACHE).affinity("zone", {"tier": "x"})
 
 FILTERS: dict[str, tuple[PodBuilder, list[NodeInfo], dict[str, str]]] = {
-    "Affinity wants the domain of a matching pod, not its node": (
+    "Affinity requires the domain of a matching pod, not its node": (
         web().affinity("zone", CACHE),
         two_zones(cache()),
         {"a1": "", "a2": "", "b": AFFINITY},
     ),
-    "Anti-affinity shuns the domain of a matching pod": (
+    "Anti-affinity excludes the domain of a matching pod": (
         web().anti_affinity("zone", CACHE),
         two_zones(cache()),
         {"a1": ANTI_AFFINITY, "a2": ANTI_AFFINITY, "b": ""},
     ),
-    "Anti-affinity of a running pod holds against the newcomer, too": (
+    "Anti-affinity of a running pod excludes the new pod, too": (
         web(),
         two_zones(cache().anti_affinity("zone", WEB)),
         {"a1": EXISTING, "a2": EXISTING, "b": ""},
@@ -94,12 +94,12 @@ FILTERS: dict[str, tuple[PodBuilder, list[NodeInfo], dict[str, str]]] = {
         two_zones(cache().affinity("zone", WEB)),
         {"a1": "", "a2": "", "b": ""},
     ),
-    "Without any match a pod that does not mean itself finds no place": (
+    "Without any match a pod that does not match itself has no node": (
         web().affinity("zone", CACHE),
         two_zones(),
         {"a1": AFFINITY, "a2": AFFINITY, "b": AFFINITY},
     ),
-    "The first pod of a group that means itself may go anywhere": (
+    "The first pod of a group that matches itself may go anywhere": (
         cache().affinity("zone", CACHE),
         two_zones(),
         {"a1": "", "a2": "", "b": ""},
@@ -144,7 +144,7 @@ FILTERS: dict[str, tuple[PodBuilder, list[NodeInfo], dict[str, str]]] = {
         two_zones(cache().anti_affinity("zone", WEB)),
         {"a1": ANTI_AFFINITY, "a2": ANTI_AFFINITY, "b": ""},
     ),
-    "Each web server of the redis example goes beside a cache and away from its like": (
+    "Each web server of the redis example goes beside a cache and away from others": (
         web("web-2").anti_affinity("kubernetes.io/hostname", WEB).affinity("kubernetes.io/hostname", CACHE),
         [
             node_info(make_node("n1"), cache("c1"), web("web-1").anti_affinity("kubernetes.io/hostname", WEB)),
@@ -166,16 +166,16 @@ TEAM_B = {"matchLabels": {"team": "b"}}
 NO_TEAM = {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}
 
 NAMESPACES: dict[str, tuple[dict[str, Any], str, bool]] = {
-    "Without namespaces a term means the pod's own": (term(MATCH), "team-a", True),
-    "Without namespaces a term does not mean another": (term(MATCH), "team-b", False),
-    "A namespace that is named is meant": (term(MATCH, namespaces=["team-b"]), "team-b", True),
-    "Once one is named the pod's own is no longer meant": (term(MATCH, namespaces=["team-b"]), "team-a", False),
-    "A namespace that the selector finds is meant": (term(MATCH, namespaceSelector=TEAM_B), "team-b", True),
-    "A namespace that the selector does not find is not": (term(MATCH, namespaceSelector=TEAM_B), "team-a", False),
+    "Without namespaces a term selects the pod's own": (term(MATCH), "team-a", True),
+    "Without namespaces a term selects no other": (term(MATCH), "team-b", False),
+    "A named namespace is selected": (term(MATCH, namespaces=["team-b"]), "team-b", True),
+    "A named namespace replaces the pod's own": (term(MATCH, namespaces=["team-b"]), "team-a", False),
+    "A namespace that the selector matches is selected": (term(MATCH, namespaceSelector=TEAM_B), "team-b", True),
+    "A namespace that the selector does not match is not": (term(MATCH, namespaceSelector=TEAM_B), "team-a", False),
     "Names and selector add up": (term(MATCH, namespaces=["team-a"], namespaceSelector=TEAM_B), "team-a", True),
-    "An empty selector means every namespace": (term(MATCH, namespaceSelector={}), "team-b", True),
-    "An empty selector means even a namespace that is not there": (term(MATCH, namespaceSelector={}), "gone", True),
-    "A selector for the absence of a label means every namespace, as no existing pod's namespace is looked at": (
+    "An empty selector selects every namespace": (term(MATCH, namespaceSelector={}), "team-b", True),
+    "An empty selector selects even a missing namespace": (term(MATCH, namespaceSelector={}), "gone", True),
+    "A selector for the absence of a label selects every namespace, as existing pods' namespaces are not read": (
         term(MATCH, namespaceSelector=NO_TEAM),
         "team-b",
         True,
@@ -194,19 +194,19 @@ def test_namespaces_of_the_incoming_pod(side: str, wanted: dict[str, Any], names
 
 
 EXISTING_NAMESPACES: dict[str, tuple[dict[str, Any], bool]] = {
-    "A running pod's selector is asked about the newcomer's namespace": (
+    "A running pod's selector is applied to the new pod's namespace": (
         term({"matchLabels": WEB}, namespaceSelector=TEAM_B),
         False,
     ),
-    "A selector that finds the newcomer's namespace holds": (
+    "A selector that matches the new pod's namespace holds": (
         term({"matchLabels": WEB}, namespaceSelector={"matchLabels": {"team": "a"}}),
         True,
     ),
-    "A selector for the absence of a label looks at the real labels": (
+    "A selector for the absence of a label uses the real labels": (
         term({"matchLabels": WEB}, namespaceSelector=NO_TEAM),
         False,
     ),
-    "A running pod's term means its own namespace when none is named": (term({"matchLabels": WEB}), False),
+    "A running pod's term selects its own namespace if none is named": (term({"matchLabels": WEB}), False),
 }
 
 
@@ -237,9 +237,9 @@ def test_only_affinity_is_unresolvable() -> None:
 
 
 PREFILTER_SKIPS: dict[str, tuple[PodBuilder, list[NodeInfo]]] = {
-    "Nobody has terms": (web(), two_zones(cache())),
+    "No pod has terms": (web(), two_zones(cache())),
     "Only preferences": (web().affinity("zone", CACHE, weight=1), two_zones(cache())),
-    "Running pods' anti-affinity does not mean the pod": (web(), two_zones(cache().anti_affinity("zone", CACHE))),
+    "Running pods' anti-affinity does not match the pod": (web(), two_zones(cache().anti_affinity("zone", CACHE))),
 }
 
 
@@ -252,32 +252,32 @@ def test_prefilter_skips(pod: PodBuilder, infos: list[NodeInfo]) -> None:
 
 
 def changed(pod: PodBuilder, running: PodBuilder) -> list[str]:
-    """The verdict on the running pod's node: before, without it, with it again, and on the untouched state."""
+    """Return the verdicts on the running pod's node: before, without it, with it again, and on the original state."""
     infos = two_zones(running)
     plugin, state, incoming = InterPodAffinity({}, world_of(infos).handle), CycleState(), pod_of(pod)
     plugin.pre_filter(state, incoming, infos)
     trial, node = state.clone(), infos[0]
-    found = [plugin.filter(state, incoming, node)]
+    results = [plugin.filter(state, incoming, node)]
     plugin.remove_pod(trial, incoming, node.pods[0], node)
-    found.append(plugin.filter(trial, incoming, node))
+    results.append(plugin.filter(trial, incoming, node))
     plugin.add_pod(trial, incoming, node.pods[0], node)
-    found += [plugin.filter(trial, incoming, node), plugin.filter(state, incoming, node)]
-    return ["" if status is None else status.message for status in found]
+    results += [plugin.filter(trial, incoming, node), plugin.filter(state, incoming, node)]
+    return ["" if status is None else status.message for status in results]
 
 
 REMOVALS: dict[str, tuple[PodBuilder, PodBuilder, list[str]]] = {
-    "A pod that is shunned goes": (
+    "An excluded pod is removed": (
         web().anti_affinity("zone", CACHE),
         cache(),
         [ANTI_AFFINITY, "", ANTI_AFFINITY, ANTI_AFFINITY],
     ),
-    "A pod that shuns the newcomer goes": (
+    "A pod that excludes the new one is removed": (
         web(),
         cache().anti_affinity("zone", WEB),
         [EXISTING, "", EXISTING, EXISTING],
     ),
-    "The pod that was wanted goes": (web().affinity("zone", CACHE), cache(), ["", AFFINITY, "", ""]),
-    "The only other of the group goes, which makes the newcomer the first": (
+    "The required pod is removed": (web().affinity("zone", CACHE), cache(), ["", AFFINITY, "", ""]),
+    "The only other pod of the group is removed, which makes the new one the first": (
         cache("new").affinity("zone", CACHE),
         cache(),
         ["", "", "", ""],
@@ -311,7 +311,7 @@ def test_a_cycle_under_way_can_be_copied(copied: Callable[[CycleState], CycleSta
 def scores_of(
     pod: PodBuilder, infos: Sequence[NodeInfo], args: dict[str, Any] | None = None
 ) -> tuple[dict[str, int], dict[str, int]] | None:
-    """(raw, normalized) when all nodes are feasible; None when PreScore skips."""
+    """Return (raw, normalized) if all nodes are feasible; None if PreScore skips."""
     plugin, state, incoming = InterPodAffinity(args or {}, world_of(infos).handle), CycleState(), pod_of(pod)
     status = plugin.pre_score(state, incoming, infos)
     if status is not None:
@@ -331,14 +331,14 @@ SCORES: dict[str, tuple[PodBuilder, list[NodeInfo], dict[str, Any], dict[str, in
         {"a1": 20, "a2": 20, "b": 0},
         {"a1": 100, "a2": 100, "b": 0},
     ),
-    "A dislike counts negative": (
+    "Preferred anti-affinity counts negative": (
         web().anti_affinity("zone", CACHE, weight=7),
         two_zones(cache()),
         {},
         {"a1": -7, "a2": -7, "b": 0},
         {"a1": 0, "a2": 0, "b": 100},
     ),
-    "What running pods prefer counts as well": (
+    "Preferences of running pods count as well": (
         web(),
         two_zones(cache().affinity("zone", WEB, weight=5), cache("d").anti_affinity("zone", WEB, weight=2)),
         {},
@@ -377,7 +377,7 @@ SCORES: dict[str, tuple[PodBuilder, list[NodeInfo], dict[str, Any], dict[str, in
         {"a": 3, "b": 2, "c": 0},
         {"a": 100, "b": 66, "c": 0},
     ),
-    "With its own preferences the pod still hears those of others when told to ignore them": (
+    "With its own preferences, the pod's score includes those of others even if configured to ignore them": (
         web().affinity("zone", CACHE, weight=10),
         two_zones(cache().affinity("zone", WEB, weight=5)),
         {"ignorePreferredTermsOfExistingPods": True},
@@ -395,15 +395,15 @@ def test_scores(
 
 
 PRESCORE_SKIPS: dict[str, tuple[PodBuilder, list[NodeInfo], dict[str, Any]]] = {
-    "Nobody prefers anything": (web(), two_zones(cache()), {}),
-    "The pod's preference finds nobody": (web().affinity("zone", {"app": "none"}, weight=1), two_zones(cache()), {}),
-    "Others' preferences do not mean the pod": (web(), two_zones(cache().affinity("zone", CACHE, weight=1)), {}),
-    "Others' required affinity is worth nothing": (
+    "No pod has preferences": (web(), two_zones(cache()), {}),
+    "The pod's preference matches no pod": (web().affinity("zone", {"app": "none"}, weight=1), two_zones(cache()), {}),
+    "Others' preferences do not match the pod": (web(), two_zones(cache().affinity("zone", CACHE, weight=1)), {}),
+    "Others' required affinity has weight 0": (
         web(),
         two_zones(cache().affinity("zone", WEB)),
         {"hardPodAffinityWeight": 0},
     ),
-    "Others' preferences are to be ignored": (
+    "Others' preferences are ignored": (
         web(),
         two_zones(cache().affinity("zone", WEB, weight=5)),
         {"ignorePreferredTermsOfExistingPods": True},
@@ -421,9 +421,9 @@ def test_a_preference_may_select_namespaces() -> None:
         affinity={"podAffinity": {PREFERRED: [{"weight": 3, "podAffinityTerm": term(MATCH, namespaceSelector=TEAM_B)}]}}
     )
     infos = [zoned("a", "A", cache("x", "team-a")), zoned("b", "B", cache("y", "team-b"))]
-    found = scores_of(pod, infos)
-    assert found is not None
-    assert found[0] == {"a": 0, "b": 3}
+    scores = scores_of(pod, infos)
+    assert scores is not None
+    assert scores[0] == {"a": 0, "b": 3}
 
 
 # --- events ---
@@ -443,25 +443,25 @@ PLAIN, IN_A, IN_B = make_node("n"), make_node("n").label("zone", "A"), make_node
 
 Change = PodBuilder | NodeBuilder | None
 HINTS: dict[str, tuple[str, PodBuilder, Change, Change, Hint]] = {
-    "A wanted pod that arrives may help": ("Pod", WANTS, None, RUNNING, Hint.QUEUE),
-    "An unrelated pod that arrives does not help": ("Pod", WANTS, None, OTHER, Hint.SKIP),
-    "A wanted pod without a node does not help": ("Pod", WANTS, None, cache(), Hint.SKIP),
-    "A pod that becomes wanted may help": ("Pod", WANTS, OTHER, RUNNING, Hint.QUEUE),
-    "A pod that is wanted as before does not help": ("Pod", WANTS, RUNNING, RUNNING, Hint.SKIP),
-    "A wanted pod that goes does not help": ("Pod", WANTS, RUNNING, None, Hint.SKIP),
-    "A shunned pod that goes may help": ("Pod", SHUNS, RUNNING, None, Hint.QUEUE),
-    "A pod that is no longer shunned may help": ("Pod", SHUNS, RUNNING, OTHER, Hint.QUEUE),
-    "A shunned pod that arrives does not help": ("Pod", SHUNS, None, RUNNING, Hint.SKIP),
-    "An unrelated pod that goes does not help": ("Pod", SHUNS, OTHER, None, Hint.SKIP),
-    "A new node in a domain may help a pod that wants": ("Node", WANTS, None, IN_A, Hint.QUEUE),
-    "A new node without the label does not help a pod that wants": ("Node", WANTS, None, PLAIN, Hint.SKIP),
-    "A node that gains the label may help a pod that wants": ("Node", WANTS, PLAIN, IN_A, Hint.QUEUE),
-    "A node that moves may help a pod that wants": ("Node", WANTS, IN_A, IN_B, Hint.QUEUE),
-    "A node that loses the label does not help a pod that wants": ("Node", WANTS, IN_A, PLAIN, Hint.SKIP),
-    "Any new node may help a pod that shuns": ("Node", SHUNS, None, PLAIN, Hint.QUEUE),
-    "A node that loses the label may help a pod that shuns": ("Node", SHUNS, IN_A, PLAIN, Hint.QUEUE),
-    "A node that moves may help a pod that shuns": ("Node", SHUNS, IN_A, IN_B, Hint.QUEUE),
-    "A node that gains the label does not help a pod that shuns": ("Node", SHUNS, PLAIN, IN_A, Hint.SKIP),
+    "A new matching pod may help": ("Pod", WANTS, None, RUNNING, Hint.QUEUE),
+    "A new unrelated pod does not help": ("Pod", WANTS, None, OTHER, Hint.SKIP),
+    "A matching pod without a node does not help": ("Pod", WANTS, None, cache(), Hint.SKIP),
+    "A pod that begins to match may help": ("Pod", WANTS, OTHER, RUNNING, Hint.QUEUE),
+    "A pod that still matches does not help": ("Pod", WANTS, RUNNING, RUNNING, Hint.SKIP),
+    "A deleted matching pod does not help": ("Pod", WANTS, RUNNING, None, Hint.SKIP),
+    "A deleted excluded pod may help": ("Pod", SHUNS, RUNNING, None, Hint.QUEUE),
+    "A pod that is no longer excluded may help": ("Pod", SHUNS, RUNNING, OTHER, Hint.QUEUE),
+    "A new excluded pod does not help": ("Pod", SHUNS, None, RUNNING, Hint.SKIP),
+    "A deleted unrelated pod does not help": ("Pod", SHUNS, OTHER, None, Hint.SKIP),
+    "A new node in a domain may help a pod with affinity": ("Node", WANTS, None, IN_A, Hint.QUEUE),
+    "A new node without the label does not help a pod with affinity": ("Node", WANTS, None, PLAIN, Hint.SKIP),
+    "A node that gains the label may help a pod with affinity": ("Node", WANTS, PLAIN, IN_A, Hint.QUEUE),
+    "A node that changes its domain may help a pod with affinity": ("Node", WANTS, IN_A, IN_B, Hint.QUEUE),
+    "A node that loses the label does not help a pod with affinity": ("Node", WANTS, IN_A, PLAIN, Hint.SKIP),
+    "Any new node may help a pod with anti-affinity": ("Node", SHUNS, None, PLAIN, Hint.QUEUE),
+    "A node that loses the label may help a pod with anti-affinity": ("Node", SHUNS, IN_A, PLAIN, Hint.QUEUE),
+    "A node that changes its domain may help a pod with anti-affinity": ("Node", SHUNS, IN_A, IN_B, Hint.QUEUE),
+    "A node that gains the label does not help a pod with anti-affinity": ("Node", SHUNS, PLAIN, IN_A, Hint.SKIP),
     "A node that stays in its domain does not help": ("Node", SHUNS, IN_A, IN_A, Hint.SKIP),
 }
 

@@ -52,7 +52,7 @@ ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
         pytest.param(make_pod("p").node_selector({ZONE: "west"}), None, id="a matching nodeSelector passes"),
         pytest.param(make_pod("p").node_selector({ZONE: "east"}), MISMATCH, id="a wrong nodeSelector fails"),
         pytest.param(make_pod("p").node_affinity(ZONE, ["west", "south"]), None, id="one of several values is enough"),
-        pytest.param(make_pod("p").node_affinity(ZONE, ["west"], "NotIn"), MISMATCH, id="NotIn keeps off"),
+        pytest.param(make_pod("p").node_affinity(ZONE, ["west"], "NotIn"), MISMATCH, id="NotIn excludes"),
         pytest.param(
             make_pod("p").node_affinity(ZONE, ["east"]).node_affinity(ZONE, ["west"]), None, id="terms are ORed"
         ),
@@ -61,7 +61,7 @@ ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
         ),
         pytest.param(terms({}), MISMATCH, id="an empty term matches nothing"),
         pytest.param(terms(), MISMATCH, id="no term matches nothing"),
-        pytest.param(terms({"matchFields": [names("west")]}), None, id="the node's name can be asked for"),
+        pytest.param(terms({"matchFields": [names("west")]}), None, id="a node's name can be required"),
         pytest.param(
             make_pod("p").node_selector({ZONE: "west"}).node_affinity(ZONE, ["east"]),
             MISMATCH,
@@ -77,8 +77,10 @@ def test_filter(pod: PodBuilder, status: Status | None) -> None:
     ("pod", "node", "status"),
     [
         pytest.param(make_pod("p"), WEST, None, id="a node that the profile enforces passes"),
-        pytest.param(make_pod("p"), EAST, ENFORCED, id="any other node fails with a message of its own"),
-        pytest.param(make_pod("p").node_selector({ZONE: "east"}), WEST, MISMATCH, id="the pod's own wish counts too"),
+        pytest.param(make_pod("p"), EAST, ENFORCED, id="any other node fails with a separate message"),
+        pytest.param(
+            make_pod("p").node_selector({ZONE: "east"}), WEST, MISMATCH, id="the pod's own affinity counts too"
+        ),
     ],
 )
 def test_added_affinity(pod: PodBuilder, node: NodeBuilder, status: Status | None) -> None:
@@ -89,7 +91,7 @@ def test_added_affinity(pod: PodBuilder, node: NodeBuilder, status: Status | Non
 @pytest.mark.parametrize(
     ("pod", "expected"),
     [
-        pytest.param(make_pod("p"), (None, SKIP), id="a pod without any wish is skipped"),
+        pytest.param(make_pod("p"), (None, SKIP), id="a pod without affinity is skipped"),
         pytest.param(make_pod("p").node_selector({ZONE: "west"}), (None, None), id="a selector does not narrow"),
         pytest.param(
             terms({"matchFields": [names("b")]}, {"matchFields": [names("a")]}),
@@ -99,7 +101,7 @@ def test_added_affinity(pod: PodBuilder, node: NodeBuilder, status: Status | Non
         pytest.param(
             terms({"matchFields": [names("b")]}, {"matchExpressions": [in_zone("west")]}),
             (None, None),
-            id="one term without a name lets all nodes in",
+            id="one term without a name admits all nodes",
         ),
         pytest.param(
             terms({"matchFields": [names("a"), names("b")]}),
@@ -118,7 +120,7 @@ def test_pre_filter(pod: PodBuilder, expected: object) -> None:
 
 
 def test_every_preferred_term_that_matches_adds_its_weight() -> None:
-    """The example of seed 002 §2: weights 1 and 50."""
+    """Use the example of seed 002 §2: weights 1 and 50."""
     pod = pod_of(
         make_pod("p").node_affinity("label-1", ["key-1"], weight=1).node_affinity("label-2", ["key-2"], weight=50)
     )
@@ -146,7 +148,7 @@ def test_without_preferences_there_is_nothing_to_score() -> None:
     assert plugin().pre_score(CycleState(), pod_of(make_pod("p")), []) is SKIP
 
 
-def test_a_preference_that_nobody_can_carry_out_fails_the_attempt() -> None:
+def test_a_preference_that_cannot_be_evaluated_fails_the_attempt() -> None:
     preferred = [
         {"weight": 0, "preference": {"matchExpressions": [SIZE_ABOVE_LARGE]}},
         {"weight": 5, "preference": {"matchExpressions": [in_zone("west"), SIZE_ABOVE_LARGE]}},
@@ -163,15 +165,15 @@ def test_a_preference_that_nobody_can_carry_out_fails_the_attempt() -> None:
 @pytest.mark.parametrize(
     ("preference", "value"),
     [
-        pytest.param(in_zone("a b"), "a b", id="a value that no label can have"),
+        pytest.param(in_zone("a b"), "a b", id="an invalid label value"),
         pytest.param(
             {"key": SIZE_ABOVE_LARGE["key"], "operator": "Gt", "values": ["-3"]},
             "-3",
-            id="a number that no label can have",
+            id="an invalid label number",
         ),
     ],
 )
-def test_a_preference_for_what_is_no_label_value_passes_validation_and_fails_the_attempt(
+def test_a_preference_with_an_invalid_label_value_passes_validation_and_fails_the_attempt(
     preference: dict[str, Any], value: str
 ) -> None:
     preferred = [{"weight": 5, "preference": {"matchExpressions": [preference]}}]
@@ -181,7 +183,7 @@ def test_a_preference_for_what_is_no_label_value_passes_validation_and_fails_the
         plugin().pre_score(CycleState(), pod, [])
 
 
-def test_a_preference_of_weight_0_is_not_looked_at() -> None:
+def test_a_preference_of_weight_0_is_ignored() -> None:
     preferred = [{"weight": 0, "preference": {"matchExpressions": [SIZE_ABOVE_LARGE]}}]
     pod = pod_of(make_pod("p").spec(affinity={"nodeAffinity": {PREFERRED: preferred}}))
     assert plugin().pre_score(CycleState(), pod, []) is None
@@ -213,30 +215,30 @@ def test_node_events(old: NodeBuilder | None, new: NodeBuilder, expected: Hint) 
     ("pod", "new", "broken"),
     [
         pytest.param(
-            terms({"matchExpressions": [SIZE_ABOVE_LARGE]}), WEST, True, id="Gt of a word cannot be answered for a node"
+            terms({"matchExpressions": [SIZE_ABOVE_LARGE]}), WEST, True, id="Gt of a word cannot be evaluated on a node"
         ),
         pytest.param(
             terms({"matchExpressions": [{"key": "size", "operator": "NotIn", "values": ["-3"]}]}),
             WEST,
             True,
-            id="nor can one that names what no label can be",
+            id="nor can a term with an invalid label key",
         ),
         pytest.param(
             terms({"matchExpressions": [SIZE_ABOVE_LARGE]}, {"matchExpressions": [in_zone("west")]}),
             EAST,
             True,
-            id="another term that does not match changes nothing about that",
+            id="another term that does not match does not change that",
         ),
         pytest.param(
             terms({"matchExpressions": [SIZE_ABOVE_LARGE]}).node_selector({ZONE: "west"}),
             EAST,
             False,
-            id="a nodeSelector that does not match answers before the term is looked at",
+            id="a nodeSelector that does not match answers before the term",
         ),
     ],
 )
-def test_a_hint_fails_over_a_term_that_nobody_can_carry_out(pod: PodBuilder, new: NodeBuilder, broken: bool) -> None:
-    """The queue takes a failed hint for Queue: Kubernetes tries such a pod again after every change of a node."""
+def test_a_hint_fails_over_a_term_that_cannot_be_evaluated(pod: PodBuilder, new: NodeBuilder, broken: bool) -> None:
+    """The queue treats a failed hint as Queue: Kubernetes retries such a pod after every node change."""
     if not broken:
         assert hint_of(plugin(), "Node", pod_of(pod), None, node_of(new)) is Hint.SKIP
         return
@@ -244,7 +246,7 @@ def test_a_hint_fails_over_a_term_that_nobody_can_carry_out(pod: PodBuilder, new
         hint_of(plugin(), "Node", pod_of(pod), None, node_of(new))
 
 
-def test_a_term_that_matches_hides_one_that_nobody_can_carry_out() -> None:
+def test_a_matching_term_hides_one_that_cannot_be_evaluated() -> None:
     pod = pod_of(terms({"matchExpressions": [SIZE_ABOVE_LARGE]}, {"matchExpressions": [in_zone("west")]}))
     assert hint_of(plugin(), "Node", pod, None, node_of(WEST)) is Hint.QUEUE
     assert hint_of(plugin(), "Node", pod, node_of(WEST), node_of(WEST)) is Hint.SKIP

@@ -34,7 +34,7 @@ def sidecar(port: int, restart_policy: str | None) -> PodBuilder:
         pytest.param(pod(80, host_ip="10.0.0.1"), pod(80, host_ip="10.0.0.2"), True, id="another address is free"),
         pytest.param(pod(80, host_ip="10.0.0.1"), pod(80, host_ip="10.0.0.1"), False, id="the same address is taken"),
         pytest.param(pod(80, host_ip="10.0.0.1"), pod(80), False, id="all addresses include a taken one"),
-        pytest.param(pod(80), pod(80, host_ip="10.0.0.1"), False, id="one address is among all that are taken"),
+        pytest.param(pod(80), pod(80, host_ip="10.0.0.1"), False, id="one address is in use by all addresses"),
         pytest.param(sidecar(80, "Always"), pod(80), False, id="a sidecar holds its ports"),
         pytest.param(sidecar(80, None), pod(80), True, id="an init container does not"),
     ],
@@ -62,7 +62,7 @@ def test_filtering_without_pre_filter_is_an_error(asked: Callable[..., object]) 
         pytest.param(pod(80).node("n"), Hint.QUEUE, id="a pod with the wanted port left a node"),
         pytest.param(pod(80).nominated("n"), Hint.QUEUE, id="a nominated pod counts as well"),
         pytest.param(pod(81).node("n"), Hint.SKIP, id="a pod with another port does not help"),
-        pytest.param(pod(80), Hint.SKIP, id="a pod without a node does not help"),
+        pytest.param(pod(80), Hint.SKIP, id="a deleted pod without a node does not help"),
         pytest.param(make_pod("p").node("n"), Hint.SKIP, id="a pod without host ports does not help"),
     ],
 )

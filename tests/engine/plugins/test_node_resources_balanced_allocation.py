@@ -23,9 +23,9 @@ def plugin(*names: str) -> NodeResourcesBalancedAllocation:
     ("pod", "running", "expected"),
     [
         pytest.param(make_pod("p").cpu("2").memory("4Gi"), [], 100, id="equal fractions score 100"),
-        pytest.param(make_pod("p").cpu("2"), [], 75, id="half the difference of the two is taken off"),
+        pytest.param(make_pod("p").cpu("2"), [], 75, id="half the difference of the two is subtracted"),
         pytest.param(make_pod("p").cpu("4"), [], 50, id="all of one and none of the other scores 50"),
-        pytest.param(make_pod("p").cpu("9"), [], 50, id="more than there is counts as all of it"),
+        pytest.param(make_pod("p").cpu("9"), [], 50, id="more than the capacity counts as all of it"),
         pytest.param(make_pod("p").cpu("1"), [make_pod("r").memory("2Gi")], 100, id="running pods count as well"),
         pytest.param(make_pod("p").cpu("1"), [make_pod("r")], 87, id="without the defaults for missing requests"),
         pytest.param(make_pod("p").spec(resources={"requests": {"cpu": "4"}}), [], 50, id="pod-level resources count"),
@@ -44,7 +44,7 @@ def test_score_of_cpu_and_memory(pod: PodBuilder, running: list[PodBuilder], exp
         pytest.param(
             make_pod("p").request({GPU: "4"}), 52, id="three resources are judged by their standard deviation"
         ),
-        pytest.param(make_pod("p").cpu("2"), 75, id="an extended resource that is not asked for drops out"),
+        pytest.param(make_pod("p").cpu("2"), 75, id="an extended resource without a request is ignored"),
     ],
 )
 def test_score_with_an_extended_resource(pod: PodBuilder, expected: int) -> None:

@@ -1,4 +1,4 @@
-"""NodeResourcesFit: what is lacking, the three strategies, and which events help."""
+"""NodeResourcesFit: insufficient resources, the three strategies, and events that help."""
 
 from __future__ import annotations
 
@@ -41,10 +41,12 @@ HALF = make_pod("half").request({FOO: "2", "ephemeral-storage": "5Gi"}, cpu="2",
 @pytest.mark.parametrize(
     ("pod", "running", "status"),
     [
-        pytest.param(HALF, [HALF], None, id="what is left is exactly enough"),
-        pytest.param(make_pod("p"), [HALF, HALF], unschedulable("Too many pods"), id="every pod takes a place"),
+        pytest.param(HALF, [HALF], None, id="the free amount is exactly enough"),
+        pytest.param(make_pod("p"), [HALF, HALF], unschedulable("Too many pods"), id="every pod counts as one pod"),
         pytest.param(make_pod("p").cpu("2001m"), [HALF], unschedulable("Insufficient cpu"), id="cpu is used up"),
-        pytest.param(make_pod("p").cpu("4001m"), [HALF], unresolvable("Insufficient cpu"), id="more cpu than there is"),
+        pytest.param(
+            make_pod("p").cpu("4001m"), [HALF], unresolvable("Insufficient cpu"), id="more cpu than the capacity"
+        ),
         pytest.param(
             make_pod("p").request({FOO: "3", "ephemeral-storage": "6Gi"}, cpu="3", memory="5Gi"),
             [HALF],
@@ -54,13 +56,13 @@ HALF = make_pod("half").request({FOO: "2", "ephemeral-storage": "5Gi"}, cpu="2",
                 "Insufficient ephemeral-storage",
                 "Insufficient example.com/foo",
             ),
-            id="everything that is lacking is named",
+            id="all insufficient resources are named",
         ),
         pytest.param(
             make_pod("p").cpu("3").memory("9Gi"),
             [HALF],
             unresolvable("Insufficient cpu", "Insufficient memory"),
-            id="one resource beyond the node makes eviction hopeless",
+            id="one resource beyond the node's capacity makes eviction useless",
         ),
         pytest.param(
             make_pod("p").request({"example.com/bar": "1", "a.example/z": "1"}),
@@ -68,7 +70,7 @@ HALF = make_pod("half").request({FOO: "2", "ephemeral-storage": "5Gi"}, cpu="2",
             unresolvable("Insufficient a.example/z", "Insufficient example.com/bar"),
             id="extended resources are named in alphabetical order",
         ),
-        pytest.param(make_pod("p").request({FOO: "0"}), [HALF], None, id="a request of 0 asks for nothing"),
+        pytest.param(make_pod("p").request({FOO: "0"}), [HALF], None, id="a request of 0 is no request"),
     ],
 )
 def test_filter(pod: PodBuilder, running: list[PodBuilder], status: Status | None) -> None:
@@ -78,9 +80,9 @@ def test_filter(pod: PodBuilder, running: list[PodBuilder], status: Status | Non
 @pytest.mark.parametrize(
     ("args", "passes"),
     [
-        pytest.param({"ignoredResources": ["example.com/bar"]}, True, id="an ignored resource is not asked for"),
-        pytest.param({"ignoredResourceGroups": ["example.com"]}, True, id="nor is one of an ignored group"),
-        pytest.param({"ignoredResources": ["cpu", "example.com"]}, False, id="a group is not ignored by a name"),
+        pytest.param({"ignoredResources": ["example.com/bar"]}, True, id="an ignored resource is not checked"),
+        pytest.param({"ignoredResourceGroups": ["example.com"]}, True, id="nor is a resource of an ignored group"),
+        pytest.param({"ignoredResources": ["cpu", "example.com"]}, False, id="a name does not ignore a group"),
     ],
 )
 def test_ignored_resources(args: dict[str, Any], passes: bool) -> None:
@@ -114,7 +116,7 @@ PLAIN = make_node("n").capacity(cpu="4", memory="8Gi")
         pytest.param(make_pod("p"), [], 97, 2, id="a pod without requests counts as 100m and 200Mi"),
         pytest.param(make_pod("p").container("b"), [], 95, 4, id="so does each of its containers"),
         pytest.param(make_pod("p").cpu("0").memory("0"), [], 100, 0, id="a request of 0 is a request"),
-        pytest.param(make_pod("p").cpu("5").memory("9Gi"), [], 0, 100, id="more than there is counts as all of it"),
+        pytest.param(make_pod("p").cpu("5").memory("9Gi"), [], 0, 100, id="more than the capacity counts as all of it"),
     ],
 )
 def test_least_and_most_allocated(pod: PodBuilder, running: list[PodBuilder], least: int, most: int) -> None:
@@ -130,10 +132,8 @@ def test_pod_level_resources_and_resizes_of_the_incoming_pod_do_not_count_in_the
 @pytest.mark.parametrize(
     ("pod", "expected"),
     [
-        pytest.param(
-            make_pod("p").request({FOO: "1"}, cpu="4"), 37, id="an extended resource counts when it is asked for"
-        ),
-        pytest.param(make_pod("p").cpu("4"), 0, id="and drops out, with its weight, when it is not"),
+        pytest.param(make_pod("p").request({FOO: "1"}, cpu="4"), 37, id="a requested extended resource counts"),
+        pytest.param(make_pod("p").cpu("4"), 0, id="without a request it is ignored, with its weight"),
     ],
 )
 def test_weights(pod: PodBuilder, expected: int) -> None:
@@ -204,9 +204,9 @@ FALLING = ((10, 100), (100, 0))
 @pytest.mark.parametrize(
     ("utilization", "expected"),
     [
-        pytest.param(0, 100, id="left of the first point the line is level"),
+        pytest.param(0, 100, id="left of the first point the line is flat"),
         pytest.param(10, 100, id="a point is on the line"),
-        pytest.param(40, 67, id="a falling slope is cut off towards zero, not down"),
+        pytest.param(40, 67, id="a falling slope is truncated towards zero, not rounded down"),
         pytest.param(100, 0, id="the last point ends it"),
     ],
 )
@@ -236,9 +236,11 @@ EMPTY, SMALL, LARGE = make_node("n"), make_node("n").capacity(cpu="1"), make_nod
     [
         pytest.param(None, LARGE, Hint.QUEUE, id="a new node that is large enough helps"),
         pytest.param(None, SMALL, Hint.SKIP, id="a new node that is too small does not help"),
-        pytest.param(EMPTY, LARGE, Hint.QUEUE, id="more of what the pod wants helps"),
+        pytest.param(EMPTY, LARGE, Hint.QUEUE, id="more of a requested resource helps"),
         pytest.param(LARGE, EMPTY, Hint.SKIP, id="less does not help"),
-        pytest.param(LARGE, make_node("n").capacity(cpu="8", memory="99Gi"), Hint.SKIP, id="more of the rest does not"),
+        pytest.param(
+            LARGE, make_node("n").capacity(cpu="8", memory="99Gi"), Hint.SKIP, id="more of another resource does not"
+        ),
         pytest.param(LARGE, make_node("n").capacity(cpu="8", pods="111"), Hint.QUEUE, id="room for more pods helps"),
     ],
 )
@@ -250,9 +252,9 @@ def test_node_events(old: NodeBuilder | None, new: NodeBuilder, expected: Hint) 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        pytest.param(make_pod("q").node("n"), None, Hint.QUEUE, id="a pod that left a node helps"),
-        pytest.param(make_pod("q").nominated("n"), None, Hint.QUEUE, id="so does a nominated one"),
-        pytest.param(make_pod("q"), None, Hint.SKIP, id="a pod without a node does not help"),
+        pytest.param(make_pod("q").node("n"), None, Hint.QUEUE, id="a deleted pod on a node helps"),
+        pytest.param(make_pod("q").nominated("n"), None, Hint.QUEUE, id="so does a deleted nominated pod"),
+        pytest.param(make_pod("q"), None, Hint.SKIP, id="a deleted pod without a node does not help"),
         pytest.param(
             make_pod("q").node("n").cpu("2"),
             make_pod("q").node("n").cpu("1"),
@@ -266,9 +268,9 @@ def test_node_events(old: NodeBuilder | None, new: NodeBuilder, expected: Hint) 
             make_pod("q").node("n").memory("2Gi"),
             make_pod("q").node("n").memory("1Gi"),
             Hint.SKIP,
-            id="less of what the pod does not want does not help",
+            id="less of another resource does not help",
         ),
-        pytest.param(make_pod("p").cpu("3"), make_pod("p").cpu("2"), Hint.QUEUE, id="the pod itself wants less"),
+        pytest.param(make_pod("p").cpu("3"), make_pod("p").cpu("2"), Hint.QUEUE, id="the pod itself requests less"),
     ],
 )
 def test_pod_events(old: PodBuilder, new: PodBuilder | None, expected: Hint) -> None:

@@ -57,7 +57,9 @@ def test_node_events(old: object, new: object, verdict: Hint) -> None:
         pytest.param(TOLERANT, Hint.QUEUE, id="the right toleration on the pod itself helps"),
         pytest.param(make_pod("p").toleration("gpu"), Hint.SKIP, id="another toleration does not help"),
         pytest.param(
-            make_pod("q").toleration("node.kubernetes.io/unschedulable"), Hint.SKIP, id="another pod's does not help"
+            make_pod("q").toleration("node.kubernetes.io/unschedulable"),
+            Hint.SKIP,
+            id="the toleration of another pod does not help",
         ),
     ],
 )

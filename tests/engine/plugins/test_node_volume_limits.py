@@ -1,4 +1,4 @@
-"""NodeVolumeLimits: how many volumes of a driver a node takes."""
+"""NodeVolumeLimits: how many volumes of a driver a node can attach."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def attachment(volume_name: str, node: str = "n") -> KubeObject:
 
 
 def bound(number: int) -> list[KubeObject]:
-    """A claim and its volume."""
+    """Return a claim and its volume."""
     return [claim(f"c{number}", bound_to=f"v{number}"), volume(f"v{number}")]
 
 
@@ -54,17 +54,17 @@ def owner(pod: str) -> dict[str, Any]:
 
 
 LIMITS: dict[str, tuple[PodBuilder, list[PodBuilder], list[KubeObject], Status | None]] = {
-    "A free place is taken": (NEW, [], [ONE, *bound(1)], None),
-    "No place is left": (NEW, [make_pod("old").claim("c2")], [ONE, *bound(1), *bound(2)], FULL),
-    "A volume that is on the node already takes no further place": (
+    "A free slot is used": (NEW, [], [ONE, *bound(1)], None),
+    "No slot is left": (NEW, [make_pod("old").claim("c2")], [ONE, *bound(1), *bound(2)], FULL),
+    "A volume already on the node uses no further slot": (
         NEW,
         [make_pod("old").claim("c1")],
         [ONE, *bound(1)],
         None,
     ),
-    "An attached volume takes a place without a pod": (NEW, [], [ONE, *bound(1), volume("v9"), attachment("v9")], FULL),
+    "An attached volume uses a slot without a pod": (NEW, [], [ONE, *bound(1), volume("v9"), attachment("v9")], FULL),
     "A volume attached elsewhere does not": (NEW, [], [ONE, *bound(1), volume("v9"), attachment("v9", "m")], None),
-    "A volume with pod and attachment takes one place": (
+    "A volume with pod and attachment uses one slot": (
         NEW,
         [make_pod("old").claim("c2")],
         [csi_node("n", {DRIVER: 2}), *bound(1), *bound(2), attachment("v2")],
@@ -78,7 +78,7 @@ LIMITS: dict[str, tuple[PodBuilder, list[PodBuilder], list[KubeObject], Status |
     ),
     "A node without a CSINode takes any number": (NEW, [make_pod("old").claim("c2")], [*bound(1), *bound(2)], None),
     "A limit of 0 takes none": (NEW, [], [csi_node("n", {DRIVER: 0}), *bound(1)], FULL),
-    "A volume still to be made takes a place": (
+    "A volume still to be provisioned uses a slot": (
         NEW,
         [make_pod("old").claim("c2")],
         [ONE, claim("c1"), storage_class("wait"), *bound(2)],
@@ -96,8 +96,8 @@ LIMITS: dict[str, tuple[PodBuilder, list[PodBuilder], list[KubeObject], Status |
         [csi_node("n", {DRIVER: 0}), claim("c1", storage_class="")],
         None,
     ),
-    "A running pod's missing claim is passed over": (NEW, [make_pod("old").claim("gone")], [ONE, *bound(1)], None),
-    "A missing claim of the pod itself is beyond help": (
+    "A running pod's missing claim is ignored": (NEW, [make_pod("old").claim("gone")], [ONE, *bound(1)], None),
+    "A missing claim of the pod itself is unresolvable": (
         NEW,
         [],
         [ONE],
@@ -106,19 +106,19 @@ LIMITS: dict[str, tuple[PodBuilder, list[PodBuilder], list[KubeObject], Status |
             ('looking up PVC default/c1: persistentvolumeclaim "c1" not found',),
         ),
     ),
-    "An in-tree disk counts for the driver that it moved to": (
+    "An in-tree disk counts for its CSI driver": (
         inline("new"),
         [inline("old", "vol-2")],
         [csi_node("n", {EBS: 1}, "kubernetes.io/aws-ebs")],
         FULL,
     ),
-    "An in-tree disk counts for its driver although the node does not announce that it moved": (
+    "An in-tree disk counts for its CSI driver even if the node does not announce the migration": (
         inline("new"),
         [inline("old", "vol-2")],
         [csi_node("n", {EBS: 1})],
         FULL,
     ),
-    "An in-tree disk that is written in another way takes no further place": (
+    "An in-tree disk in another spelling uses no further slot": (
         inline("new"),
         [inline("old", "aws://us-east-1a/vol-1")],
         [csi_node("n", {EBS: 1})],
@@ -130,19 +130,19 @@ LIMITS: dict[str, tuple[PodBuilder, list[PodBuilder], list[KubeObject], Status |
         [csi_node("n", {EBS: 0}), claim("c1", bound_to="v1"), in_tree("v1", "aws://us-east-1a/disk-1")],
         None,
     ),
-    "An in-tree disk whose driver moves node by node does not count where the node did not announce it": (
+    "An in-tree disk of a driver migrated per node does not count on a node that did not announce it": (
         portworx("new", "vol-1"),
         [portworx("old", "vol-2")],
         [csi_node("n", {"pxd.portworx.com": 1})],
         None,
     ),
-    "An in-tree disk whose driver moves node by node counts where the node announced it": (
+    "An in-tree disk of a driver migrated per node counts on a node that announced it": (
         portworx("new", "vol-1"),
         [portworx("old", "vol-2")],
         [csi_node("n", {"pxd.portworx.com": 1}, "kubernetes.io/portworx-volume")],
         FULL,
     ),
-    "A class of an in-tree plugin counts for the driver it moved to": (
+    "A class of an in-tree plugin counts for its CSI driver": (
         NEW,
         [],
         [
@@ -183,7 +183,7 @@ def test_somebody_elses_ephemeral_claim_is_an_error() -> None:
         NodeVolumeLimits({}, world.handle).filter(CycleState(), pod_of(ephemeral("new")), info)
 
 
-def test_a_broken_disk_of_the_pod_itself_is_an_error() -> None:
+def test_a_broken_disk_of_the_pod_is_an_error() -> None:
     info = node_info(make_node("n"))
     world = World(info)
     world.add(csi_node("n", {EBS: 1}))
@@ -221,18 +221,18 @@ EBS_DETACHED = object_of(Builder("storage.k8s.io/v1", "VolumeAttachment", "a").s
 HINTS: dict[str, tuple[PodBuilder, str, KubeObject | None, KubeObject | None, Hint]] = {
     "A limit rises": (NEW, NODE, ONE, csi_node("n", {DRIVER: 2}), Hint.QUEUE),
     "A limit falls": (NEW, NODE, csi_node("n", {DRIVER: 2}), ONE, Hint.SKIP),
-    "A driver with a limit joins": (NEW, NODE, csi_node("n", {}), ONE, Hint.QUEUE),
-    "A pod with a claim goes": (NEW, "Pod", pod_of(make_pod("x").claim("c").node("n")), None, Hint.QUEUE),
-    "A nominated pod with a claim goes": (
+    "A driver with a limit is added": (NEW, NODE, csi_node("n", {}), ONE, Hint.QUEUE),
+    "A pod with a claim is deleted": (NEW, "Pod", pod_of(make_pod("x").claim("c").node("n")), None, Hint.QUEUE),
+    "A nominated pod with a claim is deleted": (
         NEW,
         "Pod",
         pod_of(make_pod("x").claim("c").nominated("n")),
         None,
         Hint.QUEUE,
     ),
-    "A waiting pod with a claim goes": (NEW, "Pod", pod_of(make_pod("x").claim("c")), None, Hint.SKIP),
-    "A pod without volumes goes": (NEW, "Pod", pod_of(make_pod("x").node("n")), None, Hint.SKIP),
-    "A pod with an in-tree disk goes": (NEW, "Pod", pod_of(inline("x").node("n")), None, Hint.QUEUE),
+    "A waiting pod with a claim is deleted": (NEW, "Pod", pod_of(make_pod("x").claim("c")), None, Hint.SKIP),
+    "A pod without volumes is deleted": (NEW, "Pod", pod_of(make_pod("x").node("n")), None, Hint.SKIP),
+    "A pod with an in-tree disk is deleted": (NEW, "Pod", pod_of(inline("x").node("n")), None, Hint.QUEUE),
     "The pod's claim is created": (NEW, CLAIM, None, claim("c1"), Hint.QUEUE),
     "The pod's ephemeral claim is created": (ephemeral("new"), CLAIM, None, claim("new-scratch"), Hint.QUEUE),
     "Another claim is created": (NEW, CLAIM, None, claim("c2"), Hint.SKIP),
@@ -249,8 +249,8 @@ def test_hints(pod: PodBuilder, resource: str, old: KubeObject | None, new: Kube
 
 
 UNKNOWN_TO_THE_DRIVER: dict[str, tuple[dict[str, Any], str]] = {
-    "An EBS volume whose name is none": ({"awsElasticBlockStore": {"volumeID": "aws://za/disk"}}, "Invalid format"),
-    "An Azure disk of a kind that was not taken over": (
+    "An EBS volume with an invalid name": ({"awsElasticBlockStore": {"volumeID": "aws://za/disk"}}, "Invalid format"),
+    "An Azure disk of a kind that was not migrated": (
         {"azureDisk": {"diskURI": "u", "kind": "Shared"}},
         "kind.Shared.",
     ),
@@ -261,7 +261,7 @@ UNKNOWN_TO_THE_DRIVER: dict[str, tuple[dict[str, Any], str]] = {
 def test_the_hint_about_a_detached_volume_fails_over_a_disk_that_its_driver_cannot_know(
     source: dict[str, Any], text: str
 ) -> None:
-    """The queue takes a failed hint for Queue."""
+    """The queue treats a failed hint as Queue."""
     pod = pod_of(make_pod("new").spec(volumes=[{"name": "d", **source}]))
     with pytest.raises(PluginError, match=rf"converting volume\(d\) from inline to csi: .*{text}"):
         hint_of(NodeVolumeLimits({}, World().handle), ATTACHMENT, pod, attachment("v9"), None)

@@ -1,4 +1,4 @@
-"""From raw scores to 0–100."""
+"""Normalize raw scores to 0–100."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scheduler_engine.plugins.normalize_score import default_normalize_score
         pytest.param([1, 2, 3], True, [67, 34, 0], id="reversed the highest becomes 0"),
         pytest.param([0, 0], False, [0, 0], id="all 0 stays 0"),
         pytest.param([0, 0], True, [100, 100], id="reversed all 0 becomes 100"),
-        pytest.param([], False, [], id="no nodes are no problem"),
+        pytest.param([], False, [], id="no nodes are no error"),
     ],
 )
 def test_default_normalize_score(raw: list[int], reverse: bool, expected: list[int]) -> None:

@@ -33,7 +33,7 @@ def foo(name: str) -> PodBuilder:
 
 
 def seed_node(name: str, zone: str, pods: int = 0) -> NodeInfo:
-    """A node labelled as in seed 002: ``node`` and, when given, ``zone``; with pods labelled foo: bar."""
+    """Return a node labelled as in seed 002: ``node`` and, if set, ``zone``; with pods labelled foo: bar."""
     node = make_node(name).label("node", name)
     if zone:
         node.label("zone", zone)
@@ -58,20 +58,20 @@ def with_zone_c() -> list[NodeInfo]:
 
 
 def verdicts(plugin: PodTopologySpread, pod: Pod, infos: Sequence[NodeInfo]) -> dict[str, str]:
-    """Node → reason, "" for those that pass."""
+    """Return node → reason, "" for nodes that pass."""
     state = CycleState()
     _, status = plugin.pre_filter(state, pod, infos)
     if status is not None:
         assert status.is_skip
         return dict.fromkeys((info.name for info in infos), "")
-    found = {info.name: plugin.filter(state, pod, info) for info in infos}
-    return {name: "" if verdict is None else verdict.message for name, verdict in found.items()}
+    statuses = {info.name: plugin.filter(state, pod, info) for info in infos}
+    return {name: "" if verdict is None else verdict.message for name, verdict in statuses.items()}
 
 
 def feasible(pod: PodBuilder, infos: Sequence[NodeInfo]) -> list[str]:
     world = World(*infos)
-    found = verdicts(PodTopologySpread({}, world.handle), pod_of(pod), infos)
-    return [name for name, reason in found.items() if not reason]
+    reasons = verdicts(PodTopologySpread({}, world.handle), pod_of(pod), infos)
+    return [name for name, reason in reasons.items() if not reason]
 
 
 ZONE_SPREAD = foo("mypod").spread("zone", FOO)
@@ -93,13 +93,13 @@ SEED_EXAMPLES: dict[str, tuple[PodBuilder, list[NodeInfo], list[str]]] = {
         seed_cluster(),
         ["node4"],
     ),
-    "ScheduleAnyway rules no node out": (
+    "ScheduleAnyway excludes no node": (
         foo("mypod").spread("zone", FOO, when="ScheduleAnyway"),
         seed_cluster(),
         ["node1", "node2", "node3", "node4"],
     ),
     "Two constraints must both hold": (BOTH, seed_cluster(), ["node4"]),
-    "Two constraints that contradict each other leave nothing": (BOTH, conflict_cluster(), []),
+    "Two contradictory constraints leave no node": (BOTH, conflict_cluster(), []),
     "A greater maxSkew over zones ends the contradiction": (
         foo("mypod").spread("zone", FOO, max_skew=2).spread("node", FOO),
         conflict_cluster(),
@@ -110,7 +110,7 @@ SEED_EXAMPLES: dict[str, tuple[PodBuilder, list[NodeInfo], list[str]]] = {
         conflict_cluster(),
         ["node2"],
     ),
-    "An empty third zone would be the only place": (ZONE_SPREAD, with_zone_c(), ["node5"]),
+    "An empty third zone is the only one left": (ZONE_SPREAD, with_zone_c(), ["node5"]),
     "A zone that node affinity excludes does not count as empty": (
         foo("mypod").spread("zone", FOO).node_affinity("zone", ["zoneC"], "NotIn"),
         with_zone_c(),
@@ -158,7 +158,7 @@ RULES: dict[str, tuple[PodBuilder, list[NodeInfo], list[str]]] = {
         [zoned("a", "A", foo("x")), zoned("b", "B", foo("y"))],
         [],
     ),
-    "Enough domains for minDomains leave the global minimum as it is": (
+    "Enough domains for minDomains do not change the global minimum": (
         foo("mypod").spread("zone", FOO, minDomains=2),
         [zoned("a", "A", foo("x")), zoned("b", "B", foo("y"))],
         ["a", "b"],
@@ -280,7 +280,7 @@ def owned(api_version: str, kind: str, name: str) -> PodBuilder:
 
 
 DEFAULTS: dict[str, tuple[PodBuilder, list[Builder], list[str]]] = {
-    "A pod that nothing selects gets no default constraint": (WEB, [], ["a", "b"]),
+    "A pod without any selector gets no default constraint": (WEB, [], ["a", "b"]),
     "A Service makes the defaults count its pods": (WEB, [SERVICE], ["b"]),
     "A Service without a selector selects nothing": (
         WEB,
@@ -309,7 +309,7 @@ DEFAULTS: dict[str, tuple[PodBuilder, list[Builder], list[str]]] = {
     ),
     "An owner of another kind gives none": (owned("batch/v1", "Job", "job"), [], ["a", "b"]),
     "An owner that does not exist gives none": (owned("apps/v1", "ReplicaSet", "gone"), [], ["a", "b"]),
-    "A pod with a constraint of its own gets no default": (
+    "A pod with its own constraint gets no default": (
         make_pod("p").label("app", "web").spread("zone", {"app": "other"}, when="ScheduleAnyway"),
         [SERVICE],
         ["a", "b"],
@@ -322,8 +322,8 @@ def test_default_constraints(pod: PodBuilder, objects: list[Builder], expected: 
     infos = [zoned("a", "A", make_pod("x").label("app", "web")), zoned("b", "B")]
     world = World(*infos)
     world.add(*(KubeObject(item.obj()) for item in objects))
-    found = verdicts(PodTopologySpread(LIST_ARGS, world.handle), pod_of(pod), infos)
-    assert [name for name, reason in found.items() if not reason] == expected
+    reasons = verdicts(PodTopologySpread(LIST_ARGS, world.handle), pod_of(pod), infos)
+    assert [name for name, reason in reasons.items() if not reason] == expected
 
 
 # --- scores ---
@@ -332,7 +332,7 @@ def test_default_constraints(pod: PodBuilder, objects: list[Builder], expected: 
 def scores_of(
     pod: PodBuilder, infos: Sequence[NodeInfo], args: dict[str, Any] | None = None, *objects: Builder
 ) -> tuple[dict[str, int], dict[str, int]] | None:
-    """(raw, normalized) when all nodes are feasible; None when PreScore skips."""
+    """Return (raw, normalized) if all nodes are feasible; None if PreScore skips."""
     world = World(*infos)
     world.add(*(object_of(item) for item in objects))
     plugin, state = PodTopologySpread(args or {}, world.handle), CycleState()
@@ -347,9 +347,9 @@ def scores_of(
 
 
 def test_a_soft_constraint_prefers_the_emptier_zone() -> None:
-    found = scores_of(foo("mypod").spread("zone", FOO, when="ScheduleAnyway"), seed_cluster())
-    assert found is not None
-    raw, normalized = found
+    scores = scores_of(foo("mypod").spread("zone", FOO, when="ScheduleAnyway"), seed_cluster())
+    assert scores is not None
+    raw, normalized = scores
     assert raw == {"node1": round(2 * log(4)), "node2": 3, "node3": round(log(4)), "node4": 1}
     assert normalized == {"node1": 33, "node2": 33, "node3": 100, "node4": 100}
 
@@ -357,33 +357,33 @@ def test_a_soft_constraint_prefers_the_emptier_zone() -> None:
 def test_hosts_are_weighed_by_the_number_of_feasible_nodes_that_take_part() -> None:
     infos = [zoned("a", "A", foo("x"), foo("y")), zoned("b", "B", foo("z")), node_info(make_node("c"))]
     pod = foo("mypod").spread(HOSTNAME, FOO, 3, "ScheduleAnyway").spread("zone", FOO, 1, "ScheduleAnyway")
-    found = scores_of(pod, infos)
-    assert found is not None
-    raw, normalized = found
+    scores = scores_of(pod, infos)
+    assert scores is not None
+    raw, normalized = scores
     weight = log(2 + 2)
     assert raw == {"a": round(2 * weight + 2 + 2 * weight), "b": round(weight + 2 + weight), "c": 0}
     assert normalized == {"a": 100 * 5 // 8, "b": 100, "c": 0}
 
 
 def test_with_nothing_to_count_every_node_is_best() -> None:
-    found = scores_of(foo("mypod").spread("zone", FOO, when="ScheduleAnyway"), two_zones())
-    assert found == ({"a": 0, "b": 0}, {"a": 100, "b": 100})
+    scores = scores_of(foo("mypod").spread("zone", FOO, when="ScheduleAnyway"), two_zones())
+    assert scores == ({"a": 0, "b": 0}, {"a": 100, "b": 100})
 
 
 def test_the_built_in_defaults_do_without_zone_labels() -> None:
     infos = [node_info(make_node("a"), make_pod("x").label("app", "web")), node_info(make_node("b"))]
-    found = scores_of(WEB, infos, None, SERVICE)
-    assert found is not None
-    raw, normalized = found
+    scores = scores_of(WEB, infos, None, SERVICE)
+    assert scores is not None
+    raw, normalized = scores
     assert raw == {"a": round(log(4)) + 2, "b": 2}
     assert normalized == {"a": 66, "b": 100}
 
 
 def test_the_built_in_defaults_count_hosts_and_zones() -> None:
     busy = node_info(make_node("a").label(ZONE, "z"), make_pod("x").label("app", "web"))
-    found = scores_of(WEB, [busy, node_info(make_node("b").label(ZONE, "y"))], None, SERVICE)
-    assert found is not None
-    assert found[0] == {"a": round(log(4) + 2 + log(4) + 4), "b": 6}
+    scores = scores_of(WEB, [busy, node_info(make_node("b").label(ZONE, "y"))], None, SERVICE)
+    assert scores is not None
+    assert scores[0] == {"a": round(log(4) + 2 + log(4) + 4), "b": 6}
 
 
 SKIPS: dict[str, tuple[PodBuilder, dict[str, Any]]] = {

@@ -18,8 +18,8 @@ def queued(priority: int, timestamp_us: int) -> QueuedPodInfo:
 @pytest.mark.parametrize(
     ("left", "right", "first"),
     [
-        pytest.param(queued(10, 5), queued(0, 1), True, id="a higher priority goes first however late it came"),
-        pytest.param(queued(-1, 1), queued(0, 5), False, id="a lower priority waits however early it came"),
+        pytest.param(queued(10, 5), queued(0, 1), True, id="a higher priority goes first, even if newer"),
+        pytest.param(queued(-1, 1), queued(0, 5), False, id="a lower priority waits, even if older"),
         pytest.param(queued(7, 1), queued(7, 2), True, id="of equal priority the earlier pod goes first"),
         pytest.param(queued(7, 2), queued(7, 2), False, id="of two equal pods neither goes first"),
     ],

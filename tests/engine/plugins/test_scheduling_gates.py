@@ -12,7 +12,7 @@ PLUGIN = SchedulingGates({}, World().handle)
 GATED = pod_of(make_pod("p").gate("example.com/foo").gate("example.com/bar"))
 
 
-def test_a_gated_pod_is_told_all_its_gates() -> None:
+def test_a_gated_pods_message_names_all_its_gates() -> None:
     assert PLUGIN.pre_enqueue(GATED) == unresolvable("waiting for scheduling gates: [example.com/foo example.com/bar]")
 
 

@@ -1,4 +1,4 @@
-"""TaintToleration: taints that keep pods off and taints that cost score."""
+"""TaintToleration: taints that exclude pods and taints that lower the score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def tainted(effect: str = "NoSchedule") -> NodeBuilder:
     ("pod", "node", "taint"),
     [
         pytest.param(make_pod("p"), make_node("n"), "", id="a node without taints takes every pod"),
-        pytest.param(make_pod("p"), tainted(), "{dedicated: gpu}", id="NoSchedule keeps a pod off"),
+        pytest.param(make_pod("p"), tainted(), "{dedicated: gpu}", id="NoSchedule excludes a pod"),
         pytest.param(make_pod("p"), tainted("NoExecute"), "{dedicated: gpu}", id="so does NoExecute"),
         pytest.param(make_pod("p"), tainted("PreferNoSchedule"), "", id="PreferNoSchedule does not"),
         pytest.param(
@@ -53,7 +53,7 @@ def test_filter(pod: PodBuilder, node: NodeBuilder, taint: str) -> None:
 
 
 def scores(pod: PodBuilder, *nodes: NodeBuilder) -> tuple[list[int], list[int]]:
-    """(raw, normalized) per node."""
+    """Return (raw, normalized) per node."""
     state, wanted = CycleState(), pod_of(pod)
     infos = [node_info(node) for node in nodes]
     assert PLUGIN.pre_score(state, wanted, infos) is None
@@ -98,7 +98,7 @@ FREE, TAINTED = node_of(make_node("n")), node_of(tainted())
     [
         pytest.param(None, FREE, Hint.QUEUE, id="a new node without taints helps"),
         pytest.param(None, TAINTED, Hint.SKIP, id="a new node with an untolerated taint does not help"),
-        pytest.param(TAINTED, FREE, Hint.QUEUE, id="a taint taken away helps"),
+        pytest.param(TAINTED, FREE, Hint.QUEUE, id="a removed taint helps"),
         pytest.param(FREE, FREE, Hint.SKIP, id="a node that had no untolerated taint before does not help"),
     ],
 )

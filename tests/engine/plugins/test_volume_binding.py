@@ -1,4 +1,4 @@
-"""VolumeBinding: which node a pod's claims allow, what is reserved there, and how binding goes on."""
+"""VolumeBinding: the nodes a pod's claims allow, reservations there, and the binding."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def nodes() -> list[NodeInfo]:
 
 
 class Cycle:
-    """One pod's cycle against a world whose API carries out patches."""
+    """One pod's cycle in a world whose API executes patches."""
 
     def __init__(self, pod: PodBuilder, *objects: KubeObject, timeout: int = 600) -> None:
         infos = nodes()
@@ -63,14 +63,14 @@ class Cycle:
         return self.plugin.pre_filter(self.state, self.pod, self.infos)[1]
 
     def filter(self) -> dict[str, tuple[str, ...]]:
-        """Node → reasons."""
+        """Return node → reasons."""
         assert self.pre_filter() is None
-        found = {info.name: self.plugin.filter(self.state, self.pod, info) for info in self.infos}
-        assert all(status is None or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE for status in found.values())
-        return {name: () if status is None else status.reasons for name, status in found.items()}
+        statuses = {info.name: self.plugin.filter(self.state, self.pod, info) for info in self.infos}
+        assert all(status is None or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE for status in statuses.values())
+        return {name: () if status is None else status.reasons for name, status in statuses.items()}
 
     def chosen(self, node: str) -> tuple[list[tuple[str, str]], list[str]]:
-        """([(claim, volume)], [claims to be provisioned]) for a node that passed."""
+        """Return ([(claim, volume)], [claims to provision]) for a node that passed."""
         held = self.state.read("VolumeBinding").pod_volumes[node]
         return [(item.claim.name, item.volume.name) for item in held.static_bindings], [
             item.name for item in held.provisions
@@ -84,7 +84,7 @@ class Cycle:
         return self.plugin.pre_bind(self.state, self.pod, node)
 
     def apply_patches(self) -> None:
-        """Do what the plugin asked the API for, with a new resourceVersion."""
+        """Apply the patches that the plugin sent to the API, each with a new resourceVersion."""
         for _, kind, key, changes in self.world.calls:
             stored = self.world.objects[kind, key]
             version = str(int(stored.resource_version or 0) + 1)
@@ -245,12 +245,12 @@ UNSUITABLE: dict[str, KubeObject] = {
 
 
 BROKEN: dict[str, tuple[str, dict[str, Any], str]] = {
-    "An EBS volume whose name is none": (
+    "An EBS volume with an invalid name": (
         "kubernetes.io/aws-ebs",
         {"awsElasticBlockStore": {"volumeID": "aws://za/disk-1"}},
         r".*\(aws://za/disk-1\)",
     ),
-    "An Azure disk of a kind that was not taken over": (
+    "An Azure disk of a kind that was not migrated": (
         "kubernetes.io/azure-disk",
         {"azureDisk": {"diskURI": "u", "kind": "Dedicated"}},
         r"kind\(Dedicated\) is not supported in csi migration",
@@ -295,7 +295,7 @@ def test_two_claims_take_two_volumes_and_the_smaller_chooses_first() -> None:
     assert cycle.chosen("a") == ([("d", "v5"), ("c", "v6")], [])
 
 
-def test_what_cannot_be_matched_is_provisioned() -> None:
+def test_an_unmatched_claim_is_provisioned() -> None:
     cycle = Cycle(TWO, WAIT, claim("c"), claim("d", gib=9), volume("v", zone="a"))
     assert cycle.filter() == {"a": (), "b": ()}
     assert cycle.chosen("a") == ([("c", "v")], ["d"])
@@ -359,12 +359,12 @@ STATIC_OBJECTS = (LOCAL, claim("c", storage_class="local"), volume("v", storage_
 
 
 def second_pod(cycle: Cycle) -> dict[str, tuple[str, ...]]:
-    """What Filter says of another pod whose claim wants the same volume."""
+    """Return Filter's result for another pod whose claim wants the same volume."""
     cycle.world.add(claim("d", storage_class="local"))
     state, pod = CycleState(), pod_of(make_pod("q").claim("d"))
     cycle.plugin.pre_filter(state, pod, cycle.infos)
-    found = {info.name: cycle.plugin.filter(state, pod, info) for info in cycle.infos}
-    return {name: () if status is None else status.reasons for name, status in found.items()}
+    statuses = {info.name: cycle.plugin.filter(state, pod, info) for info in cycle.infos}
+    return {name: () if status is None else status.reasons for name, status in statuses.items()}
 
 
 def test_a_reserved_volume_is_taken_for_later_pods_until_unreserved() -> None:
@@ -382,7 +382,7 @@ def test_a_reserved_provisioning_ties_the_claim_to_the_node() -> None:
     assert cycle.world.calls == []
 
 
-def test_what_is_assumed_ends_when_the_api_server_has_something_newer() -> None:
+def test_an_assumption_ends_when_the_api_server_has_a_newer_version() -> None:
     cycle = Cycle(POD, *STATIC_OBJECTS)
     cycle.reserve()
     newer = volume("v", storage_class="local", labels={"k": "v"}, metadata={"resourceVersion": "7"})
@@ -390,7 +390,7 @@ def test_what_is_assumed_ends_when_the_api_server_has_something_newer() -> None:
     assert second_pod(cycle)["a"] == ()
 
 
-def test_reserve_fails_when_the_volume_changed_meanwhile_and_assumes_nothing() -> None:
+def test_reserve_fails_when_the_volume_has_changed_and_assumes_nothing() -> None:
     cycle = Cycle(TWO, *STATIC_OBJECTS, claim("d", storage_class="local"), volume("w", storage_class="local"))
     cycle.filter()
     cycle.world.add(volume("w", storage_class="local", metadata={"resourceVersion": "7"}))
@@ -533,7 +533,7 @@ def test_binding_fails_for_good(objects: tuple[KubeObject, ...], change: Any, me
     assert str(raised.value) == f"binding volumes: {message}"
 
 
-def test_a_refused_write_forgets_what_was_assumed() -> None:
+def test_a_refused_write_drops_the_assumption() -> None:
     cycle = Cycle(POD, *STATIC_OBJECTS)
     cycle.reserve()
     cycle.world.refusal = conflict("persistentvolumes", "v", "no")
@@ -613,12 +613,12 @@ def test_hints(pod: PodBuilder, resource: str, old: KubeObject | None, new: Kube
 
 def test_an_ephemeral_claim_made_for_the_pod_is_provisioned() -> None:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}
-    made = object_of(
+    stored = object_of(
         Builder("v1", "PersistentVolumeClaim", "p-s", "default")
         .metadata(ownerReferences=[owner])
         .spec(storageClassName="wait", resources={"requests": {"storage": "1Gi"}})
     )
-    cycle = Cycle(make_pod("p").spec(volumes=[{"name": "s", "ephemeral": {}}]), WAIT, made)
+    cycle = Cycle(make_pod("p").spec(volumes=[{"name": "s", "ephemeral": {}}]), WAIT, stored)
     assert cycle.filter() == {"a": (), "b": ()}
 
 
@@ -683,7 +683,7 @@ def test_facts_say_why_a_volume_does_not_suit(wanting: KubeObject, objects: list
     )
 
 
-def test_a_volume_that_is_set_aside_is_told_as_such() -> None:
+def test_an_excluded_volume_is_reported_as_excluded() -> None:
     cycle = Cycle(POD, claim("c", storage_class="local"), LOCAL, volume("v", storage_class="local", **OF_C))
     assert cycle.filter()["a"] == ()
     facts = cycle.plugin.explain_filter(cycle.state, cycle.pod, cycle.infos[0])
@@ -719,7 +719,7 @@ def test_facts_of_a_bound_volume_are_of_the_csinode_that_filter_saw() -> None:
     )
 
 
-def test_facts_of_a_bound_volume_tell_the_terms_of_its_affinity_one_by_one() -> None:
+def test_facts_of_a_bound_volume_list_the_terms_of_its_affinity() -> None:
     terms = [{"matchExpressions": [{"key": "rack", "operator": "In", "values": [rack]}]} for rack in ("x", "y")]
     affinity = {"required": {"nodeSelectorTerms": terms}}
     cycle = Cycle(POD, claim("c", bound_to="v"), volume("v", nodeAffinity=affinity))

@@ -73,7 +73,7 @@ DISKS: dict[str, tuple[PodBuilder, PodBuilder, bool]] = {
 
 
 def verdict(pod: PodBuilder, info: NodeInfo, *claims: KubeObject) -> Status | None:
-    """PreFilter's status when it fails, else Filter's on the node; Skip passes."""
+    """Return PreFilter's status if it fails, else Filter's on the node; Skip passes."""
     world = World(info)
     world.add(*claims)
     plugin, state = VolumeRestrictions({}, world.handle), CycleState()
@@ -85,8 +85,8 @@ def verdict(pod: PodBuilder, info: NodeInfo, *claims: KubeObject) -> Status | No
 
 @pytest.mark.parametrize(("pod", "running", "conflict"), DISKS.values(), ids=DISKS)
 def test_disks(pod: PodBuilder, running: PodBuilder, conflict: bool) -> None:
-    found = verdict(pod, node_info(make_node("n"), running))
-    assert found == (Status(Code.UNSCHEDULABLE, (DISK,)) if conflict else None)
+    status = verdict(pod, node_info(make_node("n"), running))
+    assert status == (Status(Code.UNSCHEDULABLE, (DISK,)) if conflict else None)
 
 
 def user(name: str, namespace: str = "default") -> PodBuilder:
@@ -153,7 +153,7 @@ POD_HINTS: dict[str, tuple[PodBuilder, PodBuilder, Hint]] = {
     "A pod with another disk goes": (gce("new"), gce("old", "e"), Hint.SKIP),
     "A pod with the same claim goes": (user("new"), user("old"), Hint.QUEUE),
     "A pod of another namespace goes": (user("new"), user("old", "team-a"), Hint.SKIP),
-    "A pod without volumes goes": (user("new"), make_pod("old"), Hint.SKIP),
+    "A pod without volumes is deleted": (user("new"), make_pod("old"), Hint.SKIP),
 }
 
 

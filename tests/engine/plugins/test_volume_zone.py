@@ -59,9 +59,9 @@ def wrong(text: str) -> Status:
 
 SKIP = Status(Code.SKIP)
 PREFILTER: dict[str, tuple[list[KubeObject], Status]] = {
-    "A volume without zone labels leaves nothing to check": ([claim("c", bound_to="v"), volume("v")], SKIP),
+    "A volume without zone labels needs no check": ([claim("c", bound_to="v"), volume("v")], SKIP),
     "A label with an empty part does not count": ([claim("c", bound_to="v"), volume("v", labels={ZONE: "a__"})], SKIP),
-    "A claim that waits for its first consumer leaves nothing to check": ([claim("c"), storage_class("wait")], SKIP),
+    "A claim that waits for its first consumer needs no check": ([claim("c"), storage_class("wait")], SKIP),
     "A missing claim": ([], wrong('persistentvolumeclaim "c" not found')),
     "A missing volume": ([claim("c", bound_to="v")], wrong('persistentvolume "v" not found')),
     "A missing class": ([claim("c")], wrong('storageclass.storage.k8s.io "wait" not found')),

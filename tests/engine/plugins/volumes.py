@@ -25,7 +25,7 @@ def claim(
     phase: str = "",
     **spec: Any,
 ) -> KubeObject:
-    """A PersistentVolumeClaim with uid ``uid-<name>``; with ``bound_to`` it is bound to that volume."""
+    """Return a PersistentVolumeClaim with uid ``uid-<name>``. ``bound_to`` binds it to that volume."""
     builder = Builder("v1", "PersistentVolumeClaim", name, namespace).metadata(uid=f"uid-{name}", **(metadata or {}))
     for key, value in {**(BOUND if bound_to else {}), **(annotations or {})}.items():
         builder.annotation(key, value)
@@ -49,7 +49,7 @@ def volume(
     metadata: dict[str, Any] | None = None,
     **spec: Any,
 ) -> KubeObject:
-    """A PersistentVolume of the CSI driver; with ``zone`` it can be reached from nodes with that label only."""
+    """Return a PersistentVolume of the CSI driver. ``zone`` restricts it to nodes with that label."""
     builder = Builder("v1", "PersistentVolume", name).labels(labels or {}).metadata(**(metadata or {}))
     expression = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}
     affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
@@ -71,7 +71,7 @@ def storage_class(
 
 
 def csi_node(name: str, limits: dict[str, int | None], migrated: str = "") -> KubeObject:
-    """``limits``: driver → most volumes, None = no limit."""
+    """Return a CSINode. ``limits``: driver → most volumes, None = no limit."""
     drivers = [
         {"name": driver, "nodeID": name, **({} if count is None else {"allocatable": {"count": count}})}
         for driver, count in limits.items()
@@ -85,7 +85,7 @@ def csi_driver(storage_capacity: bool, name: str = DRIVER) -> KubeObject:
 
 
 def capacity(name: str, zone: str, gib: int, storage_class: str = "wait", **fields: Any) -> KubeObject:
-    """A CSIStorageCapacity: so much is free for nodes of ``zone``."""
+    """Return a CSIStorageCapacity: ``gib`` are free for nodes of ``zone``."""
     manifest = Builder("storage.k8s.io/v1", "CSIStorageCapacity", name, "default").obj()
     topology = {"matchLabels": {"topology.kubernetes.io/zone": zone}}
     return object_of(

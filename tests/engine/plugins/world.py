@@ -1,4 +1,4 @@
-"""A small cluster in the hands of one plugin: node infos, objects and an API that remembers what it was asked."""
+"""A small cluster for one plugin: node infos, objects, and an API that records its calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scheduler_engine.trace.events import Event, Recorder
 
 
 def pod_of(builder: PodBuilder) -> Pod:
-    """The pod as the API server would store it, with a uid and a priority."""
+    """Return the pod as the API server would store it, with a uid and a priority."""
     manifest = set_defaults(builder.obj())
     metadata = manifest["metadata"]
     defaults = {"metadata": {"uid": f"uid-{metadata['name']}"}, "spec": {"priority": 0}}
@@ -40,7 +40,7 @@ def node_info(node: NodeBuilder, *pods: PodBuilder) -> NodeInfo:
 
 
 class World:
-    """Snapshot, objects, API and nominator in one: whatever a plugin reaches through its handle."""
+    """Snapshot, objects, API and nominator in one: all a plugin reaches through its handle."""
 
     def __init__(self, *infos: NodeInfo) -> None:
         self.infos = {info.name: info for info in infos}
@@ -131,20 +131,20 @@ class _Nominator:
 
 
 def events_of(plugin: Any) -> dict[str, bool]:
-    """What a plugin registered for: ``resource/action, action`` → whether a hint decides."""
+    """Return a plugin's registrations: ``resource/action, action`` → True if a hint decides."""
     registrations = plugin.events_to_register()
     return {f"{item.event.resource}/{_actions(item.event.action)}": item.hint is not None for item in registrations}
 
 
 def _actions(action: ActionType) -> str:
-    """The bits by name; all the updates together are UPDATE."""
+    """Return the names of the bits; all the updates together are UPDATE."""
     updates = action & ActionType.UPDATE == ActionType.UPDATE
     bits = action & ~ActionType.UPDATE if updates else action
     return ", ".join(sorted([*(str(bit.name) for bit in bits), *(["UPDATE"] if updates else [])]))
 
 
 def hint_of(plugin: Any, resource: str, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Hint:
-    """The verdict of the plugin's hint for events of ``resource``."""
+    """Return the verdict of the plugin's hint for events of ``resource``."""
     registrations = plugin.events_to_register()
     hint = next(item.hint for item in registrations if item.event.resource == resource and item.hint is not None)
     verdict: Hint = hint(pod, old, new)[0]

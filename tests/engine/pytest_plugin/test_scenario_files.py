@@ -1,4 +1,4 @@
-"""Scenario files as tests: what is collected, what a failure says, what is rewritten, what is kept."""
+"""Scenario files as tests: what is collected, reported on failure, rewritten and saved."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ profiles:
 
 @pytest.fixture
 def own(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A repository of somebody else's, with this plugin alone."""
+    """Return a user's repository, with this plugin alone."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     monkeypatch.setenv("PYTEST_PLUGINS", "scheduler_engine.pytest_plugin")
@@ -64,12 +64,12 @@ def test_files_of_the_name_are_tests_and_others_are_not(own: pytest.Pytester) ->
     write(own, "web.scenario.yaml", SPREAD)
     write(own, "deep/er/10-web.scenario.yaml", SPREAD)
     write(own, "deployment.yaml", "kind: Deployment\n")
-    found = own.runpytest("--collect-only", "-q")
-    found.stdout.fnmatch_lines(["deep/er/10-web.scenario.yaml::web", "web.scenario.yaml::web", "2 tests collected*"])
+    result = own.runpytest("--collect-only", "-q")
+    result.stdout.fnmatch_lines(["deep/er/10-web.scenario.yaml::web", "web.scenario.yaml::web", "2 tests collected*"])
     own.runpytest().assert_outcomes(passed=2)
 
 
-def test_which_files_are_scenarios_is_a_setting(own: pytest.Pytester) -> None:
+def test_the_pattern_of_scenario_files_is_a_setting(own: pytest.Pytester) -> None:
     write(own, "cases/web.yaml", SPREAD)
     write(own, "web.scenario.yaml", WRONG)
     own.makeini("[pytest]\nscenario_files = cases/*.yaml\n")
@@ -78,9 +78,9 @@ def test_which_files_are_scenarios_is_a_setting(own: pytest.Pytester) -> None:
 
 def test_a_failure_says_where_what_and_how_it_was_decided(own: pytest.Pytester) -> None:
     write(own, "web.scenario.yaml", WRONG)
-    found = own.runpytest()
-    found.assert_outcomes(failed=1)
-    found.stdout.fnmatch_lines(
+    result = own.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
         [
             "A web server goes where there is room: 2 expectations do not hold",
             "",
@@ -104,12 +104,12 @@ def test_a_failure_says_where_what_and_how_it_was_decided(own: pytest.Pytester) 
         ],
         consecutive=False,
     )
-    assert max(len(line) for line in found.outlines) <= 120
-    assert "Traceback" not in found.stdout.str()
+    assert max(len(line) for line in result.outlines) <= 120
+    assert "Traceback" not in result.stdout.str()
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("title: x\nthen:\n- rnu: {}\n", "web.scenario.yaml:3:3: then[[]0]*rnu*run*"),
         ("title: [\n", "web.scenario.yaml:2:1: *"),
@@ -117,26 +117,26 @@ def test_a_failure_says_where_what_and_how_it_was_decided(own: pytest.Pytester) 
         ("kind: Pod\n", "web.scenario.yaml:1:1: kind: this is a Pod*"),
     ],
 )
-def test_a_file_that_is_no_scenario_is_an_error_at_its_line(own: pytest.Pytester, text: str, told: str) -> None:
+def test_an_invalid_scenario_is_an_error_at_its_line(own: pytest.Pytester, text: str, message: str) -> None:
     write(own, "web.scenario.yaml", text)
-    found = own.runpytest()
-    found.assert_outcomes(errors=1)
-    found.stdout.fnmatch_lines([told])
-    assert "Traceback" not in found.stdout.str()
+    result = own.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([message])
+    assert "Traceback" not in result.stdout.str()
 
 
 def test_a_step_that_is_refused_is_a_failure_at_its_line(own: pytest.Pytester) -> None:
     write(own, "web.scenario.yaml", SPREAD.replace("- run: {}\n", "- cordon: {node: node-x}\n- run: {}\n"))
-    found = own.runpytest()
-    found.assert_outcomes(failed=1)
-    found.stdout.fnmatch_lines(['web.scenario.yaml:17:3: then[[]0]: *"node-x" not found'])
+    result = own.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(['web.scenario.yaml:17:3: then[[]0]: *"node-x" not found'])
 
 
-def test_what_is_expected_can_be_rewritten_and_the_rest_of_the_file_stays(own: pytest.Pytester) -> None:
+def test_expectations_can_be_rewritten_and_the_rest_of_the_file_stays(own: pytest.Pytester) -> None:
     path = write(own, "web.scenario.yaml", WRONG)
-    found = own.runpytest("--update-scenarios")
-    found.assert_outcomes(passed=1)
-    found.stdout.fnmatch_lines(
+    result = own.runpytest("--update-scenarios")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
         ["*scenarios that were rewritten*", "web.scenario.yaml:20:5: then[[]0].expect[[]0]: *is on node-a"]
     )
     right = SPREAD.replace(
@@ -159,7 +159,7 @@ def test_other_letters_and_line_ends_stay_where_they_are(own: pytest.Pytester) -
     ]
 
 
-def test_what_an_anchor_shares_is_not_rewritten_for_all(own: pytest.Pytester) -> None:
+def test_a_shared_anchor_is_not_rewritten_for_all(own: pytest.Pytester) -> None:
     text = WRONG.replace(
         "  - pod: default/web  # in words: the web server\n    node: node-b\n",
         "  - &wish {pod: default/web, node: node-b}\n",
@@ -186,7 +186,7 @@ def test_what_an_anchor_shares_is_not_rewritten_for_all(own: pytest.Pytester) ->
         ("{clock: 7}", {"clock": 0}),
     ],
 )  # fmt: skip
-def test_what_is_rewritten_tells_the_same_facts(own: pytest.Pytester, wrong: str, right: object) -> None:
+def test_a_rewritten_expectation_states_the_same_facts(own: pytest.Pytester, wrong: str, right: object) -> None:
     path = write(own, "web.scenario.yaml", SPREAD.partition("expect:\n- {winner")[0] + f"expect:\n- {wrong}\n")
     own.runpytest("--update-scenarios").assert_outcomes(passed=1)
     assert load_scenario(path).expect == (right,)
@@ -195,7 +195,7 @@ def test_what_is_rewritten_tells_the_same_facts(own: pytest.Pytester, wrong: str
 @pytest.mark.parametrize(
     "wrong", ["{count: {selector: {a: b}, per: zone, equals: {z: 3}}}", "{pod: default/web, message: x}"]
 )
-def test_what_only_a_person_can_mend_still_fails(own: pytest.Pytester, wrong: str) -> None:
+def test_an_expectation_that_only_a_person_can_fix_still_fails(own: pytest.Pytester, wrong: str) -> None:
     path = write(own, "web.scenario.yaml", f"{SPREAD}- {wrong}\n")
     before = path.read_text()
     own.runpytest("--update-scenarios").assert_outcomes(failed=1)
@@ -214,13 +214,13 @@ def test_each_scenario_runs_under_each_configuration(own: pytest.Pytester) -> No
     for name in ("plain", "bare"):
         text = NO_SCORES if name == "bare" else NO_SCORES.partition("profiles")[0]
         write(own, f"{name}.yaml", text)
-    found = own.runpytest("-v", "--scheduler-config", "plain.yaml", "--scheduler-config", "bare.yaml")
-    found.assert_outcomes(passed=1, failed=1)
-    found.stdout.fnmatch_lines(["*::web[[]plain] PASSED*", "*::web[[]bare] FAILED*"])
+    result = own.runpytest("-v", "--scheduler-config", "plain.yaml", "--scheduler-config", "bare.yaml")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*::web[[]plain] PASSED*", "*::web[[]bare] FAILED*"])
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("options", "message"),
     [
         (("--scheduler-config", "none.yaml"), "ERROR: none.yaml: No such file or directory"),
         (("--scheduler-config", "bad.yaml"), "ERROR: bad.yaml:3:1: *profilse*"),
@@ -228,17 +228,17 @@ def test_each_scenario_runs_under_each_configuration(own: pytest.Pytester) -> No
         (("--scheduler-config", "a.yaml", "--update-scenarios"), "ERROR: *leave out --scheduler-config"),
     ],
 )
-def test_options_that_cannot_be_meant_are_refused(own: pytest.Pytester, given: tuple[str, ...], told: str) -> None:
+def test_contradictory_options_are_refused(own: pytest.Pytester, options: tuple[str, ...], message: str) -> None:
     write(own, "web.scenario.yaml", SPREAD)
     for name in ("a.yaml", "deep/a.yaml"):
         write(own, name, NO_SCORES)
     write(own, "bad.yaml", NO_SCORES.replace("profiles", "profilse"))
-    found = own.runpytest(*given)
-    assert found.ret == pytest.ExitCode.USAGE_ERROR
-    found.stderr.fnmatch_lines([told])
+    result = own.runpytest(*options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
 
 
-def test_a_failure_that_names_a_node_tells_by_what_it_was_refused(own: pytest.Pytester) -> None:
+def test_a_failure_that_names_a_node_says_what_refused_it(own: pytest.Pytester) -> None:
     text = SPREAD.replace('requests: {cpu: "1"}', 'requests: {cpu: "6"}').replace(
         "    node: node-a\n", "    node: node-b\n"
     )

@@ -1,4 +1,4 @@
-"""What is exported comes back: a snapshot that is imported again holds what the first one held of the allow-list."""
+"""An export can be imported again: a re-imported snapshot has the same allow-listed content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scheduler_engine.simulation import Simulation
 from tests.installed import SCENARIOS
 
 OVER = ("Succeeded", "Failed")
-"""Phases of pods that a cluster holds for people to read of; they are left out."""
+"""Phases of pods that a cluster keeps only for reading; an import omits them."""
 MADE_ANEW = {
     "preemptionPolicy": "of classes that the export made up for pods with a bare number, which get the default",
     "message": "of conditions: another scheduler's words, which no sandbox gets",
@@ -27,14 +27,14 @@ MADE_ANEW = {
 
 
 def imported(snapshot: dict[str, Any]) -> Simulation:
-    found = prepare(gather(json.dumps(snapshot).encode(), "snapshot.json"))
-    simulation = Simulation(configuration=found.configuration)
-    play(simulation, found.commands())
+    result = prepare(gather(json.dumps(snapshot).encode(), "snapshot.json"))
+    simulation = Simulation(configuration=result.configuration)
+    play(simulation, result.commands())
     return simulation
 
 
-def told(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """List → key → object, without what no import takes over, and what is made anew."""
+def content_of(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """Return list → key → object, without what an import drops or replaces."""
     stand_ins = StandIns()
     return {
         name: {
@@ -56,7 +56,7 @@ def named(item: dict[str, Any], kind: str) -> dict[str, Any]:
 def _kept(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {key: _kept(item) for key, item in value.items() if key not in MADE_ANEW}
-        # The import says so of pods that were not ready.
+        # The import reports pods that were not ready.
         kept.get("annotations", {}).pop("sandbox/ready", None)
         return {key: item for key, item in kept.items() if item not in ({}, [])}
     return [_kept(item) for item in value] if isinstance(value, list) else value
@@ -68,7 +68,7 @@ def test_a_snapshot_for_the_simulator_comes_back(slug: str) -> None:
     simulation = scenario.open()
     play(simulation, scenario.then)
     snapshot = simulator_snapshot(simulation)
-    assert told(simulator_snapshot(imported(snapshot))) == told(snapshot)
+    assert content_of(simulator_snapshot(imported(snapshot))) == content_of(snapshot)
 
 
 @pytest.mark.parametrize("slug", SCENARIOS)

@@ -1,4 +1,4 @@
-"""Each kind of expectation holds where it should, and says a useful word where it does not."""
+"""Each kind of expectation passes where it should, and explains its failures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROTECTED = "Cannot evict pod as it would violate the pod's disruption budget."
 
 
 def small() -> Simulation:
-    """Two nodes in two zones, web-1 on n1, web-2 and db-1 on n2, big-1 nowhere, new-1 on n1, which it prefers."""
+    """Two nodes in two zones: web-1 on n1, web-2 and db-1 on n2, big-1 nowhere, new-1 on n1, which it prefers."""
     objects = [
         make_node("n1").zone("a").obj(),
         make_node("n2").zone("b").obj(),
@@ -38,7 +38,7 @@ def small() -> Simulation:
 
 
 def resized() -> Simulation:
-    """web-1 runs on n1, and asks for more than it did."""
+    """web-1 runs on n1 and requests more than it did."""
     simulation = Simulation()
     manifests = [make_node("n1").obj(), make_pod("web-1").cpu("1").obj()]
     containers = [{"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"cpu": "2"}}}]
@@ -57,7 +57,7 @@ def in_flight() -> Simulation:
 
 
 def configured() -> Simulation:
-    """The scheduler has got its default configuration once more."""
+    """The scheduler was configured again, with its defaults."""
     simulation = Simulation()
     play(simulation, [{"kind": "configure", "configuration": None}])
     return simulation
@@ -68,7 +68,7 @@ MADE = {"configured": configured, "small": small, "in flight": in_flight, "resiz
 
 @cache
 def world(name: str) -> Simulation:
-    """One of ``MADE``, or a scenario played to its end; ``NAME:2``: only so many steps of it."""
+    """Return one of ``MADE``, or a scenario played to its end; ``NAME:2`` plays two steps of it."""
     if name in MADE:
         return MADE[name]()
     slug, _, steps = name.partition(":")
@@ -102,7 +102,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"pod": "default/big-1", "pending": False},
         "default/big-1: has no node, expected one",
     ),
-    "a pod that is not there": (
+    "a missing pod": (
         "small",
         {"pod": "default/web-1"},
         {"pod": "default/web-9", "pending": True},
@@ -216,7 +216,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"waits": "default/big-1", "in": "unschedulablePods", "attempts": 2},
         "default/big-1: attempts 1, expected 2",
     ),
-    "who keeps a pod waiting": (
+    "the plugin that keeps a pod waiting": (
         "small",
         {"waits": "default/big-1", "in": "unschedulablePods", "plugins": ["NodeResourcesFit"]},
         {"waits": "default/big-1", "in": "unschedulablePods", "plugins": ["NodeName", "NodeAffinity"]},
@@ -265,13 +265,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"verdict": "default/new-1", "node": "n2", "plugin": "NodeAffinity"},
         "default/new-1 on n2: passes, expected that NodeAffinity refuses it",
     ),
-    "a node that nobody looked at": (
+    "a node that was not visited": (
         "small",
         {"verdict": "default/new-1", "node": "n9", "visited": False},
         {"verdict": "default/new-1", "node": "n9", "passes": True},
         "default/new-1 on n9: attempt 1 did not check it, expected that it passes",
     ),
-    "a node that somebody looked at": (
+    "a node that was visited": (
         "small",
         {"verdict": "default/new-1", "node": "n1", "visited": True},
         {"verdict": "default/new-1", "node": "n1", "visited": False},
@@ -283,7 +283,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"verdict": "default/new-1", "node": "n1", "attempt": 2},
         "default/new-1: there is no attempt 2, only 1",
     ),
-    "a pod that nobody tried": (
+    "a pod without an attempt": (
         "small",
         {"failed": "default/big-1"},
         {"failed": "default/web-1"},
@@ -302,7 +302,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"score": "default/new-1", "node": "n1", "plugin": "NodeAffinity", "raw": 7},
         "default/new-1 on n1: NodeAffinity raw 50, expected 7",
     ),
-    "the score of a plugin that gave none": (
+    "the score of a plugin without one": (
         "small",
         {"score": "default/new-1", "node": "n2", "plugin": "NodeAffinity", "weighted": 0},
         {"score": "default/new-1", "node": "n2", "plugin": "NodeName", "raw": 0},
@@ -356,7 +356,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"failed": "default/new-1"},
         "default/new-1: attempt 1 did not fail, it is bound on n1",
     ),
-    "an attempt that failed otherwise": (
+    "an attempt that failed in another way": (
         "preemption-every-rung",
         {"failed": "default/vip-1", "attempt": 1, "outcome": "nominated"},
         {"failed": "default/vip-1", "attempt": 1, "outcome": "error"},
@@ -404,7 +404,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"object": "Pod default/web-1", "has": {"spec": {"nodeName": "n2"}}},
         'Pod default/web-1: spec.nodeName is "n1", expected "n2"',
     ),
-    "a field that is not there": (
+    "a missing field": (
         "small",
         {"object": "Node n1", "has": {"spec": {"unschedulable": None}}},
         {"object": "Pod default/web-1", "has": {"spec": None}},
@@ -416,31 +416,31 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"object": "Pod default/web-9", "has": {}},
         "Pod default/web-9: does not exist",
     ),
-    "what a node's pods ask for": (
+    "requests of a node's pods": (
         "small",
         {"requested": "n1", "cpu": "1", "memory": "0"},
         {"requested": "n2", "cpu": "1", "memory": "0"},
         "n2: cpu=0, memory=0 requested, expected cpu=1, memory=0",
     ),
-    "what the pods of no node ask for": (
+    "requests of pods without a node": (
         "small",
         {"requested": "n2", "cpu": "0", "memory": "0"},
         {"requested": "n9", "cpu": "0", "memory": "0"},
         "n9: does not exist",
     ),
-    "what a pod asks for": (
+    "requests of a pod": (
         "small",
         {"asks": "default/new-1", "cpu": "1", "memory": "0"},
         {"asks": "default/new-1", "cpu": "500m", "memory": "0"},
         "default/new-1: cpu=1, memory=0 requested, expected cpu=500m, memory=0",
     ),
-    "what a pod asks for that is not there": (
+    "requests of a missing pod": (
         "small",
         {"asks": "default/new-1", "cpu": "1000m", "memory": "0"},
         {"asks": "default/web-9", "cpu": "1", "memory": "0"},
         "default/web-9: does not exist",
     ),
-    "an amount that is none": (
+    "an invalid amount": (
         "small",
         {"requested": "n2", "cpu": "0m", "memory": "0Gi"},
         {"requested": "n2", "cpu": "much", "memory": "0"},
@@ -464,7 +464,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"trace": ["inFlight → unschedulablePods", "big-1 popped, attempt 1"]},
         "'big-1 popped, attempt 1' has not happened after 'inFlight → unschedulablePods'",
     ),
-    "happenings in order": (
+    "events in order": (
         "preemption-every-rung",
         {
             "order": [
@@ -480,19 +480,19 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"order": [{"bound": "default/vip-1"}, {"deleted": "default/young-1"}]},
         "deleted default/young-1 did not happen after bound default/vip-1: it happened at 90 s",
     ),
-    "a happening at another time": (
+    "an event at another time": (
         "preemption-every-rung",
         {"order": [{"bound": "default/vip-1", "at": 90}]},
         {"order": [{"bound": "default/vip-1", "at": 60}]},
         "bound default/vip-1 at 60 s did not happen: it happened at 90 s",
     ),
-    "a happening that never was": (
+    "an event that never occurred": (
         "leader-killed",
         {"order": [{"leads": "kube-scheduler-1"}, {"leads": "kube-scheduler-2"}]},
         {"order": [{"leads": "kube-scheduler-1"}, {"leads": "kube-scheduler-3"}]},
         "leads kube-scheduler-3 never happened",
     ),
-    "an eviction among the happenings": (
+    "an eviction among the events": (
         "eviction-answers",
         {"order": [{"evicted": "default/db-0"}, {"evicted": "default/db-1"}]},
         {"order": [{"evicted": "default/db-1"}, {"evicted": "default/db-0"}]},
@@ -504,7 +504,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"pod": "default/web-1", "nodeLabels": {ZONE: "b"}},
         f"default/web-1: is on n1, with {{'{ZONE}': 'a'}}, expected a node with {{'{ZONE}': 'b'}}",
     ),
-    "a pod that is on no node with labels": (
+    "a pod on no node with labels": (
         "small",
         {"pod": "default/web-1", "nodeLabels": {}},
         {"pod": "default/big-1", "nodeLabels": {ZONE: "b"}},
@@ -522,13 +522,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"spans": {"selector": {"app": "web"}, "per": ZONE, "atMost": 1}},
         "in 2 of them (a, b), expected at most 1",
     ),
-    "what never was": (
+    "an event that never occurred, by itself": (
         "small",
         {"never": "evicted"},
         {"never": "failed"},
         "default/big-1: failed at 0 s, expected never",
     ),
-    "what never was of a pod": (
+    "an event that never occurred for a pod": (
         "small",
         {"never": "failed", "of": "default/web-1"},
         {"never": "bound", "of": "default/new-1"},
@@ -586,16 +586,16 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("words", CASES)
-def test_what_is_so_holds(words: str) -> None:
+def test_a_true_expectation_passes(words: str) -> None:
     where, right, _, _ = CASES[words]
     assert wrong_with(world(where), right) == []
 
 
 @pytest.mark.parametrize("words", CASES)
-def test_what_is_not_so_is_told_with_what_was_found(words: str) -> None:
+def test_a_false_expectation_reports_the_actual_value(words: str) -> None:
     where, _, wrong, said = CASES[words]
-    (told,) = wrong_with(world(where), wrong)
-    assert said in told
+    (message,) = wrong_with(world(where), wrong)
+    assert said in message
 
 
 def test_every_kind_of_expectation_is_tried_both_ways() -> None:
@@ -603,13 +603,13 @@ def test_every_kind_of_expectation_is_tried_both_ways() -> None:
         assert {name for case in CASES.values() for name in case[side] if name in ASSERTIONS} == {*ASSERTIONS}
 
 
-def test_everything_that_may_stand_beside_an_expectation_is_tried() -> None:
+def test_every_modifier_of_an_expectation_is_tested() -> None:
     tried = {(name, key) for case in CASES.values() for name in case[1] if name in ASSERTIONS for key in case[1]}
     tried |= {(name, key) for case in CASES.values() for name in case[2] if name in ASSERTIONS for key in case[2]}
     assert {(name, key) for name, row in ASSERTIONS.items() for key in row.beside} - tried == set()
 
 
-def test_no_name_of_an_expectation_stands_beside_another() -> None:
+def test_no_expectation_has_the_name_of_a_modifier() -> None:
     assert not {*ASSERTIONS} & {key for row in ASSERTIONS.values() for key in row.beside}
 
 
@@ -626,14 +626,14 @@ def test_no_name_of_an_expectation_stands_beside_another() -> None:
         ({"trace": []}, "Required value: at least 1"),
     ],
 )
-def test_what_is_no_expectation_does_not_hold(expectation: dict[str, Any], said: str) -> None:
-    (told,) = wrong_with(world("small"), expectation)
-    assert said in told
+def test_an_invalid_expectation_fails(expectation: dict[str, Any], said: str) -> None:
+    (message,) = wrong_with(world("small"), expectation)
+    assert said in message
 
 
-def test_a_score_without_a_plugin_is_none() -> None:
-    (told,) = wrong_with(world("small"), {"score": "default/new-1", "node": "n1", "raw": 3})
-    assert told == "default/new-1 on n1: raw is the score of a plugin: name the plugin too"
+def test_a_score_without_a_plugin_is_invalid() -> None:
+    (message,) = wrong_with(world("small"), {"score": "default/new-1", "node": "n1", "raw": 3})
+    assert message == "default/new-1 on n1: raw is the score of a plugin: name the plugin too"
 
 
 def test_a_node_that_was_refused_before_the_filters_has_that_verdict() -> None:
@@ -643,8 +643,8 @@ def test_a_node_that_was_refused_before_the_filters_has_that_verdict() -> None:
     assert wrong_with(simulation, {"verdict": "default/lost", "node": "n1", "plugin": "VolumeRestrictions"}) == []
 
 
-def test_samples_are_what_the_text_tells() -> None:
-    told = [line.rsplit(" ", 1) for line in render(world("small")).splitlines() if not line.startswith("#")]
-    assert [(name.partition("{")[0], float(value)) for name, value in told] == [
+def test_samples_equal_the_text() -> None:
+    sample_lines = [line.rsplit(" ", 1) for line in render(world("small")).splitlines() if not line.startswith("#")]
+    assert [(name.partition("{")[0], float(value)) for name, value in sample_lines] == [
         (name, float(value)) for name, _, value in samples(world("small"))
     ]

@@ -1,4 +1,4 @@
-"""A log becomes a scenario that plays to the same trace, and a cluster becomes manifests that another one takes."""
+"""A log becomes a scenario with the same trace; a cluster becomes manifests that another cluster accepts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RULES = st.sampled_from(["v1.34", "design-doc"])
 
 
 def executed(seed: int, configuration: Any, rules: str, wanted: list[Command]) -> Simulation:
-    """What is refused is left out, as it is in a log."""
+    """Execute the commands. Skip refused ones, as a log does."""
     simulation = Simulation(seed, configuration, True, rules)
     for command in [histories.START, *wanted]:
         try:
@@ -85,23 +85,25 @@ def test_a_scenario_of_a_log_plays_to_the_same_trace(
     simulation = executed(seed, configuration, rules, wanted)
     log = json.loads(json.dumps(make_log(seed, configuration, log_of(simulation), rules)))
     cut = len(log["commands"]) * share // 9
-    made = from_log(seed, configuration, rules, log["commands"], setup=cut)
-    assert (len(made.setup), len(made.then)) == (cut, len(log["commands"]) - cut)
-    again = read_scenario(dump(made), "sandbox.yaml")
-    assert again == made
+    scenario = from_log(seed, configuration, rules, log["commands"], setup=cut)
+    assert (len(scenario.setup), len(scenario.then)) == (cut, len(log["commands"]) - cut)
+    again = read_scenario(dump(scenario), "sandbox.yaml")
+    assert again == scenario
     assert trace_digest(played(again)) == trace_digest(replay(log)) == trace_digest(simulation)
 
 
 @pytest.mark.parametrize("slug", [*SCENARIOS][::9])
-def test_a_scenario_of_this_installation_is_one_of_its_own_log(slug: str) -> None:
+def test_an_installed_scenario_equals_the_one_from_its_own_log(slug: str) -> None:
     simulation = played(SCENARIOS[slug])
-    given = SCENARIOS[slug]
-    log = make_log(given.seed, given.configuration, log_of(simulation), given.queue_rules)
-    made = from_log(given.seed, given.configuration, given.queue_rules, log["commands"], setup=len(given.setup))
-    assert trace_digest(played(read_scenario(dump(made)))) == trace_digest(simulation)
+    installed = SCENARIOS[slug]
+    log = make_log(installed.seed, installed.configuration, log_of(simulation), installed.queue_rules)
+    scenario = from_log(
+        installed.seed, installed.configuration, installed.queue_rules, log["commands"], setup=len(installed.setup)
+    )
+    assert trace_digest(played(read_scenario(dump(scenario)))) == trace_digest(simulation)
 
 
-def test_what_a_command_does_anyway_is_left_out_and_the_rest_is_kept() -> None:
+def test_default_arguments_of_a_command_are_left_out_and_the_rest_stays() -> None:
     log: list[Any] = [
         {"kind": "run", "cycles": 1000},
         commands.Run(2),
@@ -127,48 +129,48 @@ def test_what_a_command_does_anyway_is_left_out_and_the_rest_is_kept() -> None:
 
 
 @pytest.mark.parametrize("log", [[{"kind": "jump"}], [{}], [{"kind": "run", "cycles": 0}]])
-def test_what_is_no_log_is_refused(log: list[Any]) -> None:
+def test_an_invalid_log_is_refused(log: list[Any]) -> None:
     with pytest.raises(Rejected):
         from_log(1, None, "v1.34", log)
 
 
 def test_numbers_of_a_manifest_come_through_as_they_were_written() -> None:
-    """JSON tells 1.0 from 1, and the trace with it; YAML does not."""
+    """JSON distinguishes 1.0 from 1, and so does the trace; YAML does not."""
     node = make_node("n1").capacity(cpu="2").obj()
     node["status"]["capacity"]["example.com/gpu"] = 2.0
     log = [commands.Apply((node,)), commands.Run()]
-    made = from_log(1, None, "v1.34", log)
+    scenario = from_log(1, None, "v1.34", log)
     simulation = Simulation(1)
     for command in log:
         simulation.execute(command)
-    assert trace_digest(played(read_scenario(dump(made)))) == trace_digest(simulation)
+    assert trace_digest(played(read_scenario(dump(scenario)))) == trace_digest(simulation)
 
 
 # --- manifests -------------------------------------------------------------------------------------------------------
 
 
-def in_another_cluster(found: list[Any]) -> Simulation:
-    """A new cluster to which these manifests were applied, from their text."""
+def in_another_cluster(exported: list[Any]) -> Simulation:
+    """Apply these manifests to a new cluster, from their text."""
     simulation = Simulation()
-    given = [manifest.data for manifest in load_manifests(manifests_text(found))]
-    assert given == found
-    if found:
-        simulation.execute(commands.Apply(tuple(given)))
+    parsed = [manifest.data for manifest in load_manifests(manifests_text(exported))]
+    assert parsed == exported
+    if exported:
+        simulation.execute(commands.Apply(tuple(parsed)))
     return simulation
 
 
 def settled(simulation: Simulation) -> bool:
-    """Nothing is on its way out, which is left out of an export, and so is what belongs to it."""
+    """Return True if nothing is terminating: an export leaves terminating objects and their dependents out."""
     return not any(item.terminating for kind in simulation.api.objects for item in simulation.api.list(kind))
 
 
 @given(wanted=LOGS)
-def test_manifests_of_any_cluster_are_taken_by_another_one(wanted: list[Command]) -> None:
+def test_manifests_of_any_cluster_are_accepted_by_another_one(wanted: list[Command]) -> None:
     simulation = executed(1, None, "v1.34", wanted)
     before = copy.deepcopy(simulation.api.objects)
-    found = manifests(simulation)
-    assert [error for manifest in found for error in validate(manifest)] == []
-    assert manifests(in_another_cluster(found)) == found
+    exported = manifests(simulation)
+    assert [error for manifest in exported for error in validate(manifest)] == []
+    assert manifests(in_another_cluster(exported)) == exported
     kwok = manifests(simulation, kwok=True, taint=True)
     assert [error for manifest in kwok for error in validate(manifest)] == []
     assert {kind: {key: item.manifest for key, item in held.items()} for kind, held in before.items()} == {
@@ -183,7 +185,7 @@ def run_with(*objects: Any) -> Simulation:
     return simulation
 
 
-def test_what_a_person_wrote_comes_back_without_what_the_cluster_added() -> None:
+def test_a_persons_manifest_comes_back_without_the_clusters_additions() -> None:
     node = make_node("n1").obj()
     pod = {**make_pod("web").cpu("500m").obj(), "metadata": {"name": "web"}}
     simulation = run_with(node, pod)
@@ -191,17 +193,17 @@ def test_what_a_person_wrote_comes_back_without_what_the_cluster_added() -> None
     assert manifests(simulation) == [node, pod]
 
 
-def test_with_all_that_was_added_they_are_what_is_stored() -> None:
+def test_with_all_additions_manifests_equal_the_stored_objects() -> None:
     simulation = run_with(make_node("n1").obj(), make_pod("web").obj())
-    found = {(item["kind"], item["metadata"]["name"]): item for item in manifests(simulation, added=True)}
-    web = found["Pod", "web"]
+    by_name = {(item["kind"], item["metadata"]["name"]): item for item in manifests(simulation, added=True)}
+    web = by_name["Pod", "web"]
     assert web["spec"]["nodeName"] == "n1"
     assert web["status"]["phase"] == "Running"
     assert web["metadata"]["uid"]
-    assert ("Namespace", "kube-system") in found
+    assert ("Namespace", "kube-system") in by_name
 
 
-def test_what_was_done_since_is_in_them() -> None:
+def test_later_changes_are_included() -> None:
     simulation = run_with(make_node("n1").obj(), make_node("n2").obj(), histories.workload("Deployment", 1))
     for command in (
         commands.Scale("Deployment", "default/web", 3),
@@ -226,13 +228,13 @@ def test_a_node_name_that_a_person_gave_stays() -> None:
     assert manifests(simulation)[-1]["spec"]["nodeName"] == "n1"
 
 
-def test_what_owners_make_and_what_is_on_its_way_out_is_left_out() -> None:
+def test_dependents_and_terminating_objects_are_left_out() -> None:
     simulation = run_with(make_node("n1").obj(), histories.workload("Deployment", 2), make_pod("web").obj())
     simulation.execute(commands.Delete("Pod", "default/web"))
     assert [item["kind"] for item in manifests(simulation)] == ["Node", "Deployment"]
 
 
-def test_what_an_owner_has_left_behind_is_kept_without_its_defaults() -> None:
+def test_an_orphan_is_exported_without_its_defaults() -> None:
     simulation = run_with(make_node("n1").obj(), histories.workload("ReplicaSet", 1))
     simulation.execute(commands.Delete("ReplicaSet", "default/web", "Orphan"))
     simulation.execute(commands.Run())
@@ -257,16 +259,16 @@ def test_a_priority_that_is_only_a_number_becomes_a_class() -> None:
         make_pod("f").priority_class("high").obj(),
         make_pod("g").priority(2_000_000_000).obj(),
     )
-    found = manifests(simulation)
-    made = {item["metadata"]["name"]: item["value"] for item in found if item["kind"] == "PriorityClass"}
-    assert made == {"priority-7": 7, "priority-minus-5": -5, "high": 1000}
-    names = [item["spec"].get("priorityClassName") for item in found if item["kind"] == "Pod"]
+    exported = manifests(simulation)
+    classes = {item["metadata"]["name"]: item["value"] for item in exported if item["kind"] == "PriorityClass"}
+    assert classes == {"priority-7": 7, "priority-minus-5": -5, "high": 1000}
+    names = [item["spec"].get("priorityClassName") for item in exported if item["kind"] == "Pod"]
     assert names == [
         "priority-7", "priority-7", "priority-minus-5", "high", None, "high", "system-cluster-critical",
     ]  # fmt: skip
-    assert not [item for item in found if "priority" in item.get("spec", {})]
+    assert not [item for item in exported if "priority" in item.get("spec", {})]
     before = {pod.name: pod.priority for pod in simulation.api.pods()}
-    assert {pod.name: pod.priority for pod in in_another_cluster(found).api.pods()} == before
+    assert {pod.name: pod.priority for pod in in_another_cluster(exported).api.pods()} == before
 
 
 def test_nodes_can_be_those_that_kwok_plays() -> None:
@@ -295,9 +297,9 @@ def test_a_snapshot_for_the_simulator_has_its_lists_and_the_configuration() -> N
     )
     snapshot = json.loads(json.dumps(simulator_snapshot(simulation)))
     names = {key: [item["metadata"]["name"] for item in snapshot[key]] for key in snapshot if key != "schedulerConfig"}
-    (made,) = [name for name in names["pods"] if name != "web"]
+    (stand_in,) = [name for name in names["pods"] if name != "web"]
     assert names == {
-        "pods": ["web", made],
+        "pods": ["web", stand_in],
         "nodes": ["n1"],
         "pvs": ["v1"],
         "pvcs": ["late"],
@@ -312,7 +314,7 @@ def test_a_snapshot_for_the_simulator_has_its_lists_and_the_configuration() -> N
     assert not [item for item in items if {"uid", "resourceVersion", "ownerReferences"} & {*item["metadata"]}]
 
 
-def test_what_pods_name_and_is_gone_is_made_anew() -> None:
+def test_deleted_objects_that_pods_name_are_created_again() -> None:
     boxed = histories.runtime_class()
     simulation = run_with(
         make_node("n1").obj(),
@@ -326,9 +328,9 @@ def test_what_pods_name_and_is_gone_is_made_anew() -> None:
     for kind, name in (("PriorityClass", "high"), ("PriorityClass", "usual"), ("RuntimeClass", "boxed")):
         simulation.execute(commands.Delete(kind, name))
     simulation.api.objects["Namespace"].pop("other")
-    found = manifests(simulation)
-    made = [{name: value for name, value in item.items() if name != "apiVersion"} for item in found[:4]]
-    assert made == [
+    exported = manifests(simulation)
+    created = [{name: value for name, value in item.items() if name != "apiVersion"} for item in exported[:4]]
+    assert created == [
         {"kind": "Namespace", "metadata": {"name": "other"}},
         {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
         {
@@ -339,14 +341,14 @@ def test_what_pods_name_and_is_gone_is_made_anew() -> None:
         },
         {"kind": "PriorityClass", "metadata": {"name": "usual"}, "value": 5},
     ]
-    assert [error for manifest in found for error in validate(manifest)] == []
-    assert {pod.key: pod.priority for pod in in_another_cluster(found).api.pods()} == {
+    assert [error for manifest in exported for error in validate(manifest)] == []
+    assert {pod.key: pod.priority for pod in in_another_cluster(exported).api.pods()} == {
         "other/a": 1000,
         "default/b": 5,
     }
 
 
-def test_a_class_whose_pods_do_not_preempt_is_none_for_those_that_do() -> None:
+def test_a_class_whose_pods_do_not_preempt_does_not_fit_pods_that_do() -> None:
     quiet = make_priority_class("quiet", 7, "Never")
     simulation = run_with(quiet, make_priority_class("priority-7", 8), make_pod("a").priority(7).obj())
     assert manifests(simulation)[-1]["spec"]["priorityClassName"] == "priority-7-x"

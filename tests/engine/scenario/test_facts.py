@@ -1,4 +1,4 @@
-"""What happened becomes expectations, which hold of that run and of every run of the same commands."""
+"""A run becomes expectations, which hold for it and for every run of the same commands."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def test_everything_that_happened_happens_again(
     simulation = executed(seed, configuration, rules, wanted)
     expected = expect_everything(simulation, strictness)
     assert failures_of(simulation, expected) == []
-    made = from_log(seed, configuration, rules, log_of(simulation), setup=1, expect=expected)
-    again = read_scenario(dump(made), "sandbox.yaml")
-    assert again == made
+    scenario = from_log(seed, configuration, rules, log_of(simulation), setup=1, expect=expected)
+    again = read_scenario(dump(scenario), "sandbox.yaml")
+    assert again == scenario
     other = again.open()
     play(other, again.then)
     assert check(other, again) == []
@@ -82,8 +82,8 @@ def test_each_strictness_of_a_small_cluster() -> None:
     assert more[-1] == {"winner": "default/new-1", "node": "n1", "how": "highest", "margin": 202}
 
 
-def test_what_changed_is_noticed() -> None:
-    """The same commands under another configuration bring about something else, and each strictness says so."""
+def test_changes_are_noticed() -> None:
+    """The same commands under another configuration have another result, and each strictness level reports it."""
     objects = [
         make_node("n1").zone("a").obj(),
         make_node("n2").zone("b").obj(),
@@ -99,10 +99,14 @@ def test_what_changed_is_noticed() -> None:
         "profiles": [{"pluginConfig": [histories.MOST_ALLOCATED]}],
     }
     other = dataclasses.replace(scenario, configuration=packed).open()
-    told = [failures_of(other, expect_everything(simulation, strictness)) for strictness in STRICTNESS]
-    assert told[0] == ["default/new: expected n2, is on n1"]
-    assert [len(failures) for failures in told] == sorted(len(failures) for failures in told)
-    assert "default/new: the winner is n1, expected n2" in told[2]
+    failures_by_strictness = [
+        failures_of(other, expect_everything(simulation, strictness)) for strictness in STRICTNESS
+    ]
+    assert failures_by_strictness[0] == ["default/new: expected n2, is on n1"]
+    assert [len(failures) for failures in failures_by_strictness] == sorted(
+        len(failures) for failures in failures_by_strictness
+    )
+    assert "default/new: the winner is n1, expected n2" in failures_by_strictness[2]
 
 
 FOUND: list[tuple[str, str, dict[str, Any], Any]] = [
@@ -200,16 +204,16 @@ FOUND: list[tuple[str, str, dict[str, Any], Any]] = [
 
 @pytest.mark.parametrize(("where", "fact", "about", "wanted"), FOUND)
 def test_a_fact_becomes_an_expectation_that_holds(where: str, fact: str, about: dict[str, Any], wanted: Any) -> None:
-    found = expectation_of(world(where), fact, **about)
-    assert found == wanted
-    assert found is None or wrong_with(world(where), found) == []
+    expectation = expectation_of(world(where), fact, **about)
+    assert expectation == wanted
+    assert expectation is None or wrong_with(world(where), expectation) == []
 
 
 def test_every_fact_is_tried() -> None:
     assert {fact for _, fact, _, wanted in FOUND if wanted} == {*FACTS}
 
 
-def test_what_is_no_fact_is_refused() -> None:
+def test_an_invalid_fact_is_refused() -> None:
     with pytest.raises(Rejected, match=r"unknown fact 'verdicts' \(did you mean \"verdict\"\?\)"):
         expectation_of(Simulation(), "verdicts")
     with pytest.raises(Rejected, match="unknown strictness 'very'; use one of placements, queues, verdicts"):

@@ -1,4 +1,4 @@
-"""Files are read into scenarios, and what is wrong in one is told at its line and its key."""
+"""Files are read into scenarios, and errors are reported by line and key."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ GOOD = "title: t\ngroup: D1\nabout: a\noutcome: o\nsource: s\nsetup: [{run: {}}]
 POD = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: x}]}}"
 
 
-def told(text: str) -> list[str]:
-    """What is said of a file with this text."""
+def errors_in(text: str) -> list[str]:
+    """Return the errors in a file with this text."""
     with pytest.raises(Rejected) as refusal:
         read_scenario(text, "x.yaml")
     return [str(error) for error in refusal.value.errors]
@@ -27,9 +27,9 @@ BAD: dict[str, tuple[str, str]] = {
     "a list instead of a mapping": ("- a\n", "x.yaml:1:1: a scenario must be a mapping with at least a title"),
     "an empty file": ("", "x.yaml: the file is empty"),
     "nothing but a comment": ("# later\n", "x.yaml: the file is empty"),
-    "no YAML": ("title: [a\n", "x.yaml:2:1: invalid YAML: "),
+    "not YAML": ("title: [a\n", "x.yaml:2:1: invalid YAML: "),
     "a tab character as indentation": ("title: a\nthen:\n\t- run: {}\n", "x.yaml:3:1: invalid YAML: "),
-    "an anchor that is unknown": ("title: *a\n", "x.yaml:1:8: unknown anchor 'a'"),
+    "an unknown anchor": ("title: *a\n", "x.yaml:1:8: unknown anchor 'a'"),
     "two documents": (
         "title: a\n---\ntitle: b\n",
         "x.yaml:3:1: a file must contain one scenario, but this one has 2 documents",
@@ -39,11 +39,11 @@ BAD: dict[str, tuple[str, str]] = {
         "title: 1\n",
         "x.yaml:1:1: title: Invalid value: 1: must be a text (put it in quotes)",
     ),
-    "a key that is unknown": (
+    "an unknown key": (
         GOOD + "expects: []\n",
         'x.yaml:7:1: expects: unknown field "expects" (did you mean "expect"?)',
     ),
-    "a key given twice": (GOOD + "title: u\n", 'x.yaml:7:1: title: duplicate field "title"'),
+    "a repeated key": (GOOD + "title: u\n", 'x.yaml:7:1: title: duplicate field "title"'),
     "another version": (
         "apiVersion: scheduler-sandbox/v2\ntitle: t\nwhat: 1\n",
         "x.yaml:1:1: apiVersion: the file has version scheduler-sandbox/v2, but this engine reads scheduler-sandbox/v1",
@@ -60,11 +60,11 @@ BAD: dict[str, tuple[str, str]] = {
         GOOD + "then:\n- run: {}\n  stage: {}\n",
         "x.yaml:9:3: then[0].stage: Forbidden: a step must have one command, but this one has 2: run, stage",
     ),
-    "a step that is to be refused in the setup": (
+    "an expected refusal in the setup": (
         GOOD.replace("{run: {}}", "{run: {}, refused: x}"),
         "x.yaml:6:19: setup[0].refused: Forbidden: only a step in then may have it",
     ),
-    "a refusal without words": (
+    "a refusal without a message": (
         GOOD + "then: [{run: {}, refused: 1}]\n",
         "x.yaml:7:18: then[0].refused: Invalid value: 1: must be a text",
     ),
@@ -76,8 +76,8 @@ BAD: dict[str, tuple[str, str]] = {
         GOOD + "then: [run]\n",
         'x.yaml:7:8: then[0]: Invalid value: "run": a step must be a mapping',
     ),
-    "a step that is nothing": (GOOD + "then: [{}]\n", "x.yaml:7:8: then[0]: Required value: a step needs a command"),
-    "steps that are no list": (
+    "an empty step": (GOOD + "then: [{}]\n", "x.yaml:7:8: then[0]: Required value: a step needs a command"),
+    "steps that are not a list": (
         GOOD + "then: {run: {}}\n",
         'x.yaml:7:1: then: Invalid value: {"run": {}}: must be a list',
     ),
@@ -85,8 +85,8 @@ BAD: dict[str, tuple[str, str]] = {
         GOOD + "queue_rules: v1.0\n",
         'x.yaml:7:1: queue_rules: Unsupported value: "v1.0": supported values: "v1.34", "design-doc"',
     ),
-    "a tab that is no name": (GOOD + "tab: [pods]\n", 'x.yaml:7:1: tab: Invalid value: ["pods"]: must be a text'),
-    "words that are too long for a button": (
+    "an invalid name of a tab": (GOOD + "tab: [pods]\n", 'x.yaml:7:1: tab: Invalid value: ["pods"]: must be a text'),
+    "a text that is too long for a button": (
         GOOD + f"then: [{{run: {{}}, say: {'x' * 61}}}]\n",
         "x.yaml:7:18: then[0].say: Too long: may not be more than 60 characters",
     ),
@@ -110,7 +110,7 @@ BAD: dict[str, tuple[str, str]] = {
         GOOD + "then:\n- advance: {seconds: 0.0000001}\n",
         "x.yaml:8:13: then[0].advance.seconds: must be at least 0.000001",
     ),
-    "a word that a field does not take": (
+    "an invalid value of a field": (
         GOOD + "then: [{replica: {replica: a, action: kil}}]\n",
         'x.yaml:7:31: then[0].replica.action: Unsupported value: "kil": supported values: ',
     ),
@@ -118,7 +118,7 @@ BAD: dict[str, tuple[str, str]] = {
         GOOD + f"then:\n- apply:\n  - {POD.replace('image: x', 'image: x, imagePullPolicy: 1')}\n",
         "x.yaml:9:99: then[0].apply[0].spec.containers[0].imagePullPolicy: ",
     ),
-    "a manifest that is none": (
+    "a manifest that is not one": (
         GOOD + "then: [{apply: [web]}]\n",
         'x.yaml:7:17: then[0].apply[0]: Invalid value: "web": must be a mapping',
     ),
@@ -151,7 +151,7 @@ BAD: dict[str, tuple[str, str]] = {
         GOOD + "expect: [{pod: default/web, gone: default/db}]\n",
         "x.yaml:7:29: expect[0].gone: Forbidden: an expectation has only one of pod, gone",
     ),
-    "a happening with two names": (
+    "an event with two names": (
         GOOD + "expect: [{order: [{popped: a, bound: b}]}]\n",
         "x.yaml:7:31: expect[0].order[0].bound: Forbidden: only one is allowed: popped, bound",
     ),
@@ -165,17 +165,17 @@ BAD: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("words", BAD)
-def test_what_is_wrong_is_told_at_its_line_and_its_key(words: str) -> None:
+def test_an_error_is_reported_at_its_line_and_its_key(words: str) -> None:
     text, said = BAD[words]
-    (error, *more) = told(text)
+    (error, *more) = errors_in(text)
     assert said in error
     assert error.startswith("x.yaml:")
     assert not more
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     text = "titel: t\nseed: x\nthen:\n- rum: {}\n- advance: {seconds: -1}\nexpect: [{colour: blue}]\n"
-    assert [line.split(": ")[1] for line in told(text)] == [
+    assert [line.split(": ")[1] for line in errors_in(text)] == [
         "titel", "seed", "then[0].rum", "then[1].advance.seconds", "expect[0].colour", "title",
     ]  # fmt: skip
 
@@ -192,30 +192,30 @@ def test_version_and_kind_may_be_left_out(head: str) -> None:
     assert read_scenario(f"{head}title: t\n").title == "t"
 
 
-@pytest.mark.parametrize("key", ["on", "'on'", "yes"], ids=["bare", "in quotes", "as another word for true"])
+@pytest.mark.parametrize("key", ["on", "'on'", "yes"], ids=["bare", "in quotes", "as a synonym of true"])
 @pytest.mark.parametrize("kind", ["cordon", "drain"], ids=["of a cordon", "of a drain"])
 def test_the_word_on_needs_no_quotes_in_a_step(kind: str, key: str) -> None:
     scenario = read_scenario(GOOD.replace("{run: {}}", f"{{{kind}: {{node: n1, {key}: false}}}}"))
     assert scenario.setup == ({"kind": kind, "node": "n1", "on": False},)
 
 
-def test_what_is_wrong_behind_a_bare_on_is_told_at_its_line() -> None:
+def test_an_error_behind_a_bare_on_is_reported_at_its_line() -> None:
     text = GOOD.replace("[{run: {}}]", "\n- cordon:\n    node: n1\n    on: 7\n")
-    assert told(text) == ["x.yaml:9:5: setup[0].cordon.on: Invalid value: 7: must be true or false"]
+    assert errors_in(text) == ["x.yaml:9:5: setup[0].cordon.on: Invalid value: 7: must be true or false"]
 
 
-def test_a_step_keeps_the_words_that_stand_beside_its_command() -> None:
+def test_a_step_keeps_the_text_beside_its_command() -> None:
     scenario = read_scenario(GOOD + "tab: nodes\nthen: [{say: look, advance: {seconds: 2}, refused: x, name: two}]\n")
     assert scenario.tab == "nodes"
     assert scenario.then == ({"kind": "advance", "seconds": 2, "refused": "x", "say": "look", "name": "two"},)
     assert command_of(scenario.then[0]) == {"kind": "advance", "seconds": 2}
 
 
-def test_a_command_that_needs_nothing_may_stand_alone() -> None:
+def test_a_command_without_arguments_may_be_a_plain_name() -> None:
     assert read_scenario("title: t\nthen:\n- run:\n- stage: {}\n").then == ({"kind": "run"}, {"kind": "stage"})
 
 
-def test_what_is_to_be_refused_may_be_what_no_api_server_takes() -> None:
+def test_a_step_that_expects_a_refusal_may_have_an_invalid_manifest() -> None:
     text = f"title: t\nthen:\n- apply:\n  - {POD.replace('name: web', 'name: no name')}\n  refused: metadata.name\n"
     assert read_scenario(text).then[0]["refused"] == "metadata.name"
 
@@ -250,13 +250,13 @@ def test_a_leading_number_in_the_file_name_only_orders(name: str, slug: str, tmp
     assert load_scenario(path).slug == slug
 
 
-def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load_scenario(tmp_path / "nowhere.yaml")
 
 
 @pytest.mark.parametrize("text", ["title: caf\xe9".encode("latin-1"), b"title: t\0", b"x" * 2_000_000])
-def test_a_file_that_is_no_text_or_too_large_is_refused(text: bytes) -> None:
+def test_a_binary_or_oversized_file_is_refused(text: bytes) -> None:
     with pytest.raises(Rejected, match=r"^scenario\.yaml"):
         read_scenario(text)
 
@@ -272,13 +272,13 @@ EDGES += ["LimitPodHardAntiAffinityTopology"]
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in EXAMPLES for name in commands.COMMANDS[kind].rows])
-def test_shapes_say_what_the_commands_say(kind: str, name: str) -> None:
+def test_shapes_agree_with_the_commands(kind: str, name: str) -> None:
     types = commands.COMMANDS[kind].rows[name].types
     for value in (edge for edge in EDGES if isinstance(edge, types)):
-        given = {**EXAMPLES[kind], name: value}
-        fits = not list(COMMANDS[kind].problems(given, "x"))
+        step = {**EXAMPLES[kind], name: value}
+        fits = not list(COMMANDS[kind].problems(step, "x"))
         try:
-            commands.from_json({"kind": kind, **given})
+            commands.from_json({"kind": kind, **step})
         except Rejected:
             assert not fits, value
         else:

@@ -1,4 +1,4 @@
-"""A scenario is played step by step, and what does not hold is told with the point at which it should."""
+"""Play a scenario step by step. A failed expectation is reported at its step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOST = {"kind": "delete", "object_kind": "Pod", "key": "default/x"}
     [
         pytest.param({**LOST, "refused": "another reason"}, id="a step that is refused for another reason"),
         pytest.param({"kind": "run", "refused": "x"}, id="a step that is not refused"),
-        pytest.param(LOST, id="a step that nobody said would be refused"),
+        pytest.param(LOST, id="an unexpected refusal"),
     ],
 )
 def test_a_step_must_be_refused_just_when_it_says_so(step: dict[str, Any]) -> None:
@@ -26,7 +26,7 @@ def test_a_step_must_be_refused_just_when_it_says_so(step: dict[str, Any]) -> No
         play(Simulation(), [step])
 
 
-def test_a_step_that_is_refused_as_it_says_leaves_nothing_behind() -> None:
+def test_a_refused_step_changes_nothing() -> None:
     simulation = Simulation()
     before = len(simulation.recorder.entries)
     play(simulation, [{**LOST, "refused": 'pods "x" not found'}])
@@ -56,10 +56,10 @@ expect:
 
 def test_every_point_has_its_own_expectations() -> None:
     scenario = read_scenario(TEXT, "x.yaml")
-    told = [
+    points = [
         (point.title, point.simulation.now_us, [failure.text for failure in point.failures]) for point in run(scenario)
     ]
-    assert told == [
+    assert points == [
         ("setup", 1_000_000, []),
         ("then[0] (the second one)", 3_000_000, ["clock: 3, expected 4"]),
         ("then[1]", 3_000_000, ["clock: 3, expected 5"]),
@@ -79,7 +79,7 @@ def test_a_failure_says_where_it_stands() -> None:
     assert [failure.expectation for failure in failures] == [{"clock": 4}, {"clock": 5}, {"clock": 11}]
 
 
-def test_a_check_at_the_end_looks_at_the_points_on_the_way_too() -> None:
+def test_a_check_at_the_end_includes_the_points_before() -> None:
     scenario = read_scenario(TEXT)
     simulation = scenario.open()
     play(simulation, scenario.then)
@@ -90,7 +90,7 @@ def test_a_check_at_the_end_looks_at_the_points_on_the_way_too() -> None:
     ]
 
 
-def test_what_holds_when_it_is_opened_can_fail() -> None:
+def test_expectations_at_the_opening_can_fail() -> None:
     scenario = Scenario("s", "t", opened=({"clock": 9},))
     simulation = scenario.open()
     play(simulation, scenario.then)

@@ -1,4 +1,4 @@
-"""Every scenario of this installation has words; that it does what they say is a test of its own file."""
+"""Every installed scenario has texts. The test of its own file checks that they hold."""
 
 from __future__ import annotations
 

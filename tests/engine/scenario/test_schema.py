@@ -1,4 +1,4 @@
-"""The JSON Schema is made from the tables, stands in the package, and says what the engine says."""
+"""The JSON Schema is generated from the tables, is part of the package, and agrees with the engine."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from tests.engine.scenario.test_loading import BAD
 VALIDATOR = Draft202012Validator(schema())
 FILES = sorted(FOLDER.glob("*.yaml"))
 ONLY_THE_ENGINE_SAYS = {
-    "an amount that only the command knows to be wrong": "a bound that follows from how the clock counts",
-    "a manifest that Kubernetes would refuse": "what Kubernetes takes",
-    "a configuration that Kubernetes would refuse": "what Kubernetes takes",
-    "a configuration of a step that Kubernetes would refuse": "what Kubernetes takes",
-    "two steps of one name": "what stands elsewhere",
+    "an amount that only the command knows to be wrong": "a bound that follows from the clock",
+    "a manifest that Kubernetes would refuse": "Kubernetes' own validation",
+    "a configuration that Kubernetes would refuse": "Kubernetes' own validation",
+    "a configuration of a step that Kubernetes would refuse": "Kubernetes' own validation",
+    "two steps of one name": "a value elsewhere in the file",
 }
 NO_DATA = {
     "an empty file",
     "nothing but a comment",
-    "no YAML",
+    "not YAML",
     "a tab character as indentation",
-    "an anchor that is unknown",
+    "an unknown anchor",
     "two documents",
-    "a key given twice",
+    "a repeated key",
     "more values than one text may hold",
     "aliases of aliases",
 }
-"""What a program that reads YAML refuses, or does not tell."""
+"""Texts that a YAML parser refuses or does not report."""
 
 
-def test_the_file_in_the_package_is_what_the_tables_make(golden: Callable[[Path, str], None]) -> None:
+def test_the_packaged_file_equals_the_generated_one(golden: Callable[[Path, str], None]) -> None:
     golden(FILE, text())
 
 
@@ -64,7 +64,7 @@ def test_an_expectation_conforms(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", [words for words in BAD if words not in NO_DATA])
-def test_what_the_engine_refuses_does_not_conform(words: str) -> None:
+def test_data_that_the_engine_refuses_does_not_conform(words: str) -> None:
     conforms = VALIDATOR.is_valid(yaml.safe_load(BAD[words][0]))
     assert conforms is (words in ONLY_THE_ENGINE_SAYS)
 
@@ -93,6 +93,6 @@ def test_schema_and_engine_agree_on_a_step(step: Any) -> None:
         assert VALIDATOR.is_valid(data)
 
 
-def test_every_expectation_says_what_it_is() -> None:
-    told = schema()["$defs"]
-    assert all(told[f"expect-{name}"]["description"] for name in ASSERTIONS)
+def test_every_expectation_has_a_description() -> None:
+    definitions = schema()["$defs"]
+    assert all(definitions[f"expect-{name}"]["description"] for name in ASSERTIONS)

@@ -20,7 +20,7 @@ from tests.installed import SCENARIOS
 
 
 def comes_back(scenario: Scenario) -> str:
-    """Its text; what was read from that is the same scenario, and is written the same."""
+    """Return a scenario's text. Assert that reading it gives the same scenario and the same text."""
     text = dump(scenario)
     again = read_scenario(text, f"{scenario.slug}.yaml")
     assert again == scenario
@@ -33,7 +33,7 @@ def test_a_scenario_of_this_installation_comes_back(slug: str) -> None:
     comes_back(SCENARIOS[slug])
 
 
-def test_what_is_there_twice_is_written_twice() -> None:
+def test_repeated_data_is_written_twice() -> None:
     twice = {"a": [1, 2], "b": {"c": "d " * 60}}
     text = comes_back(scenario_with({"first": twice, "second": twice}))
     assert not [event for event in yaml.parse(text) if getattr(event, "anchor", None)]
@@ -85,8 +85,8 @@ def test_an_odd_text_comes_back_as_value_and_as_key(text: str) -> None:
 def test_a_number_comes_back_as_it_is(number: float) -> None:
     scenario = scenario_with({"a": number})
     (step,) = read_scenario(comes_back(scenario), "s.yaml").setup
-    found = step["changes"]["data"]["a"]
-    assert (type(found), repr(found)) == (type(number), repr(number))
+    value = step["changes"]["data"]["a"]
+    assert (type(value), repr(value)) == (type(number), repr(number))
 
 
 def test_a_number_that_no_file_can_hold_is_refused() -> None:
@@ -108,7 +108,7 @@ VALUES = st.recursive(
 
 @given(value=st.dictionaries(TEXTS, VALUES, max_size=5))
 @example(value={"on": {"true": "yes"}})
-def test_whatever_json_can_hold_comes_back(value: Any) -> None:
+def test_any_json_value_comes_back(value: Any) -> None:
     comes_back(scenario_with(value))
 
 
@@ -129,9 +129,7 @@ def test_whatever_json_can_hold_comes_back(value: Any) -> None:
         max_size=3,
     ),
 )
-def test_whatever_a_scenario_can_hold_comes_back(
-    title: str, texts: list[str], seed: int, opened: list[Any], then: list[Any]
-) -> None:
+def test_any_scenario_comes_back(title: str, texts: list[str], seed: int, opened: list[Any], then: list[Any]) -> None:
     group, about, outcome, source, tab = texts
     named = [{**step, "name": f"step {number}"} for number, step in enumerate(then)]
     comes_back(
@@ -156,7 +154,7 @@ def test_random_commands_come_back(commands: list[Any], configuration: Any) -> N
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
 
 
-def test_keys_have_a_fixed_order_and_short_things_stand_on_one_line() -> None:
+def test_keys_have_a_fixed_order_and_short_values_are_on_one_line() -> None:
     scenario = Scenario(
         "s",
         "on",

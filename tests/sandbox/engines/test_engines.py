@@ -1,4 +1,4 @@
-"""Engines in processes of their own: what takes long, breaks or ends is the trouble of its own sandbox alone."""
+"""Engines in separate processes: a job that takes long, fails or dies affects its own sandbox alone."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 MANY_NODES, MANY_PODS = 100, 1_000
 SETTLE = {"kind": "settle"}
 PATIENCE = 600
-"""Seconds: what has parted stands back, and gets little of a machine that is busy with other tests."""
+"""Seconds: a job of the slow lane has a low priority, and gets little of a busy machine."""
 THREADS = ThreadPoolExecutor(8)
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Pool]:
-    """One process for all sandboxes, and room for two more."""
+    """Start one process for all sandboxes, with room for two more."""
     pool = Pool(processes=1, long=2)
     yield pool
     pool.close()
@@ -65,22 +65,22 @@ def pool(running: Pool, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pool:
 
 
 def eventually(holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """What ``holds`` gives as soon as it is true."""
+    """Wait until ``holds`` returns something true, and return that."""
     deadline = time.monotonic() + seconds
-    while not (found := holds()):
-        assert time.monotonic() < deadline, "it never came to hold"
+    while not (value := holds()):
+        assert time.monotonic() < deadline, "the condition never became true"
         time.sleep(0.02)
-    return found
+    return value
 
 
 def later(function: Callable[..., Any], *args: Any) -> Future[Any]:
-    """The answer of a call in a thread of its own."""
+    """Return the future of a call in a new thread."""
     return THREADS.submit(function, *args)
 
 
 @pytest.fixture
 def large(node: Any, pod: Any) -> Callable[..., Sandbox]:
-    """Makes a sandbox in which to settle takes long."""
+    """Return a function that creates a sandbox in which Settle takes long."""
 
     def make(pods: int = MANY_PODS) -> Sandbox:
         sandbox, _ = store.create("Large")
@@ -92,13 +92,13 @@ def large(node: Any, pod: Any) -> Callable[..., Sandbox]:
 
 
 def parted(pool: Pool, sandbox: Sandbox) -> Process:
-    """The process that executes something in the sandbox, and in no other."""
+    """Wait for the process that executes a command of this sandbox alone."""
 
-    def found() -> Process | None:
+    def parted_process() -> Process | None:
         process = pool.homes.get(sandbox.pk)
         return process if process and any(job.call.name == "execute" for job in process.sent.values()) else None
 
-    process: Process = eventually(found)
+    process: Process = eventually(parted_process)
     return process
 
 
@@ -122,7 +122,7 @@ def test_a_new_sandbox_does_not_come_before_those_that_have_used_little(pool: Po
     assert known.use(time.monotonic() + 30) < 0.05, "that is soon forgotten"
 
 
-def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, large: Any, node: Any) -> None:
+def test_a_step_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, large: Any, node: Any) -> None:
     sandbox, (small, _) = large(), store.create("Small")
     settling = later(store.execute, sandbox, SETTLE)
     parted(pool, sandbox)
@@ -130,14 +130,14 @@ def test_who_steps_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, 
     assert "quick" in cluster(small)
     assert not settling.done()
     assert settling.result(PATIENCE).head == 3
-    # The process that went on with it has the sandbox, and shows what a replay shows.
+    # The process that continued has the sandbox, and shows what a replay shows.
     shown = cluster(sandbox)
     os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes)
     assert cluster(sandbox) == shown
 
 
-def test_who_asks_before_the_engines_have_started_waits_for_them() -> None:
+def test_a_request_before_the_engines_have_started_waits_for_them() -> None:
     starting = Pool(processes=1, long=1)
     try:
         with suppress(Busy, Occupied, Rejected):
@@ -147,7 +147,7 @@ def test_who_asks_before_the_engines_have_started_waits_for_them() -> None:
         starting.close()
 
 
-def test_in_production_the_slow_lane_gets_a_tenth_and_what_has_parted_a_thirtieth() -> None:
+def test_in_production_the_slow_lane_gets_a_tenth_and_its_forks_a_thirtieth() -> None:
     assert (production.ENGINE_NICE, production.ENGINE_NICER) == (10, 5)
 
 
@@ -168,7 +168,7 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(
         assert engines.read(sandbox, jobs.names, "Node", "") == ["a"]
         reads += 1
         assert reads <= 2 * pool.known[sandbox.pk].enough
-    # It has been quick for a while; where it goes back to it is replayed, or handed back once more.
+    # The sandbox is fast again; the process it returns to replays it, or it moves once more.
     assert cluster(sandbox) == shown
 
 
@@ -193,7 +193,7 @@ def test_each_way_back_to_the_quick_lane_is_longer() -> None:
         assert not known.slow
 
 
-def test_what_was_used_counts_no_more_than_a_second_a_job_and_is_forgotten_in_time() -> None:
+def test_usage_counts_at_most_a_second_per_job_and_decays() -> None:
     known = Known()
     known.note(60, 100)
     assert known.use(100) == 1
@@ -202,7 +202,7 @@ def test_what_was_used_counts_no_more_than_a_second_a_job_and_is_forgotten_in_ti
     assert known.use(110) == 0.375
 
 
-def test_who_has_used_little_comes_first_and_who_waits_long_comes_at_last(pool: Pool) -> None:
+def test_the_lightest_user_comes_first_and_a_long_wait_comes_at_last(pool: Pool) -> None:
     plan = Plan(UUID(int=1), 0, "null", "v1.34", "")
     heavy = Pending(Call(plan, START, "state", ()))
     light = Pending(Call(replace(plan, sandbox_id=UUID(int=2)), START, "state", ()))
@@ -212,13 +212,13 @@ def test_who_has_used_little_comes_first_and_who_waits_long_comes_at_last(pool: 
     process.waiting.append(light)
     heavy.asked -= 60
     assert pool._take_turn(process) is heavy
-    # Of a sandbox that is being worked on nothing more is taken, so that it may go elsewhere as a whole.
+    # While a process works on a sandbox, it takes no more jobs of it, so that the sandbox can move as a whole.
     process.sent[1] = light
     assert pool._take_turn(process) is None
 
 
-def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large: Any, node: Any) -> None:
-    sandbox = large(2 * MANY_PODS)  # It must not be done before it is stopped, however busy the machine.
+def test_a_stopped_command_changes_nothing(pool: Pool, large: Any, node: Any) -> None:
+    sandbox = large(2 * MANY_PODS)  # It must not finish before it is stopped, however busy the machine.
     before = cluster(sandbox)
     settling = later(store.execute, sandbox, SETTLE)
     parted(pool, sandbox)
@@ -231,14 +231,14 @@ def test_a_command_that_is_stopped_leaves_everything_as_it_was(pool: Pool, large
 
 
 def test_a_command_over_the_time_that_one_may_take_is_stopped(pool: Pool, large: Any, settings: Any) -> None:
-    sandbox = large(2 * MANY_PODS)  # Done in time it would not be stopped: who watches may look late.
+    sandbox = large(2 * MANY_PODS)  # It must not finish in time: the watcher may look late.
     settings.COMMAND_SECONDS = 0.3
     with pytest.raises(Stopped):
         store.execute(sandbox, SETTLE)
     assert head(sandbox) == 2
 
 
-def test_what_is_killed_in_the_middle_of_a_command_is_asked_again_and_counts_once(pool: Pool, large: Any) -> None:
+def test_a_command_whose_process_is_killed_is_sent_again_and_counts_once(pool: Pool, large: Any) -> None:
     sandbox = large()
     settling = later(store.execute, sandbox, SETTLE)
     first = parted(pool, sandbox).pid
@@ -248,9 +248,7 @@ def test_what_is_killed_in_the_middle_of_a_command_is_asked_again_and_counts_onc
     assert head(sandbox) == sandbox.records.count() == 3
 
 
-def test_engines_go_on_without_the_process_that_starts_them_and_are_replaced_once_it_is_back(
-    pool: Pool, node: Any
-) -> None:
+def test_engines_continue_without_their_parent_and_are_replaced_once_it_is_back(pool: Pool, node: Any) -> None:
     sandbox, _ = store.create("Kept")
     store.execute(sandbox, node("before"))
     nursery, first = pool.child.pid, pool.slots[0].pid
@@ -275,7 +273,7 @@ def test_a_process_that_serves_all_is_replaced_when_it_ends(pool: Pool, node: An
     assert "after" in cluster(sandbox)
 
 
-def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: Any) -> None:
+def test_the_number_of_long_commands_at_once_is_limited(pool: Pool, large: Any, node: Any) -> None:
     sandboxes = [large() for _ in range(3)]
     eventually(lambda: all(not process.sent for process in pool.homes.values()))
     settling = []
@@ -290,13 +288,13 @@ def test_only_so_many_commands_take_long_at_once(pool: Pool, large: Any, node: A
     for answer in settling:
         with pytest.raises(Stopped):
             answer.result(PATIENCE)
-    # One that rests makes room, and what was refused before is forgotten.
+    # An idle sandbox makes room, and the earlier refusal is forgotten.
     assert store.execute(sandboxes[2], SETTLE).head == 3
     assert cluster(sandboxes[2])
     assert store.execute(sandboxes[2], node("later")).head == 4
 
 
-def test_what_waits_for_its_turn_can_be_stopped(pool: Pool) -> None:
+def test_a_waiting_command_can_be_stopped(pool: Pool) -> None:
     waiting = Pending(Call(Plan(UUID(int=3), 0, "null", "v1.34", ""), START, "execute", ()), number=-1)
     with pool.lock:
         pool.jobs[waiting.number] = waiting
@@ -314,14 +312,14 @@ def test_a_fork_that_dies_before_anybody_knows_it_leaves_its_sandbox_to_others(p
     if sandbox.pk in pool.homes:
         os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
         eventually(lambda: sandbox.pk not in pool.homes)
-    # Nobody is welcomed as long as the lock is held, and whatever the slow lane has made meanwhile is killed.
+    # While the lock is held no process is registered. Kill what the slow lane has started meanwhile.
     slow = pool.slots[-1].pid
     before = children(slow)
     settling = later(store.execute, sandbox, SETTLE)
     eventually(lambda: pool.slots[-1].sent or sandbox.pk in pool.homes)
     with pool.lock:
-        made = eventually(lambda: set(children(slow)) - set(before))
-        for pid in made:
+        pids = eventually(lambda: set(children(slow)) - set(before))
+        for pid in pids:
             os.kill(pid, signal.SIGKILL)
     assert settling.result(PATIENCE).head == 3
 
@@ -342,7 +340,7 @@ def test_a_process_that_rests_stays_until_another_one_needs_its_place(pool: Pool
     assert third.pk in pool.homes
 
 
-def test_who_wants_something_of_a_sandbox_that_is_at_work_is_told_so(
+def test_a_request_to_a_busy_sandbox_is_refused_as_busy(
     pool: Pool, large: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox = large()
@@ -358,7 +356,7 @@ def test_who_wants_something_of_a_sandbox_that_is_at_work_is_told_so(
     assert head(sandbox) == 2
 
 
-def test_what_the_engine_refuses_comes_back_with_all_its_errors(pool: Pool, node: Any) -> None:
+def test_the_engines_refusal_comes_back_with_all_its_errors(pool: Pool, node: Any) -> None:
     sandbox, _ = store.create("Strict")
     with pytest.raises(Rejected) as refused:
         store.execute(sandbox, node("UPPER", "_"))
@@ -366,7 +364,7 @@ def test_what_the_engine_refuses_comes_back_with_all_its_errors(pool: Pool, node
     assert len(refused.value.errors) == 2
 
 
-def test_a_log_that_cannot_be_read_is_the_databases_trouble(
+def test_an_unreadable_log_is_reported_as_a_database_error(
     pool: Pool, visitor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def locked(*args: Any) -> None:
@@ -379,7 +377,7 @@ def test_a_log_that_cannot_be_read_is_the_databases_trouble(
     assert (answer.status_code, "The server is busy" in answer.content.decode()) == (503, True)
 
 
-def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
+def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_continue(
     monkeypatch: pytest.MonkeyPatch, node: Any, pod: Any
 ) -> None:
     monkeypatch.setenv("ENGINE_MEMORY_MB", "120")
@@ -397,7 +395,7 @@ def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_go_on(
         pool.close()
 
 
-def test_a_replay_goes_on_without_whoever_did_not_wait_for_it(
+def test_a_replay_continues_after_its_requester_has_gone(
     pool: Pool, large: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox = large()
@@ -411,9 +409,9 @@ def test_a_replay_goes_on_without_whoever_did_not_wait_for_it(
             cluster(sandbox)
 
         def occupied() -> str:
-            with pytest.raises(Occupied, match="is being opened") as told:
+            with pytest.raises(Occupied, match="is being opened") as refusal:
                 cluster(sandbox)
-            return str(told.value)
+            return str(refusal.value)
 
         eventually(
             lambda: re.search(r"a while\. Command 3 of 3: [1-9]\d* of 1000 pods bound at 00:00\.0\.$", occupied())
@@ -422,7 +420,9 @@ def test_a_replay_goes_on_without_whoever_did_not_wait_for_it(
     assert "n0" in cluster(sandbox)
 
 
-def test_so_many_may_wait_for_one_sandbox_and_no_more(visitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_requests_that_wait_for_a_sandbox_is_limited(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(turns, "MOST_WAITING", 2)
     with turns.turn(visitor.sandbox.pk):
         waiting = [later(visitor.post, "do/settle/") for _ in range(2)]
@@ -445,7 +445,7 @@ def test_the_page_of_a_sandbox_that_is_at_work_says_so_and_offers_to_stop(
     assert visitor.get().status_code == 200
 
 
-def test_who_begins_with_something_else_than_its_name_is_not_let_in(
+def test_a_process_that_does_not_begin_with_its_name_is_rejected(
     pool: Pool, large: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     stray = connect(str(pool.listener.address), pool.key)
@@ -461,7 +461,7 @@ def test_who_begins_with_something_else_than_its_name_is_not_let_in(
 
 
 def test_one_that_parts_says_nothing_before_its_name_is_known(tmp_path: Path) -> None:
-    """However long the process that it comes from takes to say it."""
+    """The process it forked from may take long to send the name."""
     key = b"k" * 32
     with Listener(str(tmp_path / "site"), family="AF_UNIX", authkey=key) as listener:
         pid = os.fork()
@@ -489,8 +489,8 @@ def test_an_engine_whose_memory_does_not_come_back_ends_and_makes_room_for_a_new
     assert done == [0, 1, 2]
 
 
-def test_an_answer_for_which_there_is_no_memory_is_read_to_its_end() -> None:
-    """Else the next one would begin in the middle of it, and the engine wait for ever."""
+def test_an_answer_too_large_for_memory_is_read_to_its_end() -> None:
+    """Otherwise the next answer would begin in the middle of it, and the engine would wait forever."""
     here, there = Pipe()
     pid = os.fork()
     if not pid:
@@ -507,7 +507,7 @@ def test_an_answer_for_which_there_is_no_memory_is_read_to_its_end() -> None:
 
 
 def without_memory(line: Line) -> None:
-    """An engine in the middle of a job, which may not have as much as the answer takes; never returns."""
+    """Act as an engine in the middle of a job without memory for the answer. Never returns."""
     try:
         engine = Engine.__new__(Engine)
         engine.line, engine.ahead, engine.open, engine.due = line, deque(), False, None
@@ -520,14 +520,14 @@ def without_memory(line: Line) -> None:
             line.send("no memory")
         answer = b""
         with engine.interruptible():
-            found = engine.ask(Ask("keys", ()))
-        line.send(found)
+            keys = engine.ask(Ask("keys", ()))
+        line.send(keys)
     finally:
         os._exit(0)
 
 
 def parting(address: str, key: bytes) -> None:
-    """What an engine does when its job takes long, with a slow hand; never returns."""
+    """Act as an engine whose job takes long, and send slowly. Never returns."""
     send = Line.send
 
     def slowly(line: Line, message: Any) -> None:
@@ -555,7 +555,7 @@ def parting(address: str, key: bytes) -> None:
 
 
 def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog: pytest.LogCaptureFixture) -> None:
-    """A fork in the middle of it could not give back the lock of the log."""
+    """A fork in the middle of the line could not release the lock of the log."""
     engine = Engine.__new__(Engine)
     done: list[str] = []
     engine.state = replace(STATES[SLOW], alarm=lambda engine: done.append("part"))

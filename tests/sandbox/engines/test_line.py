@@ -10,15 +10,15 @@ import pytest
 from sandbox.worker.line import Line
 
 LARGE = "x" * 3_000_000
-"""More than a line has room for."""
+"""More than a line's buffer can hold."""
 
 
-def test_who_posts_never_waits_and_everything_comes_in_its_order() -> None:
+def test_posting_never_waits_and_messages_stay_in_order() -> None:
     near, far = (Line(end) for end in Pipe())
     for number in range(3):
         near.post((number, LARGE))
         near.post((number, "small"))
-    # All this stands before anybody has read a word.
+    # All this is sent before anybody has read a word.
     assert [far.recv() for _ in range(6)] == [(n, text) for n in range(3) for text in (LARGE, "small")]
     near.post("once more")
     assert far.recv() == "once more"
@@ -29,7 +29,7 @@ def test_who_posts_never_waits_and_everything_comes_in_its_order() -> None:
 
 
 class Racing:
-    """A lock after whose release, at the worst moment, somebody else posts."""
+    """A lock after whose release, at the worst moment, another thread posts."""
 
     def __init__(self, line: Line, message: str) -> None:
         self.line, self.message, self.lock = line, message, Lock()
@@ -46,7 +46,7 @@ class Racing:
             self.line.post(self.message)
 
 
-def test_what_is_posted_while_the_last_of_the_unsent_goes_is_sent_once() -> None:
+def test_a_message_posted_while_the_queue_empties_is_sent_once() -> None:
     near, far = (Line(end) for end in Pipe())
     near.lock = Racing(near, LARGE)  # type: ignore[assignment]
     near.post(LARGE + "first")
@@ -71,7 +71,7 @@ def test_two_that_write_much_to_each_other_at_once_both_come_to_read() -> None:
     far.close()
 
 
-def test_what_is_posted_to_one_that_has_gone_is_an_error() -> None:
+def test_posting_to_a_closed_line_is_an_error() -> None:
     near, far = (Line(end) for end in Pipe())
     far.close()
     with pytest.raises(OSError, match="Broken pipe"):

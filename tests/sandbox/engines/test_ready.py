@@ -1,4 +1,4 @@
-"""What engines would make on first use is there before the first of them is forked."""
+"""What engines would create on first use exists before the first of them is forked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a reveal: a plain sentence for each cause and each reason, and no raw name in any lesson."""
+"""The texts of a reveal: a plain sentence for each cause and each reason, and no raw name in any lesson."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ HAPPEN = {
     )
     for resource, action in product(resources, actions)
 }
-"""The label of each event of the cluster that can move a pod."""
+"""The label of each cluster event that can move a pod."""
 OWN = {
     *(events.SCHEDULE_ATTEMPT_FAILURE, events.BACKOFF_COMPLETE),
     *(str(events.UNSCHEDULABLE_TIMEOUT), str(events.FORCE_ACTIVATE)),
 }
-"""Causes that are no event of the cluster. By Pop a pod comes to no lane."""
+"""Causes that are not cluster events. Pop moves a pod to no lane."""
 PHRASES = ("the trace does not tell", "what stands before it", "held back by", "ScheduleAttempt", "UnschedulablePod")
 CAMEL = re.compile(r"\b[A-Za-z][a-z0-9]*[a-z0-9][A-Z]\w*")
 OF_PREEMPTION = ("preemptionPolicy", "PodDisruptionBudget")
 KNOWN = {*REGISTRY, *LANES, *(resource.rpartition("/")[2] for resource in OBJECTS), "PreFilter", *OF_PREEMPTION}
 """Names that learners meet elsewhere: plugins, lanes, kinds, a field."""
 REASONS = re.compile(r"(refuses it|It says|rejected it in its last attempt|got no node\.)[^\n]*")
-"""What a plugin says stands there word for word, as kubectl shows it."""
+"""A plugin's message is quoted verbatim, as kubectl shows it."""
 
 
 def raw(text: str) -> list[str]:
-    """What in a reveal no learner can read."""
+    """Return the parts of a reveal that no learner can read."""
     names = [name for name in CAMEL.findall(REASONS.sub("", text)) if name not in KNOWN]
     return [*names, *(phrase for phrase in PHRASES if phrase in text)]
 
@@ -62,12 +62,12 @@ def raw(text: str) -> list[str]:
 def test_each_cause_of_a_move_has_a_plain_sentence(cause: str, lane: str) -> None:
     for plugin, plugins in (("", ()), ("NodeResourcesFit", ("NodeResourcesFit", "TaintToleration"))):
         values = {"lane": lane, "cause": cause, "plugin": plugin, "plugins": plugins, "gate": ""}
-        told = worded(Why("moved", values))
-        assert raw(told) == []
-        assert told.endswith(".")
+        words = worded(Why("moved", values))
+        assert raw(words) == []
+        assert words.endswith(".")
 
 
-def test_a_cause_that_nobody_knows_is_an_error() -> None:
+def test_an_unknown_cause_is_an_error() -> None:
     with pytest.raises(KeyError):
         because("MoonRose", "", (), "activeQ")
 
@@ -77,16 +77,16 @@ def test_causes_are_those_of_the_engine() -> None:
     assert FAILURE in OWN
 
 
-def test_each_reason_why_there_is_no_answer_is_worded_for_learners_and_for_authors() -> None:
+def test_each_reason_without_an_answer_has_a_text_for_learners_and_for_authors() -> None:
     assert {*NO_ANSWER} <= {*WORDED}
 
 
 def part_reveals(part: Part, simulation: Simulation, since: int) -> list[str]:
-    """Everything that is said of the answers to a question, whatever was answered; the steps are done."""
+    """Return every sentence about the answers to a question, whatever was answered. The steps are done."""
     assert part.question is not None
-    seen = Seen(simulation)
-    offered = predictions.choices(seen, part.question)
-    points = compared(part.question, since, Sight(simulation.recorder, lambda _: seen), offered)
+    view = Seen(simulation)
+    offered = predictions.choices(view, part.question)
+    points = compared(part.question, since, Sight(simulation.recorder, lambda _: view), offered)
     assert points is not None
     assert not points["none"]
     return [points["nobody"], *(row["why"] for row in points["rows"])]
@@ -101,5 +101,5 @@ def test_no_reveal_and_no_missing_point_holds_a_raw_name(slug: str) -> None:
         missing = tasks.checked(Seen(simulation), part.task) if part.task else []
         assert [text for row in missing for text in row.wrong if any(phrase in text for phrase in PHRASES)] == []
         play(simulation, part.way)
-        told = part_reveals(part, simulation, since) if part.question else []
-        assert [(text, found) for text in told if (found := raw(text))] == []
+        reveals = part_reveals(part, simulation, since) if part.question else []
+        assert [(text, names) for text in reveals if (names := raw(text))] == []

@@ -1,4 +1,4 @@
-"""What checking accepts can be drawn: amounts at their bounds, in every panel and at every stage."""
+"""Amounts at their accepted limits can be drawn, in every panel and at every stage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AMOUNTS = {
     "amounts beyond 64 bits": ("1e19", "9223372036854775808"),
     "the largest binary amounts": ("9" * 200 + "Ei", "8Ei"),
     "a fraction of the largest amounts": (LARGEST, "1n"),
-    "more than there is": ("1n", LARGEST),
+    "more than the capacity": ("1n", LARGEST),
     "nothing": ("0", "0"),
 }
 VIEWS = (View(), View(pod="default/web", layout="tiles", group="node", reasons="all"), View(node="n1", cycle=1))
@@ -37,7 +37,7 @@ def drawn(simulation: Simulation) -> str:
 
 
 @pytest.mark.parametrize("words", AMOUNTS)
-def test_what_is_accepted_can_be_drawn(words: str) -> None:
+def test_accepted_amounts_can_be_drawn(words: str) -> None:
     held, wanted = AMOUNTS[words]
     simulation = Simulation()
     wants = {"cpu": wanted, "memory": wanted, "ephemeral-storage": wanted}
@@ -57,7 +57,7 @@ def test_what_is_accepted_can_be_drawn(words: str) -> None:
     assert "web" in drawn(simulation)
 
 
-def test_amounts_that_nobody_has_are_still_short() -> None:
+def test_absurd_amounts_are_still_short() -> None:
     assert (cores(10**123), memory(10**119), shown("pods", 10**119), shown("cpu", 10**119), memory(3 << 60)) == (
         "1e+120",
         "8.67e+100Ei",

@@ -73,26 +73,26 @@ def test_several_bindings_are_in_flight_at_once() -> None:
     assert [(row["name"], row["stage"]) for row in rows(simulation)] == [("web-1", "WaitOnPermit"), ("web-2", "Bind")]
 
 
-def test_between_the_stages_a_row_says_what_is_next() -> None:
+def test_between_the_stages_a_row_names_the_next_one() -> None:
     simulation = cluster()
     simulation.execute(commands.Stage())
     while not rows(simulation):
         simulation.execute(commands.Stage())
     texts = []
-    while found := rows(simulation):
-        texts.append(found[0]["text"])
+    while table := rows(simulation):
+        texts.append(table[0]["text"])
         simulation.execute(commands.Stage())
     assert texts == ["PreBind is next", "Bind is next", "bound in the API server: PostBind is next"]
 
 
-def test_a_pod_on_its_way_is_told_apart_in_the_queue() -> None:
+def test_a_binding_pod_is_marked_in_the_queue() -> None:
     simulation = cluster(PERMIT)
     simulation.execute(commands.Settle())
     flying = queues(world_of(simulation), View())["lanes"][0]["cards"]
     assert [(card["name"], card["age"]) for card in flying] == [("web-1", "binding")]
 
 
-def test_who_only_watches_cannot_allow() -> None:
+def test_a_watcher_cannot_allow() -> None:
     simulation = cluster(PERMIT)
     simulation.execute(commands.Settle())
     world = world_of(simulation)

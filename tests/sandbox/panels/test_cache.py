@@ -1,4 +1,4 @@
-"""The cache, which lives, and the snapshot, which is older."""
+"""The cache, which is live, and the snapshot, which is older."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def apply(simulation: Simulation, *manifests: dict[str, Any]) -> None:
 
 @pytest.fixture(name="simulation")
 def made_simulation() -> Simulation:
-    """Five nodes in three zones, with one pod bound on a1, and no cycle under way."""
+    """Return five nodes in three zones, with one pod bound on a1, and no cycle in progress."""
     simulation = Simulation()
     apply(simulation, *(in_zone(name, name[0]).obj() for name in ("a1", "a2", "b1", "b2", "c1")))
     apply(simulation, make_pod("first").label("app", "first").node_selector({"kubernetes.io/hostname": "a1"}).obj())
@@ -39,13 +39,13 @@ def made_simulation() -> Simulation:
 
 
 def snapshot(simulation: Simulation, name: str, **spec: Any) -> None:
-    """A new pod is popped, and the snapshot for it is taken."""
+    """Create and pop a pod, and take its snapshot."""
     apply(simulation, make_pod(name).spec(**spec).obj())
     simulation.execute(commands.Stage())
     simulation.execute(commands.Stage())
 
 
-def found(simulation: Simulation) -> dict[str, Any]:
+def cache_panel(simulation: Simulation) -> dict[str, Any]:
     return stats(World.fold(simulation.recorder.entries), View())
 
 
@@ -53,8 +53,8 @@ def named(cards: list[dict[str, Any]], mark: str) -> list[str]:
     return [card["name"] for card in cards if card[mark]]
 
 
-def test_what_changed_since_the_snapshot_stands_before_its_mark(simulation: Simulation) -> None:
-    shown = found(simulation)
+def test_changes_since_the_snapshot_are_before_its_mark(simulation: Simulation) -> None:
+    shown = cache_panel(simulation)
     cards = shown["recency"]
     assert named(cards, "newer") == ["a1"]
     assert named(cards, "mark") == ["c1"]
@@ -68,9 +68,9 @@ def test_what_changed_since_the_snapshot_stands_before_its_mark(simulation: Simu
     assert shown["note"].startswith("The next UpdateSnapshot looks at it and stops")
 
 
-def test_after_a_snapshot_the_list_tells_what_was_copied_and_where_the_walk_stopped(simulation: Simulation) -> None:
+def test_after_a_snapshot_the_list_shows_what_was_copied_and_where_the_walk_stopped(simulation: Simulation) -> None:
     snapshot(simulation, "second")
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     cards = shown["recency"]
     assert (named(cards, "newer"), named(cards, "cloned"), named(cards, "mark")) == ([], ["a1"], ["a1"])
     assert named(cards, "stop") == ["c1"]
@@ -83,25 +83,25 @@ def test_a_node_that_comes_in_the_middle_of_a_cycle_is_in_the_list_and_not_in_th
 ) -> None:
     snapshot(simulation, "second")
     apply(simulation, in_zone("c2", "c").obj())
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert named(shown["recency"], "newer") == ["c2"]
     assert shown["recency"][0]["what"] == "node added"
     assert "c2" not in shown["lists"][0]["members"]
     assert not shown["lists"][0]["other"]
 
 
-def test_when_all_have_changed_the_mark_stands_at_the_end(simulation: Simulation) -> None:
-    assert found(simulation)["mark_last"] == 0
+def test_when_all_have_changed_the_mark_is_at_the_end(simulation: Simulation) -> None:
+    assert cache_panel(simulation)["mark_last"] == 0
     for name in ("a1", "a2", "b1", "b2", "c1"):
         simulation.execute(commands.Cordon(name))
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert shown["mark_last"] == shown["taken"]["generation"]
     assert named(shown["recency"], "mark") == []
 
 
 def test_a_cordoned_node_moves_to_the_head(simulation: Simulation) -> None:
     simulation.execute(commands.Cordon("b2"))
-    first = found(simulation)["recency"][0]
+    first = cache_panel(simulation)["recency"][0]
     assert (first["name"], first["what"], first["newer"]) == ("b2", "node updated", True)
 
 
@@ -110,7 +110,7 @@ def test_when_a_node_has_left_the_list_is_rebuilt_though_nothing_is_newer(simula
     simulation.execute(commands.Settle())
     simulation.execute(commands.Delete("Node", "c1"))
     snapshot(simulation, "third", **TOO_LARGE)
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert shown["note"] == (
         "No NodeInfo was newer, but c1 had left: UpdateSnapshot dropped its copy and rebuilt the lists."
     )
@@ -121,7 +121,7 @@ def test_when_nothing_has_changed_the_walk_stops_at_the_head(simulation: Simulat
     snapshot(simulation, "second", **TOO_LARGE)
     simulation.execute(commands.Settle())
     snapshot(simulation, "third", **TOO_LARGE)
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert shown["note"] == "UpdateSnapshot stopped at the head: nothing had changed since the previous snapshot."
     assert {item["note"] for item in shown["lists"]} == {"unchanged"}
 
@@ -130,7 +130,7 @@ def test_after_a_node_has_changed_its_zone_the_list_keeps_the_old_order_and_says
     snapshot(simulation, "second")
     moved = in_zone("a2", "a").label(ZONE, "c").obj()
     apply(simulation, moved)
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert [[cell["name"] for cell in zone["cells"]] for zone in shown["tree"]["zones"]] == [
         ["a1"],
         ["b1", "b2"],
@@ -140,15 +140,15 @@ def test_after_a_node_has_changed_its_zone_the_list_keeps_the_old_order_and_says
     apply(simulation, in_zone("d1", "d").obj())
     simulation.execute(commands.Settle())
     snapshot(simulation, "third")
-    assert not found(simulation)["lists"][0]["other"]
+    assert not cache_panel(simulation)["lists"][0]["other"]
 
 
-def test_zones_of_one_name_in_two_regions_are_told_apart() -> None:
+def test_zones_of_one_name_in_two_regions_are_distinct() -> None:
     simulation = Simulation()
     places = (("n1", "a", "eu"), ("n2", "a", "us"), ("n3", "b", "eu"), ("n4", "", "us"))
     nodes = [make_node(name).zone(zone) if zone else make_node(name) for name, zone, _ in places]
     apply(simulation, *(node.region(region).obj() for node, (_, _, region) in zip(nodes, places, strict=True)))
-    zones = found(simulation)["tree"]["zones"]
+    zones = cache_panel(simulation)["tree"]["zones"]
     assert [(zone["title"], zone["region"]) for zone in zones] == [
         ("a", "eu"),
         ("a", "us"),
@@ -164,7 +164,7 @@ def test_zones_of_one_name_in_two_regions_are_told_apart() -> None:
     assert group["zones"] == [("a in eu", 1), ("a in us", 1), ("b", 1), ("us", 1)]
 
 
-def test_a_ghost_stands_in_the_zone_of_its_region() -> None:
+def test_a_ghost_is_in_the_zone_of_its_region() -> None:
     simulation = Simulation()
     apply(simulation, *(make_node(f"n{number}").zone("a").region(region).obj() for number, region in enumerate("xyxy")))
     apply(simulation, make_pod("first").node("n1").obj())
@@ -178,7 +178,7 @@ def test_a_ghost_stands_in_the_zone_of_its_region() -> None:
 
 
 def started(world: World) -> tuple[list[str], list[str]]:
-    """Where the next search starts, by the nodeTree and by the map."""
+    """Return where the next search starts, by the nodeTree and by the map."""
     tree = PANELS["cache"].stats(world, View())["tree"]["zones"]
     cards = PANELS["cluster"].stats(world, View(layout="cards"))["zones"]
     return (
@@ -200,8 +200,8 @@ def test_nodetree_and_map_agree_on_where_the_next_search_starts_after_a_zone_has
     assert started(World.fold(simulation.recorder.entries)) == (["b1"], ["b1"])
 
 
-def test_the_next_search_starts_where_it_is_said_to() -> None:
-    """With more nodes than one search needs, while nodes come, leave and change their zones."""
+def test_the_next_search_starts_where_the_panel_says() -> None:
+    """Use more nodes than one search needs, while nodes are added, removed and change zones."""
     simulation, random, checked = Simulation(), Random(1), 0
     zones = {f"n{number:03}": random.choice("abc") for number in range(115)}
     apply(simulation, *(in_zone(name, zone).obj() for name, zone in zones.items()))
@@ -231,13 +231,13 @@ def test_the_next_search_starts_where_it_is_said_to() -> None:
 
 def test_a_removed_node_stays_as_a_ghost_while_pods_are_on_it(simulation: Simulation) -> None:
     simulation.execute(commands.Delete("Node", "a1"))
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert named(shown["recency"], "ghost") == shown["tree"]["ghosts"] == ["a1"]
     assert shown["recency"][0]["what"] == "node ghost"
 
 
-def test_the_node_tree_goes_one_from_each_zone_in_turn(simulation: Simulation) -> None:
-    shown = found(simulation)
+def test_the_node_tree_takes_one_from_each_zone_in_turn(simulation: Simulation) -> None:
+    shown = cache_panel(simulation)
     assert shown["order_text"] == "1 2 3, 4 5"
     assert [[cell["place"] for cell in zone["cells"]] for zone in shown["tree"]["zones"]] == [[1, 4], [2, 5], [3]]
 
@@ -249,7 +249,7 @@ def test_lists_say_whether_they_were_rebuilt(simulation: Simulation) -> None:
     apply(simulation, make_pod("alone").label("app", "alone").spec(affinity=apart).obj())
     simulation.execute(commands.Settle())
     snapshot(simulation, "second")
-    lists = {item["name"]: item for item in found(simulation)["lists"]}
+    lists = {item["name"]: item for item in cache_panel(simulation)["lists"]}
     assert {name: item["rebuilt"] for name, item in lists.items()} == {
         "nodeInfoList": False,
         "havePodsWithAffinity": True,
@@ -262,15 +262,15 @@ def test_lists_say_whether_they_were_rebuilt(simulation: Simulation) -> None:
 
 def test_assumed_pods_are_listed(simulation: Simulation) -> None:
     apply(simulation, make_pod("second").obj())
-    while not found(simulation)["assumed_count"]:
+    while not cache_panel(simulation)["assumed_count"]:
         simulation.execute(commands.Stage())
-    assert [pod.key for pod in found(simulation)["assumed"]] == ["default/second"]
+    assert [pod.key for pod in cache_panel(simulation)["assumed"]] == ["default/second"]
 
 
-def test_before_the_first_snapshot_the_live_list_is_there_already() -> None:
+def test_before_the_first_snapshot_the_live_list_is_already_shown() -> None:
     simulation = Simulation()
     apply(simulation, in_zone("a1", "a").obj())
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert (shown["has"], shown["taken"]) == (True, None)
     assert [(card["name"], card["newer"], card["mark"]) for card in shown["recency"]] == [("a1", False, 0)]
     assert shown["note"] == "No snapshot has been taken yet. The first one copies every NodeInfo."
@@ -283,7 +283,7 @@ def test_an_empty_cache_says_so() -> None:
 def test_before_a_pod_has_its_own_snapshot_the_lists_are_those_of_the_last_one(simulation: Simulation) -> None:
     apply(simulation, make_pod("late").obj())
     simulation.execute(commands.Stage())
-    shown = found(simulation)
+    shown = cache_panel(simulation)
     assert (shown["taken"]["cycle"], shown["taken"]["verb"]) == (1, "saw")
     assert "a1" in shown["lists"][0]["members"]
 
@@ -301,11 +301,11 @@ def test_images_are_counted_as_the_cache_counts_them(then: str) -> None:
     apply(simulation, *(with_image[name].obj() for name in ("a1", *others)))
     apply(simulation, make_pod("stays").node("a1").obj())
     simulation.execute(commands.Delete("Node", "a1"))
-    for told, changed in (("freed", with_image["b1"].label("disk", "ssd")), ("again", with_image["a1"])):
-        if told == "freed" or then == "the node comes back":
+    for step, changed in (("freed", with_image["b1"].label("disk", "ssd")), ("again", with_image["a1"])):
+        if step == "freed" or then == "the node comes back":
             apply(simulation, changed.obj())
-        (seen,) = seen_by(simulation)
-        world_agrees_on_cache(seen, World.fold(simulation.recorder.entries))
+        (view,) = seen_by(simulation)
+        world_agrees_on_cache(view, World.fold(simulation.recorder.entries))
 
 
 def test_a_pod_that_is_deleted_on_its_way_counts_where_the_cache_assumes_it() -> None:
@@ -315,6 +315,6 @@ def test_a_pod_that_is_deleted_on_its_way_counts_where_the_cache_assumes_it() ->
     simulation.execute(commands.Delete("Pod", "default/web"))
     for _ in range(6):
         simulation.execute(commands.Stage())
-        (seen,) = seen_by(simulation)
-        world_agrees_on_cache(seen, World.fold(simulation.recorder.entries))
+        (view,) = seen_by(simulation)
+        world_agrees_on_cache(view, World.fold(simulation.recorder.entries))
     assert simulation.scheduler.cache.pod_count() == 1

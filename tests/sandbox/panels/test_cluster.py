@@ -22,22 +22,22 @@ from tests.sandbox.scenarios import hatched, panel_html, unpacked, world_after, 
 BETA = "failure-domain.beta.kubernetes.io/zone"
 
 
-def cards(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {node["name"]: node for zone in found["zones"] for node in zone["nodes"]}
+def cards(panel: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {node["name"]: node for zone in panel["zones"] for node in zone["nodes"]}
 
 
-@pytest.fixture(name="found")
-def made_found() -> dict[str, Any]:
+@pytest.fixture(name="filtered")
+def made_filtered() -> dict[str, Any]:
     return stats(World.fold(traces.web_at_filter().entries), View())
 
 
-def test_zones_are_columns_in_the_order_of_the_node_tree(found: dict[str, Any]) -> None:
-    assert [zone["title"] for zone in found["zones"]] == ["eu-a", "eu-b", "eu-c"]
-    assert [node["name"] for node in found["zones"][0]["nodes"]] == ["node-a1", "node-a2", "node-a3"]
+def test_zones_are_columns_in_the_order_of_the_node_tree(filtered: dict[str, Any]) -> None:
+    assert [zone["title"] for zone in filtered["zones"]] == ["eu-a", "eu-b", "eu-c"]
+    assert [node["name"] for node in filtered["zones"][0]["nodes"]] == ["node-a1", "node-a2", "node-a3"]
 
 
-def test_order_numbers_go_round_the_zones_and_the_start_is_marked(found: dict[str, Any]) -> None:
-    nodes = cards(found)
+def test_order_numbers_go_round_the_zones_and_the_start_is_marked(filtered: dict[str, Any]) -> None:
+    nodes = cards(filtered)
     assert [nodes[name]["place"] for name in ("node-a1", "node-b1", "node-c1", "node-a2")] == [1, 2, 3, 4]
     assert [name for name, node in nodes.items() if node["start"]] == ["node-a1"]
 
@@ -55,36 +55,36 @@ def test_order_numbers_go_round_the_zones_and_the_start_is_marked(found: dict[st
     ],
 )
 def test_a_refusal_is_the_recorded_reason_in_two_words_on_the_card(
-    found: dict[str, Any], node: str, kind: str, word: str
+    filtered: dict[str, Any], node: str, kind: str, word: str
 ) -> None:
-    said = cards(found)[node]["word"]
+    said = cards(filtered)[node]["word"]
     assert (said.kind, said.text) == (kind, word)
 
 
-def test_what_is_too_much_is_marked_and_hatched(found: dict[str, Any]) -> None:
-    cpu, mem, _ = cards(found)["node-a1"]["bars"]
+def test_an_excess_is_marked_and_hatched(filtered: dict[str, Any]) -> None:
+    cpu, mem, _ = cards(filtered)["node-a1"]["bars"]
     assert (cpu["text"], cpu["short"], hatched(cpu["drawing"])) == ("2.8/4", True, True)
     assert (mem["short"], hatched(mem["drawing"])) == (False, False)
 
 
-def test_a_nominated_pod_takes_room_and_a_terminating_one_counts_down(found: dict[str, Any]) -> None:
-    card = cards(found)["node-a2"]
+def test_a_nominated_pod_takes_room_and_a_terminating_one_counts_down(filtered: dict[str, Any]) -> None:
+    card = cards(filtered)["node-a2"]
     assert card["bars"][0]["text"] == "4.1/4"
     shown = [(pod.state, pod.note) for pod in card["pods"]]
     assert shown == [("nominated", ""), ("bound", ""), ("bound", ""), ("terminating", "18 s")]
 
 
-def test_an_assumed_pod_is_drawn_on_its_node(found: dict[str, Any]) -> None:
-    assert ("assumed", "default/api-2") in [(pod.state, pod.key) for pod in cards(found)["node-b1"]["pods"]]
+def test_an_assumed_pod_is_drawn_on_its_node(filtered: dict[str, Any]) -> None:
+    assert ("assumed", "default/api-2") in [(pod.state, pod.key) for pod in cards(filtered)["node-b1"]["pods"]]
 
 
-def test_a_ghost_has_no_place_and_is_not_counted(found: dict[str, Any]) -> None:
-    ghost = cards(found)["node-c3"]
-    assert (ghost["ghost"], ghost["place"], found["count"]) == (True, 0, 8)
+def test_a_ghost_has_no_place_and_is_not_counted(filtered: dict[str, Any]) -> None:
+    ghost = cards(filtered)["node-c3"]
+    assert (ghost["ghost"], ghost["place"], filtered["count"]) == (True, 0, 8)
 
 
 def spread() -> Simulation:
-    """Before web-4 is placed zone a has two of its pods, b one and c none."""
+    """Return a world before web-4 is placed: zone a has two of its pods, b one and c none."""
     nodes = [make_node(f"{zone}{number}").zone(zone).obj() for zone in "abc" for number in (1, 2)]
     there = [make_pod(f"web-{name}").label("app", "web").node(name).obj() for name in ("a1", "a2", "b1")]
     simulation = Simulation()
@@ -171,9 +171,9 @@ def test_many_nodes_are_tiles_unless_cards_are_asked_for() -> None:
 def test_the_number_of_nodes_says_how_they_are_drawn_unless_a_person_does(
     count: int, layout: str, drawn: str, offered: list[str]
 ) -> None:
-    told = stats(World.fold(traces.hundred(count).entries), View(layout=layout))
-    assert (told["layout"], [way["name"] for way in told["layouts"]]) == (drawn, offered)
-    assert told["many"] == (drawn != "cards")
+    panel = stats(World.fold(traces.hundred(count).entries), View(layout=layout))
+    assert (panel["layout"], [way["name"] for way in panel["layouts"]]) == (drawn, offered)
+    assert panel["many"] == (drawn != "cards")
 
 
 def heat_of(world: World, colour: str = "") -> dict[str, Any]:
@@ -193,7 +193,7 @@ def test_the_map_colours_the_verdicts_of_a_pod_at_filter_and_counts_each_kind_in
     assert (len(kinds), kinds[0]) == (34, "hard")
 
 
-def test_a_zone_of_the_map_is_one_sentence_for_those_who_do_not_see_it() -> None:
+def test_a_zone_of_the_map_is_one_sentence_for_screen_readers() -> None:
     world = World.fold(traces.hundred().entries)
     assert (
         heat_of(world)["summaries"][1]
@@ -210,7 +210,7 @@ def test_a_zone_of_the_map_is_a_few_short_texts() -> None:
     assert unpacked(zone["values"])[:4] == [25, 0, 19, 12]
 
 
-def test_before_any_pod_the_map_tells_how_full_the_nodes_are() -> None:
+def test_before_any_pod_the_map_shows_how_full_the_nodes_are() -> None:
     story = traces.Story()
     for number in range(41):
         story.add_node(traces.node(f"n{number}", cpu="4", memory="8Gi"))
@@ -222,7 +222,7 @@ def test_before_any_pod_the_map_tells_how_full_the_nodes_are() -> None:
     assert unpacked(heat["data"]["zones"][0]["values"])[:3] == [0, 50, 0]
 
 
-def test_a_colour_that_is_not_there_yet_is_that_of_the_stage() -> None:
+def test_a_colour_without_data_yet_is_that_of_the_stage() -> None:
     heat = heat_of(World.fold(traces.hundred().entries), "score")
     assert (heat["shown"], pressed(heat)) == ("Verdict", [""])
     heat = heat_of(World.fold(traces.hundred().entries), "cpu")
@@ -238,26 +238,26 @@ def scored(colour: str) -> dict[str, Any]:
 
 
 def test_scores_are_coloured_as_soon_as_there_are_any_and_the_winner_is_marked() -> None:
-    told = scored("")
-    assert (told["shown"], told["ramp"]) == ("Total score", {"low": "436", "high": "843"})
-    assert told["data"]["marks"]["best"] == ["node-b3"]
-    assert "ok" not in {item["kind"] for item in told["legend"]}
+    explanation = scored("")
+    assert (explanation["shown"], explanation["ramp"]) == ("Total score", {"low": "436", "high": "843"})
+    assert explanation["data"]["marks"]["best"] == ["node-b3"]
+    assert "ok" not in {item["kind"] for item in explanation["legend"]}
     assert pressed(scored("verdict")) == ["verdict"]
 
 
-def test_a_node_to_which_a_pod_is_nominated_and_the_start_of_the_search_are_marked(found: dict[str, Any]) -> None:
+def test_a_node_to_which_a_pod_is_nominated_and_the_start_of_the_search_are_marked(filtered: dict[str, Any]) -> None:
     world = World.fold(traces.web_at_filter().entries)
-    told = heat(Scene(world, world.cycle, {}, {}, "node-a1"), [], "")
-    assert (told["data"]["marks"]["nominated"], told["data"]["marks"]["start"]) == (["node-a2"], ["node-a1"])
+    data = heat(Scene(world, world.cycle, {}, {}, "node-a1"), [], "")
+    assert (data["data"]["marks"]["nominated"], data["data"]["marks"]["start"]) == (["node-a2"], ["node-a1"])
 
 
-def test_of_more_zones_than_have_room_for_their_names_the_map_makes_one_field() -> None:
+def test_zones_without_room_for_their_names_become_one_field() -> None:
     story = traces.Story()
     for number in range(60):
         story.add_node(traces.node(f"n{number}", f"zone-{number % 30}"))
     story.tree()
-    told = stats(World.fold(story.entries), View(layout="map"))
-    assert [(zone["title"], zone["count"]) for zone in told["zones"]] == [("all nodes", 60)]
+    panel = stats(World.fold(story.entries), View(layout="map"))
+    assert [(zone["title"], zone["count"]) for zone in panel["zones"]] == [("all nodes", 60)]
 
 
 def test_the_page_of_a_thousand_nodes_is_small() -> None:
@@ -282,14 +282,14 @@ def test_an_empty_cluster_has_no_zone() -> None:
 @pytest.mark.parametrize(
     ("key", "title"),
     [("eu:\x00:eu-a", "eu-a"), (":\x00:z", "z"), ("eu:\x00:", "eu"), ("", "no zone")],
-    ids=["a zone by its name", "no region", "a region without zone", "neither"],
+    ids=["a zone by its name", "no region", "a region without zone", "no region and no zone"],
 )
 def test_a_zone_key_is_shown_as_people_call_it(key: str, title: str) -> None:
     assert zone_title(key) == title
 
 
 def after_steps(number: int, *more: dict[str, Any]) -> World:
-    """The rolling update and scale-down, so many steps on, and some more."""
+    """Return the rolling update and scale-down after ``number`` steps and ``more``."""
     slug = "rolling-update-then-scale-down"
     scenario = load_scenario(next(FOLDER.glob(f"*-{slug}.yaml")))
     return world_after(slug, *(command_of(step) for step in scenario.then[:number]), *more)
@@ -317,20 +317,20 @@ def test_while_the_pod_is_being_placed_one_more_is_counted() -> None:
 
 
 def test_without_zones_the_map_groups_by_the_label_that_pods_spread_over_and_shows_its_skew() -> None:
-    found = stats(world_after("spread-one-constraint", *[{"kind": "stage"}] * 4), View())
-    assert found["key"] == "zone"
-    assert [(zone["title"], zone["count"]) for zone in found["zones"]] == [("zoneA", 2), ("zoneB", 2)]
-    assert all(zone["skew"] for zone in found["zones"])
+    panel = stats(world_after("spread-one-constraint", *[{"kind": "stage"}] * 4), View())
+    assert panel["key"] == "zone"
+    assert [(zone["title"], zone["count"]) for zone in panel["zones"]] == [("zoneA", 2), ("zoneB", 2)]
+    assert all(zone["skew"] for zone in panel["zones"])
 
 
-def test_a_node_without_the_label_stands_apart() -> None:
-    found = stats(world_after("spread-node-without-label"), View())
-    assert "no label zone" in [zone["title"] for zone in found["zones"]]
-    assert sum(zone["count"] for zone in found["zones"]) == found["nodes"]
+def test_a_node_without_the_label_is_separate() -> None:
+    panel = stats(world_after("spread-node-without-label"), View())
+    assert "no label zone" in [zone["title"] for zone in panel["zones"]]
+    assert sum(zone["count"] for zone in panel["zones"]) == panel["nodes"]
 
 
 def leaving() -> World:
-    """Two nodes, of which b is being deleted and has a finalizer; c is gone, as nothing held it."""
+    """Return two nodes: b is being deleted and has a finalizer; c is gone, as it has none."""
     simulation = Simulation()
     held = make_node("b").metadata(finalizers=["x.io/a"]).obj()
     simulation.execute(commands.Apply((make_node("a").obj(), held, make_node("c").obj())))
@@ -343,11 +343,11 @@ def test_a_node_that_is_being_deleted_is_marked_on_its_card_and_tile() -> None:
     world = leaving()
     for layout in ("", "tiles"):
         (zone,) = stats(world, View(layout=layout))["zones"]
-        found = {
+        marked = {
             getattr(node, "node", None) or node["name"]: node.leaving if layout else node["leaving"]
             for node in zone["nodes"]
         }
-        assert found == {"a": False, "b": True}
+        assert marked == {"a": False, "b": True}
     titles = {tile.node: tile.title for tile in zone["nodes"]}
     assert titles["b"].endswith(", being deleted")
     assert "being deleted" not in titles["a"]
@@ -355,10 +355,10 @@ def test_a_node_that_is_being_deleted_is_marked_on_its_card_and_tile() -> None:
 
 def test_a_node_that_is_being_deleted_is_marked_on_the_map() -> None:
     world = leaving()
-    told = heat(Scene(world, None, {}, {}, ""), [Zone("all", ["a", "b"])], "")
-    assert told["data"]["marks"]["leaving"] == ["b"]
-    assert told["data"]["said"][1] == ["none", "being deleted"]
-    assert told["summaries"][0].endswith(" Being deleted: b.")
+    data = heat(Scene(world, None, {}, {}, ""), [Zone("all", ["a", "b"])], "")
+    assert data["data"]["marks"]["leaving"] == ["b"]
+    assert data["data"]["said"][1] == ["none", "being deleted"]
+    assert data["summaries"][0].endswith(" Being deleted: b.")
 
 
 def test_the_summary_of_a_zone_names_only_a_few_nodes_that_are_being_deleted() -> None:

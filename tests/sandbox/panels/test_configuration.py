@@ -20,30 +20,30 @@ def panel(profiles: list[dict[str, Any]] | None = None, **settings: Any) -> dict
     return stats(World.fold(Simulation(configuration=configuration).recorder.entries), View())
 
 
-def cell(found: dict[str, Any], point: str, profile: int = 0) -> dict[str, Any]:
-    cells: list[dict[str, Any]] = next(item for item in found["points"] if item["name"] == point)["cells"]
+def cell(data: dict[str, Any], point: str, profile: int = 0) -> dict[str, Any]:
+    cells: list[dict[str, Any]] = next(item for item in data["points"] if item["name"] == point)["cells"]
     return cells[profile]
 
 
-def names(made: dict[str, Any]) -> list[str]:
-    return [plugin["name"] for plugin in made["plugins"]]
+def names(data: dict[str, Any]) -> list[str]:
+    return [plugin["name"] for plugin in data["plugins"]]
 
 
-def test_by_default_nothing_differs_and_the_plugins_stand_in_running_order() -> None:
-    found = panel()
-    assert found["profiles"] == ["default-scheduler"]
-    assert found["differs"] == []
-    assert [point["name"] for point in found["points"]][:4] == ["PreEnqueue", "QueueSort", "PreFilter", "Filter"]
-    assert names(cell(found, "Filter"))[:3] == ["NodeUnschedulable", "NodeName", "TaintToleration"]
-    weights = {plugin["name"]: plugin["weight"] for plugin in cell(found, "Score")["plugins"]}
+def test_by_default_nothing_differs_and_the_plugins_are_in_running_order() -> None:
+    data = panel()
+    assert data["profiles"] == ["default-scheduler"]
+    assert data["differs"] == []
+    assert [point["name"] for point in data["points"]][:4] == ["PreEnqueue", "QueueSort", "PreFilter", "Filter"]
+    assert names(cell(data, "Filter"))[:3] == ["NodeUnschedulable", "NodeName", "TaintToleration"]
+    weights = {plugin["name"]: plugin["weight"] for plugin in cell(data, "Score")["plugins"]}
     assert (weights["TaintToleration"], weights["NodeAffinity"], weights["ImageLocality"]) == (3, 2, 1)
-    assert all(not cell(found, point["name"])["off"] for point in found["points"])
+    assert all(not cell(data, point["name"])["off"] for point in data["points"])
 
 
 def test_a_plugin_that_is_off_is_named_where_it_would_run() -> None:
-    found = panel([{"plugins": {"score": {"disabled": [{"name": "ImageLocality"}]}}}])
-    assert cell(found, "Score")["off"] == ["ImageLocality"]
-    assert "ImageLocality" not in names(cell(found, "Score"))
+    data = panel([{"plugins": {"score": {"disabled": [{"name": "ImageLocality"}]}}}])
+    assert cell(data, "Score")["off"] == ["ImageLocality"]
+    assert "ImageLocality" not in names(cell(data, "Score"))
 
 
 def test_another_weight_and_another_order_are_marked() -> None:
@@ -51,16 +51,16 @@ def test_another_weight_and_another_order_are_marked() -> None:
         "score": {"enabled": [{"name": "NodeAffinity", "weight": 7}]},
         "filter": {"enabled": [{"name": "NodeResourcesFit"}]},
     }
-    found = panel([{"plugins": plugins}])
-    affinity = cell(found, "Score")["plugins"][0]
+    data = panel([{"plugins": plugins}])
+    affinity = cell(data, "Score")["plugins"][0]
     assert (affinity["name"], affinity["weight"], affinity["other"], affinity["was"]) == ("NodeAffinity", 7, True, 2)
-    assert names(cell(found, "Filter"))[0] == "NodeResourcesFit"
-    assert cell(found, "Filter")["moved"]
-    assert not cell(found, "PreScore")["moved"]
+    assert names(cell(data, "Filter"))[0] == "NodeResourcesFit"
+    assert cell(data, "Filter")["moved"]
+    assert not cell(data, "PreScore")["moved"]
 
 
 def differs(profiles: list[dict[str, Any]] | None = None, **settings: Any) -> dict[str, list[str]]:
-    """Heading → its sentences."""
+    """Return heading → its sentences."""
     return {part.called: list(part.says) for part in panel(profiles, **settings)["differs"]}
 
 
@@ -110,19 +110,23 @@ SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
         ),
     ],
 )
-def test_every_setting_that_differs_is_told_beside_its_default(settings: dict[str, Any], says: list[str]) -> None:
+def test_every_setting_that_differs_is_shown_beside_its_default(settings: dict[str, Any], says: list[str]) -> None:
     assert differs(**settings) == {ALL: says}
 
 
 @pytest.mark.parametrize(
     ("profile", "says"),
     [
-        pytest.param(sets(score={"disabled": [OFF]}), ["ImageLocality is off."], id="a plugin off at its only point"),
-        pytest.param(sets(multiPoint={"disabled": [OFF]}), ["ImageLocality is off."], id="a plugin off by multiPoint"),
+        pytest.param(
+            sets(score={"disabled": [OFF]}), ["ImageLocality is off."], id="a plugin disabled at its only point"
+        ),
+        pytest.param(
+            sets(multiPoint={"disabled": [OFF]}), ["ImageLocality is off."], id="a plugin disabled by multiPoint"
+        ),
         pytest.param(
             sets(score={"disabled": [{"name": "NodeResourcesFit"}]}),
             ["NodeResourcesFit is off at Score."],
-            id="a plugin off at one point of several",
+            id="a plugin disabled at one point of several",
         ),
         pytest.param(
             sets(preScore={"disabled": [{"name": "*"}]}, score={"disabled": [{"name": "*"}]}),
@@ -136,7 +140,7 @@ def test_every_setting_that_differs_is_told_beside_its_default(settings: dict[st
                 "NodeResourcesBalancedAllocation is off.",
                 "ImageLocality is off.",
             ],
-            id="all plugins off at two points",
+            id="all plugins disabled at two points",
         ),
         pytest.param(
             sets(multiPoint={"enabled": [{"name": "ImageLocality", "weight": 20}]}),
@@ -154,7 +158,7 @@ def test_every_setting_that_differs_is_told_beside_its_default(settings: dict[st
         pytest.param(
             sets(multiPoint={"enabled": [{"name": "PodTopologySpread"}]}),
             ["PodTopologySpread has weight 1 at Score; by default it is 2."],
-            id="a plugin that is named without its weight",
+            id="a plugin named without its weight",
         ),
         pytest.param(
             sets(filter={"enabled": [{"name": "NodeResourcesFit"}]}, score={"enabled": [OFF]}),
@@ -227,10 +231,10 @@ def test_every_setting_that_differs_is_told_beside_its_default(settings: dict[st
         ),
     ],
 )
-def test_everything_in_a_profile_that_differs_is_told(profile: dict[str, Any], says: list[str]) -> None:
-    told = differs([profile])
-    assert set(told) == {MINE}
-    assert sorted(told[MINE]) == sorted(says)
+def test_every_difference_in_a_profile_is_shown(profile: dict[str, Any], says: list[str]) -> None:
+    differences = differs([profile])
+    assert set(differences) == {MINE}
+    assert sorted(differences[MINE]) == sorted(says)
 
 
 @pytest.mark.parametrize(
@@ -242,16 +246,16 @@ def test_everything_in_a_profile_that_differs_is_told(profile: dict[str, Any], s
         pytest.param(args("NodeAffinity", addedAffinity={}), id="an affinity that adds nothing"),
     ],
 )
-def test_what_says_the_default_in_other_words_does_not_differ(profile: dict[str, Any]) -> None:
+def test_another_spelling_of_the_default_does_not_differ(profile: dict[str, Any]) -> None:
     assert differs([profile]) == {}
 
 
-def test_a_plugin_that_is_off_everywhere_is_told_once_and_not_by_each_argument() -> None:
-    told = differs([sets(multiPoint={"disabled": [{"name": "DefaultPreemption"}]})])
-    assert told == {MINE: ["DefaultPreemption is off."]}
+def test_a_plugin_that_is_disabled_everywhere_is_listed_once_without_its_arguments() -> None:
+    differences = differs([sets(multiPoint={"disabled": [{"name": "DefaultPreemption"}]})])
+    assert differences == {MINE: ["DefaultPreemption is off."]}
 
 
-def test_a_profile_that_is_added_and_one_that_is_renamed_are_told() -> None:
+def test_added_and_renamed_profiles_are_listed() -> None:
     other = "This profile does not exist by default."
     assert differs([{"schedulerName": "default-scheduler"}, {"schedulerName": "packer"}]) == {"Profile packer": [other]}
     assert differs([{"schedulerName": "packer"}]) == {
@@ -262,13 +266,13 @@ def test_a_profile_that_is_added_and_one_that_is_renamed_are_told() -> None:
     }
 
 
-def test_profiles_stand_side_by_side_and_what_is_equal_is_said_once() -> None:
+def test_profiles_are_side_by_side_and_common_settings_are_listed_once() -> None:
     quick = {"schedulerName": "quick", "plugins": {"score": {"disabled": [{"name": "*"}]}}}
-    found = panel([{"schedulerName": "default-scheduler"}, quick])
-    assert found["profiles"] == ["default-scheduler", "quick"]
-    assert cell(found, "Filter", 1)["same"]
-    assert not cell(found, "Score", 1)["same"]
-    assert "ImageLocality" in cell(found, "Score", 1)["off"]
+    data = panel([{"schedulerName": "default-scheduler"}, quick])
+    assert data["profiles"] == ["default-scheduler", "quick"]
+    assert cell(data, "Filter", 1)["same"]
+    assert not cell(data, "Score", 1)["same"]
+    assert "ImageLocality" in cell(data, "Score", 1)["off"]
 
 
 def test_the_yaml_has_every_default_and_begins_with_its_version_and_kind() -> None:
@@ -281,11 +285,11 @@ def test_the_yaml_has_every_default_and_begins_with_its_version_and_kind() -> No
 @pytest.mark.parametrize(
     ("then", "expected"),
     [
-        pytest.param([], {"number": 1, "pod": "web", "stage": "Snapshot"}, id="a cycle that stands keeps its own"),
-        pytest.param([commands.PodCycle()], None, id="once it is over there is nothing to say"),
+        pytest.param([], {"number": 1, "pod": "web", "stage": "Snapshot"}, id="a paused cycle keeps its configuration"),
+        pytest.param([commands.PodCycle()], None, id="after it there is no note"),
     ],
 )
-def test_while_a_cycle_stands_the_page_says_that_a_change_counts_later(then: list[Any], expected: Any) -> None:
+def test_during_a_paused_cycle_the_page_says_that_a_change_applies_later(then: list[Any], expected: Any) -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((node("n1"), node("n2"), pod("web"))))
     simulation.execute(commands.Stage())

@@ -1,4 +1,4 @@
-"""What the inspector says about leaving: buttons, budgets, the last answer, planned evictions, drains."""
+"""The inspector on pods that leave: buttons, budgets, the last answer, planned evictions, drains."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ markup = partial(panel_html, "inspector")
 
 def test_a_pod_shows_its_budget_and_the_last_answer() -> None:
     world = world_after("eviction-answers", evict("db-0"), evict("db-1"))
-    found = stats(world, View(pod="default/db-1"))
-    assert found["budgets"] == [{"name": "db", "text": "2 healthy, 2 needed, none may be evicted"}]
-    assert (found["answer"]["code"], found["answer"]["cause"]) == (
+    panel = stats(world, View(pod="default/db-1"))
+    assert panel["budgets"] == [{"name": "db", "text": "2 healthy, 2 needed, none may be evicted"}]
+    assert (panel["answer"]["code"], panel["answer"]["cause"]) == (
         429,
         "The disruption budget db needs 2 healthy pods and has 2 currently",
     )
@@ -48,7 +48,7 @@ def test_a_pod_counts_down_to_its_planned_eviction() -> None:
     ("steps", "offered"),
     [
         pytest.param([], True, id="a running pod"),
-        pytest.param([delete("Pod", "db-0")], False, id="a pod on its way out"),
+        pytest.param([delete("Pod", "db-0")], False, id="a terminating pod"),
     ],
 )
 def test_evict_is_offered_for_a_pod_that_runs(steps: list[dict[str, Any]], offered: bool) -> None:
@@ -67,7 +67,7 @@ def test_a_node_offers_to_drain_or_to_stop() -> None:
         assert ("This node is being drained." in html) is (on == "0")
 
 
-def test_a_failed_drain_tells_what_kubectl_says_and_which_flag_helps() -> None:
+def test_a_failed_drain_shows_kubectls_message_and_the_flag_that_helps() -> None:
     failed = world_after("drain", drain("node1", ignore_daemonsets=False))
     html = markup(failed, node="node1")
     assert "error: unable to drain node &#34;node1&#34; due to error: cannot delete DaemonSet-managed Pods" in html
@@ -82,12 +82,12 @@ def test_a_failed_drain_tells_what_kubectl_says_and_which_flag_helps() -> None:
     assert "insp-again" not in markup(failed, can_edit=False, node="node1")
 
 
-def test_a_node_tells_its_conditions_and_how_many_pods_must_leave() -> None:
+def test_a_node_shows_its_conditions_and_how_many_pods_must_leave() -> None:
     not_ready = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
     world = world_after("node-not-ready", not_ready, advance(60))
-    found = stats(world, View(node="node1"))
-    assert {"type": "Ready", "status": "False", "good": False} in found["conditions"]
-    assert (found["planned"], found["planned_left"]) == (2, "4 min")
+    panel = stats(world, View(node="node1"))
+    assert {"type": "Ready", "status": "False", "good": False} in panel["conditions"]
+    assert (panel["planned"], panel["planned_left"]) == (2, "4 min")
     html = markup(world, node="node1")
     assert 'data-goto-tab="nodes"' in html
     assert 'data-goto-tab="evictions"' in html

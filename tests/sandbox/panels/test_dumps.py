@@ -1,6 +1,6 @@
-"""Every panel can be drawn of any legal dump, whichever optional field of whichever kind it lacks.
+"""Every panel can be drawn for any valid dump, with any optional field of any kind missing.
 
-The suite looks at one field in twenty-four, and the profile ``thorough`` at each.
+The suite checks one field in twenty-four, and the profile ``thorough`` each of them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ def paths(value: Any, before: Path = ()) -> Iterator[Path]:
 
 
 def fields() -> dict[tuple[Any, ...], tuple[int, Path]]:
-    """Kind and path, with one place for all items of a list → an object and the path in it."""
-    found: dict[tuple[Any, ...], tuple[int, Path]] = {}
+    """Return kind and path, with one place for all items of a list → an object and the path in it."""
+    results: dict[tuple[Any, ...], tuple[int, Path]] = {}
     for place, item in enumerate(dumps.cluster(1, nodes=3, pods=6).objects):
         for path in paths(item):
-            found.setdefault((item["kind"], *("*" if isinstance(name, int) else name for name in path)), (place, path))
-    return found
+            results.setdefault(
+                (item["kind"], *("*" if isinstance(name, int) else name for name in path)), (place, path)
+            )
+    return results
 
 
 FIELDS = dict(list(fields().items())[::EACH])
@@ -52,9 +54,9 @@ def test_a_dump_without_a_field_is_refused_or_shown(field: tuple[Any, ...]) -> N
         holder = holder[name]
     del holder[path[-1]]
     try:
-        made = prepare(gather(json.dumps(dumps.as_list(objects)).encode()), Choices())
-        simulation = Simulation(configuration=made.configuration)
-        for command in made.commands():
+        result = prepare(gather(json.dumps(dumps.as_list(objects)).encode()), Choices())
+        simulation = Simulation(configuration=result.configuration)
+        for command in result.commands():
             simulation.execute(commands.from_json(command))
     except Rejected:
         return

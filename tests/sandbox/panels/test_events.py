@@ -18,8 +18,8 @@ def test_the_trace_is_newest_first_and_paged() -> None:
 
 
 def test_kubernetes_events_are_listed_as_kubectl_names_them() -> None:
-    found = stats(World.fold(traces.web_at_filter().entries), View())
-    newest = found["kube"][0]
+    panel = stats(World.fold(traces.web_at_filter().entries), View())
+    newest = panel["kube"][0]
     assert (newest["type"], newest["reason"], newest["kind"], newest["name"]) == (
         "Warning",
         "FailedScheduling",
@@ -27,10 +27,10 @@ def test_kubernetes_events_are_listed_as_kubectl_names_them() -> None:
         "web-4",
     )
     assert newest["message"].startswith("0/8 nodes are available: ")
-    assert found["kube_count"] == 4
+    assert panel["kube_count"] == 4
 
 
-def test_kubernetes_events_have_pages_of_their_own() -> None:
+def test_kubernetes_events_have_separate_pages() -> None:
     story = traces.Story()
     for number in range(PAGE + 5):
         story.say(ev.EventRecorded("Pod", f"default/p{number}", "Normal", "Scheduled", f"told {number}"))
@@ -42,5 +42,5 @@ def test_kubernetes_events_have_pages_of_their_own() -> None:
 
 
 def test_nothing_has_happened_in_an_empty_sandbox() -> None:
-    found = stats(World(), View())
-    assert (found["entries"], found["kube"], found["pages"].pages) == ([], [], 1)
+    panel = stats(World(), View())
+    assert (panel["entries"], panel["kube"], panel["pages"].pages) == ([], [], 1)

@@ -1,6 +1,6 @@
-"""Every panel can be drawn of any legal object: with each field of its kind empty, and at any moment of any history.
+"""Every panel can be drawn for any valid object: with each field of its kind empty, and at any moment of any history.
 
-The suite looks at one field in twenty-four, and the profile ``thorough`` at each.
+The suite checks one field in twenty-four, and the profile ``thorough`` each of them.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Path = tuple[str, ...]
 THOROUGH = hypothesis.settings.get_current_profile_name() == "thorough"
 EACH = 1 if THOROUGH else 24
 DEEPEST = 6
-"""Names in a path: a container of a pod of a Deployment, and a field of it."""
+"""Most names in a path: a container of a pod of a Deployment, and a field of it."""
 EMPTY: dict[str, Any] = {"one": {}, "list": [{}], "map": {"a": {}}}
-"""How a field holds a type with fields → what stands there with all of these left out."""
+"""How a field holds a type with fields → its value with all of these left out."""
 
 
 def fields(kind: str, before: Path = (), above: tuple[str, ...] = ()) -> Iterator[Path]:
-    """Paths to the fields of a kind, and to what is in them."""
+    """Yield paths to the fields of a kind, and to their contents."""
     for name, field in TYPES[kind].items():
         if before or name not in ("apiVersion", "kind"):
             yield (*before, name)
@@ -46,7 +46,7 @@ def fields(kind: str, before: Path = (), above: tuple[str, ...] = ()) -> Iterato
 
 
 def emptied(manifest: Any, kind: str, path: Path, null: bool) -> Any:
-    """The manifest with the field at ``path`` null, or there with nothing in it; what the path leads through is made.
+    """Return the manifest with the field at ``path`` null or empty. Create the fields that the path leads through.
 
     None: it has no fields that could be left out.
     """
@@ -76,7 +76,7 @@ def drawn(world: World) -> None:
 
 
 def acted(manifest: Any) -> bool:
-    """False when it is refused; else controllers and the scheduler have acted on it, and every panel was drawn."""
+    """Return False if it is refused. Else let controllers and the scheduler act on it, and draw every panel."""
     simulation = Simulation()
     others = [make_node(name).zone(name).obj() for name in ("a", "b")] + [make_pod("other").cpu("1").obj()]
     simulation.execute(commands.Apply(tuple(others)))
@@ -96,8 +96,8 @@ BASES = {manifest["kind"]: deepcopy(manifest) for manifest in reversed(VALID.val
 def test_an_object_with_an_empty_field_is_refused_or_shown(kind: str) -> None:
     for path in list(fields(kind))[::EACH]:
         for null in (True, False):
-            made = emptied(BASES[kind], kind, path, null)
-            assert made is None or acted(made) in (True, False), ".".join(path)
+            manifest = emptied(BASES[kind], kind, path, null)
+            assert manifest is None or acted(manifest) in (True, False), ".".join(path)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +106,7 @@ def test_a_valid_object_of_each_kind_is_shown(kind: str) -> None:
 
 
 BACKOFFS = st.sampled_from([(1, 10), (0, 0), (0, 10), (1, 1), (7, 3)])
-"""Initial and longest seconds; some are refused, and then the default stays."""
+"""Initial and maximum seconds. Some are refused, and then the default remains."""
 
 
 @hypothesis.settings(max_examples=100 if THOROUGH else 4, deadline=None)

@@ -1,4 +1,4 @@
-"""Requests to evict and their answers, drains, and evictions that taints have planned."""
+"""Eviction requests and their answers, drains, and evictions planned by taints."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def panel(world: World, **view: Any) -> dict[str, Any]:
     return stats(world, View(**view))
 
 
-def told(request: dict[str, Any]) -> tuple[str, str, str]:
+def outcome_of(request: dict[str, Any]) -> tuple[str, str, str]:
     return request["pod"].removeprefix("default/"), request["answer"], request["at"]
 
 
@@ -37,7 +37,7 @@ def told(request: dict[str, Any]) -> tuple[str, str, str]:
 
 def test_an_allowed_eviction_shows_how_far_the_pod_has_gone() -> None:
     (request,) = panel(world_after("eviction-answers", evict("db-0"), advance(12)))["requests"]
-    assert told(request) == ("db-0", "200 OK", "00:00.0")
+    assert outcome_of(request) == ("db-0", "200 OK", "00:00.0")
     assert [(step["state"], step["at"], step.get("left", "")) for step in request["steps"]] == [
         ("done", "00:00.0", ""),
         ("done", "00:00.0", ""),
@@ -51,11 +51,11 @@ def test_an_allowed_eviction_shows_how_far_the_pod_has_gone() -> None:
     assert request["steps"][3]["at"] == "00:30.0"
 
 
-def test_a_refusal_tells_the_message_the_cause_the_budget_and_what_to_wait_for() -> None:
+def test_a_refusal_shows_message_cause_budget_and_what_to_wait_for() -> None:
     world = world_after("eviction-answers", evict("db-0"), advance(1), evict("db-1"))
     world.people = {6: "Ada"}
     refused, allowed = panel(world)["requests"]
-    assert (told(refused), told(allowed)) == (
+    assert (outcome_of(refused), outcome_of(allowed)) == (
         ("db-1", "429 Too Many Requests", "00:01.0"),
         ("db-0", "200 OK", "00:00.0"),
     )
@@ -67,7 +67,7 @@ def test_a_refusal_tells_the_message_the_cause_the_budget_and_what_to_wait_for()
     assert not refused["stuck"]
 
 
-def test_a_leaving_pod_that_nobody_replaces_is_not_waited_for() -> None:
+def test_a_leaving_pod_without_a_replacement_is_not_waited_for() -> None:
     smaller = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 2}
     world = world_after("eviction-answers", evict("db-2"), smaller, evict("db-1"))
     (refused, _) = panel(world)["requests"]
@@ -160,7 +160,7 @@ def test_a_pod_that_never_ran_goes_at_once_and_no_budget_is_asked() -> None:
 # --- drains ---
 
 
-def test_a_drain_tells_who_is_refused_who_leaves_who_stays_and_when_it_asks_again() -> None:
+def test_a_drain_shows_refused_leaving_and_staying_pods_and_its_next_try() -> None:
     world = world_after("drain", drain("node1"), advance(12))
     (row,) = panel(world)["drains"]
     assert (row["state"], row["left"], row["ring"]) == ("1 pod refused", "asks again in 3 s", 60)
@@ -178,7 +178,7 @@ def test_a_drain_is_over_when_only_pods_of_daemon_sets_are_left() -> None:
     assert row["evicted"] == 2
 
 
-def test_a_failed_drain_tells_kubectls_words_and_offers_the_flag_that_helps() -> None:
+def test_a_failed_drain_shows_kubectls_message_and_offers_the_flag_that_helps() -> None:
     (row,) = panel(world_after("drain", drain("node1", ignore_daemonsets=False, force=True)))["drains"]
     assert (row["state"], row["over"], row["cordoned"], row["evicted"]) == ("failed", True, True, 0)
     failure = row["failure"]
@@ -204,7 +204,7 @@ def test_a_drain_that_a_500_fails_points_to_the_requests() -> None:
     assert row["failure"]["label"] == "Drain again with --force --ignore-daemonsets"
 
 
-def test_a_drain_that_is_stopped_and_begun_anew_is_one_row() -> None:
+def test_a_drain_that_is_stopped_and_restarted_is_one_row() -> None:
     stopped = world_after("drain", drain("node1"), advance(6), drain("node1", on=False))
     (row,) = panel(stopped)["drains"]
     assert (row["state"], row["cordoned"]) == ("stopped", False)
@@ -240,7 +240,7 @@ def test_a_taint_plans_evictions_that_count_down_on_the_simulated_clock() -> Non
     assert (evicted["pod"], evicted["text"]) == ("default/stays-an-hour", "evicted after 60 min")
 
 
-def test_a_plan_is_cancelled_when_the_taint_goes_in_time_and_made_anew_when_it_comes_back() -> None:
+def test_a_plan_is_cancelled_when_the_taint_goes_in_time_and_new_when_it_comes_back() -> None:
     world = world_after("taint-removed-in-time", advance(1800), taint(), advance(100), taint("NoExecute"))
     planned, cancelled = panel(world)["plans"]
     assert (planned["state"], planned["at"], planned["text"]) == ("planned", "91:40.0", "must leave in 60 min")
@@ -251,9 +251,7 @@ def test_a_plan_is_cancelled_when_the_taint_goes_in_time_and_made_anew_when_it_c
 @pytest.mark.parametrize(
     ("seconds", "wait", "why", "then"),
     [
-        pytest.param(
-            None, 10, "slow:NoExecute evicts it at once", "evicted at once", id="by one that is not tolerated"
-        ),
+        pytest.param(None, 10, "slow:NoExecute evicts it at once", "evicted at once", id="by an untolerated taint"),
         pytest.param(
             20, 0, "slow:NoExecute lets it stay 20 s", "must leave in 20 s", id="by a shorter limit in the same instant"
         ),
@@ -295,10 +293,10 @@ def test_the_node_that_is_not_ready_drives_its_pods_away_but_not_those_of_the_da
     }
 
 
-# --- as a whole ---
+# --- the whole panel ---
 
 
-def test_what_kubelets_evict_and_remove_is_here_too() -> None:
+def test_evictions_and_removals_by_kubelets_are_listed_too() -> None:
     def layer(amount: str) -> dict[str, Any]:
         return {"kind": "usage", "pod": "default/writer", "writable_layer": amount}
 
@@ -315,7 +313,7 @@ def test_what_kubelets_evict_and_remove_is_here_too() -> None:
     assert "That freed 8Gi, which was not enough." in shown
 
 
-def test_an_empty_panel_says_how_pods_leave_and_offers_what_is_chosen() -> None:
+def test_an_empty_panel_explains_evictions_and_offers_the_selected_object() -> None:
     world = world_after("eviction-answers")
     assert panel(world)["empty"]
     html = markup(world, pod="default/db-0")
@@ -356,7 +354,7 @@ def test_long_lists_are_paged() -> None:
     ("conditions", "unready"),
     [
         pytest.param([{"type": "Ready", "status": "True"}], [], id="a ready pod counts as healthy"),
-        pytest.param([{"type": "Ready", "status": "False"}], ["web-0"], id="a pod that says it is not ready does not"),
+        pytest.param([{"type": "Ready", "status": "False"}], ["web-0"], id="an unready pod does not"),
     ],
 )
 def test_a_budget_names_the_pods_that_its_controller_does_not_count(

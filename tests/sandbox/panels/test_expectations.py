@@ -1,4 +1,4 @@
-"""The panel of expectations: what stands where, what is red, and what counts."""
+"""The panel of expectations: where each is listed, which are red, and the count."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node
 
 
-class Told:
-    """Outcomes that are known already."""
+class FixedOutcomes:
+    """Return fixed outcomes."""
 
     def __init__(self, *outcomes: Outcome) -> None:
-        self.found = list(outcomes)
+        self.fixed = list(outcomes)
 
     def outcomes(self) -> list[Outcome]:
-        return self.found
+        return self.fixed
 
     def red(self) -> int:
-        return sum(outcome.red for outcome in self.found)
+        return sum(outcome.red for outcome in self.fixed)
 
 
 def outcome(**changes: Any) -> Outcome:
@@ -41,7 +41,7 @@ def made_world() -> World:
 
 
 def stats(world: World, *outcomes: Outcome) -> dict[str, Any]:
-    world.expected = Told(*outcomes)
+    world.expected = FixedOutcomes(*outcomes)
     return PANELS["expectations"].stats(world, View())
 
 
@@ -69,19 +69,19 @@ def test_the_sign_is_the_verdict_of_the_exported_test(
     assert group["rows"][0]["wrong"] == wrong
 
 
-def test_what_differs_now_is_told_and_is_not_red(world: World) -> None:
-    found = stats(world, outcome(place=BEHIND, differs=("it is elsewhere now",)))
-    row = found["groups"][0]["rows"][0]
-    assert (row["sign"], row["differs"], found["red"]) == ("yes", ("it is elsewhere now",), 0)
+def test_a_present_difference_is_shown_but_not_red(world: World) -> None:
+    panel = stats(world, outcome(place=BEHIND, differs=("it is elsewhere now",)))
+    row = panel["groups"][0]["rows"][0]
+    assert (row["sign"], row["differs"], panel["red"]) == ("yes", ("it is elsewhere now",), 0)
 
 
-def test_why_an_export_leaves_something_out_is_told_unless_it_is_undone(world: World) -> None:
+def test_an_export_says_why_it_leaves_something_out_unless_it_is_undone(world: World) -> None:
     assert stats(world, outcome(place=BEHIND, counts=False))["groups"][0]["rows"][0]["left"]
     assert not stats(world, outcome(place=UNDONE, counts=False))["groups"][0]["rows"][0]["left"]
 
 
-def test_what_stands_at_one_moment_stands_together(world: World) -> None:
-    found = stats(
+def test_expectations_of_one_moment_are_grouped(world: World) -> None:
+    panel = stats(
         world,
         outcome(key=1, wrong=("no",)),
         outcome(key=2),
@@ -90,8 +90,8 @@ def test_what_stands_at_one_moment_stands_together(world: World) -> None:
         outcome(key=0, path="then[1].expect[0]", moment="", place=AHEAD, wrong=("no",), counts=False),
         outcome(key=0, path="expect[0]", moment="", n=0, place=AHEAD),
     )
-    assert [len(group["rows"]) for group in found["groups"]] == [2, 1, 1, 1, 1]
-    titles = [group["title"] for group in found["groups"]]
+    assert [len(group["rows"]) for group in panel["groups"]] == [2, 1, 1, 1, 1]
+    titles = [group["title"] for group in panel["groups"]]
     assert titles == [
         "after command 1, apply Node n1",
         "at command 2",
@@ -99,16 +99,16 @@ def test_what_stands_at_one_moment_stands_together(world: World) -> None:
         "scenario: after step 2",
         "scenario: at the end",
     ]
-    assert (found["own"], found["of_scenario"], found["red"]) == (3, 3, 1)
-    assert found["summary"] == "One expectation fails. An exported test would fail, too."
+    assert (panel["own"], panel["of_scenario"], panel["red"]) == (3, 3, 1)
+    assert panel["summary"] == "One expectation fails. An exported test would fail, too."
 
 
-def test_of_a_moment_that_is_undone_the_command_that_stands_there_now_is_not_named(world: World) -> None:
+def test_an_expectation_of_an_undone_moment_does_not_name_the_present_command(world: World) -> None:
     (group,) = stats(world, outcome(place=UNDONE, moment=""))["groups"]
     assert group["title"] == "at command 1"
     assert "undone" in group["note"]
 
 
-def test_the_headline_tells_how_many_are_red(world: World) -> None:
-    world.expected = Told(outcome(wrong=("no",)), outcome(wrong=("no",), counts=False))
+def test_the_headline_counts_the_red_ones(world: World) -> None:
+    world.expected = FixedOutcomes(outcome(wrong=("no",)), outcome(wrong=("no",), counts=False))
     assert PANELS["sentence"].stats(world, View())["red"] == 1

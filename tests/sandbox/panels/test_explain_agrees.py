@@ -1,4 +1,4 @@
-"""What is told of any attempt, however long ago, is what the scheduler recorded of it."""
+"""The explanation of any attempt, however long ago, agrees with the scheduler's record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.sandbox.witnessing import witnessed
 
 
 @pytest.mark.parametrize("slug", SCENARIOS)
-def test_every_number_of_a_scenario_comes_out_again(slug: str) -> None:
+def test_every_number_of_a_scenario_is_reproduced(slug: str) -> None:
     scenario: Scenario = SCENARIOS[slug]
     simulation = scenario.open()
     play(simulation, scenario.then)
@@ -30,13 +30,13 @@ def test_every_number_of_a_scenario_comes_out_again(slug: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_every_number_of_a_random_cluster_comes_out_again(seed: int) -> None:
+def test_every_number_of_a_random_cluster_is_reproduced(seed: int) -> None:
     simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
     run(simulation, cluster(seed))
     assert differences(witnessed(simulation)) == []
 
 
-def test_the_random_clusters_bring_out_every_plugin() -> None:
+def test_the_random_clusters_exercise_every_plugin() -> None:
     total: Counter[str] = Counter()
     for seed in range(80):
         simulation = Simulation()
@@ -49,12 +49,12 @@ def test_the_random_clusters_bring_out_every_plugin() -> None:
 
 
 NEVER_REFUSE = ("NodeName", "DynamicResources")
-"""A pod with a node name passes the scheduler by; one with device claims is refused before Filter."""
+"""A pod with a node name skips the scheduler; one with device claims is refused before Filter."""
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(COMMANDS, max_size=40))
-def test_every_number_of_a_simple_cluster_comes_out_again(steps: list[Command]) -> None:
+def test_every_number_of_a_simple_cluster_is_reproduced(steps: list[Command]) -> None:
     simulation = Simulation()
     run(simulation, steps)
     assert differences(witnessed(simulation)) == []
@@ -62,12 +62,12 @@ def test_every_number_of_a_simple_cluster_comes_out_again(steps: list[Command]) 
 
 def test_numbers_come_out_while_the_cycle_is_still_under_way() -> None:
     simulation = SCENARIOS["three-zones-one-gpu-pool"].open()
-    world, seen = World(), 0
+    world, before = World(), 0
     for _ in range(60):
         run(simulation, [commands.Stage()])
-        for entry in simulation.recorder.entries[seen:]:
+        for entry in simulation.recorder.entries[before:]:
             world.apply(entry)
-        seen = len(simulation.recorder.entries)
+        before = len(simulation.recorder.entries)
         if world.cycle is not None:
             assert differences(world) == []
     assert len(world.cycles) > 3

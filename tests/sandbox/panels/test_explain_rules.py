@@ -1,4 +1,4 @@
-"""What the rules about a single node say: labels, taints, names, ports, devices and images."""
+"""Explanations of the rules about a single node: labels, taints, names, ports, devices and images."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def brief(world: World, node: str = "n1") -> str:
     return Briefs(world, cycle).of(next(row for row in cycle.filter.rows if row[0] == node))
 
 
-def texts(told: Explanation) -> list[str]:
-    return [f"{line.label}: {line.formula}" + (f" ({line.note})" if line.note else "") for line in told.lines]
+def texts(explanation: Explanation) -> list[str]:
+    return [f"{line.label}: {line.formula}" + (f" ({line.note})" if line.note else "") for line in explanation.lines]
 
 
 # --- node affinity ---------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
         "web-1 needs cpus above 4; n1 has cpus 4.",
         ["required: cpus Gt [4] (fails: cpus Gt [4], node has cpus=4)"],
     ),
-    "Lt of a label that is no number": (
+    "Lt of a label that is not a number": (
         requiring(term(("disk", "Lt", ["4"]))),
         "disk=hdd",
         "web-1 needs disk below 4; n1 has disk hdd.",
@@ -126,7 +126,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
         "web-1 needs a label gpu; n1 has no gpu.",
         ["required: disk In [hdd] and gpu Exists (fails: gpu Exists, node has no label gpu)"],
     ),
-    "a name that the node must not have": (
+    "an excluded node name": (
         requiring(term(fields=[("NotIn", ["n1"])])),
         "other node",
         "web-1 needs a node other than n1; this is n1.",
@@ -157,7 +157,7 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
         "web-1 needs something that no node has.",
         ["required: (empty) (fails: an empty term matches nothing)"],
     ),
-    "a number that is none": (
+    "an invalid number": (
         requiring(term(("gpu", "DoesNotExist", []), ("cpus", "Gt", ["many"]))),
         "invalid term",
         "web-1 needs something that no node has: cpus Gt [many] is invalid.",
@@ -173,9 +173,9 @@ AFFINITIES: dict[str, tuple[Data, str, str, list[str]]] = {
 def test_the_requirement_that_decided_is_on_the_card(case: str) -> None:
     pod, card, sentence, lines = AFFINITIES[case]
     world = played(commands.Apply((NODE, pod)), commands.Settle())
-    told = filtered(world, "NodeAffinity")
-    assert (brief(world), told.sentence) == (card, sentence)
-    assert texts(told) == lines
+    explanation = filtered(world, "NodeAffinity")
+    assert (brief(world), explanation.sentence) == (card, sentence)
+    assert texts(explanation) == lines
 
 
 def adding(*terms: Data, **more: Any) -> Data:
@@ -218,14 +218,14 @@ ADDED: dict[str, tuple[Data, str, str, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", ADDED)
-def test_what_the_profile_requires_is_said_before_what_the_pod_requires(case: str) -> None:
+def test_the_profiles_requirements_come_before_the_pods(case: str) -> None:
     configuration, card, wanted, lines = ADDED[case]
     pod = requiring(disk="nvme")
     world = played(commands.Apply((NODE, pod)), commands.Settle(), configuration=configuration)
-    told = filtered(world, "NodeAffinity")
-    assert told.sentence == f"The scheduler profile keeps its pods off n1: {wanted}."
+    explanation = filtered(world, "NodeAffinity")
+    assert explanation.sentence == f"The scheduler profile keeps its pods off n1: {wanted}."
     assert brief(world) == card
-    assert texts(told) == [*lines, "nodeSelector: disk=nvme (fails: node has disk=hdd)"]
+    assert texts(explanation) == [*lines, "nodeSelector: disk=nvme (fails: node has disk=hdd)"]
 
 
 def test_preferred_terms_of_profile_and_pod_add_their_weights() -> None:
@@ -233,9 +233,9 @@ def test_preferred_terms_of_profile_and_pod_add_their_weights() -> None:
     configuration = adding(preferredDuringSchedulingIgnoredDuringExecution=preferred)
     pod = make_pod("web-1").node_affinity("cpus", ["3"], "Gt", 20).node_affinity("gpu", ["a"], weight=50).obj()
     world = played(commands.Apply((NODE, make_node("n2").obj(), pod)), commands.Settle(), configuration=configuration)
-    told = judged(world, "NodeAffinity")
-    assert told.sentence == "n1 matches 2 of the 3 preferences of web-1 and the profile."
-    assert texts(told)[:4] == [
+    explanation = judged(world, "NodeAffinity")
+    assert explanation.sentence == "n1 matches 2 of the 3 preferences of web-1 and the profile."
+    assert texts(explanation)[:4] == [
         "addedAffinity, weight 9: disk Exists: 9 (matches)",
         "weight 20: cpus Gt [3]: 20 (matches)",
         "weight 50: gpu In [a]: 0 (does not match: gpu In [a], node has no label gpu)",
@@ -246,19 +246,19 @@ def test_preferred_terms_of_profile_and_pod_add_their_weights() -> None:
     )
 
 
-def test_where_no_node_has_what_is_preferred_all_get_nothing() -> None:
+def test_without_any_preferred_node_all_score_zero() -> None:
     pod = make_pod("web-1").node_affinity("gpu", ["a"], weight=50).obj()
     world = played(commands.Apply((NODE, make_node("n2").obj(), pod)), commands.Settle())
-    told = judged(world, "NodeAffinity")
-    assert told.sentence == "n1 does not match the preference of web-1."
-    assert texts(told)[-2] == "Normalized: 0 (every node has 0, so every node gets 0)"
+    explanation = judged(world, "NodeAffinity")
+    assert explanation.sentence == "n1 does not match the preference of web-1."
+    assert texts(explanation)[-2] == "Normalized: 0 (every node has 0, so every node gets 0)"
 
 
-# --- what the cycle saw, though the cluster has moved on -------------------------------------------------------------
+# --- what the cycle saw, though the cluster has changed since --------------------------------------------------------
 
 
 def gone_stale(plugin: str, before: Data, after: Data, *more: Data) -> tuple[World, World]:
-    """The worlds right after the attempt, and when the node has changed since; the pod is not tried again."""
+    """Return the worlds right after the attempt, and after the node changed. The pod is not tried again."""
     simulation = Simulation()
     simulation.execute(commands.Apply((before, *more)))
     simulation.execute(commands.PodCycle())
@@ -268,7 +268,7 @@ def gone_stale(plugin: str, before: Data, after: Data, *more: Data) -> tuple[Wor
     return early, witnessed(simulation)
 
 
-def test_a_label_that_has_changed_since_is_told_as_the_cycle_saw_it() -> None:
+def test_a_label_that_has_changed_since_is_shown_as_the_cycle_saw_it() -> None:
     hdd, nvme = (make_node("n1").label("disk", value).obj() for value in ("hdd", "nvme"))
     for pod in (requiring(disk="ssd"), requiring(term(("disk", "In", ["ssd"])))):
         early, late = gone_stale("NodeAffinity", hdd, nvme, pod)
@@ -277,7 +277,7 @@ def test_a_label_that_has_changed_since_is_told_as_the_cycle_saw_it() -> None:
         assert filtered(late, "NodeAffinity").sentence == "web-1 needs disk ssd; n1 has disk hdd."
 
 
-def test_a_taint_that_has_changed_since_is_told_as_the_cycle_saw_it() -> None:
+def test_a_taint_that_has_changed_since_is_shown_as_the_cycle_saw_it() -> None:
     gpu, tpu = (make_node("n1").taint("dedicated", value).obj() for value in ("gpu", "tpu"))
     early, late = gone_stale("TaintToleration", gpu, tpu, make_pod("web-1").obj())
     assert [taint.value for taint in late.nodes["n1"].node.taints] == ["tpu"]
@@ -286,7 +286,7 @@ def test_a_taint_that_has_changed_since_is_told_as_the_cycle_saw_it() -> None:
     assert texts(filtered(late, "TaintToleration"))[0].startswith("dedicated=gpu:NoSchedule: not tolerated")
 
 
-def test_a_port_that_is_free_since_is_told_as_the_cycle_saw_it() -> None:
+def test_a_port_that_is_free_since_is_shown_as_the_cycle_saw_it() -> None:
     holder, pod = (make_pod(name).host_port(80) for name in ("db-1", "web-1"))
     first = commands.Apply((make_node("n1").obj(), holder.node("n1").grace_period(0).obj(), pod.obj()))
     world = played(first, commands.PodCycle(), commands.Delete("Pod", "default/db-1"))
@@ -305,7 +305,7 @@ MID_CYCLE: dict[str, tuple[str, Data, commands.Command, str]] = {
 
 
 @pytest.mark.parametrize("what", MID_CYCLE)
-def test_what_changes_in_mid_cycle_is_told_as_the_snapshot_has_it(what: str) -> None:
+def test_a_change_in_mid_cycle_is_shown_as_the_snapshot_has_it(what: str) -> None:
     plugin, node, change, card = MID_CYCLE[what]
     pod = requiring(term(("disk", "In", ["ssd"]))) if what == "a label" else make_pod("web-1").obj()
     simulation = Simulation()
@@ -346,9 +346,9 @@ def test_a_toleration_without_a_key_tolerates_every_taint() -> None:
     assert texts(filtered(world, "TaintToleration"))[0] == (
         "dedicated=gpu:NoSchedule: tolerated by “any key:any effect”"
     )
-    told = filtered(world, "NodeUnschedulable")
-    assert told.sentence == "n1 is cordoned, but web-1 tolerates that."
-    assert texts(told)[-1].endswith("tolerated by “any key:any effect”")
+    explanation = filtered(world, "NodeUnschedulable")
+    assert explanation.sentence == "n1 is cordoned, but web-1 tolerates that."
+    assert texts(explanation)[-1].endswith("tolerated by “any key:any effect”")
 
 
 def test_a_toleration_with_an_unknown_operator_matches_nothing() -> None:
@@ -359,14 +359,14 @@ def test_a_toleration_with_an_unknown_operator_matches_nothing() -> None:
     assert line.formula == "not tolerated: “dedicated=g*:any effect” has an unknown operator"
 
 
-def test_only_tolerations_that_count_for_the_score_are_looked_at() -> None:
-    """“NoSchedule” does not help with a taint that only prefers."""
+def test_only_tolerations_that_count_for_the_score_are_checked() -> None:
+    """“NoSchedule” does not help against a taint that is PreferNoSchedule."""
     soft = make_node("n1").taint("old", "a", "PreferNoSchedule").taint("slow", "", "PreferNoSchedule")
     pod = make_pod("web-1").toleration("old", "a", "NoSchedule").toleration("slow", "", "PreferNoSchedule")
     world = played(commands.Apply((soft.obj(), make_node("n2").obj(), pod.obj())), commands.Settle())
-    told = judged(world, "TaintToleration")
-    assert told.sentence == "web-1 does not tolerate 1 PreferNoSchedule taint of n1."
-    assert texts(told)[:4] == [
+    explanation = judged(world, "TaintToleration")
+    assert explanation.sentence == "web-1 does not tolerate 1 PreferNoSchedule taint of n1."
+    assert texts(explanation)[:4] == [
         "old=a:PreferNoSchedule: 1 (not tolerated: “slow=:PreferNoSchedule” is for another key)",
         "slow:PreferNoSchedule: 0 (tolerated by “slow=:PreferNoSchedule”)",
         "Raw: 1 (PreferNoSchedule taints that the pod does not tolerate; fewer is better)",
@@ -383,7 +383,7 @@ PORTS: dict[str, tuple[Data, Data, list[str]]] = {
         make_pod("web-1").host_port(80, host_ip="10.0.0.1").obj(),
         ["port TCP 10.0.0.1:80: taken by db-1 (TCP 10.0.0.1:80)"],
     ),
-    "every address is wanted": (
+    "every address is requested": (
         make_pod("db-1").host_port(80, host_ip="10.0.0.1").host_port(80, host_ip="10.0.0.2").obj(),
         make_pod("web-1").host_port(80, host_ip="0.0.0.0").obj(),
         [
@@ -408,7 +408,7 @@ PORTS: dict[str, tuple[Data, Data, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", PORTS)
-def test_who_holds_a_port_and_on_which_address(case: str) -> None:
+def test_the_holder_of_a_port_and_its_address(case: str) -> None:
     holder, pod, lines = PORTS[case]
     holder = {**holder, "spec": {**holder["spec"], "nodeName": "n1"}}
     world = played(commands.Apply((make_node("n1").obj(), holder, pod)), commands.Settle())
@@ -428,7 +428,7 @@ def test_a_port_of_a_nominated_pod_is_taken_by_it() -> None:
 
 
 def plugin_facts(plugin: str, pod: Data, info: NodeInfo) -> Facts:
-    """What a plugin of the default profile says of a node that no cycle looks at."""
+    """Return a plugin's facts about a node outside any cycle."""
     asked: Any = Simulation().scheduler.profiles["default-scheduler"].plugins[plugin]
     state, wanted = CycleState(), Pod(pod)
     asked.pre_filter(state, wanted, [info]) if hasattr(asked, "pre_filter") else None
@@ -468,7 +468,7 @@ def test_several_ports_that_are_taken_are_counted() -> None:
     assert wording.brief(facts) == "ports taken"
 
 
-# --- what Filter judges in no cluster -------------------------------------------------------------
+# --- plugins without a cluster --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -519,9 +519,9 @@ def test_images_count_by_size_and_by_how_many_nodes_have_them() -> None:
     pod = make_pod("web-1").image(both).obj()
     pod["spec"]["initContainers"] = [{"name": "warm-up", "image": one}]
     world = played(commands.Apply((*nodes, pod)), commands.Settle())
-    told = judged(world, "ImageLocality")
-    assert told.sentence == "n1 already has the images of 2 of the 2 containers of web-1."
-    assert texts(told)[:3] == [
+    explanation = judged(world, "ImageLocality")
+    assert explanation.sentence == "n1 already has the images of 2 of the 2 containers of web-1."
+    assert texts(explanation)[:3] == [
         "registry.example/tool:latest: 30 Mi × 1 / 3 = 10 Mi (on 1 of 3 nodes)",
         "registry.example/web:1: 1500 Mi × 2 / 3 = 1000 Mi (on 2 of 3 nodes)",
         "Raw: (1010 Mi − 23 Mi) × 100 / (2000 Mi − 23 Mi) = 49 (1010 Mi in total, limited to between 23 Mi and "

@@ -1,4 +1,4 @@
-"""What scores by use and by spread say, sentence by sentence, and what requests are made of."""
+"""The scores by use and by spread, sentence by sentence, and the parts of requests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ FIT, BALANCED, SPREAD = "NodeResourcesFit", "NodeResourcesBalancedAllocation", "
 STEPS = "init containers run one by one beside the sidecars started before; "
 
 
-def notes(told: Explanation) -> dict[str, str]:
-    return {line.label: line.note for line in told.lines}
+def notes(explanation: Explanation) -> dict[str, str]:
+    return {line.label: line.note for line in explanation.lines}
 
 
-def beside(told: Explanation) -> list[str]:
-    """Lines on what the requests are made of."""
-    made = (": containers", ": init containers", ": whole pod", ": overhead", ": default")
-    return [f"{line.label}: {line.formula}" for line in told.lines if line.label.endswith(made)]
+def beside(explanation: Explanation) -> list[str]:
+    """Return the lines on the parts of the requests."""
+    endings = (": containers", ": init containers", ": whole pod", ": overhead", ": default")
+    return [f"{line.label}: {line.formula}" for line in explanation.lines if line.label.endswith(endings)]
 
 
 def profiled(plugin: str, arguments: Data, *manifests: Data) -> World:
@@ -46,11 +46,11 @@ def strategy(kind: str, *resources: Data, shape: tuple[tuple[int, int], ...] = (
     return {"scoringStrategy": {"type": kind, "resources": [*resources], **more}}
 
 
-# --- what requests are made of ---
+# --- parts of requests ---
 
 
 def composed() -> World:
-    """Two sidecars, an init container between them, overhead."""
+    """Return two sidecars, an init container between them, and overhead."""
     pod = make_pod("web-1").cpu("500m").memory("200Mi").init_container("proxy", {"cpu": "300m"}, sidecar=True)
     pod.init_container("migrate", {"cpu": "1500m", "memory": "100Mi"})
     pod.init_container("logs", {"memory": "64Mi"}, sidecar=True).spec(runtimeClassName="sandboxed")
@@ -73,16 +73,19 @@ ASKED = [
 
 
 def test_a_filter_says_how_sidecars_init_containers_and_overhead_count() -> None:
-    told = filtered(composed(), "web-1", "n1", FIT)
-    assert lines(told)[1:] == [
+    explanation = filtered(composed(), "web-1", "n1", FIT)
+    assert lines(explanation)[1:] == [
         "cpu: 0m used + 2050m asked = 2050m ≤ 4000m allocatable",
         "memory: 0 used + 384Mi asked = 384Mi ≤ 8192Mi allocatable",
         *ASKED,
     ]
-    assert notes(told)["cpu: containers"] == "sidecars run beside the containers"
-    assert notes(told)["cpu: init containers"] == STEPS + "the largest step counts; the containers need less"
-    assert notes(told)["memory: init containers"] == STEPS + "the containers need at least as much, so nothing is added"
-    assert notes(told)["cpu: overhead"] == "the RuntimeClass adds it to the pod"
+    assert notes(explanation)["cpu: containers"] == "sidecars run beside the containers"
+    assert notes(explanation)["cpu: init containers"] == STEPS + "the largest step counts; the containers need less"
+    assert (
+        notes(explanation)["memory: init containers"]
+        == STEPS + "the containers need at least as much, so nothing is added"
+    )
+    assert notes(explanation)["cpu: overhead"] == "the RuntimeClass adds it to the pod"
 
 
 def test_scores_have_sidecars_in_the_sum_of_requests() -> None:
@@ -99,23 +102,23 @@ def test_scores_have_sidecars_in_the_sum_of_requests() -> None:
     ]
 
 
-def test_of_several_init_containers_the_largest_step_is_named() -> None:
+def test_several_init_containers_show_the_largest_step() -> None:
     pod = make_pod("web-1").cpu("1").init_container("small", {"cpu": "1200m"}).init_container("large", {"cpu": "2"})
-    told = filtered(after(make_node("n1").obj(), pod.obj()), "web-1", "n1", FIT)
-    assert beside(told) == ["cpu: init containers: large: 2000m > 1000m"]
+    explanation = filtered(after(make_node("n1").obj(), pod.obj()), "web-1", "n1", FIT)
+    assert beside(explanation) == ["cpu: init containers: large: 2000m > 1000m"]
 
 
 def test_a_request_of_the_whole_pod_counts_where_the_decision_counts_it() -> None:
     world = whole_pod()
     whole = ["cpu: whole pod: 2000m", "cpu: overhead: 2000m + 250m overhead = 2250m asked"]
     memory = "memory: overhead: 0 + 120Mi overhead = 120Mi asked"
-    for told in (filtered(world, "web-1", "n1", FIT), judged(world, "web-1", "n1", BALANCED)):
-        assert beside(told) == [*whole, memory]
-        assert notes(told)["cpu: whole pod"] == "counts for the whole pod"
-    told = judged(world, "web-1", "n1", FIT)
-    assert lines(told)[0] == "LeastAllocated cpu: (4000m − 750m) × 100 / 4000m = 81"
-    assert "cpu: whole pod: 2000m" in beside(told)
-    assert notes(told)["cpu: whole pod"] == "not counted: this score adds up the containers"
+    for explanation in (filtered(world, "web-1", "n1", FIT), judged(world, "web-1", "n1", BALANCED)):
+        assert beside(explanation) == [*whole, memory]
+        assert notes(explanation)["cpu: whole pod"] == "counts for the whole pod"
+    explanation = judged(world, "web-1", "n1", FIT)
+    assert lines(explanation)[0] == "LeastAllocated cpu: (4000m − 750m) × 100 / 4000m = 81"
+    assert "cpu: whole pod: 2000m" in beside(explanation)
+    assert notes(explanation)["cpu: whole pod"] == "not counted: this score adds up the containers"
 
 
 # --- scores by use ---
@@ -136,7 +139,7 @@ def ratio() -> World:
 
 
 def more_than_there_is(kind: str, shape: tuple[tuple[int, int], ...] = ()) -> World:
-    """Twelve pods without requests count 100m each, on nodes of 1 cpu."""
+    """Return twelve pods without requests, which count 100m each, on nodes of 1 cpu."""
     held = [make_pod(f"idle-{number}").node("n1").obj() for number in range(12)]
     nodes = [make_node(name).capacity(cpu="1").obj() for name in ("n1", "n2")]
     resources = {"name": "cpu"}, {"name": "ephemeral-storage"}
@@ -159,7 +162,7 @@ def one_resource() -> World:
 
 
 def cut_below() -> World:
-    """(1 − 0.34) × 100 is 65.99999999999999 in floating point."""
+    """Return a score cut below: (1 − 0.34) × 100 is 65.99999999999999 in floating point."""
     return after(*two_nodes(), make_pod("web-1").cpu("2720m").obj())
 
 
@@ -182,7 +185,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
             "Normalized: 55",
         ],
     ),
-    "more than there is counts as nothing free": (
+    "more than the capacity counts as nothing free": (
         lambda: more_than_there_is("LeastAllocated"),
         FIT,
         "With web-1 on it, n1 would have about 0 % of its resources free; emptier is better.",
@@ -194,7 +197,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
             "Normalized: 0",
         ],
     ),
-    "more than there is counts as full": (
+    "more than the capacity counts as full": (
         lambda: more_than_there_is("MostAllocated"),
         FIT,
         "With web-1 on it, n1 would be about 100 % full; fuller is better.",
@@ -206,7 +209,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
             "Normalized: 100",
         ],
     ),
-    "more than there is counts as 100 % on a line, and a score of 0 drops out": (
+    "more than the capacity counts as 100 % on a line, and a score of 0 is dropped": (
         lambda: more_than_there_is("RequestedToCapacityRatio", ((10, 9), (100, 0))),
         FIT,
         "With web-1 on it, n1 scores 0 on the profile's utilization curve.",
@@ -220,7 +223,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
             "Normalized: 0",
         ],
     ),
-    "where no resource counts nothing is said of how full a node is": (
+    "without a counted resource, the use of a node is not mentioned": (
         nothing_counts,
         FIT,
         "None of the scored resources matters here, so n1 gets 0.",
@@ -250,7 +253,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
             "Normalized: 100",
         ],
     ),
-    "what is a little less than a whole number is cut, and said to be": (
+    "a value just below a whole number is truncated, with a note": (
         cut_below,
         BALANCED,
         "With web-1 on it, the resources of n1 would be used very unevenly; even use is better.",
@@ -266,20 +269,20 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", SCORES)
-def test_a_score_by_use_is_told_in_a_sentence_and_in_numbers(words: str) -> None:
+def test_a_score_by_use_has_a_sentence_and_numbers(words: str) -> None:
     build, plugin, sentence, expected = SCORES[words]
-    told = judged(build(), "web-1", "n1", plugin)
-    assert told.sentence == sentence
-    assert lines(told)[:-1] == expected
+    explanation = judged(build(), "web-1", "n1", plugin)
+    assert explanation.sentence == sentence
+    assert lines(explanation)[:-1] == expected
 
 
-def test_remarks_name_what_is_used_what_is_asked_and_why_a_resource_is_left_out() -> None:
-    told = notes(judged(ratio(), "web-1", "n1", FIT))
-    assert told["memory"] == "6Gi used + 2Gi asked of 8Gi"
-    assert told["example.com/gpu"] == "web-1 does not ask for it"
-    assert told["example.com/fpga"] == "the node has none"
-    assert told["Raw"] == "weighted mean, rounded; resources that score 0 do not count"
-    assert told["Normalized"] == "already 0 to 100, so it stays as it is"
+def test_remarks_name_use_requests_and_why_a_resource_is_left_out() -> None:
+    remarks = notes(judged(ratio(), "web-1", "n1", FIT))
+    assert remarks["memory"] == "6Gi used + 2Gi asked of 8Gi"
+    assert remarks["example.com/gpu"] == "web-1 does not ask for it"
+    assert remarks["example.com/fpga"] == "the node has none"
+    assert remarks["Raw"] == "weighted mean, rounded; resources that score 0 do not count"
+    assert remarks["Normalized"] == "already 0 to 100, so it stays as it is"
     below = notes(judged(cut_below(), "web-1", "n1", BALANCED))
     assert below["Raw"] == "computed as slightly less than 66; rounded down"
 
@@ -290,8 +293,8 @@ CUT = "; each division drops the fraction"
 def test_a_line_whose_division_leaves_a_rest_says_so_once_in_a_cell() -> None:
     used = make_pod("db-1").node("n1").request(cpu="500m", memory="1Gi").obj()
     world = after(*two_nodes(), used, make_pod("web-1").request(cpu="10m", memory="1Mi").obj())
-    told = judged(world, "web-1", "n1", FIT)
-    assert [line.note.endswith(CUT) for line in told.lines] == [True, False, False, False, False]
+    explanation = judged(world, "web-1", "n1", FIT)
+    assert [line.note.endswith(CUT) for line in explanation.lines] == [True, False, False, False, False]
     assert "Normalized" in notes(judged(soft(), "web-9", "n2", SPREAD))
     assert not any(CUT in line.note for line in judged(soft(), "web-9", "n2", SPREAD).lines)
 
@@ -310,23 +313,23 @@ def test_a_search_says_which_division_is_cut(nodes: int, percentage: int | None,
 
 
 @pytest.mark.parametrize(("plugin", "raw"), [(FIT, 97), (BALANCED, 0)])
-def test_a_score_without_pre_score_is_told_as_well(plugin: str, raw: int) -> None:
+def test_a_score_without_pre_score_is_explained_too(plugin: str, raw: int) -> None:
     config = configuration()
     config["profiles"][0]["plugins"] = {"preScore": {"disabled": [{"name": plugin}]}}
     simulation = Simulation(configuration=config)
     simulation.execute(commands.Apply((*two_nodes(), make_pod("web-1").obj())))
     simulation.execute(commands.Settle())
-    told = judged(witnessed(simulation), "web-1", "n1", plugin)
-    assert (told.raw, told.normalized) == (raw, raw)
-    assert "Recorded" not in notes(told)
-    assert "web-1" in told.sentence
+    explanation = judged(witnessed(simulation), "web-1", "n1", plugin)
+    assert (explanation.raw, explanation.normalized) == (raw, raw)
+    assert "Recorded" not in notes(explanation)
+    assert "web-1" in explanation.sentence
 
 
 # --- the score of spreading ---
 
 
 def soft() -> World:
-    """Zones a and b can take the pod; n3 has no zone, and the others are out of its reach."""
+    """Return zones a and b, which can take the pod, n3 without a zone, and nodes that cannot take the pod."""
     where = ("n1", "n1", "n2", "n5")
     held = [make_pod(f"web-{number}").label("app", "web").node(node).obj() for number, node in enumerate(where, 1)]
     pod = make_pod("web-9").label("app", "web").node_affinity("kind", ["gpu"], "NotIn")
@@ -342,7 +345,7 @@ def soft() -> World:
 
 
 def by_default() -> World:
-    """A Service's pods on two nodes, of which n1 has no zone, as the built-in default spreads them."""
+    """Return a Service's pods on two nodes, spread by the built-in default. n1 has no zone."""
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "default"}}
     selected = {**service, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}}
     held = make_pod("web-1").label("app", "web").node("n1").obj()
@@ -359,20 +362,20 @@ LEFT_OUT = [
 ]
 
 
-def test_a_spread_score_names_the_crowds_and_who_is_not_counted() -> None:
+def test_a_spread_score_names_the_crowds_and_the_uncounted_pods() -> None:
     world = soft()
-    told = judged(world, "web-9", "n1", SPREAD)
-    assert told.sentence == "n1 scores worst for spreading."
-    assert lines(told)[:5] == [
+    explanation = judged(world, "web-9", "n1", SPREAD)
+    assert explanation.sentence == "n1 scores worst for spreading."
+    assert lines(explanation)[:5] == [
         "zone a: 2 pods × ln(2 + 2) + (1 − 1) = 2.7726",
         "Pods per zone: a 2, b 1",
         "node n1: 2 pods × ln(2 + 2) + (1 − 1) = 2.7726",
         "Raw: 2.7726 + 2.7726 → 6",
         "Normalized: 100 × (6 + 3 − 6) / 6 = 50",
     ]
-    assert [(f"{line.label}: {line.formula}", line.note) for line in told.lines[5:-1]] == LEFT_OUT
-    assert told.lines[1].note == "counts pods with app=web"
-    assert told.lines[2].note.endswith("; on this node: web-1 and web-2")
+    assert [(f"{line.label}: {line.formula}", line.note) for line in explanation.lines[5:-1]] == LEFT_OUT
+    assert explanation.lines[1].note == "counts pods with app=web"
+    assert explanation.lines[2].note.endswith("; on this node: web-1 and web-2")
     fewest = judged(world, "web-9", "n2", SPREAD)
     assert fewest.sentence == "n2 scores best for spreading."
     assert lines(fewest)[2] == "node n2: 1 pod × ln(2 + 2) + (1 − 1) = 1.3863"
@@ -397,29 +400,29 @@ def test_one_constraint_compares_pods_and_several_compare_scores() -> None:
 
 
 def test_a_node_without_the_topology_label_gets_nothing_for_spreading() -> None:
-    told = judged(soft(), "web-9", "n3", SPREAD)
-    assert told.sentence == f"n3 has no label {ZONE}, so it gets no points for spreading."
-    assert lines(told)[:2] == ["Raw: 0", "Normalized: 0"]
-    assert (told.raw, told.normalized) == (0, 0)
-    assert [(f"{line.label}: {line.formula}", line.note) for line in told.lines[2:-1]] == LEFT_OUT
+    explanation = judged(soft(), "web-9", "n3", SPREAD)
+    assert explanation.sentence == f"n3 has no label {ZONE}, so it gets no points for spreading."
+    assert lines(explanation)[:2] == ["Raw: 0", "Normalized: 0"]
+    assert (explanation.raw, explanation.normalized) == (0, 0)
+    assert [(f"{line.label}: {line.formula}", line.note) for line in explanation.lines[2:-1]] == LEFT_OUT
 
 
 def test_by_the_built_in_default_a_node_without_a_zone_is_judged_by_itself_alone() -> None:
-    told = judged(by_default(), "web-9", "n1", SPREAD)
-    assert lines(told)[:-1] == [
+    explanation = judged(by_default(), "web-9", "n1", SPREAD)
+    assert lines(explanation)[:-1] == [
         "node n1: 1 pod × ln(2 + 2) + (3 − 1) = 3.3863",
         "zone: 0",
         "Raw: 3.3863 → 3",
         "Normalized: 100 × (6 + 3 − 3) / 6 = 100",
         "Constraints: the scheduler's built-in default",
     ]
-    assert notes(told)["zone"] == f"no label {ZONE}"
+    assert notes(explanation)["zone"] == f"no label {ZONE}"
 
 
-def test_nodes_that_are_equally_good_are_said_to_be() -> None:
+def test_equally_good_nodes_are_called_equal() -> None:
     pod = make_pod("web-1").label("app", "web").spread(ZONE, {"app": "web"}, when="ScheduleAnyway").obj()
-    told = judged(after(*two_nodes(), pod), "web-1", "n1", SPREAD)
-    assert told.sentence == "For spreading, n1 is as good as every other node that fits."
-    assert lines(told)[2:4] == ["Raw: 0 → 0", "Normalized: 100"]
+    explanation = judged(after(*two_nodes(), pod), "web-1", "n1", SPREAD)
+    assert explanation.sentence == "For spreading, n1 is as good as every other node that fits."
+    assert lines(explanation)[2:4] == ["Raw: 0 → 0", "Normalized: 100"]
     third = judged(after(*two_nodes(), make_node("n3").obj(), pod), "web-1", "n1", SPREAD)
     assert third.sentence == "For spreading, n1 is as good as every other node that fits and has the topology labels."

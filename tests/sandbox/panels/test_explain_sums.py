@@ -1,4 +1,4 @@
-"""The sums that scores show: whoever adds them up comes to the score, and to what the pod requests."""
+"""The sums in explanations of scores add up to the score, and to the pod's requests."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ CHECKS = {
     "requests.init-container-covered": lambda values: values["step"].number <= values["running"].number,
     "requests.overhead": lambda values: values["needed"].number + values["overhead"].number == values["asked"].number,
 }
-"""Key of a fact → whether its numbers are right among themselves."""
+"""Key of a fact → a check that its numbers are consistent."""
 
 
 MADE_OF = {
@@ -89,11 +89,11 @@ MADE_OF = {
     "requests.init-container-covered": "running",
     "requests.sidecars": "running",
 }
-"""Key of a fact → the value that a reader takes for the request; of several facts the first one here."""
+"""Key of a fact → the value that a reader takes for the request. The first key with a fact counts."""
 
 
 def made_of(facts: Facts, resource: str) -> int | None:
-    """None: it is the sum of plain containers."""
+    """Return the explained amount; None if it is the sum of plain containers."""
     for key, value in MADE_OF.items():
         for item in facts.of(key):
             amount = item.values[value]
@@ -103,8 +103,8 @@ def made_of(facts: Facts, resource: str) -> int | None:
 
 
 @cache
-def told(seed: int) -> tuple[tuple[Facts, ...], tuple[Facts, ...]]:
-    """Every score of the plugins with sums, and every verdict of NodeResourcesFit, in one random cluster."""
+def all_facts(seed: int) -> tuple[tuple[Facts, ...], tuple[Facts, ...]]:
+    """Return every score of the plugins with sums, and every verdict of NodeResourcesFit, in one random cluster."""
     simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
     run(simulation, cluster(seed))
     world = witnessed(simulation)
@@ -123,15 +123,15 @@ def told(seed: int) -> tuple[tuple[Facts, ...], tuple[Facts, ...]]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whoever_adds_up_the_numbers_of_a_score_comes_to_it(seed: int) -> None:
-    for facts in told(seed)[0]:
+def test_the_numbers_of_a_score_add_up_to_it(seed: int) -> None:
+    for facts in all_facts(seed)[0]:
         wrong = [item for item in facts.shown if item.key in CHECKS and not CHECKS[item.key]({**item.values})]
         assert wrong == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_a_request_is_made_of_comes_to_what_the_filter_asks(seed: int) -> None:
-    for facts in told(seed)[1]:
+def test_the_parts_of_a_request_add_up_to_what_the_filter_asks(seed: int) -> None:
+    for facts in all_facts(seed)[1]:
         for item in facts.of(*SUMS, *(f"{key}-nominated" for key in SUMS)):
             resource, asked = item.values["resource"], item.values["asked"]
             assert isinstance(asked, Amount)
@@ -139,5 +139,5 @@ def test_what_a_request_is_made_of_comes_to_what_the_filter_asks(seed: int) -> N
 
 
 def test_the_random_clusters_show_every_sum() -> None:
-    shown = (item.key for seed in SEEDS for half in told(seed) for facts in half for item in facts.shown)
+    shown = (item.key for seed in SEEDS for half in all_facts(seed) for facts in half for item in facts.shown)
     assert {*CHECKS, *MADE_OF} - {*shown} == set()

@@ -1,4 +1,4 @@
-"""What volume plugins say of their verdicts: just what they found, whatever has become of claims and volumes since."""
+"""Volume plugins explain their verdicts by what they saw, whatever has happened to claims and volumes since."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def ran(*manifests: Data, then: tuple[Command, ...] = (SETTLE,), configuration: 
     return simulation
 
 
-def told(world: World, pod: str, node: str, plugin: str) -> Explanation:
-    """Of the pod's first attempt."""
+def explained(world: World, pod: str, node: str, plugin: str) -> Explanation:
+    """Explain the verdict in the pod's first attempt."""
     return explain_filter(world, world.attempts[f"default/{pod}"][0], node, plugin)
 
 
 def lines(said: Explanation) -> list[str]:
-    """``label: formula (note)``"""
+    """Return lines as ``label: formula (note)``."""
     return [f"{line.label}: {line.formula}" + (f" ({line.note})" if line.note else "") for line in said.lines]
 
 
@@ -69,7 +69,7 @@ def test_in_tree_disks_count_where_the_node_announces_no_migration(driver: str, 
     pod = pod_with(source if named == "in the pod" else behind)
     storage = volume, claim_of("bound", {"volumeName": "pv-2"}), storage_class("wait", "csi.example.com")
     simulation = ran(one_zone(), csi_node("n1", {driver: 0}), *storage, pod)
-    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    said = explained(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
     assert said.sentence == (
         f"n1 cannot attach the volume of {driver} that web-1 adds: with 0 in use, that is more than its limit of 0."
     )
@@ -81,7 +81,7 @@ def test_a_pod_may_add_more_volumes_than_a_free_node_can_attach() -> None:
     driver = "ebs.csi.aws.com"
     disks = [{"awsElasticBlockStore": {"volumeID": f"vol-{number}"}} for number in range(3)]
     simulation = ran(one_zone(), csi_node("n1", {driver: 2}), pod_with(*disks))
-    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    said = explained(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
     assert said.sentence == (
         f"n1 cannot attach the 3 volumes of {driver} that web-1 adds: with 0 in use, that is more than its limit of 2."
     )
@@ -92,20 +92,20 @@ def test_an_in_tree_volume_that_is_still_to_be_made_counts_too() -> None:
     objects = storage_class("gp2", "kubernetes.io/aws-ebs"), claim_of("waits", {"storageClassName": "gp2"})
     node = csi_node("n1", {"ebs.csi.aws.com": 0})
     simulation = ran(one_zone(), node, *objects, make_pod("web-1").claim("waits").obj())
-    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    said = explained(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
     assert lines(said) == ["ebs.csi.aws.com: 0 in use + 1 new = 1 > 0 (limit of the CSINode)"]
 
 
-def test_what_does_not_count_is_no_sum() -> None:
+def test_volumes_that_do_not_count_show_no_sum() -> None:
     simulation = ran(one_zone(), pod_with(EBS))
-    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    said = explained(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
     assert (said.sentence, said.lines) == ("web-1 adds no volume that counts on n1.", ())
     simulation = ran(one_zone(), *STORAGE, csi_node("n1", {}), make_pod("web-1").claim("bound-a").obj())
-    said = told(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
+    said = explained(witnessed(simulation), "web-1", "n1", "NodeVolumeLimits")
     assert lines(said) == ["csi.example.com: 1 new (no CSINode sets a limit for n1)"]
 
 
-# --- the cluster goes on ---
+# --- the cluster changes afterwards ---
 
 
 def room(gib: int) -> Data:
@@ -134,13 +134,13 @@ LATER: dict[str, tuple[str, list[str], list[Command], str]] = {
         "c",
     ),
     "there is room now": ("VolumeBinding", ["waits-large"], [commands.Apply((room(90),))], "a"),
-    "a volume comes that suits": (
+    "a suitable volume is created": (
         "VolumeBinding",
         ["waits-local-large"],
         [commands.Apply((volume_of("pv-new", storageClassName="local"),))],
         "b",
     ),
-    "a volume is taken by somebody else": (
+    "a volume is bound to another claim": (
         "VolumeBinding",
         ["waits-local"],
         [
@@ -150,13 +150,13 @@ LATER: dict[str, tuple[str, list[str], list[Command], str]] = {
         ],
         "b",
     ),
-    "the class may make volumes elsewhere": (
+    "the class may provision elsewhere": (
         "VolumeBinding",
         ["waits-here"],
         [commands.Delete("StorageClass", "zoned")],
         "a",
     ),
-    "the node may have more volumes": (
+    "the node's volume limit rises": (
         "NodeVolumeLimits",
         ["bound-a"],
         [commands.Apply((csi_node("n1", {"csi.example.com": 9}),))],
@@ -180,17 +180,17 @@ def test_a_cell_says_the_same_after(words: str, copied: bool) -> None:
     for name in claims:
         pod.claim(name)
     simulation = ran(one_zone("n1", zone), *STORAGE, claim_of("held", {"volumeName": "pv-attached"}), holder, pod.obj())
-    before = told(witnessed(simulation), "web-1", "n1", plugin)
+    before = explained(witnessed(simulation), "web-1", "n1", plugin)
     if copied:
         simulation = deepcopy(simulation)
     for change in changes:
         simulation.execute(change)
-    assert told(witnessed(simulation), "web-1", "n1", plugin) == before
+    assert explained(witnessed(simulation), "web-1", "n1", plugin) == before
     assert before.lines
     assert not before.sentence.startswith("The scheduler")
 
 
-def test_a_copy_that_goes_on_notes_for_itself_alone() -> None:
+def test_a_copy_that_continues_keeps_separate_notes() -> None:
     simulation = ran(one_zone(), *STORAGE, make_pod("web-1").claim("bound-a").obj())
     state = simulation.scheduler.latest.state  # type: ignore[union-attr]
     twin = deepcopy(simulation).scheduler.latest.state  # type: ignore[union-attr]
@@ -204,20 +204,20 @@ def test_a_claim_that_gets_its_volume_waited_for_it_when_the_node_was_chosen() -
     simulation.execute(commands.Advance(20))
     world = witnessed(simulation)
     assert world.objects["PersistentVolumeClaim"]["default/waits-local"]["spec"]["volumeName"] == "pv-local-tiny"
-    assert lines(told(world, "web-1", "n1", "VolumeBinding")) == [
+    assert lines(explained(world, "web-1", "n1", "VolumeBinding")) == [
         "claim waits-local: takes pv-local-tiny (the smallest available volume that suits)"
     ]
 
 
-def test_a_volume_that_another_pod_has_assumed_is_taken() -> None:
-    """The first pod waits at Permit: it has reserved the volume, and the API server knows nothing of it."""
+def test_a_volume_assumed_by_another_pod_is_taken() -> None:
+    """The first pod waits at Permit: it has reserved the volume, and the API server does not know it."""
     local = storage_class("local", "kubernetes.io/no-provisioner"), volume_of("pv-1", storageClassName="local")
     claims = [claim_of(name, {"storageClassName": "local"}) for name in ("first", "second")]
     simulation = ran(one_zone(), *local, *claims, then=(commands.Fault("NodeResourcesFit", "permit", "wait", 600),))
     for name in ("first", "second"):
         simulation.execute(commands.Apply((make_pod(name).claim(name).obj(),)))
         simulation.execute(SETTLE)
-    said = told(witnessed(simulation), "second", "n1", "VolumeBinding")
+    said = explained(witnessed(simulation), "second", "n1", "VolumeBinding")
     assert said.sentence == ("n1 has no volume for claim second, and its class does not provision any.")
     assert lines(said) == [
         "claim second: no volume suits; one would have to be provisioned",
@@ -226,7 +226,7 @@ def test_a_volume_that_another_pod_has_assumed_is_taken() -> None:
     ]
 
 
-# --- several volumes, and what a class can make ---
+# --- several volumes, and what a class can provision ---
 
 
 def test_every_volume_of_a_pod_has_its_line() -> None:
@@ -237,7 +237,7 @@ def test_every_volume_of_a_pod_has_its_line() -> None:
     holder["spec"]["nodeName"] = "n1"
     simulation = ran(one_zone(), *STORAGE, holder, pod.obj())
     world = witnessed(simulation)
-    said = told(world, "web-1", "n1", "VolumeBinding")
+    said = explained(world, "web-1", "n1", "VolumeBinding")
     assert said.sentence == (
         "n1 has no volume for claim waits-large, and none can be provisioned: no storage that it can "
         "access has enough room."
@@ -251,7 +251,7 @@ def test_every_volume_of_a_pod_has_its_line() -> None:
         "(smaller than 20Gi)",
         "new volume for waits-large: none (no storage that the node can access has room for 20Gi)",
     ]
-    said = told(world, "web-1", "n1", "VolumeRestrictions")
+    said = explained(world, "web-1", "n1", "VolumeRestrictions")
     assert said.sentence == "A disk that web-1 mounts is in use on n1 by db-1 and cannot be shared."
     assert lines(said) == [
         "gcePersistentDisk shared: in use by db-1 (pods may share it only if all mount it read-only)"
@@ -262,7 +262,7 @@ def test_two_claims_of_a_pod_do_not_take_the_same_volume() -> None:
     local = storage_class("local", "kubernetes.io/no-provisioner"), volume_of("pv-1", storageClassName="local")
     claims = [claim_of(name, {"storageClassName": "local", "gib": gib}) for name, gib in (("large", 2), ("small", 1))]
     simulation = ran(one_zone(), *local, *claims, make_pod("web-1").claim("large").claim("small").obj())
-    assert lines(told(witnessed(simulation), "web-1", "n1", "VolumeBinding"))[:3] == [
+    assert lines(explained(witnessed(simulation), "web-1", "n1", "VolumeBinding"))[:3] == [
         "claim small: takes pv-1 (the smallest available volume that suits)",
         "claim large: no volume suits; one would have to be provisioned",
         "not suitable for large: pv-1 (taken by another claim of this pod)",
@@ -277,24 +277,24 @@ def test_a_class_that_makes_volumes_only_somewhere() -> None:
     )
     simulation = ran(one_zone(), one_zone("n2", "b"), *objects, make_pod("web-1").claim("c").obj())
     world = witnessed(simulation)
-    said = told(world, "web-1", "n1", "VolumeBinding")
+    said = explained(world, "web-1", "n1", "VolumeBinding")
     where = f"{ZONE} in (b) or {ZONE} in (c)"
     assert said.sentence == (f"n1 has no volume for claim c, and its class provisions volumes only where {where}.")
     assert lines(said)[1:] == [f"new volume for c: none (its class zoned provisions volumes only where {where})"]
-    said = told(world, "web-1", "n2", "VolumeBinding")
+    said = explained(world, "web-1", "n2", "VolumeBinding")
     assert lines(said)[1:] == ["new volume for c: 1Gi (its class zoned can provision one here)"]
 
 
-def test_a_volume_that_is_being_made_keeps_the_pod_on_that_node() -> None:
+def test_a_volume_being_provisioned_keeps_the_pod_on_that_node() -> None:
     claim = claim_of("c", {"storageClassName": "wait"})
     claim["metadata"]["annotations"] = {"volume.kubernetes.io/selected-node": "n2"}
     objects = storage_class("wait", "csi.example.com"), claim
     simulation = ran(one_zone(), one_zone("n2", "b"), *objects, make_pod("web-1").claim("c").obj())
     world = witnessed(simulation)
-    said = told(world, "web-1", "n1", "VolumeBinding")
+    said = explained(world, "web-1", "n1", "VolumeBinding")
     assert said.sentence == "The volume of claim c is being provisioned on n2, not on n1."
     assert lines(said) == ["claim c: a volume is being provisioned on n2 (so only that node will do)"]
-    assert lines(told(world, "web-1", "n2", "VolumeBinding")) == [
+    assert lines(explained(world, "web-1", "n2", "VolumeBinding")) == [
         "claim c: a volume is being provisioned on n2",
         "new volume for c: 1Gi (its class wait can provision one here)",
     ]
@@ -307,14 +307,14 @@ def test_a_claim_for_one_pod_names_its_user_on_another_node() -> None:
     holder, pod = make_pod("db-1").claim("alone").node("n2").obj(), make_pod("web-1").claim("alone").obj()
     simulation = ran(one_zone(), one_zone("n2"), *STORAGE, holder, pod)
     simulation.execute(commands.Delete("Pod", "default/db-1"))
-    said = told(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
+    said = explained(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
     assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), but db-1 uses it."
     assert lines(said) == ["claim alone: in use by db-1 (ReadWriteOncePod: one pod in the whole cluster)"]
     assert said.brief == "claim in use"
 
 
 def test_a_nominated_pod_uses_its_claim_already() -> None:
-    """vip-1 waits for n1, which low-1 leaves slowly; web-1 has a disk, and so is asked of every node."""
+    """vip-1 waits for n1, which low-1 leaves slowly; web-1 has a disk, and so is filtered on every node."""
     low = make_pod("low-1").cpu("3").node("n1").grace_period(30).obj()
     vip = make_pod("vip-1").cpu("3").priority(100).claim("alone").obj()
     disk = {"name": "disk", "gcePersistentDisk": {"pdName": "mine"}}
@@ -323,7 +323,7 @@ def test_a_nominated_pod_uses_its_claim_already() -> None:
     simulation = ran(
         one_zone(), *STORAGE, low, then=(commands.Apply((vip,)), SETTLE, commands.Apply((late.obj(),)), SETTLE)
     )
-    said = told(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
+    said = explained(witnessed(simulation), "web-1", "n1", "VolumeRestrictions")
     assert said.sentence == "web-1 needs a claim for itself alone (ReadWriteOncePod), but vip-1 uses it."
     assert lines(said) == [
         "gcePersistentDisk mine: free on this node",
@@ -332,7 +332,7 @@ def test_a_nominated_pod_uses_its_claim_already() -> None:
     ]
 
 
-# --- refused before any node was looked at ---
+# --- refused before any node was checked ---
 
 EARLY: dict[str, tuple[str, list[str], str, list[str]]] = {
     "a claim that does not exist": (
@@ -353,13 +353,13 @@ EARLY: dict[str, tuple[str, list[str], str, list[str]]] = {
         "web-1 uses the claim orphan, whose volume pv-gone is lost. So no node was looked at.",
         ["claim orphan: lost its volume pv-gone"],
     ),
-    "a volume that does not exist, for a plugin that only looks at its labels": (
+    "a volume that does not exist, for a plugin that only reads its labels": (
         "VolumeZone",
         ["bound-labelled", "orphan"],
         "web-1 uses the claim orphan, whose volume pv-gone does not exist. So no node was looked at.",
         ["claim bound-labelled: bound to pv-labelled", "claim orphan: lost its volume pv-gone"],
     ),
-    "a class that does not exist, for a plugin that only looks at labels of volumes": (
+    "a class that does not exist, for a plugin that only reads labels of volumes": (
         "VolumeZone",
         ["classless", "waits"],
         "web-1 uses the claim classless, whose class nowhere does not exist. So no node was looked at.",
@@ -379,7 +379,7 @@ ZONES_ALONE = {
 
 
 @pytest.mark.parametrize("words", EARLY)
-def test_a_refusal_before_any_node_tells_how_the_claims_stood(words: str) -> None:
+def test_a_refusal_before_any_node_shows_the_state_of_the_claims(words: str) -> None:
     plugin, claims, sentence, expected = EARLY[words]
     pod = make_pod("web-1")
     for name in claims:
@@ -388,13 +388,13 @@ def test_a_refusal_before_any_node_tells_how_the_claims_stood(words: str) -> Non
     simulation = ran(one_zone(), *STORAGE, pod.obj(), configuration=configuration)
     simulation.execute(commands.Apply((claim_of("missing", {}), storage_class("nowhere", "csi.example.com"))))
     simulation.execute(commands.Apply((volume_of("pv-gone"),)))
-    said = told(witnessed(simulation), "web-1", "n1", plugin)
+    said = explained(witnessed(simulation), "web-1", "n1", plugin)
     assert (said.sentence, lines(said)) == (sentence, expected)
     assert said.reasons
 
 
-def test_a_refusal_that_the_plugin_did_not_make_is_told_as_recorded() -> None:
+def test_an_injected_refusal_is_shown_as_recorded() -> None:
     fault = commands.Fault("VolumeBinding", "preFilter", "deny")
     simulation = ran(one_zone(), *STORAGE, make_pod("web-1").claim("waits").obj(), then=(fault, SETTLE))
-    said = told(witnessed(simulation), "web-1", "n1", "VolumeBinding")
+    said = explained(witnessed(simulation), "web-1", "n1", "VolumeBinding")
     assert said.sentence == "VolumeBinding said no before any node was looked at: injected denial."

@@ -1,4 +1,4 @@
-"""What explanations say: a sentence for everyone, then the arithmetic of this pod and this node."""
+"""Explanations: a plain sentence, then the arithmetic of this pod and this node."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def judged(world: World, pod: str, node: str, plugin: str) -> Explanation:
     return explain_score(world, world.attempts[f"default/{pod}"][-1], node, plugin)
 
 
-def lines(told: Explanation) -> list[str]:
-    return [f"{line.label}: {line.formula}" for line in told.lines]
+def lines(explanation: Explanation) -> list[str]:
+    return [f"{line.label}: {line.formula}" for line in explanation.lines]
 
 
 def two_nodes() -> tuple[Data, Data]:
@@ -54,7 +54,7 @@ def full_node() -> World:
 
 
 def nominated() -> World:
-    """vip-1 evicts low-1 and waits for its end; web-1 must leave it its place."""
+    """Return a world in which vip-1 evicts low-1 and waits for its end; web-1 must leave it the room."""
     old = make_pod("low-1").cpu("3").node("n1").grace_period(30).obj()
     setup = commands.Apply((make_pod("vip-1").cpu("2500m").priority(100).obj(),))
     late = commands.Apply((make_pod("web-1").cpu("1").priority(5).obj(),))
@@ -138,7 +138,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "n1 is too small: web-1 asks for more nvidia.com/gpu than the whole node has.",
         ["pods: 1 there + 1 = 2 > 1", "nvidia.com/gpu: 0 used + 2 asked = 2 > 1 allocatable"],
     ),
-    "every toleration that was looked at is named with why it does not match": (
+    "every checked toleration is named with why it does not match": (
         tainted,
         "web-1",
         "TaintToleration",
@@ -148,7 +148,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
             "“gpu”; “dedicated=gpu:NoExecute” is for NoExecute"
         ],
     ),
-    "the node's actual label is given": (
+    "the node's actual label is shown": (
         labelled,
         "web-1",
         "NodeAffinity",
@@ -162,7 +162,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "web-1 needs TCP 10.0.0.1:80, but it is taken on n1.",
         ["port TCP 10.0.0.1:80: taken by db-1 (TCP 80)"],
     ),
-    "the skew is a sum with the count per domain and who does not count": (
+    "the skew is a sum with the count per domain and the uncounted pods": (
         skewed,
         "web-3",
         "PodTopologySpread",
@@ -173,7 +173,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
             "Does not count for zone: n3",
         ],
     ),
-    "an existing pod's own anti-affinity is told by its name": (
+    "an existing pod's own anti-affinity is shown with its name": (
         kept_off,
         "web-1",
         "InterPodAffinity",
@@ -208,12 +208,12 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", REFUSALS)
-def test_a_refusal_is_told_in_a_sentence_and_in_numbers(words: str) -> None:
+def test_a_refusal_has_a_sentence_and_numbers(words: str) -> None:
     build, pod, plugin, sentence, expected = REFUSALS[words]
-    told = filtered(build(), pod, "n1", plugin)
-    assert told.sentence == sentence
-    assert lines(told) == expected
-    assert told.reasons
+    explanation = filtered(build(), pod, "n1", plugin)
+    assert explanation.sentence == sentence
+    assert lines(explanation) == expected
+    assert explanation.reasons
 
 
 def scored_pair(*more: Data, pod: Data | None = None) -> World:
@@ -265,7 +265,7 @@ def with_wishes() -> World:
 
 
 SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
-    "what stays free, resource by resource": (
+    "the free share, resource by resource": (
         scored_pair,
         "web-1",
         "NodeResourcesFit",
@@ -301,7 +301,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
             "Weighted: 24 × 1 = 24",
         ],
     ),
-    "wishes of both sides": (
+    "preferences of both sides": (
         with_neighbours,
         "web-1",
         "InterPodAffinity",
@@ -328,7 +328,7 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
             "Weighted: 50 × 2 = 100",
         ],
     ),
-    "taints that ask to go elsewhere": (
+    "PreferNoSchedule taints": (
         with_soft_taint,
         "web-1",
         "TaintToleration",
@@ -356,17 +356,17 @@ SCORES: dict[str, tuple[Callable[[], World], str, str, list[str]]] = {
 
 
 @pytest.mark.parametrize("words", SCORES)
-def test_a_score_is_told_in_numbers(words: str) -> None:
+def test_a_score_has_its_numbers(words: str) -> None:
     build, pod, plugin, expected = SCORES[words]
-    told = judged(build(), pod, "n1", plugin)
-    assert lines(told) == expected
-    assert told.sentence.endswith(".")
+    explanation = judged(build(), pod, "n1", plugin)
+    assert lines(explanation) == expected
+    assert explanation.sentence.endswith(".")
 
 
 def test_pods_that_count_with_a_default_request_are_named() -> None:
-    told = judged(with_default(), "web-1", "n1", "NodeResourcesFit")
-    assert told.lines[0].formula == "(4000m − 1600m) × 100 / 4000m = 60"
-    cpu, memory = (line for line in told.lines if line.label.endswith(": default"))
+    explanation = judged(with_default(), "web-1", "n1", "NodeResourcesFit")
+    assert explanation.lines[0].formula == "(4000m − 1600m) × 100 / 4000m = 60"
+    cpu, memory = (line for line in explanation.lines if line.label.endswith(": default"))
     assert (cpu.formula, memory.formula) == ("100m each", "200Mi each")
     assert cpu.note == memory.note == "for containers without a request in idle-1"
 
@@ -390,7 +390,7 @@ def test_every_plugin_of_the_default_profile_explains_itself(point: str) -> None
     assert [plugin for plugin in named if not hasattr(REGISTRY[plugin], f"explain_{point}")] == []
 
 
-def test_volume_binding_needs_no_score_explained_as_it_never_scores() -> None:
+def test_volume_binding_never_scores_so_it_explains_no_score() -> None:
     world = scored_pair(*STORAGE, pod=make_pod("web-1").claim("waits").obj())
     assert "VolumeBinding" in {plugin for plugin, code, _ in world.cycles[-1].pre_score.verdicts if code == "Skip"}  # type: ignore[union-attr]
 
@@ -402,10 +402,10 @@ def test_a_denial_that_no_arithmetic_explains_is_shown_as_recorded() -> None:
     simulation.execute(commands.PodCycle())
     world = witnessed(simulation)
     row = next(row for row in world.cycles[-1].filter.rows if row[1])  # type: ignore[union-attr]
-    told = explain_filter(world, world.cycles[-1], row[0], "NodeResourcesFit")
-    assert (told.code, told.reasons) == row[2:4]
-    assert told.sentence == "The scheduler recorded: injected denial."
-    assert told.lines[0].label == "Recorded"
+    explanation = explain_filter(world, world.cycles[-1], row[0], "NodeResourcesFit")
+    assert (explanation.code, explanation.reasons) == row[2:4]
+    assert explanation.sentence == "The scheduler recorded: injected denial."
+    assert explanation.lines[0].label == "Recorded"
 
 
 def test_a_node_that_was_not_visited_has_no_verdict() -> None:
@@ -430,18 +430,18 @@ def test_a_plugin_that_the_profile_does_not_run_has_no_verdict() -> None:
 
 
 def test_a_plugin_that_was_skipped_says_so() -> None:
-    told = filtered(full_node(), "web-1", "n1", "NodePorts")
-    assert told.sentence == "NodePorts sits this one out: nothing about web-1 concerns it."
+    explanation = filtered(full_node(), "web-1", "n1", "NodePorts")
+    assert explanation.sentence == "NodePorts sits this one out: nothing about web-1 concerns it."
 
 
-def test_a_no_before_any_node_was_looked_at_names_the_claims() -> None:
+def test_a_refusal_before_any_node_names_the_claims() -> None:
     world = after(*two_nodes(), *STORAGE, make_pod("web-1").claim("waits").claim("missing").obj())
-    told = filtered(world, "web-1", "n1", "VolumeRestrictions")
-    assert told.sentence == "web-1 uses the claim missing, which does not exist. So no node was looked at."
-    assert lines(told) == ["claim waits: not bound, class wait", "claim missing: does not exist"]
+    explanation = filtered(world, "web-1", "n1", "VolumeRestrictions")
+    assert explanation.sentence == "web-1 uses the claim missing, which does not exist. So no node was looked at."
+    assert lines(explanation) == ["claim waits: not bound, class wait", "claim missing: does not exist"]
 
 
-def test_an_old_cycle_is_told_as_it_was_after_the_cluster_has_changed() -> None:
+def test_an_old_cycle_is_explained_as_it_was_after_the_cluster_has_changed() -> None:
     simulation = Simulation()
     simulation.execute(
         commands.Apply(
@@ -476,73 +476,73 @@ def test_an_aws_disk_cannot_be_shared_even_for_reading() -> None:
     disk = {"name": "d", "awsElasticBlockStore": {"volumeID": "vol-1", "readOnly": True}}
     holder = make_pod("db-1").node("n1").spec(volumes=[disk]).obj()
     world = after(*two_nodes(), holder, make_pod("web-1").spec(volumes=[disk]).obj())
-    told = filtered(world, "web-1", "n1", "VolumeRestrictions")
-    assert told.sentence == "A disk that web-1 mounts is in use on n1 by db-1 and cannot be shared."
+    explanation = filtered(world, "web-1", "n1", "VolumeRestrictions")
+    assert explanation.sentence == "A disk that web-1 mounts is in use on n1 by db-1 and cannot be shared."
     assert filtered(world, "web-1", "n2", "VolumeRestrictions").code == "Success"
 
 
 def test_where_no_node_counts_the_fewest_is_0() -> None:
     pod = make_pod("web-1").label("app", "web").spread(ZONE, {"app": "web"}).node_affinity("kind", ["gpu"])
-    told = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")
-    assert lines(told)[:2] == ["zone, at most 1: 0 in a + 1 for web-1 − 0 fewest = 1 ≤ 1", "Pods per zone: none"]
-    assert told.lines[0].note == "no node counts, so the fewest is 0"
+    explanation = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")
+    assert lines(explanation)[:2] == ["zone, at most 1: 0 in a + 1 for web-1 − 0 fewest = 1 ≤ 1", "Pods per zone: none"]
+    assert explanation.lines[0].note == "no node counts, so the fewest is 0"
 
 
-def test_an_empty_zone_is_said_to_be_empty() -> None:
+def test_an_empty_zone_is_called_empty() -> None:
     held = [make_pod(name).label("app", "web").node("n1").obj() for name in ("web-1", "web-2")]
     pod = make_pod("web-3").label("app", "web").spread(ZONE, {"app": "web"})
     world = after(make_node("n1").zone("").obj(), make_node("n2").zone("b").obj(), *held, pod.obj())
-    told = filtered(world, "web-3", "n1", "PodTopologySpread")
-    assert told.sentence.startswith("With web-3, zone (empty) would be 3 pods ahead of the emptiest zone;")
-    assert lines(told)[:2] == [
+    explanation = filtered(world, "web-3", "n1", "PodTopologySpread")
+    assert explanation.sentence.startswith("With web-3, zone (empty) would be 3 pods ahead of the emptiest zone;")
+    assert lines(explanation)[:2] == [
         "zone, at most 1: 2 in (empty) + 1 for web-3 − 0 fewest = 3 > 1",
         "Pods per zone: (empty) 2, b 0 (fewest)",
     ]
 
 
-def test_too_few_domains_are_said_to_make_the_minimum_0() -> None:
+def test_too_few_domains_set_the_minimum_to_0() -> None:
     held = make_pod("web-1").label("app", "web").node("n1").obj()
     pod = make_pod("web-2").label("app", "web").spread(ZONE, {"app": "web"}, minDomains=3)
-    told = filtered(after(*two_nodes(), held, pod.obj()), "web-2", "n1", "PodTopologySpread")
-    assert told.sentence == (
+    explanation = filtered(after(*two_nodes(), held, pod.obj()), "web-2", "n1", "PodTopologySpread")
+    assert explanation.sentence == (
         "With web-2, zone a would be 2 pods ahead of an empty zone (fewer than 3 domains count, so the "
         "minimum is 0); the limit is 1."
     )
 
 
-def test_of_many_zones_the_own_one_is_always_shown() -> None:
+def test_among_many_zones_the_pods_own_one_is_always_shown() -> None:
     nodes = [make_node(f"n{number}").zone(f"z{number}").obj() for number in range(10)]
     held = make_pod("web-1").label("app", "web").node("n9").obj()
     pod = make_pod("web-2").label("app", "web").spread(ZONE, {"app": "web"})
-    told = filtered(after(*nodes, held, pod.obj()), "web-2", "n9", "PodTopologySpread")
-    assert told.lines[1].formula.endswith("z6 0 (fewest), z9 1 and 2 more")
+    explanation = filtered(after(*nodes, held, pod.obj()), "web-2", "n9", "PodTopologySpread")
+    assert explanation.lines[1].formula.endswith("z6 0 (fewest), z9 1 and 2 more")
 
 
-def test_a_node_that_takes_no_more_pods_has_reached_its_limit() -> None:
+def test_a_full_node_has_reached_its_limit_of_pods() -> None:
     node = make_node("n1").capacity(cpu="1", memory="1Gi", pods="1").obj()
     held = make_pod("db-1").node("n1").request(cpu="500m").obj()
     pods = make_pod("web-1"), make_pod("web-2").request(cpu="900m"), make_pod("web-3").request(cpu="2")
     world = after(node, held, *(pod.obj() for pod in pods))
-    told = [filtered(world, name, "n1", "NodeResourcesFit") for name in ("web-1", "web-2", "web-3")]
-    assert told[0].sentence == "n1 has reached its pod limit."
-    assert told[0].lines[0].note == "the node's pod limit"
-    assert told[1].sentence == "n1 does not have enough cpu left for web-2, and it has reached its pod limit."
-    assert told[2].lines[1].note == (
+    explanations = [filtered(world, name, "n1", "NodeResourcesFit") for name in ("web-1", "web-2", "web-3")]
+    assert explanations[0].sentence == "n1 has reached its pod limit."
+    assert explanations[0].lines[0].note == "the node's pod limit"
+    assert explanations[1].sentence == "n1 does not have enough cpu left for web-2, and it has reached its pod limit."
+    assert explanations[2].lines[1].note == (
         "1500m too much; the pod asks for more than the whole node has, so evicting pods cannot help"
     )
 
 
 def test_a_requirement_that_matchlabelkeys_adds_again_is_written_once() -> None:
     pod = make_pod("web-1").label("app", "web").label("hash", "x").spread(ZONE, {"app": "web"}, matchLabelKeys=["hash"])
-    told = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")
-    assert told.lines[1].note == "counts pods with hash in (x),app=web"
+    explanation = filtered(after(*two_nodes(), pod.obj()), "web-1", "n1", "PodTopologySpread")
+    assert explanation.lines[1].note == "counts pods with hash in (x),app=web"
 
 
-def test_a_spread_constraint_with_an_empty_selector_counts_nobody() -> None:
+def test_a_spread_constraint_with_an_empty_selector_counts_no_pod() -> None:
     pod = make_pod("web-1").spread(ZONE, {}).obj()
     world = after(*two_nodes(), make_pod("db-1").node("n1").obj(), pod)
-    told = filtered(world, "web-1", "n1", "PodTopologySpread")
-    assert lines(told)[0] == "zone, at most 1: 0 in a + 1 for web-1 − 0 fewest = 1 ≤ 1"
+    explanation = filtered(world, "web-1", "n1", "PodTopologySpread")
+    assert lines(explanation)[0] == "zone, at most 1: 0 in a + 1 for web-1 − 0 fewest = 1 ≤ 1"
 
 
 STORIES = (
@@ -563,19 +563,19 @@ def test_a_trace_that_leaves_things_out_still_gets_the_recorded_verdicts_and_sco
     for cycle in world.cycles:
         for node, plugin, code, reasons, _ in cycle.filter.rows if cycle.filter else ():
             if plugin:
-                told = explain_filter(world, cycle, node, plugin)
-                assert (told.code, told.reasons) == (code, reasons)
+                explanation = explain_filter(world, cycle, node, plugin)
+                assert (explanation.code, explanation.reasons) == (code, reasons)
         for plugin, rows in cycle.score.raw if cycle.score else ():
             assert {node: explain_score(world, cycle, node, plugin).raw for node, _ in rows} == dict(rows)
 
 
 def test_a_port_counts_as_free_when_one_of_two_that_have_it_leaves() -> None:
-    """The second one fails at its kubelet; the cache keeps a set, and takes the port off for both."""
+    """The second one fails at its kubelet; the cache has a set of ports, and removes the port for both."""
     first, second = (make_pod(name).host_port(80).node("n1").obj() for name in ("db-1", "db-2"))
     late = commands.Apply((make_pod("web-1").host_port(80).obj(),))
     world = after(make_node("n1").obj(), first, then=(commands.Apply((second,)), late, commands.Settle()))
-    told = filtered(world, "web-1", "n1", "NodePorts")
-    assert [line.formula for line in told.lines] == [
+    explanation = filtered(world, "web-1", "n1", "NodePorts")
+    assert [line.formula for line in explanation.lines] == [
         "counts as free, although db-1 holds it: another pod with this port was removed"
     ]
     info = world.cache.node_info("n1")

@@ -1,4 +1,4 @@
-"""Faults: which are pending, who set them, what they do when they strike, and what can be broken."""
+"""Faults: the pending ones, who set them, their effects, and what can be broken."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def texts(world: World) -> list[str]:
     return [fault["text"] for fault in stats(world, View())["faults"]]
 
 
-def test_a_fault_is_pending_with_who_set_it_until_it_strikes() -> None:
+def test_a_pending_fault_names_its_author_until_it_strikes() -> None:
     simulation = cluster(REFUSED)
     world = world_of(simulation)
     world.people = {2: "Ada"}
@@ -33,7 +33,7 @@ def test_a_fault_is_pending_with_who_set_it_until_it_strikes() -> None:
     assert texts(world_of(simulation)) == []
 
 
-def test_a_delay_says_whom_it_holds_up_and_for_how_long() -> None:
+def test_a_delay_says_what_it_holds_up_and_for_how_long() -> None:
     simulation = cluster(commands.Fault("DefaultBinder", "bind", "wait", 5))
     simulation.execute(commands.Settle())
     simulation.execute(commands.Advance(2))
@@ -49,7 +49,7 @@ def test_another_configuration_comes_without_faults() -> None:
     assert texts(world_of(simulation)) == []
 
 
-def test_a_failed_bind_shows_what_is_undone_in_its_order() -> None:
+def test_a_failed_bind_shows_its_undo_in_order() -> None:
     simulation = cluster(REFUSED)
     simulation.execute(commands.PodCycle())
     world = world_of(simulation)
@@ -87,9 +87,9 @@ def test_a_denial_before_the_binding_cycle_is_undone_too() -> None:
             "DefaultPreemption failed, so nobody looked for room: injected error.",
         ),
     ],
-    ids=["after the bind", "while scores are normalized", "while room is looked for"],
+    ids=["after the bind", "while scores are normalized", "during PostFilter"],
 )
-def test_a_fault_is_told_in_the_sentence_of_its_stage(fault: commands.Fault, text: str) -> None:
+def test_a_fault_is_in_the_sentence_of_its_stage(fault: commands.Fault, text: str) -> None:
     simulation = Simulation()
     nodes = [make_node("n1").obj()] + ([make_node("n2").obj()] if fault.point == "normalizeScore" else [])
     cpu = "5" if fault.point == "postFilter" else "1"
@@ -132,6 +132,6 @@ def test_unknown_choices_become_the_most_wanted_ones() -> None:
     )
 
 
-def test_who_only_watches_cannot_break_anything() -> None:
+def test_a_watcher_cannot_break_anything() -> None:
     world = world_of(cluster(REFUSED))
     assert ["Break something" in panel_html("faults", world, can_edit) for can_edit in (True, False)] == [True, False]

@@ -25,18 +25,18 @@ def made_world() -> World:
     return World.fold(traces.web_at_filter().entries)
 
 
-def row(found: dict[str, Any], node: str) -> str:
-    return str(found["rows"]).partition(f'<tr data-node="{node}"')[2].partition("</tr>")[0]
+def row(data: dict[str, Any], node: str) -> str:
+    return str(data["rows"]).partition(f'<tr data-node="{node}"')[2].partition("</tr>")[0]
 
 
 def test_rows_are_in_visiting_order_and_columns_in_running_order(world: World) -> None:
-    found = drawn("filter", world, View())
-    places = [found["rows"].index(f'<tr data-node="{name}"') for name in traces.WEB_REFUSED]
-    by_order = sorted(traces.WEB_REFUSED, key=lambda name: found["rows"].index(f'<tr data-node="{name}"'))
+    panel = drawn("filter", world, View())
+    places = [panel["rows"].index(f'<tr data-node="{name}"') for name in traces.WEB_REFUSED]
+    by_order = sorted(traces.WEB_REFUSED, key=lambda name: panel["rows"].index(f'<tr data-node="{name}"'))
     assert by_order == list(world.cache.order)
     assert len(places) == 8
-    assert [column["name"] for column in found["columns"]] == list(traces.FILTERS)
-    assert [column["name"] for column in found["columns"] if column["skipped"]] == list(traces.SKIPPED)
+    assert [column["name"] for column in panel["columns"]] == list(traces.FILTERS)
+    assert [column["name"] for column in panel["columns"] if column["skipped"]] == list(traces.SKIPPED)
 
 
 def test_a_row_passes_up_to_the_first_no_and_the_rest_is_not_run(world: World) -> None:
@@ -75,8 +75,8 @@ def refused() -> World:
     vip = make_pod("vip-1").cpu("2500m").priority(100).node_selector({"disk": "ssd"})
     web = make_pod("web-1").cpu("1").priority(5).node_selector({"disk": "ssd"})
     simulation = Simulation()
-    for given in ((*nodes, low.obj()), (vip.obj(),), (web.obj(),)):
-        simulation.execute(commands.Apply(given))
+    for manifests in ((*nodes, low.obj()), (vip.obj(),), (web.obj(),)):
+        simulation.execute(commands.Apply(manifests))
         simulation.execute(commands.Settle())
     return world_of(simulation)
 
@@ -89,7 +89,7 @@ def refused() -> World:
         ("gpu", "TaintToleration", "has the taint dedicated=gpu:NoSchedule"),
     ],
 )
-def test_an_open_cell_shows_by_what_the_node_was_judged(node: str, plugin: str, words: str) -> None:
+def test_an_open_cell_shows_how_the_node_was_judged(node: str, plugin: str, words: str) -> None:
     assert words in drawn("filter", refused(), View(node=node, plugin=plugin))["rows"]
 
 
@@ -97,7 +97,7 @@ def test_a_ghost_is_shown_as_not_visited(world: World) -> None:
     assert drawn("filter", world, View())["ghosts"] == [{"name": "node-c3", "when": "00:07.6", "pods": 1}]
 
 
-def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
+def test_nodes_that_the_search_did_not_reach_are_listed_with_the_reason() -> None:
     story = traces.Story()
     for number in range(3):
         story.add_node(traces.node(f"n{number}"))
@@ -106,34 +106,34 @@ def test_nodes_that_the_search_did_not_reach_are_told_with_the_reason() -> None:
     story.snapshot(key, story.order)
     visited = (("n0", "", "Success", (), ()), ("n1", "", "Success", (), ()))
     story.say(ev.FilterRan(1, traces.FILTERS, (), visited, ("n0",), 3, 3, 1, 0, 1, ""))
-    found = drawn("filter", World.fold(story.entries), View())
-    (left,) = found["unvisited"]
+    panel = drawn("filter", World.fold(story.entries), View())
+    (left,) = panel["unvisited"]
     assert (left["name"], left["why"]) == ("n2", "not visited: one node that fits is enough")
-    assert found["how_many"] == (
+    assert panel["how_many"] == (
         "2 of 3 nodes looked at, place 1 (n0) to place 2 (n1): one node that fits is enough. "
         "The next search starts at place 2 (n1)."
     )
-    assert "fits, not needed" in row(found, "n1")
+    assert "fits, not needed" in row(panel, "n1")
 
 
 @pytest.mark.parametrize(
     ("node", "plugin", "kind", "words"),
     [
-        pytest.param("node-b2", "NodeName", "y is-open", "<b>NodeName</b>", id="one that passes"),
+        pytest.param("node-b2", "NodeName", "y is-open", "<b>NodeName</b>", id="a node that passes"),
         pytest.param("node-b2", "PodTopologySpread", "z is-open", "Asked alone: ", id="not run"),
         pytest.param("node-b2", "VolumeZone", "s is-open", "sits this one out", id="skipped"),
         pytest.param("node-a1", "NodeResourcesFit", "n is-open", "Insufficient cpu", id="the refusal"),
     ],
 )
 def test_every_cell_can_be_opened(world: World, node: str, plugin: str, kind: str, words: str) -> None:
-    found = drawn("filter", world, View(node=node, plugin=plugin))
-    assert f'class="{kind}"' in row(found, node)
-    assert words in found["rows"].partition('<tr class="why')[2].partition("</tr>")[0]
-    assert found["rows"].count('<tr class="why') == 1
+    panel = drawn("filter", world, View(node=node, plugin=plugin))
+    assert f'class="{kind}"' in row(panel, node)
+    assert words in panel["rows"].partition('<tr class="why')[2].partition("</tr>")[0]
+    assert panel["rows"].count('<tr class="why') == 1
 
 
 def with_what_if() -> World:
-    """One node with two more refusals behind its first."""
+    """Return one node with two more refusals behind its first."""
     story = traces.Story()
     for name in ("n0", "n1"):
         story.add_node(traces.node(name))
@@ -149,7 +149,7 @@ def with_what_if() -> World:
     return World.fold(story.entries)
 
 
-def test_all_reasons_shows_every_other_failing_filter_apart_from_the_official_one() -> None:
+def test_all_reasons_shows_every_other_failing_filter_beside_the_official_one() -> None:
     world = with_what_if()
     plain, full = drawn("filter", world, View()), drawn("filter", world, View(reasons="all"))
     assert (plain["also"], plain["all_reasons"]) == (2, False)
@@ -162,9 +162,9 @@ def test_all_reasons_shows_every_other_failing_filter_apart_from_the_official_on
 
 
 def test_an_open_what_if_cell_says_that_it_was_not_asked() -> None:
-    found = drawn("filter", with_what_if(), View(node="n0", plugin="InterPodAffinity", reasons="all"))
-    assert '<tr class="why is-also">' in found["rows"]
-    assert "not asked, because NodeAffinity had said no. Asked alone: " in found["rows"]
+    panel = drawn("filter", with_what_if(), View(node="n0", plugin="InterPodAffinity", reasons="all"))
+    assert '<tr class="why is-also">' in panel["rows"]
+    assert "not asked, because NodeAffinity had said no. Asked alone: " in panel["rows"]
 
 
 def test_all_reasons_by_reason_come_after_the_official_ones() -> None:
@@ -189,11 +189,11 @@ def test_by_reason_a_node_is_explained_under_its_group() -> None:
 
 
 def test_many_nodes_are_grouped_by_reason_the_fitting_ones_first() -> None:
-    found = drawn("filter", World.fold(traces.hundred().entries), View())
-    assert found["grouped"]
-    assert [group["count"] for group in found["groups"]] == [36, 36, 18, 10]
-    assert found["groups"][0]["kind"] == "ok"
-    spread = next(group for group in found["groups"] if group["plugin"] == "PodTopologySpread")
+    panel = drawn("filter", World.fold(traces.hundred().entries), View())
+    assert panel["grouped"]
+    assert [group["count"] for group in panel["groups"]] == [36, 36, 18, 10]
+    assert panel["groups"][0]["kind"] == "ok"
+    spread = next(group for group in panel["groups"] if group["plugin"] == "PodTopologySpread")
     assert dict(spread["zones"]) == {"eu-a": 0, "eu-b": 18, "eu-c": 0}
 
 
@@ -220,19 +220,19 @@ def test_before_filter_the_answers_of_prefilter_are_shown() -> None:
     story.pop(key)
     story.snapshot(key, ("n",))
     story.pre_filter(key)
-    found = drawn("filter", World.fold(story.entries), View())
-    assert not found["has"]
-    assert {row["plugin"]: row["code"] for row in found["pre"]}["NodePorts"] == "Skip"
+    panel = drawn("filter", World.fold(story.entries), View())
+    assert not panel["has"]
+    assert {row["plugin"]: row["code"] for row in panel["pre"]}["NodePorts"] == "Skip"
 
 
-def test_a_no_at_prefilter_is_told_and_no_node_is_shown() -> None:
+def test_a_refusal_at_prefilter_is_shown_without_any_node() -> None:
     story = traces.Story()
     story.add_node(traces.node("n"))
     key = story.add_pod(traces.pod("p-1"))
     story.pop(key)
     story.say(ev.PreFilterRan(1, (("VolumeRestrictions", traces.UU, ('persistentvolumeclaim "x" not found',)),), None))
-    found = drawn("filter", World.fold(story.entries), View())
-    assert found["refused"][0]["reasons"] == 'persistentvolumeclaim "x" not found'
+    panel = drawn("filter", World.fold(story.entries), View())
+    assert panel["refused"][0]["reasons"] == 'persistentvolumeclaim "x" not found'
 
 
 def test_the_message_of_a_no_at_prefilter_keeps_its_reason() -> None:
@@ -241,15 +241,15 @@ def test_the_message_of_a_no_at_prefilter_keeps_its_reason() -> None:
     simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("p").spec(volumes=claims).obj())))
     simulation.execute(commands.Settle())
     html = panel_html("filter", world_of(simulation), pod="default/p")
-    told = " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
-    assert 'FailedScheduling 0/1 nodes are available: persistentvolumeclaim "nope" not found. not found' in told
+    text = " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
+    assert 'FailedScheduling 0/1 nodes are available: persistentvolumeclaim "nope" not found. not found' in text
 
 
 def test_without_any_attempt_there_is_a_sentence_instead() -> None:
     assert "No pod has been scheduled yet" in drawn("filter", World(), View())["empty"]
 
 
-def test_of_many_zones_those_that_have_nodes_of_the_reason_come_first() -> None:
+def test_among_many_zones_those_with_nodes_of_the_reason_come_first() -> None:
     simulation = Simulation(seed=1)
     zones = [f"zone-{number}" for number in range(FEW_ZONES + 2)]
     nodes = [make_node(f"n-{zone}").zone(zone).capacity(cpu="8" if zone == zones[-1] else "1").obj() for zone in zones]

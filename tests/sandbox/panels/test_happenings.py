@@ -1,4 +1,4 @@
-"""The sentence, when something beside the scheduler is the newest that happened."""
+"""The sentence, when the newest event is not the scheduler's."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ SYSTEM = {"kind": "usage", "node": "node1", "memory": "1Gi"}
 
 
 def refused_by_its_node(**spec: Any) -> dict[str, Any]:
-    """A pod that is bound by hand and asks for more than is left."""
+    """Return a pod that is bound by hand and requests more than is free."""
     large = make_pod("large").memory("9728Mi").node("node1").spec(**spec)
     return {"kind": "apply", "manifests": [large.obj()]}
 
 
 def text(world: World, **view: Any) -> str:
-    """The sentence as it is read."""
+    """Return the sentence as plain text."""
     html = panel_html("sentence", world, **view)
     inner = html[html.index('<p id="sentence-text">') : html.index("</p>")]
     while "<" in inner:
@@ -58,7 +58,7 @@ def text(world: World, **view: Any) -> str:
 
 
 ODD = "a b: c uses d (Orphan)"
-"""What a name or a value may look like before anybody has judged it."""
+"""How a name or a value may look before it is validated."""
 TOLD_OF_ODD: list[tuple[commands.Command, str]] = [
     (commands.Patch("Pod", ODD, {"a": ODD}), f"{ODD} was edited: a={ODD}."),
     (commands.Taint(ODD, "gpu", "NoSchedule", ODD), f"{ODD} now has the taint gpu={ODD}:NoSchedule."),
@@ -114,13 +114,13 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
             "eviction-two-budgets",
             [{"kind": "delete", "object_kind": "PodDisruptionBudget", "key": "default/db"}, advance(1), drain("node1")],
             "The drain of node1 waits for the evicted pods to end.",
-            id="a drain waits for the end of its pods",
+            id="a drain waits for its pods to end",
         ),
         pytest.param(
             "drain",
             [drain("node1", ignore_daemonsets=False)],
             "The drain of node1 failed, and no pod was evicted: pods of DaemonSets need --ignore-daemonsets.",
-            id="a drain fails for want of a flag",
+            id="a drain fails without a flag",
         ),
         pytest.param(
             "eviction-two-budgets",
@@ -132,13 +132,13 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
             "toleration-seconds",
             [taint("NoExecute")],
             "no-toleration is evicted from node1: key1=value1:NoExecute is not tolerated.",
-            id="a taint drives a pod away at once",
+            id="a taint evicts a pod at once",
         ),
         pytest.param(
             "toleration-seconds",
             [taint("NoExecute"), advance(3601)],
             "stays-an-hour is evicted from node1: tolerationSeconds 3600 are over.",
-            id="a taint drives a pod away when its time is over",
+            id="a taint evicts a pod after its time",
         ),
         pytest.param(
             "taint-removed-in-time",
@@ -156,7 +156,7 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
             "taint-removed-in-time",
             [ANEW],
             "stays-an-hour was deleted and created again.",
-            id="a pod is made anew",
+            id="a pod is replaced",
         ),
         pytest.param(
             "taint-removed-in-time",
@@ -173,30 +173,30 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
         ),
     ],
 )
-def test_the_newest_that_happened_is_told(slug: str, steps: list[dict[str, Any]], words: str) -> None:
+def test_the_newest_event_is_in_the_sentence(slug: str, steps: list[dict[str, Any]], words: str) -> None:
     assert text(world_after(slug, *steps)) == words
 
 
-def test_pods_that_must_leave_together_are_told_together() -> None:
+def test_pods_that_must_leave_together_are_in_one_sentence() -> None:
     world = world_after("node-not-ready", NOT_READY)
-    told = text(world)
-    assert told.startswith("web-")
-    assert told.endswith(
+    sentence = text(world)
+    assert sentence.startswith("web-")
+    assert sentence.endswith(
         " and 1 more pod must leave node1 at 05:00.0: node.kubernetes.io/not-ready:NoExecute, tolerationSeconds 300."
     )
 
 
-def test_a_scaled_workload_tells_how_far_it_is() -> None:
+def test_a_scaled_workload_shows_its_progress() -> None:
     words = "StatefulSet db now wants 5 pods: 5 exist, 3 ready."
     assert text(world_after("eviction-answers", SCALE)) == words
 
 
-def test_a_stage_that_came_after_is_told_instead() -> None:
+def test_a_later_stage_replaces_the_sentence() -> None:
     world = world_after("eviction-answers", SCALE, {"kind": "stage"})
     assert "at Pop: it left the queue for its first attempt" in text(world)
 
 
-def test_who_looks_back_at_a_cycle_reads_about_that_cycle() -> None:
+def test_the_sentence_of_a_past_cycle_is_about_that_cycle() -> None:
     world = world_after("eviction-answers", evict("db-0"))
     then = looking_back(world, world.by_number[1].last_entry)
     assert text(then).startswith("The past, 00:00.0: db-0 at PostBind")
@@ -234,7 +234,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "soft-threshold",
             [refused_by_its_node()],
             "The kubelet of node1 rejects large: OutOfmemory.",
-            id="a kubelet does not take a pod",
+            id="a kubelet does not admit a pod",
         ),
         pytest.param(
             "soft-threshold",
@@ -253,7 +253,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "two-disks",
             [{"kind": "usage", "pod": "default/logger", "ephemeral_storage": "95Gi"}],
             "logger now uses volumes and logs 95Gi.",
-            id="what is used is called as its field is",
+            id="usage has the name of its field",
         ),
         pytest.param(
             "two-disks",
@@ -268,7 +268,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             [uses("greedy-low", "4168Mi"), advance(15)],
             "greedy-low is evicted by the kubelet of node1: the node was low on resource: memory. Threshold quantity: "
             "500Mi, available: 200Mi. It has ended.",
-            id="a pod that was evicted a while ago has no time left",
+            id="an eviction a while ago has no remaining time",
         ),
         pytest.param(
             "soft-threshold",
@@ -305,7 +305,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
             "deleted-in-the-foreground",
             [{**delete("Deployment", "last"), "propagation_policy": "Foreground"}],
             "Deployment last is being deleted: the objects it owns go first.",
-            id="an owner waits for what it owns",
+            id="an owner waits for its dependents",
         ),
         pytest.param(
             "deleted-in-the-foreground",
@@ -321,13 +321,15 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_kubelets_do_and_what_is_deleted_is_told(slug: str, steps: list[dict[str, Any]], words: str) -> None:
+def test_actions_of_kubelets_and_deletions_are_in_the_sentence(
+    slug: str, steps: list[dict[str, Any]], words: str
+) -> None:
     assert text(world_after(slug, *steps)) == words
 
 
 def test_the_kubelets_own_words_are_the_precise_form_of_an_eviction() -> None:
-    found = stats(world_after("memory-pressure", uses("greedy-low", "4168Mi"), advance(15)), View())
-    assert found["precise"].endswith(
+    panel = stats(world_after("memory-pressure", uses("greedy-low", "4168Mi"), advance(15)), View())
+    assert panel["precise"].endswith(
         "Container main was using 4168Mi, request is 1Gi, has larger consumption of memory."
     )
 
@@ -339,16 +341,16 @@ def test_the_kubelets_own_words_are_the_precise_form_of_an_eviction() -> None:
             "toleration-seconds",
             [taint("NoExecute"), advance(3599)],
             "stays-an-hour must leave in 1 s",
-            id="who goes after the one that went",
+            id="the next pod to evict",
         ),
-        pytest.param("taint-removed-in-time", [advance(1800)], "30 min to go", id="how long the next one may stay"),
+        pytest.param("taint-removed-in-time", [advance(1800)], "30 min to go", id="the time left for the next one"),
     ],
 )
-def test_what_comes_next_by_the_clock_is_told(slug: str, steps: list[dict[str, Any]], following: str) -> None:
+def test_the_next_timer_is_in_the_sentence(slug: str, steps: list[dict[str, Any]], following: str) -> None:
     assert stats(world_after(slug, *steps), View())["next"] == following
 
 
-def test_who_stops_a_drain_that_does_not_run_is_told_so() -> None:
+def test_stopping_a_drain_that_does_not_run_says_so() -> None:
     assert text(world_after("node-not-ready", drain("node1", on=False))) == (
         "Nobody drains node1: there is nothing to stop."
     )
@@ -364,10 +366,10 @@ def removal(enough: bool) -> Deed:
     ("enough", "outcome"),
     [
         pytest.param(True, "evicts no pod now: it freed 5Gi, and imagefs.available<15% no longer holds", id="enough"),
-        pytest.param(False, "can evict no pod, and freed too little: 5Gi", id="nobody is there who could go"),
+        pytest.param(False, "can evict no pod, and freed too little: 5Gi", id="no pod could be evicted"),
     ],
 )
-def test_all_that_a_kubelet_removed_is_told_with_what_came_of_it(enough: bool, outcome: str) -> None:
+def test_everything_a_kubelet_removed_is_listed_with_its_effect(enough: bool, outcome: str) -> None:
     said = told(World(), Happening(1, 0, "deed", removal(enough)))
     assert said["before"] + said["name"] + said["text"] == (
         f"The kubelet of node1 {outcome}. It removed the containers of the ended pod done and the unused images "
@@ -402,7 +404,7 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         pytest.param(
             [{"kind": "fault", "plugin": "DefaultBinder", "point": "bind"}, WAITS],
             "Next call of NodeResourcesFit at Permit: waits 30 s.",
-            id="of two faults the newest is told",
+            id="the newer of two faults",
         ),
         pytest.param(
             [WAITS, *[STAGE] * 13, {"kind": "allow", "pod": "default/web-4"}],
@@ -417,18 +419,18 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         pytest.param(
             [{"kind": "assumed-ttl", "seconds": 5}, {"kind": "assumed-ttl", "seconds": 0}],
             "Assumed pods stay in the cache until their binding is confirmed or has failed, as in Kubernetes v1.34.",
-            id="assumed pods expire no more",
+            id="assumed pods no longer expire",
         ),
         pytest.param(
             [LIMITED],
             "From now on the API server asks admission plugin LimitPodHardAntiAffinityTopology about new pods. "
             "Existing pods stay.",
-            id="an admission plugin is switched on",
+            id="an admission plugin is enabled",
         ),
         pytest.param(
             [LIMITED, LIMITED | {"enabled": False}],
             "The API server no longer asks admission plugin LimitPodHardAntiAffinityTopology, which is the default.",
-            id="an admission plugin is switched off again",
+            id="an admission plugin is disabled again",
         ),
         pytest.param(
             [{"kind": "kubelet", "node": "node-a1", "configuration": {"evictionHard": {"memory.available": "1Gi"}}}],
@@ -445,7 +447,7 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
             [TWO, advance(5), replica("release")],
             "kube-scheduler-1 was asked to stop, and shut down cleanly. No replica leads yet: let time pass, and "
             "one takes the lock.",
-            id="the leader is asked to end",
+            id="the leader is stopped in order",
         ),
         pytest.param(
             [TWO, advance(5), replica("partition")],
@@ -460,52 +462,52 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         pytest.param(
             [TWO, advance(5), replica("rate", rate="1.5")],
             "kube-scheduler-1: its clock runs 1.5 times as fast as the true one.",
-            id="a clock runs wrong",
+            id="a clock drifts",
         ),
         pytest.param(
             [TWO, advance(5), replica("pause", 2)],
             "kube-scheduler-2 is paused, while time passes for the others.",
-            id="one that does not lead stands still",
+            id="a standby is paused",
         ),
         pytest.param(
             [TWO, replica("pause")],
             "kube-scheduler-1 is paused, while time passes for the others. Nobody schedules now.",
-            id="the leader stands still before it has scheduled anything",
+            id="the leader is paused before it has scheduled anything",
         ),
         pytest.param(
             [TWO, replica("pause"), advance(3)],
             "3 s passed. Nobody schedules now, because kube-scheduler-1 is paused.",
-            id="time passes while the leader stands still",
+            id="time passes while the leader is paused",
         ),
         pytest.param(
             [NO_ELECTION, STAGE, replica("pause"), replica("pause", 2)],
             "kube-scheduler-2 is paused, while time passes for the others. Nobody schedules now.",
-            id="without an election the last one stands still",
+            id="without an election the last one is paused",
         ),
         pytest.param(
             [NO_ELECTION, replica("pause"), replica("pause", 2), advance(3)],
             "3 s passed. Nobody schedules now, because kube-scheduler-1 and kube-scheduler-2 are paused.",
-            id="time passes while all stand still",
+            id="time passes while all are paused",
         ),
     ],
 )
-def test_what_a_person_did_to_the_scheduler_is_told(steps: list[dict[str, Any]], words: str) -> None:
-    """What waits in the queues, and how one goes on, may follow."""
-    told = text(world_after("three-zones-one-gpu-pool", *steps))
-    assert told.removesuffix(" 5 pods wait in activeQ. Press Stage to take the first one out.") == words
+def test_a_persons_action_on_the_scheduler_is_in_the_sentence(steps: list[dict[str, Any]], words: str) -> None:
+    """A sentence on what waits in the queues, and how to continue, may follow."""
+    sentence = text(world_after("three-zones-one-gpu-pool", *steps))
+    assert sentence.removesuffix(" 5 pods wait in activeQ. Press Stage to take the first one out.") == words
 
 
 @pytest.mark.parametrize(
     ("steps", "following"),
     [
-        pytest.param([*[STAGE] * 4], "PostFilter asks whether evicting pods would help", id="somebody schedules"),
-        pytest.param([*[STAGE] * 4, replica("pause", 2)], "PostFilter for payments-1", id="another one stands still"),
-        pytest.param([*[STAGE] * 4, replica("pause")], "", id="the one that schedules stands still in its attempt"),
-        pytest.param([replica("pause")], "", id="the one that schedules stands still before an attempt"),
-        pytest.param([replica("pause"), replica("resume")], "Pop takes payments-1", id="it goes on"),
+        pytest.param([*[STAGE] * 4], "PostFilter asks whether evicting pods would help", id="one schedules"),
+        pytest.param([*[STAGE] * 4, replica("pause", 2)], "PostFilter for payments-1", id="another one is paused"),
+        pytest.param([*[STAGE] * 4, replica("pause")], "", id="the one that schedules is paused in its attempt"),
+        pytest.param([replica("pause")], "", id="the one that schedules is paused before an attempt"),
+        pytest.param([replica("pause"), replica("resume")], "Pop takes payments-1", id="it resumes"),
     ],
 )
-def test_nothing_comes_next_while_nobody_can_bring_it_about(steps: list[dict[str, Any]], following: str) -> None:
+def test_nothing_comes_next_while_no_one_can_cause_it(steps: list[dict[str, Any]], following: str) -> None:
     assert stats(world_after("three-zones-one-gpu-pool", TWO, *steps), View())["next"] == following
 
 
@@ -528,17 +530,19 @@ def applied(*made: Any) -> dict[str, Any]:
             id="another value of a taint",
         ),
         pytest.param(
-            [applied(TAINTED), applied(make_node("n1"))], "n1 was changed: no taint k:NoSchedule.", id="a taint goes"
+            [applied(TAINTED), applied(make_node("n1"))],
+            "n1 was changed: no taint k:NoSchedule.",
+            id="a taint is removed",
         ),
         pytest.param([applied(LABELLED)], f"n1 was changed: label {KEY}=ssd.", id="a label with dots and a slash"),
         pytest.param(
-            [applied(LABELLED), applied(make_node("n1"))], f"n1 was changed: no label {KEY}.", id="a label goes"
+            [applied(LABELLED), applied(make_node("n1"))], f"n1 was changed: no label {KEY}.", id="a label is removed"
         ),
         pytest.param([applied(make_pod("p").label("a", "b"))], "p was changed: label a=b.", id="a label of a pod"),
         pytest.param(
             [applied(TAINTED, make_node("n2"), make_node("n3"))],
             "Applied: 3 × Node. Changed: n1 (taint k=v:NoSchedule). 1 of them is unchanged.",
-            id="one is changed, one is new, one is as it was",
+            id="one is changed, one is new, one is unchanged",
         ),
         pytest.param(
             [applied(TAINTED, make_node("n2").label("a", "b"))],
@@ -548,7 +552,7 @@ def applied(*made: Any) -> dict[str, Any]:
         pytest.param([applied(make_node("n1"))], "n1 is unchanged.", id="nothing is changed"),
     ],
 )
-def test_what_applying_again_changed_is_told(steps: list[dict[str, Any]], words: str) -> None:
+def test_changes_of_a_second_apply_are_in_the_sentence(steps: list[dict[str, Any]], words: str) -> None:
     simulation = Simulation(seed=1)
     play(simulation, [applied(make_node("n1"), make_node("n2"), make_pod("p")), {"kind": "run"}, *steps])
     assert text(world_of(simulation)) == words

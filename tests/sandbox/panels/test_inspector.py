@@ -24,11 +24,11 @@ def made_world() -> World:
 
 
 def test_without_a_choice_it_shows_the_pod_in_question(world: World) -> None:
-    found = stats(world, View())
-    assert (found["kind"], found["name"], found["state"]) == ("pod", "web-4", "being scheduled")
+    panel = stats(world, View())
+    assert (panel["kind"], panel["name"], panel["state"]) == ("pod", "web-4", "being scheduled")
 
 
-def test_a_pod_tells_what_it_asks_for_wants_spreads_and_keeps_off(world: World) -> None:
+def test_a_pod_shows_its_requests_preferences_spread_and_anti_affinity(world: World) -> None:
     facts = {fact["term"]: fact["text"] for fact in stats(world, View(pod="default/web-4"))["facts"]}
     assert facts["Asks for"] == "1.5 cpu, 2Gi memory"
     assert facts["Wants"] == "disk=ssd"
@@ -36,7 +36,7 @@ def test_a_pod_tells_what_it_asks_for_wants_spreads_and_keeps_off(world: World) 
     assert facts["Keeps off"] == "app=web per node"
 
 
-def test_why_not_there_groups_nodes_by_what_they_said(world: World) -> None:
+def test_why_not_there_groups_nodes_by_their_reasons(world: World) -> None:
     groups = {group["short"]: group["nodes"] for group in stats(world, View())["not_there"]}
     assert groups["spread"] == "node-b1 and node-b3"
     assert groups["cordoned"] == "node-c2"
@@ -59,7 +59,7 @@ def test_attempts_are_a_history_with_outcomes(world: World) -> None:
         ),
         pytest.param(traces.tied, "default/lone", "shares the highest total", id="draw"),
         pytest.param(traces.web_at_filter, "default/api-3", "No other node fits.", id="only one"),
-        pytest.param(traces.web_at_filter, "default/web-1", "the scheduler did not choose it", id="given"),
+        pytest.param(traces.web_at_filter, "default/web-1", "the scheduler did not choose it", id="bound by hand"),
     ],
 )
 def test_why_here_in_words(story: object, pod: str, words: str) -> None:
@@ -88,13 +88,13 @@ def opened(slug: str) -> Simulation:
 
 
 def gain(simulation: Simulation, pod: str) -> str:
-    """What the inspector says of the score that decided most."""
+    """Return the inspector's sentence on the score that decided most."""
     simulation.execute(commands.Run())
     here = stats(witnessed(simulation), View(pod=pod))["here"]
     return f"{here['edge']} {here['says']}"
 
 
-def test_a_gain_over_a_worse_node_says_what_is_worse_there() -> None:
+def test_a_gain_over_a_worse_node_names_its_drawback() -> None:
     simulation = Simulation()
     soft = [make_node(f"n{n}").taint("busy", f"v{n}", "PreferNoSchedule") for n in (1, 2)]
     soft[1] = soft[1].taint("slow", "", "PreferNoSchedule")
@@ -107,13 +107,13 @@ def test_a_gain_over_a_worse_node_says_what_is_worse_there() -> None:
     )
 
 
-def test_a_score_that_speaks_for_itself_is_told_of_the_chosen_node_alone() -> None:
+def test_a_score_that_needs_no_comparison_is_shown_for_the_chosen_node_alone() -> None:
     said = gain(opened("image-locality"), "default/model-1")
     assert said.endswith("node-1 already has the image that model-1 runs.")
 
 
-def test_whatever_gains_is_never_followed_by_what_speaks_against_it_alone() -> None:
-    """Pod affinity has nothing for the winner, and counts against the other node."""
+def test_a_gain_never_comes_with_a_reason_against_it_alone() -> None:
+    """Pod affinity is zero for the winner, and counts against the other node."""
     said = gain(opened("preferred-anti-affinity"), "default/web-3")
     assert "favours node-c1 most for web-3. Pod affinity" in said
     assert "favours node-a1 least for web-3. Normalized, that is 100 for" in said
@@ -151,21 +151,21 @@ def test_a_pod_that_has_ended_holds_no_node(phase: str, reason: str, state: str)
     assert stats(world, View())["bound"] == (1 if phase == "Running" else 0)
 
 
-def test_a_node_tells_its_room_pods_taints_and_why_not_for_the_pod_in_question(world: World) -> None:
-    found = stats(world, View(node="node-a3"))
-    assert (found["kind"], found["place"], found["zone"]) == ("node", 7, "eu-a")
-    assert [(item["name"], item["text"]) for item in found["resources"]] == [
+def test_a_node_shows_its_room_pods_taints_and_why_not_for_the_pod_in_question(world: World) -> None:
+    panel = stats(world, View(node="node-a3"))
+    assert (panel["kind"], panel["place"], panel["zone"]) == ("node", 7, "eu-a")
+    assert [(item["name"], item["text"]) for item in panel["resources"]] == [
         ("cpu", "5.5/8"),
         ("memory", "10Gi/16Gi"),
         ("pods", "2/10"),
     ]
-    assert [taint["text"] for taint in found["taints"]] == ["dedicated=gpu:NoSchedule"]
-    assert (found["question"], found["word"].text) == ("web-4", "dedicated taint")
+    assert [taint["text"] for taint in panel["taints"]] == ["dedicated=gpu:NoSchedule"]
+    assert (panel["question"], panel["word"].text) == ("web-4", "dedicated taint")
 
 
-def test_a_node_tells_what_is_requested_with_overhead_exactly_and_as_a_share() -> None:
-    found = stats(world_after("pod-overhead-kata-fc", {"kind": "run"}), View(node="node-3"))
-    assert [(item["name"], item["text"], item["percent"]) for item in found["resources"]] == [
+def test_a_node_shows_requests_with_overhead_exactly_and_as_a_share() -> None:
+    panel = stats(world_after("pod-overhead-kata-fc", {"kind": "run"}), View(node="node-3"))
+    assert [(item["name"], item["text"], item["percent"]) for item in panel["resources"]] == [
         ("cpu", "2.25/4", "56 %"),
         ("memory", "320Mi/32Gi", "1 %"),
         ("pods", "1/110", "1 %"),
@@ -175,8 +175,8 @@ def test_a_node_tells_what_is_requested_with_overhead_exactly_and_as_a_share() -
 def test_a_pod_that_is_gone_keeps_its_attempts() -> None:
     story = traces.api_scored()
     story.say(ev.ObjectDeleted("Pod", "default/api-3"))
-    found = stats(World.fold(story.entries), View(pod="default/api-3"))
-    assert (found["kind"], len(found["attempts"])) == ("gone", 1)
+    panel = stats(World.fold(story.entries), View(pod="default/api-3"))
+    assert (panel["kind"], len(panel["attempts"])) == ("gone", 1)
 
 
 def test_with_nothing_to_show_it_says_how_to_begin() -> None:
@@ -187,17 +187,17 @@ def test_an_unknown_choice_falls_back_to_the_pod_in_question(world: World) -> No
     assert stats(world, View(node="nowhere"))["name"] == "web-4"
 
 
-def test_a_pod_whose_second_bind_was_refused_tells_why_it_is_where_the_first_one_put_it() -> None:
+def test_a_pod_whose_second_bind_was_refused_explains_the_first_one() -> None:
     scenario = SCENARIOS["two-leaders"]
     world = world_after("two-leaders", *(dict(step) for step in scenario.then))
     assert [cycle.outcome for cycle in world.attempts["default/web-3"]] == ["bound", "error"]
-    told = stats(world, View(pod="default/web-3"))
-    assert told["here"]["node"] == world.pods["default/web-3"].pod.node_name
+    panel = stats(world, View(pod="default/web-3"))
+    assert panel["here"]["node"] == world.pods["default/web-3"].pod.node_name
 
 
 def test_it_stays_at_the_pod_that_somebody_works_with(world: World) -> None:
-    found = stats(world, View(stays=(("inspector", "default/web-0"),)))
-    assert (found["name"], found["loose"], found["asked"], found["in_flight"]) == (
+    panel = stats(world, View(stays=(("inspector", "default/web-0"),)))
+    assert (panel["name"], panel["loose"], panel["asked"], panel["in_flight"]) == (
         "web-0",
         True,
         "default/web-0",

@@ -1,4 +1,4 @@
-"""The panel leader: replicas, what each believes, the lock, and the leases over time."""
+"""The panel leader: replicas, their view of the leader, the lock, and the leases over time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Election(traces.Story):
         self.say(ev.ReplicaChanged(name, state, why, **about))
 
     def take(self, name: str, outcome: str, transitions: int, since: float | None = None) -> None:
-        """A try after which ``name`` holds the lock; with another outcome than renewed it begins to lead."""
+        """Add a try after which ``name`` holds the lock. Unless the outcome is renewed, it begins to lead."""
         now = self.recorder.now_us
         acquired = now if since is None else round(since * SECOND)
         self.say(ev.LockChanged(name, name, 15, acquired, now, transitions))
@@ -62,12 +62,12 @@ class Election(traces.Story):
         return stats(self.world(), View())
 
     def row(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = next(row for row in self.stats()["rows"] if row["name"] == name)
-        return found
+        result: dict[str, Any] = next(row for row in self.stats()["rows"] if row["name"] == name)
+        return result
 
 
 def takeover() -> Election:
-    """The first one is killed at 00:05; the second takes over at 00:21."""
+    """Kill the first replica at 00:05. The second takes over at 00:21."""
     story = Election()
     story.at(2).take(ONE, "renewed", 0, since=0)
     story.at(3).find_held(TWO, ONE, 18)
@@ -77,7 +77,7 @@ def takeover() -> Election:
 
 
 def two_leaders() -> Election:
-    """The first one stands still from 00:05 to 00:30 and goes on; the second took over at 00:21."""
+    """Pause the first replica from 00:05 to 00:30. The second takes over at 00:21."""
     story = Election()
     story.at(5).change(ONE, "leading", "stands still", paused=True)
     story.at(21).take(TWO, "acquired", 1)
@@ -96,7 +96,7 @@ def test_without_replicas_the_panel_offers_three(can_edit: bool) -> None:
     assert ("Run 3 replicas with leader election" in html(story, can_edit)) == can_edit
 
 
-def test_one_plain_scheduler_is_no_election_either() -> None:
+def test_one_plain_scheduler_has_no_election() -> None:
     story = traces.Story()
     story.say(ev.ReplicasConfigured((ONE,), False, "", "", 0, 0, 0, False))
     story.say(ev.ReplicaChanged(ONE, "leading", "started", True, False, True, 0, "1"))
@@ -107,10 +107,10 @@ def test_one_plain_scheduler_is_no_election_either() -> None:
     ("story", "name", "says", "holder", "believes"),
     [
         pytest.param(Election(), ONE, "leads", True, "it leads, lease for 15 s more", id="the leader"),
-        pytest.param(Election(), TWO, "waits for the lock", False, "nobody leads", id="who has not tried"),
-        pytest.param(takeover(), ONE, "stopped", False, "", id="who was killed believes nothing"),
+        pytest.param(Election(), TWO, "waits for the lock", False, "nobody leads", id="a replica that has not tried"),
+        pytest.param(takeover(), ONE, "stopped", False, "", id="a killed replica believes nothing"),
         pytest.param(takeover(), TWO, "leads", True, "it leads, lease for 15 s more", id="the successor leads"),
-        pytest.param(two_leaders(), ONE, "believes it leads", False, "its own lease has ended", id="who was overtaken"),
+        pytest.param(two_leaders(), ONE, "believes it leads", False, "its own lease has ended", id="a replaced leader"),
     ],
 )
 def test_a_replica_says_what_it_is_and_what_it_believes(
@@ -120,7 +120,7 @@ def test_a_replica_says_what_it_is_and_what_it_believes(
     assert (row["says"], row["holder"], row["believes"]) == (says, holder, believes)
 
 
-def test_a_candidate_tells_whose_lease_it_waits_for() -> None:
+def test_a_candidate_names_the_lease_it_waits_for() -> None:
     story = Election()
     story.at(3).find_held(TWO, ONE, 18)
     story.at(8)
@@ -145,14 +145,14 @@ def elected(*given: commands.Command) -> World:
 
 
 def steps(world: World, place: int) -> list[str]:
-    """The first words of each step of a replica's last try."""
+    """Return the first words of each step of a replica's last try."""
     return [step.partition(":")[0] for step in stats(world, View())["rows"][place]["tried"]["steps"]]
 
 
 FIRST, SECOND_STEP, THIRD = "1. Get or create the record", "2. Check identity and time", "3. Update the record"
 
 
-def test_a_try_is_told_in_three_steps() -> None:
+def test_a_try_has_three_steps() -> None:
     tries = [entry.event for entry in elected().entries if isinstance(entry.event, ev.ElectorTried)]
     assert tries[0].steps == (("create", "done"),)
     assert steps(elected(), 0) == ["Fast path"]
@@ -160,8 +160,8 @@ def test_a_try_is_told_in_three_steps() -> None:
     killed = elected(commands.Advance(5), commands.Replica(ONE, "kill"), commands.Advance(19))
     assert steps(killed, 1) in ([FIRST, SECOND_STEP, THIRD], ["Fast path"])
     cut = elected(commands.Advance(5), commands.Replica(ONE, "partition"), commands.Advance(4))
-    told = stats(cut, View())["rows"][0]["tried"]["steps"]
-    assert told == [say(STEPS["fast path", "failed"]), say(STEPS["get", "failed"])]
+    data = stats(cut, View())["rows"][0]["tried"]["steps"]
+    assert data == [say(STEPS["fast path", "failed"]), say(STEPS["get", "failed"])]
     released = elected(commands.Advance(5), commands.Replica(ONE, "release"))
     assert stats(released, View())["rows"][0]["tried"]["steps"] == [say(STEPS["release", "done"])]
 
@@ -205,14 +205,16 @@ def test_why_a_replica_stopped_stays_to_be_read_whatever_happens_to_its_host() -
 @pytest.mark.parametrize(
     ("own", "rate", "shows", "off", "runs"),
     [
-        pytest.param(10, "1", "00:20.0", "", "", id="a right clock says nothing more"),
+        pytest.param(10, "1", "00:20.0", "", "", id="a correct clock has no note"),
         pytest.param(610, "1", "10:20.0", "10 min fast", "", id="ten minutes ahead"),
-        pytest.param(-590, "1", "−09:40.0", "10 min slow", "", id="ten minutes behind, before the beginning"),
+        pytest.param(-590, "1", "−09:40.0", "10 min slow", "", id="ten minutes behind, before the start"),
         pytest.param(10, "11/10", "00:21.0", "1 s fast", "runs ×1.1", id="a clock that gains"),
         pytest.param(105, "1/2", "01:50.0", "01:30 min fast", "runs ×0.5", id="a clock that loses"),
     ],
 )
-def test_a_replicas_own_clock_is_told_beside_the_true_one(own: int, rate: str, shows: str, off: str, runs: str) -> None:
+def test_a_replicas_own_clock_is_shown_beside_the_true_one(
+    own: int, rate: str, shows: str, off: str, runs: str
+) -> None:
     story = Election()
     story.at(10).change(TWO, "acquiring", "its clock was set", own_us=own * SECOND, rate=rate)
     story.at(20)
@@ -220,7 +222,7 @@ def test_a_replicas_own_clock_is_told_beside_the_true_one(own: int, rate: str, s
     assert (row["clock"], row["off"], row["rate"]) == (shows, off, runs)
 
 
-def test_the_record_in_the_lock_is_told_field_by_field() -> None:
+def test_the_record_in_the_lock_is_shown_field_by_field() -> None:
     story = takeover()
     story.at(25).take(TWO, "renewed", 1, since=21)
     lock = story.stats()["lock"]
@@ -248,11 +250,11 @@ def test_the_record_in_the_lock_is_told_field_by_field() -> None:
         pytest.param(
             two_leaders(),
             f"{ONE} resumes, unaware of the time that has passed.",
-            id="a leader that goes on",
+            id="a leader that resumes",
         ),
     ],
 )
-def test_what_just_happened_is_a_sentence_here_and_above(story: Election, sentence: str) -> None:
+def test_the_latest_event_is_a_sentence_here_and_above(story: Election, sentence: str) -> None:
     world = story.world()
     assert stats(world, View())["told"][0]["text"] == sentence
     assert PANELS["sentence"].stats(world, View())["text"] == sentence
@@ -264,14 +266,14 @@ def test_a_released_lock_is_taken_without_waiting() -> None:
     story.say(ev.ElectorTried(ONE, "released", "", "", None))
     story.change(ONE, "stopped", "asked to end")
     story.at(5).take(TWO, "acquired", 1)
-    told = [item["text"] for item in story.stats()["told"]]
-    assert told[0] == f"{TWO} finds the lock free and leads; leaderTransitions is 1."
-    assert told[2].startswith(f"{ONE} releases the lock: whoever tries next leads")
+    texts = [item["text"] for item in story.stats()["told"]]
+    assert texts[0] == f"{TWO} finds the lock free and leads; leaderTransitions is 1."
+    assert texts[2].startswith(f"{ONE} releases the lock: whoever tries next leads")
     lease = story.world().election.replicas[ONE].leases[-1]
     assert (lease.start_us, lease.end_us) == (0, 4 * SECOND)
 
 
-def test_nobody_schedules_between_two_leaders_and_the_queue_says_so() -> None:
+def test_no_replica_schedules_between_two_leaders_and_the_queue_says_so() -> None:
     story = Election()
     story.add_node(traces.node("n"))
     story.at(5).change(ONE, "stopped", "killed")
@@ -285,12 +287,12 @@ def test_nobody_schedules_between_two_leaders_and_the_queue_says_so() -> None:
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        pytest.param(20, "", id="one leader is no alarm"),
+        pytest.param(20, "", id="one leader gives no alarm"),
         pytest.param(
             25,
             f"{ONE} is paused and does not know that {TWO} leads: when it resumes, it schedules until its renew "
             "deadline.",
-            id="a leader that stands still is told before it does harm",
+            id="a paused leader is reported before it does harm",
         ),
         pytest.param(
             30,
@@ -316,17 +318,17 @@ def test_without_an_election_all_schedule_and_there_is_no_lock() -> None:
     story.say(ev.ReplicasConfigured((ONE, TWO), False, "", "", 0, 0, 0, False))
     for name in (ONE, TWO):
         story.say(ev.ReplicaChanged(name, "leading", "started", True, False, True, 0, "1"))
-    found = stats(World.fold(story.entries), View())
-    assert [row["says"] for row in found["rows"]] == ["schedules", "schedules"]
-    assert found["lock"] is None
-    assert found["alarm"].startswith(f"{ONE} and {TWO} all schedule, because no leader is elected")
-    assert not found["line"]["doubled"]
+    panel = stats(World.fold(story.entries), View())
+    assert [row["says"] for row in panel["rows"]] == ["schedules", "schedules"]
+    assert panel["lock"] is None
+    assert panel["alarm"].startswith(f"{ONE} and {TWO} all schedule, because no leader is elected")
+    assert not panel["line"]["doubled"]
 
 
 # --- the timeline ---------------------------------------------------------------------------------------------------
 
 
-def test_a_lane_tells_in_words_what_it_draws() -> None:
+def test_a_lane_has_a_text_for_its_drawing() -> None:
     story = two_leaders()
     story.at(35)
     lanes = story.stats()["line"]["lanes"]
@@ -337,11 +339,11 @@ def test_a_lane_tells_in_words_what_it_draws() -> None:
 @pytest.mark.parametrize(
     ("lane", "sign", "count"),
     [
-        pytest.param(0, "ls-still", 1, id="the time in which it stood still is hatched"),
+        pytest.param(0, "ls-still", 1, id="its pause is hatched"),
         pytest.param(0, "ls-both", 1, id="two leaders are marked in the lane of the first"),
         pytest.param(1, "ls-both", 1, id="and in that of the second"),
         pytest.param(1, "ls-f", 1, id="a takeover has its flag"),
-        pytest.param(1, "ls-ahead", 1, id="a lease reaches into the future"),
+        pytest.param(1, "ls-ahead", 1, id="a valid lease extends into the future"),
         pytest.param(0, "ls-ahead", 0, id="one that has ended does not"),
     ],
 )
@@ -393,8 +395,8 @@ def test_every_panel_of_every_scheduler_can_be_shown_at_every_step(number: int) 
         for replica in [*world.schedulers, ""]:
             world.look_at(replica)
             for panel in PANELS.values():
-                given = panel.stats(world, View(replica=replica))
-                assert f'id="panel-{panel.id}"' in render_to_string(f"panels/{panel.id}.html", given)
+                data = panel.stats(world, View(replica=replica))
+                assert f'id="panel-{panel.id}"' in render_to_string(f"panels/{panel.id}.html", data)
     whole = World.fold(simulation.recorder.entries)
     for replica in world.schedulers:
         world.look_at(replica)
@@ -408,8 +410,8 @@ def test_the_loser_of_two_binds_says_who_was_faster() -> None:
     play(simulation, story.then[:-2])
     for _ in range(30):
         play(simulation, [{"kind": "stage"}])
-        told = PANELS["sentence"].stats(World.fold(simulation.recorder.entries), View())
-        said.append((told["replica"], told["text"]))
+        panel = PANELS["sentence"].stats(World.fold(simulation.recorder.entries), View())
+        said.append((panel["replica"], panel["text"]))
     (by, text), *_ = [pair for pair in said if "already assigned" in pair[1]]
     assert by == TWO
     assert 'Operation cannot be fulfilled on pods/binding "web-1": pod web-1 is already assigned to node' in text

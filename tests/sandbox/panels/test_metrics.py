@@ -1,4 +1,4 @@
-"""The metrics panel: its charts, the tables beside them, and nothing before there is anything."""
+"""The metrics panel: its charts, their tables, and nothing before there is data."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_an_empty_sandbox_has_no_charts_but_a_sentence() -> None:
     assert "<figure" not in text
 
 
-def test_with_several_replicas_it_says_whose_counts_they_are(world: World) -> None:
+def test_with_several_replicas_it_names_the_replica_of_the_counts(world: World) -> None:
     assert "replicas together" not in html(world)
     scenario = SCENARIOS["no-leader-election"]
     assert "All 3 replicas together." in html(world_after("no-leader-election", *scenario.then))
 
 
-def test_each_chart_tells_what_it_shows(world: World) -> None:
+def test_each_chart_says_what_it_shows(world: World) -> None:
     charts = stats(world, View())["charts"]
     assert [(chart["id"], chart["metric"]) for chart in charts] == [
         ("pending", "scheduler_pending_pods"),
@@ -107,7 +107,7 @@ def test_attempts_have_the_colours_of_yes_and_no(world: World) -> None:
     }
 
 
-def test_attempts_are_told_apart_by_profile_when_there_are_several() -> None:
+def test_attempts_have_a_line_per_profile_when_there_are_several() -> None:
     story = Story()
     for number, profile in enumerate(("default-scheduler", "other"), 1):
         story.say(
@@ -158,7 +158,7 @@ def test_nodes_are_listed_fullest_first_with_the_amounts_and_the_rest_is_on_the_
     assert memory["rows"][0]["note"] == "2Gi of 8Gi"
     assert (len(cpu["rows"]), cpu["note"]) == (MOST, "requested, fullest first")
     rest = stats(World.fold(story.entries), View(pages=(("metrics.cpu-node", "2"),)))
-    (second,) = (found for found in rest["charts"] if found["id"] == "cpu-node")
+    (second,) = (second_chart for second_chart in rest["charts"] if second_chart["id"] == "cpu-node")
     assert [row["name"] for row in second["rows"]] == [f"n{number:02}" for number in range(MOST, MOST + 3)]
     assert len(rest["data"]["cpu-node"]["lines"]) == 3
     assert len({row["look"] for row in cpu["rows"]}) == MOST
@@ -178,7 +178,7 @@ def test_the_fullest_of_very_many_nodes_leads_and_every_other_one_has_a_page() -
     assert [line["name"] for line in last] == [f"n{number:03}" for number in range(495, 499)]
 
 
-def test_a_node_that_is_gone_is_no_longer_listed() -> None:
+def test_a_deleted_node_is_no_longer_listed() -> None:
     story = Story()
     story.add_node(node("here", "eu-a"))
     story.add_node(node("gone", "eu-b"))
@@ -195,11 +195,11 @@ def test_nodes_without_a_zone_are_together() -> None:
     assert list(table(World.fold(story.entries), "cpu-zone")) == ["no zone"]
 
 
-def test_every_chart_stands_above_a_table_of_its_lines_and_its_numbers_are_data_of_the_page(world: World) -> None:
+def test_every_chart_has_a_table_of_its_lines_and_its_numbers_as_page_data(world: World) -> None:
     text = html(world)
-    found = re.search(r'<script id="metrics-data" type="application/json">(.*?)</script>', text, re.S)
-    assert found
-    data = json.loads(found[1])
+    match = re.search(r'<script id="metrics-data" type="application/json">(.*?)</script>', text, re.S)
+    assert match
+    data = json.loads(match[1])
     plots = re.findall(r'class="plot" data-chart="([^"]+)" aria-hidden="true"></div>\s*<table', text)
     assert plots == [chart["id"] for chart in stats(world, View())["charts"] if chart["rows"]]
     assert set(plots) <= set(data)

@@ -1,4 +1,4 @@
-"""Every panel shows one moment: what it says of the past is what it said when that was the present."""
+"""Every panel shows one moment: the past looks as it did when it was the present."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from scheduler_engine.trace.events import CommandGiven, Entry
 
 SCENARIOS = sorted(path.name for path in FOLDER.glob("*.yaml"))
 MOMENTS = 4
-"""Tried of each history."""
+"""Moments tried in each history."""
 OF_THE_PRESENT = {"timeline", "toolbar", "status"}
-"""Panels that also tell of what came later."""
+"""Panels that also show later events."""
 BESIDE = ("past", "when", "dump", "steps", "moments")
-"""What is told of the present while the past is shown."""
+"""Data about the present while the past is shown."""
 
 
 def world_of(entries: list[Entry], now_us: int, slug: str = "") -> World:
@@ -37,25 +37,25 @@ def world_of(entries: list[Entry], now_us: int, slug: str = "") -> World:
 
 
 def looked_back(simulation: Simulation, slug: str = "") -> Past:
-    """The present of a simulation, with what lies behind it."""
-    found = Past(World())
+    """Return the present of a simulation, with its past."""
+    past = Past(World())
     for entry in simulation.recorder.entries:
-        found.world.apply(entry)
-        found.note()
-    found.world.look_at("")
-    found.world.clock_us, found.world.guide = simulation.now_us, guide(slug)
-    found.world.rests = simulation.recorder.rests
-    return found
+        past.world.apply(entry)
+        past.note()
+    past.world.look_at("")
+    past.world.clock_us, past.world.guide = simulation.now_us, guide(slug)
+    past.world.rests = simulation.recorder.rests
+    return past
 
 
 def replayed(
-    given: list[commands.Command], simulation: Simulation, moment: Moment, at_its_end: bool
+    log: list[commands.Command], simulation: Simulation, moment: Moment, at_its_end: bool
 ) -> tuple[list[Entry], int]:
-    """The entries and the clock of a simulation that is carried out as far as a moment."""
-    for command in given[: max(0, moment.command - 1)]:
+    """Return the entries and the clock of a simulation executed up to a moment."""
+    for command in log[: max(0, moment.command - 1)]:
         simulation.execute(command)
     if moment.command:
-        last = given[moment.command - 1]
+        last = log[moment.command - 1]
         simulation.execute(last if at_its_end else replace(last, until=moment.entries))  # type: ignore[call-arg]
     entries = [
         replace(entry, event=replace(entry.event, command=replace(entry.event.command, until=0)))
@@ -67,11 +67,11 @@ def replayed(
 
 
 def facts(world: World, view: View) -> dict[str, Any]:
-    found = {name: dict(panel.stats(world, view)) for name, panel in PANELS.items() if name not in OF_THE_PRESENT}
+    panels = {name: dict(panel.stats(world, view)) for name, panel in PANELS.items() if name not in OF_THE_PRESENT}
     for name in BESIDE:
         for panel in ("sentence", "ribbon"):
-            found[panel].pop(name, None)
-    return found
+            panels[panel].pop(name, None)
+    return panels
 
 
 def views(world: World) -> Iterator[View]:
@@ -83,15 +83,15 @@ def views(world: World) -> Iterator[View]:
 
 
 def check(simulation: Simulation, anew: Any, random: Random, slug: str = "") -> None:
-    """Some moments of what ``simulation`` has gone through; ``anew`` makes one that is still at its start."""
+    """Check some moments of the history of ``simulation``. ``anew`` creates one that is still at its start."""
     assert simulation.history is not None
-    given, looked = simulation.history.commands, looked_back(simulation, slug)
+    log, looked = simulation.history.commands, looked_back(simulation, slug)
     rests = [entries for entries, _ in simulation.recorder.rests]
     for rest in random.sample(rests, min(MOMENTS, len(rests))):
         moment = looked.world.moment_of(rest)
         shown = looked.at(moment)
         at_its_end = rest in (*looked.world.starts, rests[-1])
-        entries, now_us = replayed(given, anew(), moment, at_its_end)
+        entries, now_us = replayed(log, anew(), moment, at_its_end)
         assert len(entries) == rest == len(shown.entries)
         meant = world_of(entries, now_us, slug)
         for view in views(meant):
@@ -121,11 +121,11 @@ def test_every_panel_shows_a_moment_of_a_scenario_as_it_was(name: str, monkeypat
 
 
 def command(random: Random, number: int) -> commands.Command:
-    """Something that a visitor might do."""
+    """Return a random command of a visitor."""
     pod, node = f"default/p{random.randrange(9)}", f"n{random.randrange(5)}"
-    made = make_pod(pod.removeprefix("default/")).request({"cpu": f"{random.choice([100, 700, 1500])}m"})
+    builder = make_pod(pod.removeprefix("default/")).request({"cpu": f"{random.choice([100, 700, 1500])}m"})
     choices = (
-        lambda: commands.Apply((made.priority(random.choice([0, 10])).obj(),)),
+        lambda: commands.Apply((builder.priority(random.choice([0, 10])).obj(),)),
         lambda: commands.Apply((make_node(node).zone(random.choice("abc")).capacity(cpu="2", pods=4).obj(),)),
         lambda: commands.Delete("Pod", pod),
         lambda: commands.Delete("Node", node),
@@ -161,7 +161,7 @@ def test_an_address_is_read_as_it_is_written() -> None:
         assert Moment.read(wrong) is None
 
 
-def test_what_no_trace_holds_is_the_nearest_moment_before_or_the_present() -> None:
+def test_an_unknown_moment_is_the_nearest_earlier_one_or_the_present() -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("p1").obj())))
     simulation.execute(commands.Settle())

@@ -1,4 +1,4 @@
-"""A pod that takes the name of one in flight, a nomination that is withdrawn, and victims that cannot be evicted."""
+"""A pod that reuses the name of one in flight, a withdrawn nomination, and victims that cannot be evicted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def stages(simulation: Simulation, count: int) -> None:
 
 
 def replaced() -> Simulation:
-    """web fits nowhere; after Filter it is deleted, and a smaller pod gets its name."""
+    """Return a world: web fits nowhere; after Filter it is deleted, and a smaller pod gets its name."""
     simulation = cluster(make_pod("web").cpu("64"))
     stages(simulation, 4)
     simulation.execute(commands.Delete("Pod", KEY))
@@ -44,7 +44,7 @@ def in_flight(world: World) -> list[dict[str, Any]]:
 
 
 def as_the_engine(simulation: Simulation) -> World:
-    """The world, in which those in flight are the engine's."""
+    """Return the world, with the engine's own set of pods in flight."""
     world = world_of(simulation)
     uids = {queued.move.uid for queued in world.in_lane("inFlight")}
     assert uids == set(simulation.scheduler.queue.active_q.in_flight.pods)
@@ -56,9 +56,9 @@ def test_a_deleted_pod_stays_in_flight_beside_the_new_one_of_its_name() -> None:
     (card,) = in_flight(world)
     assert (card["age"], card["detail"]) == ("attempt 1", "deleted, and another pod has its name")
     assert card["now"]
-    found = {lane["id"]: lane for lane in queues(world, View())["lanes"]}
-    (new,) = found["activeQ"]["cards"]
-    assert not new["now"], "the attempt is not its own"
+    by_lane = {lane["id"]: lane for lane in queues(world, View())["lanes"]}
+    (new,) = by_lane["activeQ"]["cards"]
+    assert not new["now"], "the attempt belongs to another pod"
     assert queues(world, View())["pending"] == 1
     shown = panel_html("queues", world)
     assert shown.count('id="q:default/web"') == 1, "ids are unique"
@@ -75,7 +75,7 @@ def test_a_deleted_pod_in_flight_is_not_pending() -> None:
     assert queues(world, View())["pending"] == 1
 
 
-def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_stays() -> None:
+def test_the_failed_attempt_of_a_deleted_pod_says_which_pod_gets_its_message_and_what_stays() -> None:
     simulation = replaced()
     stages(simulation, 1)
     world = as_the_engine(simulation)
@@ -88,7 +88,7 @@ def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_
     assert said["precise"].endswith("; Pod default/web is already present in the active queue")
     shown = panel_html("filter", world)
     assert "Only in the scheduler&#39;s log: Pod default/web is already present in the active queue" in shown
-    assert "scheduling.; Pod" not in shown, "the event does not say so"
+    assert "scheduling.; Pod" not in shown, "the event is not about this"
     (card,) = in_flight(world)
     assert (card["age"], card["now"]) == ("attempt over", False)
     assert "stays here until the scheduler restarts" in card["detail"]
@@ -99,7 +99,7 @@ def test_the_failed_attempt_of_a_deleted_pod_says_who_gets_its_message_and_what_
         "This message belongs to a deleted pod with the same name. "
         "Its attempt, cycle 1, failed after this pod was created."
     )
-    assert new["not_there"] == [], "what was wrong with the old one is not wrong with this one"
+    assert new["not_there"] == [], "the old pod's error does not apply to the new one"
     assert [attempt["earlier"] for attempt in new["attempts"]] == [True]
     shown = panel_html("inspector", world, pod=KEY)
     assert "of a deleted pod with this name" in shown
@@ -117,7 +117,7 @@ def test_the_new_pod_is_bound_while_the_old_one_stays_in_flight() -> None:
     assert [attempt["earlier"] for attempt in new["attempts"]] == [False, True]
 
 
-def test_a_deleted_pod_leaves_the_flight_when_nobody_took_its_name() -> None:
+def test_a_deleted_pod_leaves_the_flight_if_no_pod_took_its_name() -> None:
     simulation = cluster(make_pod("web").cpu("64"))
     stages(simulation, 4)
     simulation.execute(commands.Delete("Pod", KEY))
@@ -127,7 +127,7 @@ def test_a_deleted_pod_leaves_the_flight_when_nobody_took_its_name() -> None:
 
 
 def robbed() -> Simulation:
-    """mid preempts low and is nominated; then top preempts on the same node."""
+    """Return a world: mid preempts low and is nominated; then top preempts on the same node."""
     low = make_pod("low").cpu("1500m").priority(1).node("n1")
     other = make_pod("other").cpu("500m").priority(1).node("n1")
     simulation = cluster(low, other, make_pod("mid").cpu("1").priority(500))
@@ -137,14 +137,14 @@ def robbed() -> Simulation:
     return simulation
 
 
-def test_a_lower_nomination_is_said_to_be_withdrawn_before_the_victims_are_deleted() -> None:
+def test_a_lower_nomination_is_withdrawn_before_the_victims_are_deleted() -> None:
     simulation = robbed()
     world = world_of(simulation)
     nominated = simulation.scheduler.queue.nominator.nominated_pods_for_node("n1")
     assert [info.pod.name for info in nominated] == ["top"]
     assert "First mid lost its nomination there." in sentence(world, View())["text"]
-    found = preemption(world, View())
-    assert found["cleared"] == (
+    data = preemption(world, View())
+    assert data["cleared"] == (
         "First mid lost its nomination there, because its priority is lower. Then the victims were deleted."
     )
     shown = panel_html("preemption", world)
@@ -168,8 +168,8 @@ def test_a_preemption_whose_evictions_fail_says_that_room_was_found() -> None:
     assert sentence(world, View())["text"].startswith(
         "DefaultPreemption found where to make room, but it could not evict: preemption: connection refused."
     )
-    found = preemption(world, View())
-    assert found["summary"] == (
+    data = preemption(world, View())
+    assert data["summary"] == (
         "Room for top was found, but the victims could not be evicted: preemption: connection refused. "
         "top is not nominated, and waits in the queue."
     )

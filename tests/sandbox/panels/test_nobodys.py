@@ -36,11 +36,11 @@ def world(*steps: Any) -> World:
     return World.fold(simulation.recorder.entries)
 
 
-def lane(told: dict[str, Any]) -> list[str]:
-    return [card["name"] for item in told["lanes"] if item["id"] == "nobody" for card in item["cards"]]
+def lane(data: dict[str, Any]) -> list[str]:
+    return [card["name"] for item in data["lanes"] if item["id"] == "nobody" for card in item["cards"]]
 
 
-def test_they_stand_in_a_lane_of_their_own_and_the_inspector_says_why() -> None:
+def test_they_have_a_separate_lane_and_the_inspector_says_why() -> None:
     there = world()
     assert lane(queues(there, View())) == ["a", "b"]
     assert inspector(there, View(pod="default/a"))["state"] == "in no queue: its scheduler mine does not run here"
@@ -76,7 +76,7 @@ def test_a_pod_that_is_bound_by_name_needs_no_scheduler() -> None:
     assert lane(queues(there, View())) == ["a", "b"]
 
 
-def test_pods_that_have_ended_and_are_held_can_still_be_found() -> None:
+def test_ended_pods_with_finalizers_can_still_be_looked_up() -> None:
     kept = make_pod("kept").metadata(finalizers=["x.io/a"]).grace_period(5).obj()
     there = world(commands.Apply((kept,)), commands.Settle(), commands.Delete("Pod", "default/kept"))
     assert [item["id"] for item in queues(there, View())["lanes"]][-1] == "nobody"

@@ -1,4 +1,4 @@
-"""What the inspector tells of a NodeInfo and of the CycleState, and the dump of cache and queue."""
+"""The inspector on a NodeInfo and the CycleState, and the dump of cache and queue."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def rows(simulation: Simulation, node: str) -> dict[str, str]:
     return told_of(stats(world(simulation), View(node=node))["node_info"])
 
 
-def told_of(found: dict[str, Any]) -> dict[str, str]:
-    return {term: text for term, text, _ in found["rows"]}
+def told_of(data: dict[str, Any]) -> dict[str, str]:
+    return {term: text for term, text, _ in data["rows"]}
 
 
 def test_a_node_info_has_all_its_aggregates() -> None:
@@ -51,8 +51,8 @@ def test_a_node_info_has_all_its_aggregates() -> None:
         simulation.execute(commands.Stage())
     assert rows(simulation, "n1")["Pods"] == "web-1 (assumed)"
     simulation.execute(commands.Settle())
-    told = rows(simulation, "n1")
-    assert told == {
+    table = rows(simulation, "n1")
+    assert table == {
         "Pods": "web-1",
         "PodsWithAffinity": "web-1",
         "PodsWithRequiredAntiAffinity": "web-1",
@@ -62,17 +62,17 @@ def test_a_node_info_has_all_its_aggregates() -> None:
         "Allocatable": "cpu 4000m, memory 8Gi, gpu 2, 10 pods",
         "ImageStates": "app:1, 476.8Mi, on 2 nodes",
         "PVCRefCounts": "none",
-        "Generation": told["Generation"],
+        "Generation": table["Generation"],
     }
     generation = simulation.scheduler.cache.nodes["n1"].generation
-    assert told["Generation"] == f"{generation}; the last snapshot has 1"
+    assert table["Generation"] == f"{generation}; the last snapshot has 1"
 
 
 def test_a_node_that_came_since_the_snapshot_has_no_copy_in_it() -> None:
     assert rows(two_nodes(), "n1")["Generation"] == "1; the last snapshot has no copy"
 
 
-def test_a_pod_that_expired_is_told_to_be_missing_in_the_cache() -> None:
+def test_an_expired_pod_is_shown_as_missing_in_the_cache() -> None:
     simulation = two_nodes()
     simulation.execute(commands.AssumedTtl(1))
     simulation.execute(commands.Fault("DefaultBinder", "bind", "late", seconds=60))
@@ -80,12 +80,12 @@ def test_a_pod_that_expired_is_told_to_be_missing_in_the_cache() -> None:
     simulation.execute(commands.Settle())
     assert stats(world(simulation), View(node="n1"))["node_info"]["differs"] == ""
     simulation.execute(commands.Advance(5))
-    told = sentence(world(simulation), View())
-    assert told["key"] == "default/web-1"
-    assert "the cache no longer counts it on n1" in told["text"]
-    found = stats(world(simulation), View(node="n1"))["node_info"]
-    assert found["differs"] == "The cache does not count web-1 here."
-    assert told_of(found)["Requested"] == "none"
+    words = sentence(world(simulation), View())
+    assert words["key"] == "default/web-1"
+    assert "the cache no longer counts it on n1" in words["text"]
+    data = stats(world(simulation), View(node="n1"))["node_info"]
+    assert data["differs"] == "The cache does not count web-1 here."
+    assert told_of(data)["Requested"] == "none"
     uid = simulation.api.pods()[0].uid
     assert f"Cache mismatch missedPods=[{uid} (default/web-1)] redundantPods=[]" in dump(world(simulation))
 
@@ -94,11 +94,11 @@ def test_the_inspector_lists_what_plugins_keep_in_the_cycle_state() -> None:
     simulation = two_nodes()
     apply(simulation, make_pod("web-1").cpu("2").host_port(80).obj())
     simulation.execute(commands.Settle())
-    told = dict(stats(world(simulation), View(pod="default/web-1"))["cycle_state"])
-    assert told["PreFilterNodeResourcesFit"].startswith("milli_cpu 2000, memory 0")
-    assert told["PreFilterNodePorts"] == "0.0.0.0, TCP, 80"
-    assert not any(key.startswith("framework/") for key in told)
-    assert "PreFilterInterPodAffinity" not in told, "a plugin that says Skip keeps nothing"
+    state_rows = dict(stats(world(simulation), View(pod="default/web-1"))["cycle_state"])
+    assert state_rows["PreFilterNodeResourcesFit"].startswith("milli_cpu 2000, memory 0")
+    assert state_rows["PreFilterNodePorts"] == "0.0.0.0, TCP, 80"
+    assert not any(key.startswith("framework/") for key in state_rows)
+    assert "PreFilterInterPodAffinity" not in state_rows, "a plugin that returns Skip stores nothing"
 
 
 def test_long_and_deep_values_are_cut_off() -> None:
@@ -122,12 +122,12 @@ def test_a_dump_is_what_a_scheduler_logs() -> None:
     text = dump(world(simulation))
     web = next(pod for pod in simulation.api.pods() if pod.name == "web-1")
     asked = "MilliCPU:2000 Memory:0 EphemeralStorage:0 AllowedPodNumber:0 ScalarResources:map[]"
-    given = "MilliCPU:4000 Memory:8589934592 EphemeralStorage:0 AllowedPodNumber:10 "
+    resources = "MilliCPU:4000 Memory:8589934592 EphemeralStorage:0 AllowedPodNumber:10 "
     lines = (
         "Node name: n1",
         "Deleted: true",
         f"Requested Resources: &{{{asked}}}",
-        f"Allocatable Resources:&{{{given}ScalarResources:map[example.com/gpu:2]}}",
+        f"Allocatable Resources:&{{{resources}ScalarResources:map[example.com/gpu:2]}}",
         "Scheduled Pods(number: 1):",
         f"name: web-1, namespace: default, uid: {web.uid}, phase: {web.phase}, nominated node: ",
     )

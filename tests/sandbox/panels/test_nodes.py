@@ -1,4 +1,4 @@
-"""Nodes in trouble: their conditions, gauges, pods, and what their kubelets do."""
+"""Nodes under pressure: their conditions, gauges, pods, and their kubelets' actions."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def detail(slug: str, *steps: Step, view: View | None = None) -> dict[str, Any]:
     return dict(stats(world_after(slug, *steps), view or View())["node"])
 
 
-def gauge(found: dict[str, Any], signal: str) -> dict[str, Any]:
-    return next(row for row in found["gauges"]["rows"] if row["signal"] == signal)
+def gauge(details: dict[str, Any], signal: str) -> dict[str, Any]:
+    return next(row for row in details["gauges"]["rows"] if row["signal"] == signal)
 
 
-def words(found: dict[str, Any], signal: str = "memory.available") -> list[str]:
-    return [limit["words"] for limit in gauge(found, signal)["limits"]]
+def words(details: dict[str, Any], signal: str = "memory.available") -> list[str]:
+    return [limit["words"] for limit in gauge(details, signal)["limits"]]
 
 
-def state_of(found: dict[str, Any], kind: str) -> dict[str, Any]:
-    return next(item for item in found["conditions"] if item["type"] == kind)
+def state_of(details: dict[str, Any], kind: str) -> dict[str, Any]:
+    return next(item for item in details["conditions"] if item["type"] == kind)
 
 
 def nodes(*names: str, **more: Any) -> Simulation:
@@ -73,12 +73,12 @@ def test_without_nodes_the_panel_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("steps", "order", "troubles"),
     [
-        pytest.param((), ["a", "b", "c"], [[], [], []], id="all nodes are well: in the order in which they came"),
+        pytest.param((), ["a", "b", "c"], [[], [], []], id="healthy nodes are in the order of their creation"),
         pytest.param(
             (condition("DiskPressure", "True", "b"), condition("Ready", "Unknown", "c")),
             ["c", "b", "a"],
             [["Unreachable"], ["DiskPressure"], []],
-            id="a node that nobody hears stands before one under pressure",
+            id="an unreachable node comes before one under pressure",
         ),
         pytest.param(
             (
@@ -88,33 +88,33 @@ def test_without_nodes_the_panel_says_what_to_do() -> None:
             ),
             ["c", "b", "a"],
             [["MemoryPressure", "PIDPressure"], ["MemoryPressure"], []],
-            id="of two alike the one with more troubles comes first",
+            id="of two equal ones, the one with more problems comes first",
         ),
         pytest.param(
             ({"kind": "cordon", "node": "c", "on": True}, condition("Ready", "True", "a")),
             ["c", "a", "b"],
             [[], [], []],
-            id="a cordoned node comes before those that take pods, and Ready is no trouble",
+            id="a cordoned node comes before open ones, and Ready is no problem",
         ),
     ],
 )
 def test_nodes_in_trouble_come_first(steps: tuple[Step, ...], order: list[str], troubles: list[list[str]]) -> None:
-    found = stats(world_of(nodes("a", "b", "c", steps=steps)), View())
-    assert [row["name"] for row in found["rows"]] == order
-    assert [row["troubles"] for row in found["rows"]] == troubles
-    assert found["node"]["name"] == order[0]
-    assert found["troubled"] == sum(1 for items in troubles if items)
+    panel = stats(world_of(nodes("a", "b", "c", steps=steps)), View())
+    assert [row["name"] for row in panel["rows"]] == order
+    assert [row["troubles"] for row in panel["rows"]] == troubles
+    assert panel["node"]["name"] == order[0]
+    assert panel["troubled"] == sum(1 for items in troubles if items)
 
 
 @pytest.mark.parametrize(
     ("kind", "status", "bad"),
     [
-        pytest.param("Ready", "True", False, id="a node that is ready is well"),
-        pytest.param("Ready", "Unknown", True, id="a node that nobody hears is not"),
+        pytest.param("Ready", "True", False, id="a ready node is healthy"),
+        pytest.param("Ready", "Unknown", True, id="an unreachable node is not"),
         pytest.param("MemoryPressure", "True", True, id="pressure is bad"),
-        pytest.param("MemoryPressure", "Unknown", False, id="pressure that nobody knows of is none"),
-        pytest.param("KernelDeadlock", "True", True, id="a condition that no taint stands for should not hold"),
-        pytest.param("KernelDeadlock", "False", False, id="a condition that no taint stands for does not hold"),
+        pytest.param("MemoryPressure", "Unknown", False, id="unknown pressure does not count"),
+        pytest.param("KernelDeadlock", "True", True, id="a true condition without a taint is bad"),
+        pytest.param("KernelDeadlock", "False", False, id="a false condition without a taint is good"),
     ],
 )
 def test_a_condition_is_bad_where_it_means_a_taint(kind: str, status: str, bad: bool) -> None:
@@ -130,10 +130,10 @@ def test_a_condition_is_bad_where_it_means_a_taint(kind: str, status: str, bad: 
 
 def test_a_long_list_has_pages_and_the_chosen_node_is_shown_from_any_of_them() -> None:
     world = world_of(nodes(*(f"n{number:03}" for number in range(120))))
-    found = stats(world, View(pages=(("nodes", "3"),), node="n004"))
-    assert (found["pages"].pages, found["pages"].last) == (3, True)
-    assert [row["name"] for row in found["rows"]] == [f"n{number:03}" for number in range(100, 120)]
-    assert found["node"]["name"] == "n004"
+    panel = stats(world, View(pages=(("nodes", "3"),), node="n004"))
+    assert (panel["pages"].pages, panel["pages"].last) == (3, True)
+    assert [row["name"] for row in panel["rows"]] == [f"n{number:03}" for number in range(100, 120)]
+    assert panel["node"]["name"] == "n004"
 
 
 def test_the_node_of_a_chosen_pod_is_shown() -> None:
@@ -159,28 +159,28 @@ def test_the_node_of_a_chosen_pod_is_shown() -> None:
         ("NetworkUnavailable", "True", "network-unavailable", "NoSchedule"),
     ],
 )
-def test_a_bad_condition_stands_with_its_taint_and_its_time(kind: str, status: str, taint: str, effects: str) -> None:
-    found = detail("node-not-ready", advance(20), condition(kind, status), advance(5))
-    item = state_of(found, kind)
+def test_a_bad_condition_shows_with_its_taint_and_its_time(kind: str, status: str, taint: str, effects: str) -> None:
+    details = detail("node-not-ready", advance(20), condition(kind, status), advance(5))
+    item = state_of(details, kind)
     assert (item["bad"], item["since"]) == (True, "00:20")
     assert [(mark["text"], mark["effects"]) for mark in item["taints"]] == [(taint, effects)]
     assert [choice for choice, on, _ in item["choices"] if on] == [status]
 
 
 def test_a_good_condition_has_no_taint_and_an_unreported_one_no_status() -> None:
-    found = detail("node-not-ready", condition("Ready", "False"), condition("Ready", "True"))
-    ready, network = state_of(found, "Ready"), state_of(found, "NetworkUnavailable")
+    details = detail("node-not-ready", condition("Ready", "False"), condition("Ready", "True"))
+    ready, network = state_of(details, "Ready"), state_of(details, "NetworkUnavailable")
     assert (ready["bad"], ready["taints"], ready["status"]) == (False, [], "True")
     assert (network["bad"], network["status"], network["since"]) == (False, "", "")
 
 
-def test_taints_that_no_condition_means_stand_beside_the_name() -> None:
+def test_taints_without_a_condition_show_beside_the_name() -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((make_node("a").taint("gpu", "yes", "NoSchedule").obj(),)))
     simulation.execute(commands.Cordon("a"))
-    found = stats(world_of(simulation), View())["node"]
-    assert [mark["text"] for mark in found["taints"]] == ["gpu"]
-    assert found["cordoned"]
+    data = stats(world_of(simulation), View())["node"]
+    assert [mark["text"] for mark in data["taints"]] == ["gpu"]
+    assert data["cordoned"]
 
 
 def test_a_node_that_is_being_deleted_says_so_in_the_list_and_beside_its_name() -> None:
@@ -188,12 +188,12 @@ def test_a_node_that_is_being_deleted_says_so_in_the_list_and_beside_its_name() 
     held = make_node("a").metadata(finalizers=["x.io/a"]).obj()
     simulation.execute(commands.Apply((held, make_node("b").obj())))
     simulation.execute(commands.Delete("Node", "a"))
-    found = stats(world_of(simulation), View(node="a"))
-    assert {row["name"]: row["leaving"] for row in found["rows"]} == {"a": True, "b": False}
-    assert found["node"]["leaving"]
+    panel = stats(world_of(simulation), View(node="a"))
+    assert {row["name"]: row["leaving"] for row in panel["rows"]} == {"a": True, "b": False}
+    assert panel["node"]["leaving"]
 
 
-def test_a_pressure_that_is_over_tells_how_long_it_stays() -> None:
+def test_a_pressure_that_is_over_shows_how_long_it_stays() -> None:
     steps = (use("busy", "9Gi"), advance(20), use("busy", "4Gi"), advance(20))
     assert state_of(detail("soft-threshold", *steps[:2]), "MemoryPressure")["stays"] == "a threshold is met"
     assert (
@@ -207,12 +207,12 @@ def test_a_pressure_that_is_over_tells_how_long_it_stays() -> None:
 # --- gauges -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_used_shows_before_the_kubelet_has_seen_it() -> None:
-    found = detail("memory-pressure", use("greedy-low", "4168Mi"))
-    assert gauge(found, "memory.available")["left"] == "200Mi"
-    assert words(found) == ["below the threshold: the kubelet will see this at its next look"]
-    assert found["gauges"]["news"]
-    assert found["gauges"]["looks"] == "it looks every 10 s, next at 00:10"
+def test_usage_shows_before_the_kubelet_has_measured_it() -> None:
+    details = detail("memory-pressure", use("greedy-low", "4168Mi"))
+    assert gauge(details, "memory.available")["left"] == "200Mi"
+    assert words(details) == ["below the threshold: the kubelet will see this at its next look"]
+    assert details["gauges"]["news"]
+    assert details["gauges"]["looks"] == "it looks every 10 s, next at 00:10"
 
 
 def test_a_hard_threshold_is_met_and_quiet_again_when_the_victim_is_gone() -> None:
@@ -233,48 +233,48 @@ def test_a_hard_threshold_is_met_and_quiet_again_when_the_victim_is_gone() -> No
     ],
 )
 def test_a_soft_threshold_counts_its_grace_period_down(seconds: int, said: str) -> None:
-    found = detail("soft-threshold", use("busy", "9Gi"), advance(seconds))
-    assert words(found) == ["quiet", said]
-    assert [limit["text"] for limit in gauge(found, "memory.available")["limits"]] == [
+    details = detail("soft-threshold", use("busy", "9Gi"), advance(seconds))
+    assert words(details) == ["quiet", said]
+    assert [limit["text"] for limit in gauge(details, "memory.available")["limits"]] == [
         "memory.available<500Mi",
         "memory.available<1.5Gi for 1m30s",
     ]
 
 
 def test_minimum_reclaim_goes_on_until_its_goal() -> None:
-    found = detail("minimum-reclaim", use("small-3", "400Mi"), advance(11))
-    limit = gauge(found, "memory.available")["limits"][0]
+    details = detail("minimum-reclaim", use("small-3", "400Mi"), advance(11))
+    limit = gauge(details, "memory.available")["limits"][0]
     assert (limit["reclaim"], limit["words"]) == ("then 500Mi more", "reclaiming until 1000Mi")
     assert words(detail("minimum-reclaim", use("small-3", "400Mi"), advance(60))) == ["quiet"]
 
 
-def test_images_on_the_same_disk_have_no_gauge_of_their_own_but_their_thresholds_count() -> None:
-    found = stats(world_of(nodes("a")), View())["node"]
-    assert [row["signal"] for row in found["gauges"]["rows"] if row["signal"].startswith("imagefs")] == []
-    assert [limit["text"] for limit in gauge(found, "nodefs.available")["limits"]] == [
+def test_images_on_the_same_disk_have_no_separate_gauge_but_their_thresholds_count() -> None:
+    data = stats(world_of(nodes("a")), View())["node"]
+    assert [row["signal"] for row in data["gauges"]["rows"] if row["signal"].startswith("imagefs")] == []
+    assert [limit["text"] for limit in gauge(data, "nodefs.available")["limits"]] == [
         "nodefs.available<10%",
         "imagefs.available<15%",
     ]
 
 
-def test_a_disk_of_their_own_for_images_has_its_gauges() -> None:
+def test_a_separate_disk_for_images_has_its_gauges() -> None:
     simulation = Simulation()
     node = make_node("a").obj()
     node["metadata"]["annotations"] = {"sandbox/imagefs": "50Gi"}
     simulation.execute(commands.Apply((node,)))
-    found = stats(world_of(simulation), View())["node"]
-    assert [limit["text"] for limit in gauge(found, "imagefs.available")["limits"]] == ["imagefs.available<15%"]
-    assert gauge(found, "imagefs.available")["capacity"] == "50Gi"
+    data = stats(world_of(simulation), View())["node"]
+    assert [limit["text"] for limit in gauge(data, "imagefs.available")["limits"]] == ["imagefs.available<15%"]
+    assert gauge(data, "imagefs.available")["capacity"] == "50Gi"
 
 
-def test_a_silent_kubelet_is_said_to_do_nothing() -> None:
+def test_a_silent_kubelet_does_nothing_and_the_panel_says_so() -> None:
     assert "it measures and evicts nothing" in html(world_after("node-unreachable", condition("Ready", "Unknown")))
 
 
 # --- pods -------------------------------------------------------------------------------------------------------------
 
 
-def test_pods_stand_in_the_order_in_which_they_would_be_evicted() -> None:
+def test_pods_are_in_the_order_of_their_eviction() -> None:
     users = detail("memory-pressure", use("greedy-low", "4168Mi"))["users"]
     assert [(pod["place"], pod["name"], pod["exceeds"]) for pod in users["pods"]] == [
         (1, "greedy-low", True),
@@ -299,7 +299,7 @@ def test_where_the_disk_has_the_thresholds_the_pods_are_compared_by_their_disk_u
     assert [(pod["name"], pod["used"]) for pod in users["pods"]] == [("writer", "13Gi"), ("reader", "0")]
 
 
-def test_of_many_pods_the_first_and_the_chosen_one_are_there() -> None:
+def test_among_many_pods_the_first_and_the_chosen_one_are_listed() -> None:
     simulation = nodes("a")
     pods = [make_pod(f"p{number:03}").node("a").obj() for number in range(60)]
     simulation.execute(commands.Apply(tuple(pods)))
@@ -312,9 +312,9 @@ def test_of_many_pods_the_first_and_the_chosen_one_are_there() -> None:
 
 def test_the_system_daemons_use_something_too() -> None:
     steps = ({"kind": "usage", "node": "node1", "memory": "1Gi"},)
-    found = detail("memory-pressure", *steps)
-    assert found["users"]["system"]["value"] == "1Gi"
-    assert gauge(found, "memory.available")["left"] == "3.3Gi"
+    details = detail("memory-pressure", *steps)
+    assert details["users"]["system"]["value"] == "1Gi"
+    assert gauge(details, "memory.available")["left"] == "3.3Gi"
 
 
 # --- ranking and history ----------------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def test_the_ranking_for_inodes_says_how_the_kubelet_differs_from_its_documentat
     assert table["note"] in html(world_after("memory-pressure", *steps))
 
 
-def test_the_ranking_marks_the_victim_and_says_why_each_pod_stands_where_it_does() -> None:
+def test_the_ranking_marks_the_victim_and_explains_each_rank() -> None:
     table = detail("memory-pressure", use("greedy-low", "4168Mi"), advance(15))["ranking"]
     assert (table["at"], table["threshold"], table["spared"]) == ("00:10", "memory.available<500Mi", False)
     assert [(row["name"], row["victim"], row["over"], row["why"]) for row in table["rows"]] == [
@@ -343,7 +343,7 @@ def test_the_ranking_marks_the_victim_and_says_why_each_pod_stands_where_it_does
     ]
 
 
-def test_equal_pods_stand_in_the_order_of_their_names_and_more_usage_goes_first() -> None:
+def test_equal_pods_are_ordered_by_name_and_more_usage_goes_first() -> None:
     equal = detail("minimum-reclaim", use("small-3", "400Mi"), advance(10))["ranking"]["rows"]
     assert [row["why"] for row in equal[:2]] == [
         "exceeds its request; equal to small-2: by name",
@@ -366,29 +366,29 @@ def test_critical_pods_are_never_evicted_and_the_panel_says_so() -> None:
     simulation.execute(commands.Apply((node, pod)))
     simulation.execute(commands.Usage(pod="kube-system/vital", memory="10Gi"))
     simulation.execute(commands.Advance(10))
-    found = stats(world_of(simulation), View())["node"]
-    assert [(row["why"], row["victim"]) for row in found["ranking"]["rows"]] == [
+    data = stats(world_of(simulation), View())["node"]
+    assert [(row["why"], row["victim"]) for row in data["ranking"]["rows"]] == [
         ("critical: never evicted by a kubelet", False)
     ]
-    assert found["ranking"]["spared"]
-    assert found["users"]["pods"][0]["place"] == "never"
+    assert data["ranking"]["spared"]
+    assert data["users"]["pods"][0]["place"] == "never"
 
 
-def test_history_tells_what_was_reclaimed_before_anyone_was_evicted() -> None:
+def test_history_shows_what_was_reclaimed_before_any_eviction() -> None:
     steps = (disk("writer", "13Gi"), advance(20), disk("writer", "19Gi"), advance(20))
     first = detail("images-before-pods", *steps[:2])
     assert first["ranking"] is None
-    found = detail("images-before-pods", *steps)
-    assert [(deed["kind"], deed["at"], deed["title"]) for deed in found["history"]["deeds"]] == [
+    details = detail("images-before-pods", *steps)
+    assert [(deed["kind"], deed["at"], deed["title"]) for deed in details["history"]["deeds"]] == [
         ("evicted", "00:30", "writer"),
         ("reclaimed", "00:10", "1 unused image removed"),
     ]
-    assert "6Gi freed" in found["history"]["deeds"][1]["text"]
-    assert "low on resource: ephemeral-storage" in found["history"]["deeds"][0]["text"]
+    assert "6Gi freed" in details["history"]["deeds"][1]["text"]
+    assert "low on resource: ephemeral-storage" in details["history"]["deeds"][0]["text"]
 
 
-def test_that_nobody_was_ranked_does_not_say_that_no_threshold_was_met() -> None:
-    """One look after the removal that was enough, and while a soft threshold is in its grace period."""
+def test_an_empty_ranking_does_not_say_that_no_threshold_was_met() -> None:
+    """Look once after a removal that was enough, and once while a soft threshold is in its grace period."""
     steps = {
         "images-before-pods": (disk("writer", "13Gi"), advance(20)),
         "soft-threshold": (use("busy", "9Gi"), advance(20)),
@@ -407,30 +407,30 @@ FREED = (advance(10), layer("writer", "10Gi"), advance(10))
 """The disk for images runs short, and what the kubelet removes there is enough."""
 
 
-def test_a_threshold_that_removing_was_enough_for_is_not_said_to_evict() -> None:
-    found = detail("two-disks", *FREED)
-    (limit,) = gauge(found, "imagefs.available")["limits"]
+def test_a_threshold_met_by_removing_alone_does_not_announce_evictions() -> None:
+    details = detail("two-disks", *FREED)
+    (limit,) = gauge(details, "imagefs.available")["limits"]
     assert (limit["state"], limit["words"]) == ("freed", "was met: enough was freed")
-    assert state_of(found, "DiskPressure")["stays"] == "no longer met, but reported for 300 s more"
-    assert not found["gauges"]["news"], "the kubelet measures again after a removal"
-    assert found["ranking"] is None
-    assert found["relief"] == (
+    assert state_of(details, "DiskPressure")["stays"] == "no longer met, but reported for 300 s more"
+    assert not details["gauges"]["news"], "the kubelet measures again after a removal"
+    assert details["ranking"] is None
+    assert details["relief"] == (
         "imagefs.available<15% was met at 00:20. Removing containers and images freed 8Gi: "
         "enough, so no pod was evicted then."
     )
     shown = html(world_after("two-disks", *FREED))
     assert "has ranked no pods so far" not in shown
     assert "Removing containers and images freed 8Gi" in shown
-    assert [(deed["title"], deed["note"], deed["first"]) for deed in found["history"]["deeds"]] == [
+    assert [(deed["title"], deed["note"], deed["first"]) for deed in details["history"]["deeds"]] == [
         ("1 unused image removed", "imagefs.available<15%", "That was enough, so no pod was evicted then."),
         ("Containers of 1 ended pod removed", "imagefs.available<15%", ""),
     ]
 
 
 def test_usage_that_rises_again_after_a_removal_is_below_the_threshold() -> None:
-    found = detail("two-disks", *FREED, layer("writer", "19Gi"))
-    assert words(found, "imagefs.available") == ["below the threshold: the kubelet will see this at its next look"]
-    assert found["gauges"]["news"]
+    details = detail("two-disks", *FREED, layer("writer", "19Gi"))
+    assert words(details, "imagefs.available") == ["below the threshold: the kubelet will see this at its next look"]
+    assert details["gauges"]["news"]
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_usage_that_rises_again_after_a_removal_is_below_the_threshold() -> None
         pytest.param(
             (disk("logger", "95Gi"), advance(10)),
             "Containers and images are on another disk, so removing them first would not have helped.",
-            id="the node's own disk is short, and images have one of their own",
+            id="the node's disk is short, and images have a separate one",
         ),
         pytest.param(
             (advance(10), layer("writer", "19Gi"), advance(10)),
@@ -464,7 +464,7 @@ def test_an_eviction_says_what_the_kubelet_removed_before(steps: tuple[Step, ...
     assert newest["first"] == why
 
 
-def test_a_kubelet_that_can_evict_nobody_says_so() -> None:
+def test_a_kubelet_without_victims_says_so() -> None:
     gone: tuple[Step, ...] = tuple(
         {"kind": "delete", "object_kind": "Pod", "key": f"default/{name}"} for name in ("writer", "logger", "batch")
     )
@@ -475,11 +475,11 @@ def test_a_kubelet_that_can_evict_nobody_says_so() -> None:
 
 
 def test_a_soft_eviction_says_how_long_the_pod_has() -> None:
-    found = detail("soft-threshold", use("busy", "9Gi"), advance(101))
-    assert found["history"]["deeds"][0]["note"] == "memory.available, 20 s to end"
+    details = detail("soft-threshold", use("busy", "9Gi"), advance(101))
+    assert details["history"]["deeds"][0]["note"] == "memory.available, 20 s to end"
 
 
-def test_a_node_that_was_made_anew_begins_anew() -> None:
+def test_a_replaced_node_starts_fresh() -> None:
     steps = (
         use("greedy-low", "4168Mi"),
         advance(15),
@@ -487,17 +487,17 @@ def test_a_node_that_was_made_anew_begins_anew() -> None:
         advance(60),
         {"kind": "apply", "manifests": [make_node("node1").obj()]},
     )
-    found = detail("memory-pressure", *steps)
-    assert (found["ranking"], found["history"]["deeds"]) == (None, [])
+    details = detail("memory-pressure", *steps)
+    assert (details["ranking"], details["history"]["deeds"]) == (None, [])
 
 
-# --- what can be done --------------------------------------------------------------------------------------------
+# --- controls ----------------------------------------------------------------------------------------------------
 
 
 def test_the_form_holds_the_configuration_in_force() -> None:
-    found = detail("soft-threshold")["kubelet"]
-    assert found["given"]
-    assert "evictionMaxPodGracePeriod: 20" in found["yaml"]
+    details = detail("soft-threshold")["kubelet"]
+    assert details["given"]
+    assert "evictionMaxPodGracePeriod: 20" in details["yaml"]
     plain = stats(world_of(nodes("a")), View())["node"]["kubelet"]
     assert not plain["given"]
     assert "memory.available: 100Mi" in plain["yaml"]
@@ -506,16 +506,16 @@ def test_the_form_holds_the_configuration_in_force() -> None:
 @pytest.mark.parametrize(
     "written",
     ["no json", "[]", '{"evictionSoft": {"memory.available": "1Gi"}}'],
-    ids=["it is no JSON", "it is no mapping", "a grace period is missing"],
+    ids=["not JSON", "not a mapping", "a grace period is missing"],
 )
-def test_where_the_written_configuration_is_none_the_default_holds(written: str) -> None:
+def test_an_invalid_configuration_leaves_the_default_in_force(written: str) -> None:
     simulation = Simulation()
     node = make_node("a").obj()
     node["metadata"]["annotations"] = {"sandbox/kubelet-configuration": written}
     simulation.execute(commands.Apply((node,)))
-    found = stats(world_of(simulation), View())["node"]["kubelet"]
-    assert not found["given"]
-    assert "memory.available<100Mi" in found["thresholds"]
+    data = stats(world_of(simulation), View())["node"]["kubelet"]
+    assert not data["given"]
+    assert "memory.available<100Mi" in data["thresholds"]
 
 
 def test_every_configuration_to_start_from_is_one_that_the_kubelet_takes() -> None:
@@ -525,7 +525,7 @@ def test_every_configuration_to_start_from_is_one_that_the_kubelet_takes() -> No
         simulation.execute(commands.KubeletConfigure("a", yaml.safe_load(text)))
 
 
-def test_who_only_watches_sees_everything_and_can_change_nothing() -> None:
+def test_a_watcher_sees_everything_and_can_change_nothing() -> None:
     world = world_after("memory-pressure", use("greedy-low", "4168Mi"), advance(15))
     for view in ({}, {"node": "node1"}):
         watching = html(world, can_edit=False, **view)

@@ -1,4 +1,4 @@
-"""What is shown of one verdict in several places comes from one fact: zone header, card, cell, row and inspector."""
+"""One verdict comes from one fact wherever it is shown: zone header, card, cell, row and inspector."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Data = dict[str, Any]
 
 
 def nodes(*zones: str, **labels: str) -> list[Data]:
-    """One node to a zone, named after it, and another one."""
-    made = []
+    """Return two nodes per zone: one named after it, and another one."""
+    created = []
     for zone in zones:
         for number in (1, 2):
             builder = make_node(f"{zone}{number}").zone(zone)
             for key, value in labels.items():
                 builder.label(key, value)
-            made.append(builder.obj())
-    return made
+            created.append(builder.obj())
+    return created
 
 
 def web(name: str, node: str = "") -> Any:
@@ -37,36 +37,36 @@ def web(name: str, node: str = "") -> Any:
 
 
 def there(**counts: int) -> list[Data]:
-    """So many pods on the first node of each zone."""
+    """Return this number of pods on the first node of each zone."""
     return [web(f"web-{zone}{n}", f"{zone}1").obj() for zone, count in counts.items() for n in range(count)]
 
 
 def other_zone(taint: bool) -> list[Data]:
-    """Zone d is empty, and closed to the pod."""
+    """Return zone d, empty and closed to the pod by a taint or its label."""
     node = make_node("d1").zone("d").label("kind", "gpu")
     return [(node.taint("dedicated", "gpu") if taint else node).obj()]
 
 
 def not_on_gpu(**more: Any) -> Data:
     pod = web("web-9").node_affinity("kind", ["gpu"], "NotIn")
-    made: Data = pod.spread(ZONE, {"app": "web"}, 1, "DoNotSchedule", **more).obj()
-    return made
+    manifest: Data = pod.spread(ZONE, {"app": "web"}, 1, "DoNotSchedule", **more).obj()
+    return manifest
 
 
 def twice() -> Data:
     pod = web("web-9").spread(HOSTNAME, {"app": "web"}, 5, "DoNotSchedule")
-    made: Data = pod.spread(ZONE, {"app": "web"}, 1, "DoNotSchedule").obj()
-    return made
+    manifest: Data = pod.spread(ZONE, {"app": "web"}, 1, "DoNotSchedule").obj()
+    return manifest
 
 
 CASES: dict[str, tuple[list[Data], Data, str, str]] = {
-    "a node that the pod's affinity rules out is no domain": (
+    "a node that the pod's affinity excludes is not a domain": (
         [*nodes("a", "b"), *other_zone(taint=False), *there(a=2, b=1)],
         not_on_gpu(),
         "a",
         "skew 2 > 1",
     ),
-    "nodeAffinityPolicy Ignore lets it be one": (
+    "nodeAffinityPolicy Ignore makes it one": (
         [*nodes("a", "b"), *other_zone(taint=False), *there(a=2, b=1)],
         not_on_gpu(nodeAffinityPolicy="Ignore"),
         "a",
@@ -78,7 +78,7 @@ CASES: dict[str, tuple[list[Data], Data, str, str]] = {
         "a",
         "skew 3 > 1",
     ),
-    "nodeTaintsPolicy Honor leaves it out": (
+    "nodeTaintsPolicy Honor excludes it": (
         [*nodes("a", "b"), *other_zone(taint=True), *there(a=2, b=1)],
         web("web-9").spread(ZONE, {"app": "web"}, 1, "DoNotSchedule", nodeTaintsPolicy="Honor").obj(),
         "a",
@@ -90,7 +90,7 @@ CASES: dict[str, tuple[list[Data], Data, str, str]] = {
         "a",
         "skew 3 > 1",
     ),
-    "the second of two constraints is the one that the zones are about": (
+    "the zones show the second of two constraints": (
         [*nodes("a", "b"), *there(a=1)],
         twice(),
         "a",
@@ -102,7 +102,7 @@ CASES: dict[str, tuple[list[Data], Data, str, str]] = {
         "a",
         "skew 2 > 1",
     ),
-    "pods of another namespace and pods that are going do not count": (
+    "pods of another namespace and terminating pods do not count": (
         [
             *nodes("a", "b"),
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "blue"}},
@@ -122,7 +122,7 @@ def refused(objects: list[Data], pod: Data) -> World:
 
 
 def refused_simulation(objects: list[Data], pod: Data) -> Simulation:
-    """The pod is refused in a paused cycle, after Filter."""
+    """Return a simulation with the pod refused, paused in its cycle after Filter."""
     simulation = Simulation()
     simulation.execute(commands.Apply(tuple(objects)))
     simulation.execute(commands.Settle())
@@ -135,14 +135,14 @@ def refused_simulation(objects: list[Data], pod: Data) -> Simulation:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_header_card_cell_and_inspector_tell_the_skew_that_the_filter_found(case: str) -> None:
+def test_header_card_cell_and_inspector_show_the_skew_that_the_filter_computed(case: str) -> None:
     objects, pod, zone, text = CASES[case]
     world = refused(objects, pod)
     node = f"{zone}1"
     assert world.cycle is not None
     shown = cluster.stats(world, View())["zones"]
     (header,) = [item["skew"]["text"] for item in shown if item["title"] == zone]
-    (card,) = [found["word"].text for item in shown for found in item["nodes"] if found["name"] == node]
+    (card,) = [node_card["word"].text for item in shown for node_card in item["nodes"] if node_card["name"] == node]
     cell = explain_filter(world, world.cycle, node, SPREAD)
     (formula,) = [line.formula for line in cell.lines if line.label == "zone, at most 1"]
     assert (header, card) == (text, text)
@@ -152,7 +152,7 @@ def test_header_card_cell_and_inspector_tell_the_skew_that_the_filter_found(case
 
 
 def preempting() -> Simulation:
-    """No node has room for vip: evicting low helps on one, nobody can be evicted from another, and one is too small."""
+    """Return a world without room for vip: evicting low helps on one node, one has no victims, and one is too small."""
     nodes = [make_node(name).obj() for name in ("helps", "does-not")] + [make_node("small").capacity(cpu="1").obj()]
     low = make_pod("low").cpu("3").node("helps").grace_period(30).obj()
     high = make_pod("high").cpu("3").priority(1000).node("does-not").obj()
@@ -168,7 +168,7 @@ def preempting() -> Simulation:
         (4, {"helps": "eviction may help", "does-not": "eviction may help", "small": "eviction cannot help"}),
         (5, {"helps": "eviction helps", "does-not": "eviction does not help", "small": "eviction cannot help"}),
     ],
-    ids=["before the dry run", "after it"],
+    ids=["before the dry run", "after the dry run"],
 )
 @pytest.mark.parametrize("group", ["", "reason"])
 def test_the_table_says_of_eviction_what_the_dry_run_has_found(
@@ -178,13 +178,13 @@ def test_the_table_says_of_eviction_what_the_dry_run_has_found(
     for _ in range(stages):
         simulation.execute(commands.Stage())
     world = world_of(simulation)
-    told = PANELS["filter"].stats(world, View(group=group))
+    panel = PANELS["filter"].stats(world, View(group=group))
     if group:
-        found = {node: item["helps"] for item in told["groups"] for node in item["nodes"].split()}
+        helped = {node: item["helps"] for item in panel["groups"] for node in item["nodes"].split()}
     else:
         rows = drawn("filter", world, View())["rows"].split('<tr data-node="')[1:]
-        found = {row.partition('"')[0]: next(word for word in expected.values() if word in row) for row in rows}
-    assert found == expected
+        helped = {row.partition('"')[0]: next(word for word in expected.values() if word in row) for row in rows}
+    assert helped == expected
     beside = PANELS["inspector"].stats(world, View())["not_there"]
     assert {row["helps"] for row in beside} == {*expected.values()}
     asked = {node: PANELS["inspector"].stats(world, View(node=node))["word"].eviction for node in expected}
@@ -192,7 +192,7 @@ def test_the_table_says_of_eviction_what_the_dry_run_has_found(
     assert asked["does-not"] in panel_html("inspector", world, node="does-not")
 
 
-def test_nobody_says_that_eviction_may_help_a_pod_that_may_not_preempt() -> None:
+def test_no_panel_says_that_eviction_may_help_a_pod_that_may_not_preempt() -> None:
     full = [web(f"full-{node}", node).cpu("2").obj() for node in ("a1", "a2")]
     simulation = refused_simulation(
         [make_priority_class("polite", 100, "Never"), *nodes("a"), *full],

@@ -1,4 +1,4 @@
-"""The panels decide nothing that the engine decides: they do not match labels, tolerate taints or add up requests."""
+"""The panels repeat no decision of the engine: they do not match labels, tolerate taints or add up requests."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DECIDES = {
 ALLOWED = {
     ("inspector/pod_facts.py", "selector_from"): "writes the selectors of a pod's own terms",
 }
-"""File and name → why that decides nothing."""
+"""File and name → why it decides nothing."""
 
 
-def test_no_panel_calls_what_decides() -> None:
-    found = set()
+def test_no_panel_calls_deciding_code() -> None:
+    results = set()
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
             if name in DECIDES:
-                found.add((str(path.relative_to(ROOT)), name))
-    assert found == {*ALLOWED}
+                results.add((str(path.relative_to(ROOT)), name))
+    assert results == {*ALLOWED}

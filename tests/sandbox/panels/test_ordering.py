@@ -1,4 +1,4 @@
-"""Lists in another order than the scheduler's own."""
+"""Lists in another order than the scheduler's."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def view(**orders: str) -> View:
 @pytest.mark.parametrize(
     ("order", "expected"),
     [
-        pytest.param("", [2, -3, 1, -1], id="as they come"),
-        pytest.param("size", [1, -1, 2, -3], id="upwards; what is equal stays as it comes"),
-        pytest.param("-size", [-3, 2, 1, -1], id="downwards; what is equal stays as it comes"),
-        pytest.param("colour", [2, -3, 1, -1], id="a column that there is not orders nothing"),
+        pytest.param("", [2, -3, 1, -1], id="unsorted"),
+        pytest.param("size", [1, -1, 2, -3], id="ascending; equal rows keep their order"),
+        pytest.param("-size", [-3, 2, 1, -1], id="descending; equal rows keep their order"),
+        pytest.param("colour", [2, -3, 1, -1], id="an unknown column sorts nothing"),
     ],
 )
 def test_an_order_of_a_list(order: str, expected: list[int]) -> None:
@@ -42,11 +42,11 @@ def test_an_order_of_a_list(order: str, expected: list[int]) -> None:
 
 @pytest.mark.parametrize("down", [False, True], ids=["lowest first", "highest first"])
 def test_the_third_click_leads_back_to_the_own_order(down: bool) -> None:
-    seen, now = [], ""
+    orders, now = [], ""
     for _ in range(3):
         now = head(view(list=now), "list", "size", ["Size"], down=down).next
-        seen.append(now)
-    assert seen == (["-size", "size", ""] if down else ["size", "-size", ""])
+        orders.append(now)
+    assert orders == (["-size", "size", ""] if down else ["size", "-size", ""])
 
 
 def test_the_own_order_is_pressed_until_another_is_chosen() -> None:
@@ -64,7 +64,7 @@ def filter_rows(order: str) -> list[tuple[str, str]]:
     return [(row["node"], next((cell["plugin"] for cell in row["cells"] if cell["plugin"]), "")) for row in rows]
 
 
-def test_the_filter_table_stands_in_visiting_order_unless_somebody_asks() -> None:
+def test_the_filter_table_is_in_visiting_order_unless_sorted() -> None:
     usual = filter_rows("")
     assert filter_rows("name") == sorted(usual)
     assert filter_rows("-name") == sorted(usual, reverse=True)
@@ -88,7 +88,7 @@ def test_the_first_visited_node_is_marked_wherever_it_stands() -> None:
 
 
 def many_nodes() -> World:
-    """Scored, with one node that is much better than the others: the last by name."""
+    """Return a scored world in which the last node by name is much better than the others."""
     simulation = Simulation(configuration={**CONFIGURATION, "percentageOfNodesToScore": 100})
     nodes = [
         make_node(f"n{number:03}").capacity({"cpu": "2", "memory": "4Gi", "pods": "9"}).obj() for number in range(499)
@@ -121,7 +121,7 @@ def lane(world: World, order: str) -> list[tuple[int, str]]:
     return [(card["place"], card["name"]) for card in active["cards"]]
 
 
-def test_a_lane_can_stand_by_name_and_its_cards_keep_their_place_in_the_queue() -> None:
+def test_a_lane_can_be_sorted_by_name_and_its_cards_keep_their_place_in_the_queue() -> None:
     story = traces.Story()
     for name, priority in (("c", 5), ("a", 1), ("b", 9)):
         story.add_pod(traces.pod(name, priority=priority))
@@ -131,7 +131,7 @@ def test_a_lane_can_stand_by_name_and_its_cards_keep_their_place_in_the_queue() 
     assert lane(world, "priority") == [(3, "a"), (2, "c"), (1, "b")]
 
 
-def test_attempts_stand_newest_first_or_oldest_first() -> None:
+def test_attempts_are_listed_newest_first_or_oldest_first() -> None:
     world = World.fold(traces.web_at_filter().entries)
 
     def numbers(**orders: Any) -> list[int]:

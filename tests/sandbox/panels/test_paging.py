@@ -1,4 +1,4 @@
-"""Long lists, page by page or at first only a few of them."""
+"""Long lists, in pages or shortened."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ ITEMS = list(range(25))
     ("asked", "few", "expected", "more"),
     [
         pytest.param("", 0, ITEMS[:10], 15, id="a list with pages begins with the first"),
-        pytest.param("2", 0, ITEMS[10:20], 5, id="and goes on with the second"),
+        pytest.param("2", 0, ITEMS[10:20], 5, id="and continues with the second"),
         pytest.param("9", 0, ITEMS[20:], 0, id="beyond the last page is the last page"),
         pytest.param("", 3, ITEMS[:3], 22, id="a folded list shows a few"),
-        pytest.param("1", 3, ITEMS[:10], 15, id="asked for, it has pages"),
+        pytest.param("1", 3, ITEMS[:10], 15, id="unfolded, it has pages"),
         pytest.param("3", 3, ITEMS[20:], 0, id="and a last one"),
-        pytest.param("1", 25, ITEMS, 0, id="with no more than a few there is nothing to unfold"),
+        pytest.param("1", 25, ITEMS, 0, id="a short list has nothing to unfold"),
     ],
 )
-def test_what_is_on_a_page(asked: str, few: int, expected: list[int], more: int) -> None:
+def test_rows_of_a_page(asked: str, few: int, expected: list[int], more: int) -> None:
     view = View(pages=(("list", asked), ("other", "2")) if asked else (("other", "2"),))
-    found = pager(len(ITEMS), view, "list", 10, few=few)
-    assert (on_page(ITEMS, found), found.more) == (expected, more)
+    pages = pager(len(ITEMS), view, "list", 10, few=few)
+    assert (on_page(ITEMS, pages), pages.more) == (expected, more)
 
 
 def test_an_empty_list_has_one_empty_page() -> None:
-    found = pager(0, View(pages=(("list", "7"),)), "list", 10)
-    assert (found.pages, found.start, found.stop, DRAW("pager", found)) == (1, 0, 0, "")
+    pages = pager(0, View(pages=(("list", "7"),)), "list", 10)
+    assert (pages.pages, pages.start, pages.stop, DRAW("pager", pages)) == (1, 0, 0, "")
 
 
 def test_the_buttons_say_which_list_they_turn_and_where_to() -> None:

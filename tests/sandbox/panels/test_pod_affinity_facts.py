@@ -1,4 +1,4 @@
-"""Which pods InterPodAffinity names: those that it counted in that cycle, by the term and in the domain that count."""
+"""Which pods InterPodAffinity names: those it counted in that cycle, by the deciding term and domain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BLUE = namespace("blue", team="a")
 
 
 def played(*steps: tuple[Data, ...] | commands.Command, config: Data | None = None) -> World:
-    """Objects are applied, and the scheduler then does what it can."""
+    """Apply objects, and let the scheduler settle after each step."""
     simulation = Simulation(configuration=config)
     for step in steps:
         simulation.execute(commands.Apply(step) if isinstance(step, tuple) else step)
@@ -53,8 +53,8 @@ def card(world: World, pod: str, node: str = "n1") -> str:
     return Briefs(world, cycle).of(next(row for row in cycle.filter.rows if row[0] == node))
 
 
-def lines(told: Explanation) -> list[str]:
-    return [f"{line.label}: {line.formula}" for line in told.lines]
+def lines(explanation: Explanation) -> list[str]:
+    return [f"{line.label}: {line.formula}" for line in explanation.lines]
 
 
 def node(name: str = "n1", zone: str = "a") -> Data:
@@ -66,7 +66,7 @@ def running(name: str, labels: dict[str, str], on: str = "n1", space: str = "def
 
 
 def keeping_off(*terms: Data, name: str = "web-1", labels: dict[str, str] = WEB, space: str = "default") -> PodBuilder:
-    """A pod whose required anti-affinity has these terms."""
+    """Return a pod with these terms of required anti-affinity."""
     return make_pod(name, space).labels(labels).spec(affinity={"podAntiAffinity": {REQUIRED: list(terms)}})
 
 
@@ -78,7 +78,7 @@ def team(operator: str, *values: str) -> Data:
     return {"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": operator, "values": [*values]}]}}
 
 
-# --- whom anti-affinity names ----------------------------------------------------------------------------------------
+# --- pods that anti-affinity names -----------------------------------------------------------------------------------
 
 
 def in_another_namespace() -> World:
@@ -87,7 +87,7 @@ def in_another_namespace() -> World:
 
 
 def by_the_second_term() -> World:
-    """The first term selects db-1 by its labels, but looks at another namespace."""
+    """Return a world whose first term selects db-1 by its labels, but in another namespace."""
     terms = term(TIER, namespaces=["blue"]), term(WEB)
     return played((BLUE, node(), running("db-1", {**DB, **TIER}).obj(), running("web-0", WEB).obj()), waiting(*terms))
 
@@ -107,14 +107,14 @@ def being_deleted() -> World:
 
 
 def gone_since() -> World:
-    """db-1 was in the way; when it is gone, and web-1 not tried again, another pod of its tier is there."""
+    """db-1 kept web-1 off and is gone, another pod of its tier has come, and web-1 is not tried again."""
     there = (node(), running("db-1", {**DB, **TIER}).grace_period(0).obj(), keeping_off(term(TIER)).obj())
     late = running("cache-1", {"app": "cache", **TIER}).obj()
     return played(there, commands.Apply((late,)), commands.Delete("Pod", "default/db-1"))
 
 
 def by_a_selector_of_absence(**more: Any) -> World:
-    """Upstream asks such a selector about no labels at all, which satisfies it: every namespace counts."""
+    """Upstream matches such a selector against no labels at all, which satisfies it: every namespace counts."""
     return played((BLUE, node(), running("db-1", DB, space="blue").obj(), keeping_off(term(DB, **more)).obj()))
 
 
@@ -138,7 +138,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "web-1 must not be near pods with tier=1, but db-1 is on n1.",
         ["Not near pods with tier=1: db-1 on n1"],
     ),
-    "not a pod that only looks as if the first term meant it": (
+    "not a pod that matches the first term only in part": (
         by_the_second_term,
         "default/web-1",
         "n1",
@@ -168,7 +168,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "web-1 must not be near pods with tier=1, but db-1 is on n1.",
         ["Not near pods with tier=1: db-1 on n1", "Being deleted: db-1"],
     ),
-    "a pod that has gone since, not one that came": (
+    "a pod deleted since, not a newer one": (
         gone_since,
         "default/web-1",
         "n1",
@@ -184,7 +184,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "web-1 must not be near pods with app=db in any namespace, but blue/db-1 is on n1.",
         ["Not near pods with app=db in any namespace: blue/db-1 on n1"],
     ),
-    "pods of every namespace for NotIn, also of one that it does not select": (
+    "pods of every namespace for NotIn, even of one that it does not select": (
         lambda: by_a_selector_of_absence(**team("NotIn", "a")),
         "default/web-1",
         "n1",
@@ -206,7 +206,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
             "Namespaces: pods with app=db in any namespace",
         ],
     ),
-    "pods of the namespaces that the selector finds, by name": (
+    "pods of the namespaces that the selector matches, by name": (
         lambda: by_a_selector_of_absence(**team("In", "a")),
         "default/web-1",
         "n1",
@@ -237,14 +237,17 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
 def test_anti_affinity_names(words: str) -> None:
     build, pod, node_name, brief, sentence, expected = NAMED[words]
     world = build()
-    told = filtered(world, pod, node_name)
-    assert (told.sentence, lines(told), told.brief) == (sentence, expected, brief)
+    explanation = filtered(world, pod, node_name)
+    assert (explanation.sentence, lines(explanation), explanation.brief) == (sentence, expected, brief)
     assert card(world, pod, node_name) == brief
 
 
-def test_a_selector_that_finds_no_namespace_means_nobody() -> None:
-    told = filtered(by_a_selector_of_absence(**team("In", "z")), "default/web-1")
-    assert (told.code, lines(told)) == ("Success", ["Not near pods with app=db in no namespace: no such pod on n1"])
+def test_a_selector_that_matches_no_namespace_matches_no_pod() -> None:
+    explanation = filtered(by_a_selector_of_absence(**team("In", "z")), "default/web-1")
+    assert (explanation.code, lines(explanation)) == (
+        "Success",
+        ["Not near pods with app=db in no namespace: no such pod on n1"],
+    )
 
 
 # --- existing pods' anti-affinity ------------------------------------------------------------------------------------
@@ -254,27 +257,29 @@ def test_the_labels_of_a_namespace_count_as_they_were_in_that_cycle() -> None:
     keeper = keeping_off(term(WEB, ZONE, **team("In", "a")), name="db-1", labels=DB).node("n1").obj()
     pod = make_pod("web-1", "blue").labels(WEB).obj()
     world = played((BLUE, node(), keeper, pod), commands.Apply((namespace("blue", team="b"),)))
-    told = filtered(world, "blue/web-1")
-    assert told.sentence == "The anti-affinity of db-1 in zone a keeps blue/web-1 out."
-    assert lines(told) == ["db-1 must not be near pods with app=web in namespaces with team in (a): it is in zone a"]
+    explanation = filtered(world, "blue/web-1")
+    assert explanation.sentence == "The anti-affinity of db-1 in zone a keeps blue/web-1 out."
+    assert lines(explanation) == [
+        "db-1 must not be near pods with app=web in namespaces with team in (a): it is in zone a"
+    ]
     assert card(world, "blue/web-1") == "db-1 keeps it out"
 
 
-def test_pods_with_equal_terms_are_told_together_and_each_once() -> None:
+def test_pods_with_equal_terms_are_listed_together_and_each_once() -> None:
     def keeper(name: str, *terms: Data) -> Data:
         return keeping_off(*terms, name=name, labels={"app": name}).node("n1").obj()
 
     both = keeper("db-1", term(WEB), term(WEB)), keeper("db-2", term(WEB))
-    told = filtered(played((node(), *both, make_pod("web-1").labels(WEB).obj())), "default/web-1")
-    assert told.sentence == "The anti-affinity of db-1 and db-2 on n1 keeps web-1 out."
-    assert lines(told) == ["db-1 and db-2 must not be near pods with app=web: they are on n1"]
+    explanation = filtered(played((node(), *both, make_pod("web-1").labels(WEB).obj())), "default/web-1")
+    assert explanation.sentence == "The anti-affinity of db-1 and db-2 on n1 keeps web-1 out."
+    assert lines(explanation) == ["db-1 and db-2 must not be near pods with app=web: they are on n1"]
 
 
 # --- nominated pods --------------------------------------------------------------------------------------------------
 
 
 def with_nominated(vip: PodBuilder, pod: PodBuilder) -> World:
-    """vip-1 waits for the end of low-1 on n1; cache-1 has the tier of vip-1, and is on n2."""
+    """Return a world: vip-1 waits for the end of low-1 on n1; cache-1 has the tier of vip-1, and is on n2."""
     small = make_node("n1").capacity(cpu="2").obj()
     low = make_pod("low-1").labels({"app": "low"}).cpu("2").node("n1").grace_period(60).obj()
     there = small, make_node("n2").capacity(cpu="1").obj(), low, running("cache-1", TIER, "n2").cpu("1").obj()
@@ -284,9 +289,9 @@ def with_nominated(vip: PodBuilder, pod: PodBuilder) -> World:
 def test_a_pod_that_only_waits_for_the_node_is_named() -> None:
     vip = make_pod("vip-1").labels(TIER)
     world = with_nominated(vip, keeping_off(term(TIER)))
-    told = filtered(world, "default/web-1")
-    assert told.sentence == "web-1 must not be near pods with tier=1, but vip-1 is on n1."
-    assert lines(told) == ["Not near pods with tier=1: vip-1 on n1", "Nominated here: vip-1"]
+    explanation = filtered(world, "default/web-1")
+    assert explanation.sentence == "web-1 must not be near pods with tier=1, but vip-1 is on n1."
+    assert lines(explanation) == ["Not near pods with tier=1: vip-1 on n1", "Nominated here: vip-1"]
     assert card(world, "default/web-1") == "vip-1 here"
     assert lines(filtered(world, "default/web-1", "n2")) == ["Not near pods with tier=1: cache-1 on n2"]
 
@@ -294,17 +299,17 @@ def test_a_pod_that_only_waits_for_the_node_is_named() -> None:
 def test_the_anti_affinity_of_a_pod_that_only_waits_for_the_node_counts() -> None:
     vip = keeping_off(term(WEB), name="vip-1", labels=TIER)
     world = with_nominated(vip, keeping_off(term({"app": "nobody"})))
-    told = filtered(world, "default/web-1")
-    assert told.sentence == "The anti-affinity of vip-1 on n1 keeps web-1 out."
+    explanation = filtered(world, "default/web-1")
+    assert explanation.sentence == "The anti-affinity of vip-1 on n1 keeps web-1 out."
     assert card(world, "default/web-1") == "vip-1 keeps it out"
-    assert lines(told)[1:] == ["vip-1 must not be near pods with app=web: it is on n1", "Nominated here: vip-1"]
+    assert lines(explanation)[1:] == ["vip-1 must not be near pods with app=web: it is on n1", "Nominated here: vip-1"]
 
 
-def test_a_pod_that_only_waits_for_the_node_is_nobody_to_be_near_to() -> None:
+def test_a_pod_that_only_waits_for_the_node_satisfies_no_affinity() -> None:
     world = with_nominated(make_pod("vip-1").labels(DB), make_pod("web-1").affinity(HOSTNAME, DB))
-    told = filtered(world, "default/web-1")
-    assert told.sentence == "web-1 must be near pods with app=db, but there are none on n1."
-    assert lines(told) == ["Near pods with app=db: no such pod on n1", "Nominated here: vip-1"]
+    explanation = filtered(world, "default/web-1")
+    assert explanation.sentence == "web-1 must be near pods with app=db, but there are none on n1."
+    assert lines(explanation) == ["Near pods with app=db: no such pod on n1", "Nominated here: vip-1"]
 
 
 # --- affinity --------------------------------------------------------------------------------------------------------
@@ -313,9 +318,12 @@ def test_a_pod_that_only_waits_for_the_node_is_nobody_to_be_near_to() -> None:
 def test_one_pod_must_match_every_term() -> None:
     pod = make_pod("web-1").affinity(HOSTNAME, DB).affinity(ZONE, TIER)
     world = played((node(), running("db-1", DB).obj(), running("cache-1", TIER).obj(), pod.obj()))
-    told = filtered(world, "default/web-1")
-    assert told.sentence == "web-1 must be near pods that match both of its affinity terms, but there are none on n1."
-    assert lines(told) == [
+    explanation = filtered(world, "default/web-1")
+    assert (
+        explanation.sentence
+        == "web-1 must be near pods that match both of its affinity terms, but there are none on n1."
+    )
+    assert lines(explanation) == [
         "Near pods with app=db (term 1): no pod that matches both terms on n1",
         "Near pods with tier=1 (term 2): no pod that matches both terms in zone a",
         "Counts as near: a pod that matches both terms",
@@ -324,18 +332,18 @@ def test_one_pod_must_match_every_term() -> None:
 
 def test_the_first_of_a_group_still_needs_every_label() -> None:
     pod = make_pod("db-1").labels(DB).affinity(HOSTNAME, DB).affinity("rack", DB)
-    told = filtered(played((node(), pod.obj())), "default/db-1")
-    assert told.sentence == "db-1 must be near pods with app=db (term 2), but n1 has no label rack."
-    assert lines(told)[:2] == [
+    explanation = filtered(played((node(), pod.obj())), "default/db-1")
+    assert explanation.sentence == "db-1 must be near pods with app=db (term 2), but n1 has no label rack."
+    assert lines(explanation)[:2] == [
         "Near pods with app=db (term 1): no such pod on n1",
         "Near pods with app=db (term 2): no label rack",
     ]
 
 
 def test_the_first_of_a_group_may_go() -> None:
-    told = filtered(played((node(), make_pod("db-1").labels(DB).affinity(ZONE, DB).obj())), "default/db-1")
-    assert told.sentence == "db-1 gets along with the pods around n1."
-    assert told.lines[0].note.startswith("no pod anywhere matches, but the pod matches itself")
+    explanation = filtered(played((node(), make_pod("db-1").labels(DB).affinity(ZONE, DB).obj())), "default/db-1")
+    assert explanation.sentence == "db-1 gets along with the pods around n1."
+    assert explanation.lines[0].note.startswith("no pod anywhere matches, but the pod matches itself")
 
 
 # --- the score -------------------------------------------------------------------------------------------------------
@@ -350,20 +358,22 @@ def scored(*pods: PodBuilder, **arguments: Any) -> Explanation:
 
 
 def test_required_terms_of_others_count_their_weight() -> None:
-    told = scored(running("db-1", DB).affinity(ZONE, WEB), make_pod("web-1").labels(WEB), hardPodAffinityWeight=13)
-    assert lines(told)[:3] == [
+    explanation = scored(
+        running("db-1", DB).affinity(ZONE, WEB), make_pod("web-1").labels(WEB), hardPodAffinityWeight=13
+    )
+    assert lines(explanation)[:3] == [
         "db-1 needs pods with app=web: 1 × 13 = 13",
         "Raw: 13",
         "Normalized: 100 × (13 − 0) / (13 − 0) = 100",
     ]
-    assert told.sentence == "Pod affinity favours n1 most for web-1."
+    assert explanation.sentence == "Pod affinity favours n1 most for web-1."
 
 
 def test_preferences_of_others_that_were_to_be_ignored_count_for_a_pod_that_has_its_own() -> None:
     pod = make_pod("web-1").labels(WEB).affinity(ZONE, DB, 10)
     friends = [running(f"db-{number}", DB).affinity(ZONE, WEB, 5) for number in (1, 2)]
-    told = scored(*friends, pod, ignorePreferredTermsOfExistingPods=True)
-    assert lines(told)[:4] == [
+    explanation = scored(*friends, pod, ignorePreferredTermsOfExistingPods=True)
+    assert lines(explanation)[:4] == [
         "web-1 likes pods with app=db: 2 × 10 = 20",
         "db-1 and db-2 like pods with app=web: 2 × 5 = 10",
         "Terms of other pods: counted",
@@ -373,42 +383,45 @@ def test_preferences_of_others_that_were_to_be_ignored_count_for_a_pod_that_has_
 
 def test_the_lowest_score_may_be_below_0() -> None:
     foe = running("db-1", DB).anti_affinity(ZONE, WEB, 7)
-    told = scored(foe, make_pod("web-1").labels(WEB).affinity("rack", DB, 3))
-    assert lines(told)[:4] == [
+    explanation = scored(foe, make_pod("web-1").labels(WEB).affinity("rack", DB, 3))
+    assert lines(explanation)[:4] == [
         "web-1 likes pods with app=db: 0",
         "db-1 dislikes pods with app=web: 1 × −7 = −7",
         "Raw: −7",
         "Normalized: 100 × (−7 − (−7)) / (0 − (−7)) = 0",
     ]
-    assert [line.note for line in told.lines][:3:2] == ["no label rack", "negative: the dislikes outweigh the likes"]
-    assert told.sentence == "Pod affinity favours n1 least for web-1."
+    assert [line.note for line in explanation.lines][:3:2] == [
+        "no label rack",
+        "negative: the dislikes outweigh the likes",
+    ]
+    assert explanation.sentence == "Pod affinity favours n1 least for web-1."
 
 
 def test_a_pod_that_is_being_deleted_counts_in_the_score_and_is_named() -> None:
     going = two_zones(running("db-1", DB).grace_period(60), running("db-2", DB))
     pod = make_pod("web-1").affinity(ZONE, DB, 10).obj()
-    told = judged(played(going, commands.Delete("Pod", "default/db-1"), (pod,)), "default/web-1")
-    assert lines(told)[:3] == [
+    explanation = judged(played(going, commands.Delete("Pod", "default/db-1"), (pod,)), "default/web-1")
+    assert lines(explanation)[:3] == [
         "web-1 likes pods with app=db: 2 × 10 = 20",
         "Being deleted: db-1",
         "Raw: 20",
     ]
-    assert told.lines[1].note == "it counts until it is gone"
+    assert explanation.lines[1].note == "it counts until it is gone"
 
 
 def test_equal_scores_become_0() -> None:
     held = running("db-1", DB), running("db-2", DB, "n2")
-    told = scored(*held, make_pod("web-1").affinity(ZONE, DB, 10))
-    assert told.sentence == "Pod affinity makes no difference between the nodes for web-1."
-    assert lines(told)[1:3] == ["Raw: 10", "Normalized: 0"]
-    assert told.lines[2].note == "all raw scores are equal, so all nodes get 0"
+    explanation = scored(*held, make_pod("web-1").affinity(ZONE, DB, 10))
+    assert explanation.sentence == "Pod affinity makes no difference between the nodes for web-1."
+    assert lines(explanation)[1:3] == ["Raw: 10", "Normalized: 0"]
+    assert explanation.lines[2].note == "all raw scores are equal, so all nodes get 0"
 
 
 def test_a_preference_for_the_absence_of_a_label_means_every_namespace() -> None:
     wish = {"weight": 9, "podAffinityTerm": term(DB, ZONE, **team("NotIn", "a"))}
     pod = make_pod("web-1").spec(affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [wish]}})
-    told = judged(played((BLUE, *two_zones(running("db-1", DB, space="blue"), pod))), "default/web-1")
-    assert lines(told)[:2] == [
+    explanation = judged(played((BLUE, *two_zones(running("db-1", DB, space="blue"), pod))), "default/web-1")
+    assert lines(explanation)[:2] == [
         "web-1 likes pods with app=db in any namespace: 1 × 9 = 9",
         "Namespaces: pods with app=db in any namespace",
     ]
@@ -416,14 +429,14 @@ def test_a_preference_for_the_absence_of_a_label_means_every_namespace() -> None
 
 def test_each_of_two_equal_preferences_counts() -> None:
     friend = running("db-1", DB).affinity(ZONE, WEB, 3).affinity(ZONE, WEB, 3)
-    told = scored(friend, make_pod("web-1").labels(WEB).affinity(ZONE, DB, 4).affinity(ZONE, DB, 4))
-    assert lines(told)[:4] == [
+    explanation = scored(friend, make_pod("web-1").labels(WEB).affinity(ZONE, DB, 4).affinity(ZONE, DB, 4))
+    assert lines(explanation)[:4] == [
         "web-1 likes pods with app=db (term 1): 1 × 4 = 4",
         "web-1 likes pods with app=db (term 2): 1 × 4 = 4",
         "db-1 likes pods with app=web: 2 × 3 = 6",
         "Raw: 14",
     ]
-    assert told.lines[0].note == "in zone a: db-1"
+    assert explanation.lines[0].note == "in zone a: db-1"
 
 
 @pytest.mark.parametrize(
@@ -454,11 +467,11 @@ def test_each_of_two_equal_preferences_counts() -> None:
 )
 def test_a_term_may_select_every_pod_or_none(kind: str, selector: Data, sentence: str, line: str) -> None:
     pod = make_pod("web-1").spec(affinity={kind: {REQUIRED: [{"topologyKey": HOSTNAME, **selector}]}})
-    told = filtered(played((node(), running("db-1", DB).obj(), pod.obj())), "default/web-1")
-    assert (told.sentence, lines(told)[0]) == (sentence, line)
+    explanation = filtered(played((node(), running("db-1", DB).obj(), pod.obj())), "default/web-1")
+    assert (explanation.sentence, lines(explanation)[0]) == (sentence, line)
 
 
-# --- what naming costs, and what it leaves behind --------------------------------------------------------------------
+# --- the cost of naming, and its side effects ------------------------------------------------------------------------
 
 
 def busy() -> Simulation:
@@ -498,7 +511,7 @@ def test_naming_is_in_no_copy_of_the_state_and_not_in_the_trace() -> None:
 
 
 def names_in(facts: Facts, row: str) -> list[bool]:
-    """For each fact of a row: whether it names a pod."""
+    """Return, for each fact of a row, True if it names a pod."""
     return [bool(item.values["pods"]) for item in facts.of(f"pod-affinity.{row}")]
 
 
@@ -507,34 +520,34 @@ EMPTY = ("near-nobody", "near-first-of-group", "near-no-label", "not-near-nobody
 OFTEN = ("near", "not-near", "keeps-off", "likes", "they-like", "they-dislike", "near-nobody", "not-near-nobody")
 
 
-def contradictions(world: World, seen: Counter[str]) -> list[str]:
-    """Facts that name nobody although somebody counted, or the other way round; scores whose shares do not add up."""
-    found = []
+def contradictions(world: World, counts: Counter[str]) -> list[str]:
+    """Return facts that name nobody although a pod counted, or the reverse, and scores whose shares do not add up."""
+    results = []
     for cycle in world.cycles:
         table = cycle.filter
         asked = (
             [row[0] for row in table.rows] if table and PLUGIN in table.plugins and PLUGIN not in table.skipped else []
         )
         raws = dict(dict(cycle.score.raw).get(PLUGIN, ())) if cycle.score else {}
-        told = [(name, world.witness.filter(cycle, name, PLUGIN)) for name in asked]
-        told += [(name, world.witness.score(cycle, name, PLUGIN)) for name in raws]
-        for name, facts in told:
+        verdicts = [(name, world.witness.filter(cycle, name, PLUGIN)) for name in asked]
+        verdicts += [(name, world.witness.score(cycle, name, PLUGIN)) for name in raws]
+        for name, facts in verdicts:
             if facts is None:
-                found.append(f"cycle {cycle.number}, {name}: no facts")
+                results.append(f"cycle {cycle.number}, {name}: no facts")
                 continue
-            seen.update(item.key for item in (facts.says, *facts.shown))
+            counts.update(item.key for item in (facts.says, *facts.shown))
             wrong = [row for row in FULL if not all(names_in(facts, row))]
             wrong += [row for row in EMPTY if any(names_in(facts, row))]
             shares = [number for item in facts.shown if isinstance(number := item.values.get("share"), int)]
             if wrong or (facts.raw is not None and facts.raw != sum(shares)):
-                found.append(f"cycle {cycle.number}, {name}: {wrong or shares}, {facts}")
-    return found
+                results.append(f"cycle {cycle.number}, {name}: {wrong or shares}, {facts}")
+    return results
 
 
 def test_in_random_clusters_exactly_those_terms_that_counted_name_pods() -> None:
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for seed in range(100):
         simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
         run(simulation, cluster(seed))
-        assert contradictions(witnessed(simulation), seen) == []
-    assert [row for row in OFTEN if not seen[f"pod-affinity.{row}"]] == []
+        assert contradictions(witnessed(simulation), counts) == []
+    assert [row for row in OFTEN if not counts[f"pod-affinity.{row}"]] == []

@@ -1,4 +1,4 @@
-"""One position, wherever it is named."""
+"""The position is the same wherever it is shown."""
 
 from __future__ import annotations
 

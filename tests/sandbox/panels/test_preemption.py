@@ -50,7 +50,7 @@ FRAMES = [
 
 
 class Remembers(Nobody):
-    """What the attempt of the story saw on node-b1."""
+    """The story's attempt on node-b1, as a witness."""
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room:
         asked = {"cart-5": 500, "api-2": 600, "batch-7": 900, "batch-8": 300}
@@ -64,17 +64,17 @@ def made_world() -> World:
     return world
 
 
-def test_candidates_stand_with_the_chosen_one_first_and_where_the_others_fell(world: World) -> None:
-    found = stats(world, View())
-    assert [(item["node"], item["fell"]) for item in found["candidates"]] == [
+def test_the_chosen_candidate_comes_first_with_where_the_others_fell(world: World) -> None:
+    panel = stats(world, View())
+    assert [(item["node"], item["fell"]) for item in panel["candidates"]] == [
         ("node-b1", 0),
         ("node-a1", 5),
         ("node-b3", 3),
         ("node-a2", 2),
         ("node-c1", 1),
     ]
-    assert found["not_helped"] == 3
-    assert [any(victim["budget"] is not None for victim in item["victims"]) for item in found["candidates"]] == [
+    assert panel["not_helped"] == 3
+    assert [any(victim["budget"] is not None for victim in item["victims"]) for item in panel["candidates"]] == [
         False
     ] * 4 + [True]
 
@@ -107,8 +107,8 @@ def test_the_film_of_the_past_counts_pods_that_are_gone_by_now() -> None:
     world = world_of(simulation)
     assert "default/large-1" not in world.pods
     frames = stats(world, View(cycle=1))["film"]["frames"]
-    told = "RemovePod(small-1): priority 5 is below 10; PreFilter plugins that count it remove it, too"
-    assert (frames[1]["note"], "small-1" in frames[1]["pod"]) == (told, True)
+    message = "RemovePod(small-1): priority 5 is below 10; PreFilter plugins that count it remove it, too"
+    assert (frames[1]["note"], "small-1" in frames[1]["pod"]) == (message, True)
     assert [frame["formula"] for frame in frames] == [
         "4000m used of 4000m",
         "3000m used of 4000m",
@@ -135,9 +135,9 @@ def test_the_budget_that_an_eviction_would_violate_is_named() -> None:
     simulation.execute(commands.Apply((node("n1"), budget, guarded, pod("new-1", "2", 10))))
     for _ in range(5):
         simulation.execute(commands.Stage())
-    found = stats(world_of(simulation), View())
-    assert [victim["budget"] for victim in found["candidates"][0]["victims"]] == ["guard"]
-    assert [frame["violates"] for frame in found["film"]["frames"]] == [False, False, False, True, False]
+    panel = stats(world_of(simulation), View())
+    assert [victim["budget"] for victim in panel["candidates"][0]["victims"]] == ["guard"]
+    assert [frame["violates"] for frame in panel["film"]["frames"]] == [False, False, False, True, False]
 
 
 def test_a_refused_reprieve_is_hatched_and_does_not_stay(world: World) -> None:
@@ -146,13 +146,13 @@ def test_a_refused_reprieve_is_hatched_and_does_not_stay(world: World) -> None:
 
 
 def test_another_candidate_can_be_looked_at(world: World) -> None:
-    found = stats(world, View(node="node-c1"))
-    assert found["film"]["node"] == "node-c1"
-    assert found["film"]["protected"] == ["cart-2"]
-    assert [item["node"] for item in found["candidates"] if item["shown"]] == ["node-c1"]
+    panel = stats(world, View(node="node-c1"))
+    assert panel["film"]["node"] == "node-c1"
+    assert panel["film"]["protected"] == ["cart-2"]
+    assert [item["node"] for item in panel["candidates"] if item["shown"]] == ["node-c1"]
 
 
-def test_the_ladder_tells_who_fell_at_which_criterion(world: World) -> None:
+def test_the_ladder_shows_which_candidate_fell_at_which_criterion(world: World) -> None:
     ladder = stats(world, View())["ladder"]
     assert [(rung["title"], rung["change"]) for rung in ladder] == [
         ("Fewest PDB violations", "5 → 4"),
@@ -167,7 +167,7 @@ def test_the_ladder_tells_who_fell_at_which_criterion(world: World) -> None:
     ]
 
 
-def test_of_many_pods_the_first_are_taken_out_one_by_one() -> None:
+def test_of_many_pods_the_first_are_removed_one_by_one() -> None:
     simulation = Simulation()
     small = [pod(f"small-{number:02}", "100m", 0, nodeName="n1") for number in range(20)]
     roomy = node("n1")
@@ -182,7 +182,7 @@ def test_of_many_pods_the_first_are_taken_out_one_by_one() -> None:
 
 
 def _preempting(nodes: int, *budgets: dict[str, Any], **args: int) -> World:
-    """``nodes`` full nodes, and a pod that preempts under these arguments of DefaultPreemption."""
+    """Return ``nodes`` full nodes, and a pod that preempts under these arguments of DefaultPreemption."""
     profile = {"schedulerName": "default-scheduler", "pluginConfig": [{"name": "DefaultPreemption", "args": args}]}
     head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     simulation = Simulation()
@@ -196,22 +196,22 @@ def _preempting(nodes: int, *budgets: dict[str, Any], **args: int) -> World:
     return world_of(simulation)
 
 
-def test_the_limit_of_candidates_is_told_with_the_numbers_that_the_dry_run_used() -> None:
+def test_the_limit_of_candidates_is_shown_with_the_numbers_of_the_dry_run() -> None:
     world = _preempting(150)
-    found = stats(world, View())
+    panel = stats(world, View())
     first = world.cycle.tried[0].node
-    assert found["candidate_count"] == 100
-    assert found["limit"] == (
+    assert panel["candidate_count"] == 100
+    assert panel["limit"] == (
         f"The dry run began at {first}, drawn at random. It stopped after 100 of the 150 nodes where evictions may "
         "help. It looks for 100 candidates: the larger of 10 % of these nodes and 100. "
         "One of them must violate no PodDisruptionBudget."
     )
-    assert found["limit"] in panel_html("preemption", world)
+    assert panel["limit"] in panel_html("preemption", world)
     said = PANELS["sentence"].stats(world, View())["text"]
     assert said.endswith(f"The dry run began at {first} and had enough after 100 of 150 nodes.")
 
 
-def test_without_a_limit_nothing_is_said_of_it() -> None:
+def test_without_a_limit_none_is_shown() -> None:
     assert stats(_preempting(3), View())["limit"] == ""
 
 
@@ -221,18 +221,18 @@ def test_candidates_beyond_the_limit_are_not_compared() -> None:
     budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all"}}
     wanted = {"minCandidateNodesAbsolute": 2, "minCandidateNodesPercentage": 0}
     world = _preempting(5, budget | {"spec": spec, "status": status}, **wanted)
-    found, names = stats(world, View()), [tried.node for tried in world.cycle.tried]
-    assert found["limit"] == (
+    panel, names = stats(world, View()), [tried.node for tried in world.cycle.tried]
+    assert panel["limit"] == (
         f"The dry run began at {names[0]}, drawn at random, and tried all 5 nodes where evictions may help. "
         "It would have stopped at 2 candidates: the larger of 0 % of these nodes and 2. "
         "One of them would have had to violate no PodDisruptionBudget. "
         f"{names[2]}, {names[3]} and {names[4]} are beyond that number and were not compared."
     )
-    assert [item["node"] for item in found["candidates"] if item["surplus"]] == names[2:]
-    assert [len(rung["tokens"]) for rung in found["ladder"][:1]] == [2]
+    assert [item["node"] for item in panel["candidates"] if item["surplus"]] == names[2:]
+    assert [len(rung["tokens"]) for rung in panel["ladder"][:1]] == [2]
 
 
-def test_arguments_that_come_to_no_candidate_are_told() -> None:
+def test_arguments_that_allow_no_candidate_are_shown() -> None:
     world = _preempting(5, minCandidateNodesAbsolute=0, minCandidateNodesPercentage=10)
     assert stats(world, View())["limit"].endswith(
         "10 % of them and 0 both come to 0 candidates, so it keeps none, as in Kubernetes."
@@ -244,7 +244,7 @@ def test_arguments_that_come_to_no_candidate_are_told() -> None:
 
 
 def _beside_one_that_leaves(*others: dict[str, Any], cpu: str) -> World:
-    """The attempt of a pod that preempts on n1, where gone-1 is being deleted."""
+    """Return the attempt of a pod that preempts on n1, where gone-1 is being deleted."""
     simulation = Simulation()
     leaving = pod("gone-1", "2", 0, nodeName="n1", terminationGracePeriodSeconds=30)
     simulation.execute(commands.Apply((node("n1"), leaving, *others)))
@@ -255,12 +255,12 @@ def _beside_one_that_leaves(*others: dict[str, Any], cpu: str) -> World:
     return world_of(simulation)
 
 
-def test_a_victim_that_was_leaving_already_is_not_said_to_be_evicted() -> None:
+def test_a_victim_that_was_already_leaving_is_not_called_evicted() -> None:
     world = _beside_one_that_leaves(cpu="3")
     assert world.cycle.post_filter.victims == ("default/gone-1",)
-    said, found = PANELS["sentence"].stats(world, View())["text"], stats(world, View())
+    said, panel = PANELS["sentence"].stats(world, View())["text"], stats(world, View())
     assert said == ("there will be room on n1, and no pod has to be evicted for it. gone-1 was already leaving.")
-    assert (found["summary"], found["background"]) == (
+    assert (panel["summary"], panel["background"]) == (
         "new-1 is nominated to n1 and waits until the room is free; a nomination is not a promise. "
         "gone-1 was already leaving.",
         "",
@@ -300,13 +300,13 @@ def test_a_tie_to_the_last_rung_says_that_the_first_in_the_list_decided() -> Non
     old = [pod(f"old-{name}", "4", 0, nodeName=name) for name in ("n1", "n2")]
     simulation.execute(commands.Apply((node("n1"), node("n2"), *old, pod("new-1", "2", 10))))
     simulation.execute(commands.Advance(1))
-    found = stats(world_of(simulation), View(cycle=1))
-    *equal, last = found["ladder"]
+    panel = stats(world_of(simulation), View(cycle=1))
+    *equal, last = panel["ladder"]
     assert [rung["change"] for rung in equal] == ["2, all equal"] * 5
     assert (last["number"], last["title"], last["change"]) == (6, "First in the list", "2 → 1")
     assert [token["node"] for token in last["tokens"] if token["won"]] == ["n1"]
     assert "the one that its map returns first" in last["note"]
-    assert found["criteria_left"] == []
+    assert panel["criteria_left"] == []
 
 
 def test_where_a_criterion_decides_the_first_in_the_list_is_not_needed(world: World) -> None:
@@ -319,21 +319,21 @@ def test_the_sum_of_priorities_is_shown_without_its_offset(world: World) -> None
     assert "100 + 3·2³¹" in values
 
 
-def test_only_the_sum_of_priorities_says_what_the_offset_is_for(world: World) -> None:
+def test_only_the_sum_of_priorities_explains_its_offset(world: World) -> None:
     notes = [rung.get("note") for rung in stats(world, View())["ladder"]]
     assert notes[2].startswith("The priorities of the victims, plus 2³¹ for each of them. No priority is lower")
     assert not any([*notes[:2], *notes[3:]])
 
 
 def test_a_further_victim_never_makes_the_sum_smaller() -> None:
-    """What the note promises, down to the lowest priority that there is."""
+    """The note promises it, down to the lowest possible priority."""
     victims = tuple(Pod(make_pod("p").priority(priority).obj()) for priority in (1000, 0, -1, -(2**31)))
     criterion = next(criterion for criterion in CRITERIA if criterion.name == SUM)
     sums = [criterion.value(Candidate("n", victims[:count], 0)) for count in range(1, len(victims) + 1)]
     assert sums == sorted(sums)
 
 
-def test_the_summary_says_who_must_go(world: World) -> None:
+def test_the_summary_names_the_pods_that_must_go(world: World) -> None:
     assert stats(world, View())["summary"].startswith(
         "api-2 and batch-7 must leave. payments-1 is nominated to node-b1"
     )
@@ -360,9 +360,9 @@ def test_a_node_that_cannot_help_says_why_in_plain_words_and_in_kubernetes_own()
     story.pop(key)
     precise = "No preemption victims found for incoming pod"
     story.say(ev.PreemptionNodeTried(1, "n", (), (), (), 0, precise))
-    found = stats(World.fold(story.entries), View())
-    assert found["others"] == [{"node": "n", "why": "no pod here has a lower priority", "precise": precise}]
-    assert found["candidates"] == []
+    panel = stats(World.fold(story.entries), View())
+    assert panel["others"] == [{"node": "n", "why": "no pod here has a lower priority", "precise": precise}]
+    assert panel["candidates"] == []
 
 
 def room_for_none(*manifests: Any) -> Simulation:
@@ -374,15 +374,15 @@ def room_for_none(*manifests: Any) -> Simulation:
 
 
 def last_words(simulation: Simulation, pod: str) -> tuple[str, str, str, str]:
-    """What the sentence of PostFilter, the panel, and the last column of the table say of n1 and n2."""
+    """Return PostFilter's sentence, the panel's summary, and the table's last column for n1 and n2."""
     world = world_of(simulation)
     cycle = world.attempts[pod][-1]
     assert cycle.post_filter is not None
-    told = [helps(cycle, node, "Unschedulable") for node in ("n1", "n2")]
-    return sentence(cycle), stats(world, View(pod=pod))["summary"], *told
+    verdicts = [helps(cycle, node, "Unschedulable") for node in ("n1", "n2")]
+    return sentence(cycle), stats(world, View(pod=pod))["summary"], *verdicts
 
 
-def test_a_pod_that_never_preempts_is_not_said_to_have_looked_for_room() -> None:
+def test_a_pod_that_never_preempts_is_not_said_to_look_for_room() -> None:
     never = {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
@@ -393,8 +393,8 @@ def test_a_pod_that_never_preempts_is_not_said_to_have_looked_for_room() -> None
     simulation = room_for_none(never)
     simulation.execute(commands.Apply((make_pod("hi").cpu("1").priority_class("shy").obj(),)))
     simulation.execute(commands.Settle())
-    told = "hi may not preempt others: its preemptionPolicy is Never."
-    assert last_words(simulation, "default/hi") == (told, told, "may not preempt", "may not preempt")
+    message = "hi may not preempt others: its preemptionPolicy is Never."
+    assert last_words(simulation, "default/hi") == (message, message, "may not preempt", "may not preempt")
 
 
 def test_a_pod_whose_victim_is_still_leaving_waits_for_it() -> None:
@@ -413,7 +413,7 @@ def test_a_pod_whose_victim_is_still_leaving_waits_for_it() -> None:
 
 
 def killed() -> Simulation:
-    """The leader is killed after Filter, which found no node for ``p``."""
+    """Kill the leader after Filter, which had no node for ``p``."""
     simulation = Simulation()
     simulation.execute(commands.Replicas(count=2, leader_elect=True))
     simulation.execute(commands.Advance(3))
@@ -428,8 +428,8 @@ def killed() -> Simulation:
 def test_an_attempt_whose_scheduler_was_killed_is_shown_as_abandoned() -> None:
     simulation = killed()
     world = world_of(simulation)
-    told = "No node fits p. Its scheduler is gone, so PostFilter never ran."
-    assert stats(world, View(pod="default/p"))["empty"] == told
+    message = "No node fits p. Its scheduler is gone, so PostFilter never ran."
+    assert stats(world, View(pod="default/p"))["empty"] == message
     assert filter_stats(world, View(pod="default/p"))["has"]
     assert stats(world, View())["empty"].startswith("This scheduler has not tried any pod yet.")
     assert filter_stats(world, View())["empty"] == "This scheduler has not tried any pod yet."
@@ -446,11 +446,11 @@ def test_without_a_postfilter_plugin_none_comes_next() -> None:
         commands.Apply((make_node("n1").capacity(cpu="1", pods="9").obj(), make_pod("p").cpu("2").obj()))
     )
     simulation.execute(commands.Settle())
-    told = "No node fits p. No PostFilter plugin is enabled, so nobody looked for room."
-    assert stats(world_of(simulation), View(pod="default/p"))["empty"] == told
+    message = "No node fits p. No PostFilter plugin is enabled, so nobody looked for room."
+    assert stats(world_of(simulation), View(pod="default/p"))["empty"] == message
 
 
-def test_the_film_tells_pods_that_are_only_nominated_apart_from_those_on_the_node() -> None:
+def test_the_film_separates_nominated_pods_from_those_on_the_node() -> None:
     simulation = Simulation()
     one = make_node("n1").capacity(cpu="2", memory="4Gi", pods="10").obj()
     simulation.execute(commands.Apply((one, make_pod("low").cpu("2").node("n1").grace_period(300).obj())))

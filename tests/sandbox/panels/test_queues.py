@@ -26,15 +26,15 @@ from tests.sandbox.scenarios import world_of
 
 @pytest.fixture(name="lanes")
 def made_lanes() -> dict[str, dict[str, Any]]:
-    found = stats(World.fold(traces.web_at_filter().entries), View())
-    return {lane["id"]: lane for lane in found["lanes"]}
+    panel = stats(World.fold(traces.web_at_filter().entries), View())
+    return {lane["id"]: lane for lane in panel["lanes"]}
 
 
 def names(lane: dict[str, Any]) -> list[str]:
     return [card["name"] for card in lane["cards"]]
 
 
-def test_active_pods_stand_in_pop_order_by_priority_then_time(lanes: dict[str, dict[str, Any]]) -> None:
+def test_active_pods_are_in_pop_order_by_priority_then_time(lanes: dict[str, dict[str, Any]]) -> None:
     assert names(lanes["activeQ"]) == ["payments-1", "api-5", "api-6", "batch-11", "batch-12"]
     assert [card["place"] for card in lanes["activeQ"]["cards"]] == [1, 2, 3, 4, 5]
 
@@ -43,7 +43,7 @@ def test_the_pod_in_question_is_marked_as_now(lanes: dict[str, dict[str, Any]]) 
     assert [card["name"] for card in lanes["inFlight"]["cards"] if card["now"]] == ["web-4"]
 
 
-def test_backing_off_pods_stand_by_end_of_backoff_with_what_is_left(lanes: dict[str, dict[str, Any]]) -> None:
+def test_backing_off_pods_are_ordered_by_end_of_backoff_with_the_time_left(lanes: dict[str, dict[str, Any]]) -> None:
     assert names(lanes["backoffQ"]) == ["cart-5", "search-2", "batch-9"]
     cards = {card["name"]: card for card in lanes["backoffQ"]["cards"]}
     assert (cards["cart-5"]["age"], cards["cart-5"]["ring"]) == ("1.6 s of 2 s", 80)
@@ -51,14 +51,14 @@ def test_backing_off_pods_stand_by_end_of_backoff_with_what_is_left(lanes: dict[
     assert cards["search-2"]["detail"] == "nominated to node-a2"
 
 
-def test_an_unschedulable_pod_tells_who_rejected_it_and_what_could_wake_it(lanes: dict[str, dict[str, Any]]) -> None:
+def test_an_unschedulable_pod_shows_what_rejected_it_and_what_could_wake_it(lanes: dict[str, dict[str, Any]]) -> None:
     card = next(card for card in lanes["unschedulable"]["cards"] if card["name"] == "ml-2")
     assert card["by"] == ["NodeResourcesFit"]
     assert card["lead"] == "2×"
 
 
 def woken(plugins: tuple[str, ...], profile: str = "default-scheduler", rules: str = "v1.34", **more: Any) -> list[str]:
-    """By the trace of a scheduler with two profiles, the second of which has no NodeName."""
+    """Return what wakes a pod. The scheduler has two profiles, the second without NodeName."""
     without = {"schedulerName": "second", "plugins": {"multiPoint": {"disabled": [{"name": "NodeName"}]}}}
     head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     profiles = [{"schedulerName": "default-scheduler"}, without]
@@ -66,7 +66,7 @@ def woken(plugins: tuple[str, ...], profile: str = "default-scheduler", rules: s
     return wakes(World.fold(simulation.recorder.entries), profile, plugins, more.get("has_affinity", False))
 
 
-def test_what_may_wake_a_pod_is_what_the_plugins_registered_for() -> None:
+def test_the_plugins_registrations_can_wake_a_pod() -> None:
     assert woken(("NodeResourcesFit",)) == [
         "Node/Add",
         "Pod/Delete",
@@ -82,11 +82,11 @@ def test_what_may_wake_a_pod_is_what_the_plugins_registered_for() -> None:
     assert woken(("NodeName",), rules="design-doc", has_affinity=True)[0] == "Pod/* it needs"
 
 
-def test_every_plugin_that_may_refuse_a_pod_tells_what_wakes_it() -> None:
+def test_every_plugin_that_may_refuse_a_pod_says_what_wakes_it() -> None:
     simulation = Simulation()
-    told = World.fold(simulation.recorder.entries).configured
-    assert told is not None
-    [(_, registered)] = told.registered
+    configured = World.fold(simulation.recorder.entries).configured
+    assert configured is not None
+    [(_, registered)] = configured.registered
     hints = queueing_hint_map(simulation.scheduler.profiles["default-scheduler"].plugins.values())
     assert {plugin for plugin, _ in registered} == {hint.plugin for asked in hints.values() for hint in asked}
     assert all(events for _, events in registered)
@@ -125,12 +125,12 @@ def test_an_event_that_came_in_mid_cycle_is_noted_by_the_pod_in_flight() -> None
 
 
 def test_an_empty_queue_has_five_empty_lanes() -> None:
-    found = stats(World(), View())
-    assert [lane["count"] for lane in found["lanes"]] == [0] * 5
-    assert found["pending"] == 0
+    panel = stats(World(), View())
+    assert [lane["count"] for lane in panel["lanes"]] == [0] * 5
+    assert panel["pending"] == 0
 
 
-def test_each_lane_has_pages_of_its_own() -> None:
+def test_each_lane_has_separate_pages() -> None:
     story = traces.Story()
     for number in range(70):
         story.add_pod(traces.pod(f"p-{number}"))
@@ -142,7 +142,7 @@ def test_each_lane_has_pages_of_its_own() -> None:
 
 
 def opened(slug: str, steps: int = 0) -> tuple[Simulation, dict[str, dict[str, Any]]]:
-    """A scenario after its setup and the first ``steps`` of what a visitor would do; pod's name → its card."""
+    """Return a scenario after its setup and the first ``steps`` of a visitor; pod's name → its card."""
     simulation = SCENARIOS[slug].open()
     play(simulation, SCENARIOS[slug].then[:steps])
     return simulation, cards_of(simulation)
@@ -176,9 +176,9 @@ def test_the_inspector_links_a_move_to_the_cycle_or_the_command_that_set_it_off(
     simulation = SCENARIOS["queue-affinity-wakes-a-pod"].open()
     play(simulation, SCENARIOS["queue-affinity-wakes-a-pod"].then)
     moves = inspector(world_of(simulation), View(pod="default/web-1"))["moves"][::-1]
-    told = [(move["source"], move["target"], move["origin"]["text"]) for move in moves]
-    assert told[0] == ("outside", "activeQ", "command 2: apply Pod web-1")
-    assert told[3] == ("unschedulablePods", "backoffQ", "in cycle 3 of cache-1")
+    listed = [(move["source"], move["target"], move["origin"]["text"]) for move in moves]
+    assert listed[0] == ("outside", "activeQ", "command 2: apply Pod web-1")
+    assert listed[3] == ("unschedulablePods", "backoffQ", "in cycle 3 of cache-1")
     assert moves[3]["cause"] == "AssignedPodAdd cache-1"
     assert moves[3]["hint"] == "InterPodAffinity answered Queue to AssignedPodAdd cache-1"
 
@@ -188,7 +188,7 @@ def test_a_pod_in_flight_names_the_node_that_came_in_mid_cycle() -> None:
     assert cards["big-1"]["detail"] == "noted NodeAdd node-large"
 
 
-def test_what_a_hint_answered_about_an_event_noted_in_flight_stands_on_the_card_after_the_failure() -> None:
+def test_a_hints_answer_about_an_event_in_flight_is_on_the_card_after_the_failure() -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((node("n1"), pod("big", "9", 0))))
     for _ in range(4):
@@ -200,7 +200,7 @@ def test_what_a_hint_answered_about_an_event_noted_in_flight_stands_on_the_card_
     assert (card["lane"], card["hint"][:3]) == ("unschedulable", ("NodeResourcesFit", "QueueSkip", "NodeAdd n2"))
     simulation.execute(commands.Advance(340))
     simulation.execute(commands.Settle())
-    assert "hint" not in cards_of(simulation)["big"], "the next attempt begins anew"
+    assert "hint" not in cards_of(simulation)["big"], "the next attempt starts fresh"
 
 
 def test_by_the_design_document_no_plugin_decides_what_wakes_a_pod() -> None:
@@ -233,8 +233,8 @@ def test_by_the_design_document_a_backoff_of_the_same_second_ends_when_it_ends()
     assert names(lanes["backoffQ"]) == [info.pod.name for info in simulation.scheduler.queue.lanes()["backoffQ"]]
 
 
-@pytest.mark.parametrize(("lasts_us", "told"), [(300_000, "0.3 s of 0.3 s"), (1, "0 s of 0 s"), (0, "0 s of 0 s")])
-def test_a_backoff_of_less_than_half_a_second_is_shown(lasts_us: int, told: str) -> None:
+@pytest.mark.parametrize(("lasts_us", "text"), [(300_000, "0.3 s of 0.3 s"), (1, "0 s of 0 s"), (0, "0 s of 0 s")])
+def test_a_backoff_of_less_than_half_a_second_is_shown(lasts_us: int, text: str) -> None:
     world = World.fold(traces.web_at_filter().entries)
     entries = traces.web_at_filter().entries
     entry = next(
@@ -246,7 +246,7 @@ def test_a_backoff_of_less_than_half_a_second_is_shown(lasts_us: int, told: str)
     world.apply(replace(entry, n=len(entries) + 1, event=moved))
     lane = next(lane for lane in stats(world, View())["lanes"] if lane["id"] == "backoffQ")
     card = next(card for card in lane["cards"] if card["name"] == moved.pod.partition("/")[2])
-    assert card["age"].startswith(told)
+    assert card["age"].startswith(text)
 
 
 def test_by_the_design_document_a_pod_with_affinity_waits_for_pods_that_it_needs() -> None:
@@ -258,7 +258,7 @@ def test_by_the_design_document_a_pod_with_affinity_waits_for_pods_that_it_needs
     assert cards_of(simulation)["web"]["wakes"][0] == "Pod/* it needs"
 
 
-def test_a_pod_that_failed_by_an_error_has_a_lane_of_its_own() -> None:
+def test_a_pod_that_failed_by_an_error_has_a_separate_lane() -> None:
     simulation, _ = opened("bind-fails")
     simulation.execute(commands.PodCycle())
     lanes = [lane["id"] for lane in stats(world_of(simulation), View())["lanes"]]
@@ -297,7 +297,7 @@ def test_a_pod_that_is_bound_has_left_for_its_binding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "lane", "failed", "told", "formula"),
+    ("rules", "lane", "failed", "shown", "formula"),
     [
         pytest.param(
             "v1.34", "errorBackoffQ", 3, ("2 s of 2 s", 5), ": 1 s × 2⁰, and the rest of that second", id="whole"
@@ -320,7 +320,7 @@ def test_a_pod_that_is_bound_has_left_for_its_binding() -> None:
     ],
 )
 def test_a_pod_leaves_its_backoff_when_its_card_says(
-    rules: str, lane: str, failed: float, told: tuple[str, int], formula: str
+    rules: str, lane: str, failed: float, shown: tuple[str, int], formula: str
 ) -> None:
     simulation = Simulation(queue_rules=rules)
     simulation.execute(commands.Apply((node("n1"),)))
@@ -328,8 +328,8 @@ def test_a_pod_leaves_its_backoff_when_its_card_says(
     simulation.execute(commands.Fault("DefaultBinder", "bind", "error"))
     simulation.execute(commands.Apply((pod("web", "1", 0),)))
     simulation.execute(commands.Settle())
-    card, leaves = cards_of(simulation)["web"], told[1]
-    assert (card["lane"], card["age"]) == (lane, told[0])
+    card, leaves = cards_of(simulation)["web"], shown[1]
+    assert (card["lane"], card["age"]) == (lane, shown[0])
     assert card["until"] == f"until 00:0{leaves}.0{formula}"
     simulation.execute(commands.Advance(leaves - failed - 0.1))
     assert cards_of(simulation)["web"]["age"].startswith("0.1 s of")
@@ -363,9 +363,9 @@ def test_the_head_names_the_rules_and_what_they_do_to_a_third_failure(
     slug: str, rules: str, age: str, words: str
 ) -> None:
     simulation, cards = opened(slug, 1)
-    found = stats(world_of(simulation), View())
-    assert (found["rules"], cards["big-1"]["age"]) == (rules, age)
-    assert words in found["rules_say"]
+    panel = stats(world_of(simulation), View())
+    assert (panel["rules"], cards["big-1"]["age"]) == (rules, age)
+    assert words in panel["rules_say"]
 
 
 def test_a_fourth_failure_by_the_design_document_meets_the_maximum() -> None:
@@ -386,7 +386,7 @@ def test_a_move_within_a_lane_keeps_the_cause_that_brought_the_pod_there() -> No
     assert lanes["errorBackoffQ"]["cards"][0]["title"].startswith("from inFlight by ScheduleAttemptFailure")
 
 
-def test_a_change_within_a_lane_is_no_move_and_takes_no_waking_away() -> None:
+def test_a_change_within_a_lane_is_not_a_move_and_keeps_the_wakings() -> None:
     story = traces.Story()
     key = story.add_pod(traces.pod("p-1"))
     story.pop(key)

@@ -1,4 +1,4 @@
-"""The table of panels: every entry is complete, and what a panel shows depends on no more than it says."""
+"""The table of panels: every entry is complete, and a panel depends only on what its entry names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORLDS: dict[str, World] = {}
 
 
 def world_of(story: str) -> World:
-    """Folded once: no panel may change it."""
+    """Fold the story once: no panel may change it."""
     if story not in WORLDS:
         WORLDS[story] = World.fold(STORIES[story]().entries)
     return WORLDS[story]
@@ -86,7 +86,7 @@ def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("query", "expected"),
     [
         pytest.param({}, View(), id="nothing given is the default"),
         pytest.param({"pod": "a/b", "cycle": "2"}, View(pod="a/b", cycle=2), id="numbers may be text"),
@@ -118,11 +118,11 @@ def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
         pytest.param({"pod": "x" * 1000, "node": 7}, View(), id="too long or no text is the default"),
     ],
 )
-def test_a_view_reads_what_a_browser_says(given: dict[str, Any], expected: View) -> None:
-    assert View.from_mapping(given) == expected
+def test_a_view_reads_what_a_browser_says(query: dict[str, Any], expected: View) -> None:
+    assert View.from_mapping(query) == expected
 
 
-def test_what_a_view_says_is_read_again_as_it_was() -> None:
+def test_a_view_is_parsed_as_it_was_written() -> None:
     view = View(pages=(("filter", "2"), ("queues.activeQ", "3")), orders=(("scores", "-total"),))
     assert View.from_mapping(view.as_json()) == view
 

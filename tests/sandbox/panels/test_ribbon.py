@@ -14,9 +14,14 @@ def states(world: World) -> dict[str, str]:
     return {stop["name"]: stop["state"] for stop in stats(world, View())["stages"]}
 
 
-def test_what_is_done_is_full_now_is_marked_and_an_optional_next_is_dashed() -> None:
-    found = states(World.fold(traces.web_at_filter().entries))
-    assert (found["Pop"], found["Filter"], found["PostFilter"], found["Score"]) == ("done", "now", "maybe", "todo")
+def test_done_is_full_now_is_marked_and_an_optional_next_is_dashed() -> None:
+    by_stage = states(World.fold(traces.web_at_filter().entries))
+    assert (by_stage["Pop"], by_stage["Filter"], by_stage["PostFilter"], by_stage["Score"]) == (
+        "done",
+        "now",
+        "maybe",
+        "todo",
+    )
 
 
 def test_a_stage_that_was_left_out_says_so() -> None:
@@ -26,11 +31,11 @@ def test_a_stage_that_was_left_out_says_so() -> None:
 
 
 def test_an_attempt_that_is_over_does_not_come_to_later_stages() -> None:
-    found = states(World.fold(traces.payments_preempts().entries))
-    assert (found["PostFilter"], found["Bind"]) == ("now", "never")
+    by_stage = states(World.fold(traces.payments_preempts().entries))
+    assert (by_stage["PostFilter"], by_stage["Bind"]) == ("now", "never")
 
 
-def test_stages_are_those_of_the_table_without_the_wait_that_nobody_needs() -> None:
+def test_stages_are_those_of_the_table_without_an_unneeded_wait() -> None:
     shown = [stop["name"] for stop in stats(World(), View())["stages"]]
     assert shown == [stage.name for stage in STAGES if stage.name != "WaitOnPermit"]
 

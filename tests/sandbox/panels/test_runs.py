@@ -28,7 +28,7 @@ def test_numbers(numbers: list[int | None], text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("words", "text"),
     [
         pytest.param(["n-01", "n-02", "n-03"], "n-[2:1+1x3]", id="numbers of one width"),
         pytest.param(["n8", "n9", "n10", "n11", "n12"], "n8 n9 n[2:10+1x3]", id="another width is another series"),
@@ -38,5 +38,5 @@ def test_numbers(numbers: list[int | None], text: str) -> None:
         pytest.param(["a1", "b1", "a2"], "a1 b1 a2", id="of one kind there are too few together"),
     ],
 )
-def test_names(given: list[str], text: str) -> None:
-    assert names(given) == text
+def test_names(words: list[str], text: str) -> None:
+    assert names(words) == text

@@ -1,4 +1,4 @@
-"""How far a search went: the words and sums against what the engine did, from pod to pod."""
+"""How far a search went: texts and sums against the engine, from pod to pod."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ NO_SCORE = {"preScore": {"disabled": [{"name": "*"}]}, "score": {"disabled": [{"
 
 
 def opened(nodes: int, pods: int = 1, configuration: dict[str, Any] | None = None) -> Simulation:
-    """Every seventh node has no room for the pods."""
+    """Return a simulation in which every seventh node has no room for the pods."""
     simulation = Simulation(configuration=None if configuration is None else HEAD | configuration)
-    made = [node(f"n{i:03}", f"z{i % 3}", "500m" if i % 7 == 3 else "4") for i in range(nodes)]
-    simulation.execute(commands.Apply((*made, *(pod(f"web-{i}", "1") for i in range(pods)))))
+    node_manifests = [node(f"n{i:03}", f"z{i % 3}", "500m" if i % 7 == 3 else "4") for i in range(nodes)]
+    simulation.execute(commands.Apply((*node_manifests, *(pod(f"web-{i}", "1") for i in range(pods)))))
     return simulation
 
 
 def stepped(simulation: Simulation) -> tuple[World, Cycle, Search]:
-    """To the end of Filter of the next pod."""
+    """Step to the end of Filter of the next pod."""
     for _ in range(4):
         simulation.execute(commands.Stage())
     world = world_of(simulation)
@@ -54,13 +54,13 @@ def test_with_300_nodes_the_search_stops_at_48_percent_and_the_next_pod_goes_on_
     start = 0
     for _ in range(4):
         world, cycle, search = stepped(simulation)
-        told = sums(world, cycle, search)
-        assert told["percentageOfNodesToScore"] == "50 − 300 / 125 = 48 %"
-        assert told["Enough"] == "300 × 48 / 100 = 144"
-        assert told["Start index"] == str(start)
-        assert told["Visited"] == f"144 fit + {search.failed} fail + 1 = {len(search.visited)}"
+        numbers = sums(world, cycle, search)
+        assert numbers["percentageOfNodesToScore"] == "50 − 300 / 125 = 48 %"
+        assert numbers["Enough"] == "300 × 48 / 100 = 144"
+        assert numbers["Start index"] == str(start)
+        assert numbers["Visited"] == f"144 fit + {search.failed} fail + 1 = {len(search.visited)}"
         following = (start + 144 + search.failed) % 300
-        assert told["Next start index"] == f"({start} + 144 + {search.failed}) mod 300 = {following}"
+        assert numbers["Next start index"] == f"({start} + 144 + {search.failed}) mod 300 = {following}"
         assert search.visited[0] == cycle.order[start]
         assert search.visited[-1] == cycle.order[following]
         assert [*search.visited, *search.unvisited] == [*cycle.order[start:], *cycle.order[:start]]
@@ -91,12 +91,12 @@ def test_with_300_nodes_the_search_stops_at_48_percent_and_the_next_pod_goes_on_
 )
 def test_how_many_are_enough(nodes: int, configuration: dict[str, Any], enough: dict[str, str]) -> None:
     world, cycle, search = stepped(opened(nodes, 1, configuration))
-    told = sums(world, cycle, search)
-    assert {label: told[label] for label in enough} == enough
+    numbers = sums(world, cycle, search)
+    assert {label: numbers[label] for label in enough} == enough
     assert enough["Enough"].split()[-1] in (str(search.table.nodes_to_find), "100")
 
 
-def test_a_change_in_mid_cycle_does_not_change_what_is_enough_for_the_cycle_that_stands() -> None:
+def test_a_change_in_mid_cycle_does_not_change_how_many_nodes_are_enough_for_it() -> None:
     simulation = opened(120, 2, {"percentageOfNodesToScore": 90})
     simulation.execute(commands.Stage())
     simulation.execute(commands.Configure(HEAD | {"percentageOfNodesToScore": 100}))
@@ -156,20 +156,20 @@ def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does
 
 
 @pytest.mark.parametrize(
-    ("nodes", "told"),
+    ("nodes", "beginning"),
     [(1, "The only node was looked at. The next"), (3, "All 3 nodes looked at, from place 1")],
 )
-def test_a_search_that_looked_at_all_nodes_says_so(nodes: int, told: str) -> None:
+def test_a_search_that_looked_at_all_nodes_says_so(nodes: int, beginning: str) -> None:
     _, _, search = stepped(opened(nodes))
-    assert summary(search).startswith(told)
+    assert summary(search).startswith(beginning)
 
 
 def pinned(name: str, *nodes: str) -> dict[str, Any]:
-    """A pod that PreFilter knows to fit nowhere else: each node by its name."""
+    """Return a pod that PreFilter restricts to these nodes by name."""
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]} for node in nodes]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    made: dict[str, Any] = pod(name, "1", affinity={"nodeAffinity": required})
-    return made
+    manifest: dict[str, Any] = pod(name, "1", affinity={"nodeAffinity": required})
+    return manifest
 
 
 def test_a_search_that_prefilter_narrowed_says_so_everywhere() -> None:
@@ -186,7 +186,7 @@ def test_a_search_that_prefilter_narrowed_says_so_everywhere() -> None:
 
 
 def test_the_start_of_a_narrowed_search_is_a_place_among_the_nodes_that_are_left() -> None:
-    """The index goes on over all nodes, and is taken modulo those that are searched."""
+    """The index counts over all nodes, and is taken modulo the searched ones."""
     simulation = Simulation()
     names = [f"n{i}" for i in range(1, 6)]
     first = [pod(f"web-{i}", "100m") for i in range(1)]
@@ -194,12 +194,12 @@ def test_the_start_of_a_narrowed_search_is_a_place_among_the_nodes_that_are_left
     simulation.execute(commands.Configure(HEAD | {"profiles": [{"plugins": NO_SCORE}]}))
     simulation.execute(commands.PodCycle())
     world, cycle, search = stepped(simulation)
-    told = sums(world, cycle, search)
+    numbers = sums(world, cycle, search)
     begun = search.table.start_index
     assert begun > 0
     assert search.visited[0] == ("n2", "n3", "n4")[begun % 3]
     assert search.at(search.start) == f"place {begun % 3 + 1} of the 3 ({search.visited[0]})"
-    assert told["Start index"].split()[-1] == str(begun % 3)
+    assert numbers["Start index"].split()[-1] == str(begun % 3)
 
 
 def test_where_a_narrowed_search_finds_nothing_the_nodes_left_out_cannot_be_helped() -> None:
@@ -210,11 +210,11 @@ def test_where_a_narrowed_search_finds_nothing_the_nodes_left_out_cannot_be_help
 
 
 def nominated_to(last: str, nodes: int, **spec: Any) -> Simulation:
-    """``p``, nominated to the node ``last``, on which ``x`` leaves no room."""
+    """Return ``p``, nominated to the node ``last``, on which ``x`` leaves no room."""
     simulation = Simulation()
-    made = [make_node(f"n{i:03}").capacity(cpu="2", memory="4Gi", pods="10").obj() for i in range(nodes)]
+    manifests = [make_node(f"n{i:03}").capacity(cpu="2", memory="4Gi", pods="10").obj() for i in range(nodes)]
     asker = make_pod("p").cpu("1").nominated(last).spec(**spec).obj()
-    simulation.execute(commands.Apply((*made, make_pod("x").cpu("2").node(last).obj())))
+    simulation.execute(commands.Apply((*manifests, make_pod("x").cpu("2").node(last).obj())))
     simulation.execute(commands.Apply((asker,)))
     return simulation
 
@@ -226,7 +226,7 @@ def only_on(*names: str) -> dict[str, Any]:
     }
 
 
-def test_a_nominated_node_that_was_tried_first_in_vain_counts_as_looked_at_everywhere() -> None:
+def test_a_nominated_node_tried_first_in_vain_counts_as_visited_everywhere() -> None:
     simulation = nominated_to("n149", 150)
     world, cycle, search = stepped(simulation)
     assert sums(world, cycle, search)["Visited"] == "100 fit + 1 fail (nominated) + 1 = 102"
@@ -242,10 +242,10 @@ def test_a_nominated_node_that_was_tried_first_in_vain_counts_as_looked_at_every
     assert sum(group["count"] for group in stats(world, View())["groups"]) == 150
     attempt = Seen(simulation).attempt("default/p")
     assert attempt is not None
-    told = "\n".join(_told(simulation, attempt, "n149"))
-    assert "n149  tried first, NodeResourcesFit: Insufficient cpu" in told
-    assert "n149: NodeResourcesFit refused it: Insufficient cpu" in told
-    assert "not checked: 48 of 150 nodes" in told
+    text = "\n".join(_told(simulation, attempt, "n149"))
+    assert "n149  tried first, NodeResourcesFit: Insufficient cpu" in text
+    assert "n149: NodeResourcesFit refused it: Insufficient cpu" in text
+    assert "not checked: 48 of 150 nodes" in text
 
 
 def test_a_nominated_node_that_was_visited_again_is_counted_once() -> None:
@@ -255,15 +255,15 @@ def test_a_nominated_node_that_was_visited_again_is_counted_once() -> None:
     assert [row["tried_first"] for row in stats(world, View())["rows"]] == [""] * 5
 
 
-def test_a_nominated_node_outside_of_the_narrowed_search_is_told_apart_from_the_nodes_left_out() -> None:
+def test_a_nominated_node_outside_of_the_narrowed_search_is_listed_separately() -> None:
     world, cycle, search = stepped(nominated_to("n004", 5, **only_on("n001", "n002")))
     assert summary(search) == (
         "The nominated node n004 was tried first and does not fit. PreFilter narrowed the search from 5 nodes to 2. "
         "All 2 nodes looked at, from place 1 of the 2 (n001) on. The next search starts at place 4 (n003)."
     )
-    told = sums(world, cycle, search)
-    assert told["Visited"] == "2 fit + 1 fail (nominated) = 3"
-    assert told["Next start index"] == "(0 + 2 + 1) mod 5 = 3"
+    numbers = sums(world, cycle, search)
+    assert numbers["Visited"] == "2 fit + 1 fail (nominated) = 3"
+    assert numbers["Next start index"] == "(0 + 2 + 1) mod 5 = 3"
     assert [line.note for line in arithmetic(world, cycle, search)][1] == "place 1 of the 2 (n001)"
     assert not_visited(search) == [("PreFilter narrowed the search", ("n000", "n003"))]
 
@@ -279,13 +279,13 @@ def test_where_prefilter_leaves_no_node_only_the_nominated_one_was_looked_at() -
 
 
 @pytest.mark.parametrize(
-    ("answer", "following", "told"),
+    ("answer", "following", "beginning"),
     [
         pytest.param("error", "(0 + 5 + 0) mod 5 = 0", "was tried first, where NodeResourcesFit failed", id="an error"),
         pytest.param("deny", "(0 + 5 + 1) mod 5 = 1", "was tried first and does not fit.", id="a refusal"),
     ],
 )
-def test_a_nominated_node_that_fits_when_it_is_visited_again(answer: str, following: str, told: str) -> None:
+def test_a_nominated_node_that_fits_when_it_is_visited_again(answer: str, following: str, beginning: str) -> None:
     simulation = Simulation()
     nodes = [make_node(f"n{i}").capacity(cpu="2", memory="4Gi", pods="10").obj() for i in range(5)]
     simulation.execute(commands.Apply(tuple(nodes)))
@@ -294,5 +294,5 @@ def test_a_nominated_node_that_fits_when_it_is_visited_again(answer: str, follow
     world, cycle, search = stepped(simulation)
     assert sums(world, cycle, search)["Visited"] == "5 fit + 0 fail = 5"
     assert sums(world, cycle, search)["Next start index"] == following
-    assert told in summary(search)
+    assert beginning in summary(search)
     assert words_for(world, cycle)["n4"].text == "fits"

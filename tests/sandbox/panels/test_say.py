@@ -1,4 +1,4 @@
-"""The table of sentences and the code agree: every key and every place is there, and no row is left over."""
+"""The table of sentences and the code agree: every key and every placeholder exists, and no row is unused."""
 
 from __future__ import annotations
 
@@ -36,43 +36,43 @@ def calls(*names: str) -> Iterator[tuple[Path, ast.Call]]:
 BEGUN = re.compile(r"say\(\"([a-z-]+\.[a-z-]*)\" ~")
 
 
-def test_every_row_is_said_by_somebody() -> None:
+def test_every_row_is_used() -> None:
     nodes = (node for module in modules().values() for node in ast.walk(module) if isinstance(node, ast.Constant))
     named = {node.value for node in nodes if isinstance(node.value, str)}
     named |= {key for key in ROWS if any(f'say("{key}"' in text for text in TEMPLATES)}
-    # say("export." ~ form): what begins so.
+    # say("export." ~ form): keys with this prefix.
     begun = {start for text in TEMPLATES for start in BEGUN.findall(text)}
     named |= {key for key in ROWS if key.startswith((*begun,))}
     assert [key for key in ROWS if key not in named and key.removeprefix("things.") not in named] == []
 
 
-def test_every_sentence_that_is_said_has_its_row_and_its_places() -> None:
+def test_every_used_sentence_has_its_row_and_its_placeholders() -> None:
     wrong = []
     for path, call in calls("say", "around"):
         key = call.args[0]
         if not isinstance(key, ast.Constant) or any(keyword.arg is None for keyword in call.keywords):
             continue
-        given = {str(keyword.arg) for keyword in call.keywords}
-        given |= {str(gap.value) for gap in call.args[1:] if isinstance(gap, ast.Constant)}
+        arguments = {str(keyword.arg) for keyword in call.keywords}
+        arguments |= {str(gap.value) for gap in call.args[1:] if isinstance(gap, ast.Constant)}
         row = ROWS.get(str(key.value))
         if row is None:
             wrong.append(f"{path.name}:{call.lineno}: no row {key.value}")
         elif isinstance(row, dict):
             asked = places(row["one"]) | places(row["other"]) | {"count"}
-            if sorted(row) != ["one", "other"] or asked != given:
-                wrong.append(f"{path.name}:{call.lineno}: {key.value} has {sorted(asked)}, given {sorted(given)}")
-        elif places(row) != given:
-            wrong.append(f"{path.name}:{call.lineno}: {key.value} has {sorted(places(row))}, given {sorted(given)}")
+            if sorted(row) != ["one", "other"] or asked != arguments:
+                wrong.append(f"{path.name}:{call.lineno}: {key.value} has {sorted(asked)}, given {sorted(arguments)}")
+        elif places(row) != arguments:
+            wrong.append(f"{path.name}:{call.lineno}: {key.value} has {sorted(places(row))}, given {sorted(arguments)}")
     assert not wrong, "\n".join(wrong)
 
 
 SENTENCE = re.compile(r"\b[a-z]{2,},? [a-z]{2,}\b(?!-)")
 KUBERNETES_WORDS = ("nodes are available", "missing required label", "untolerated taint", "looking up PVC")
-"""In messages that a panel compares with, or makes as the API server does; ``cache/dump.py`` has nothing else."""
+"""Parts of messages that a panel compares with, or composes as the API server does. ``cache/dump.py`` has no others."""
 
 
 def test_no_panel_writes_a_sentence_itself() -> None:
-    found = []
+    results = []
     for path, module in modules().items():
         if "panels" not in path.parts or path.name == "dump.py":
             continue
@@ -80,8 +80,8 @@ def test_no_panel_writes_a_sentence_itself() -> None:
             if isinstance(node, ast.JoinedStr):
                 text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
                 if SENTENCE.search(text) and not any(words in text for words in KUBERNETES_WORDS):
-                    found.append(f"{path.name}:{node.lineno}: {text}")
-    assert not found, "\n".join(found)
+                    results.append(f"{path.name}:{node.lineno}: {text}")
+    assert not results, "\n".join(results)
 
 
 def test_a_number_chooses_between_one_and_many() -> None:

@@ -50,7 +50,7 @@ def test_the_steps_of_the_waterfall_hang_where_the_one_before_ended(world: World
     assert level == pytest.approx(float(why["to_y"]), abs=1.6)
 
 
-def test_the_seed_of_the_draw_is_told_when_it_is_known(world: World) -> None:
+def test_the_seed_of_the_draw_is_shown_when_it_is_known(world: World) -> None:
     assert drawn("scores", world, View())["seed"] is None
     seeded = World.fold(traces.tied().entries)
     seeded.seed = 42
@@ -58,12 +58,12 @@ def test_the_seed_of_the_draw_is_told_when_it_is_known(world: World) -> None:
 
 
 def test_the_bars_have_the_weighted_scores_of_every_row(world: World) -> None:
-    found = PANELS["scores"].stats(world, View())
-    rows = {row["node"]: row["stack"] for row in found["rows"]}
+    panel = PANELS["scores"].stats(world, View())
+    rows = {row["node"]: row["stack"] for row in panel["rows"]}
     shares = {part["plugin"]: part["share"] for part in rows["node-b3"]["parts"]}
     scores = dict(zip((name for name, _ in traces.WEIGHTS), [300, 200, 36, 0, 200, 95, 12], strict=True))
     assert shares == {plugin: score for plugin, score in scores.items() if score}
-    assert found["most"] == 1200
+    assert panel["most"] == 1200
     assert {stack["best"] for stack in rows.values()} == {f"{843 / 12:.2f}"}
     last = rows["node-b3"]["parts"][-1]
     assert float(last["x"]) + float(last["width"]) == pytest.approx(843 / 12, abs=0.01)
@@ -87,9 +87,9 @@ def test_why_not_can_be_asked_of_another_node(world: World) -> None:
 
 
 def test_a_draw_names_the_tie_set() -> None:
-    found = drawn("scores", World.fold(traces.tied().entries), View())
-    assert (found["verdict"]["ties"], found["verdict"]["how"]) == ("twin-1 and twin-2", "drawn")
-    assert found["why_not"]["tie"]
+    panel = drawn("scores", World.fold(traces.tied().entries), View())
+    assert (panel["verdict"]["ties"], panel["verdict"]["how"]) == ("twin-1 and twin-2", "drawn")
+    assert panel["why_not"]["tie"]
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_a_draw_names_the_tie_set() -> None:
         pytest.param(traces.empty, 0, "No pod has been scheduled yet", id="no attempt"),
     ],
 )
-def test_why_there_is_no_score(story: object, cycle: int, words: str) -> None:
+def test_reasons_for_no_score(story: object, cycle: int, words: str) -> None:
     assert callable(story)
-    found = drawn("scores", World.fold(story().entries), View(cycle=cycle))
-    assert words in found["empty"]
-    assert not found["has"]
+    panel = drawn("scores", World.fold(story().entries), View(cycle=cycle))
+    assert words in panel["empty"]
+    assert not panel["has"]

@@ -24,7 +24,7 @@ SNAPSHOT = (
 
 
 def until(story: traces.Story, stage: str) -> World:
-    """The world just after the last event of ``stage``."""
+    """Return the world just after the last event of ``stage``."""
     places = [
         n
         for n, entry in enumerate(story.entries, 1)
@@ -89,24 +89,24 @@ def test_the_precise_words_are_kubernetes_own() -> None:
     assert precise.startswith("0/8 nodes are available: 1 Insufficient memory, ")
 
 
-def test_looking_at_a_past_cycle_is_told() -> None:
+def test_looking_at_a_past_cycle_is_marked() -> None:
     world = World.fold(traces.web_at_filter().entries)
-    found = stats(looking_back(world, world.by_number[1].last_entry), View())
-    assert (found["past"], found["name"], found["when"]) == (True, "api-3", "00:00.5")
+    panel = stats(looking_back(world, world.by_number[1].last_entry), View())
+    assert (panel["past"], panel["name"], panel["when"]) == (True, "api-3", "00:00.5")
 
 
 def test_an_empty_sandbox_says_what_to_do() -> None:
-    found = stats(World(), View())
-    assert (found["pod"], found["text"]) == ("", "Nothing is here yet.")
-    assert found["how"].startswith("Add nodes and pods")
+    panel = stats(World(), View())
+    assert (panel["pod"], panel["text"]) == ("", "Nothing is here yet.")
+    assert panel["how"].startswith("Add nodes and pods")
 
 
 def test_before_the_first_step_the_first_pod_of_active_q_is_named() -> None:
     story = traces.Story()
     story.add_pod(traces.pod("low-1"))
     story.add_pod(traces.pod("high-1", priority=5))
-    found = stats(World.fold(story.entries), View())
-    assert (found["text"], found["how"], found["next"]) == (
+    panel = stats(World.fold(story.entries), View())
+    assert (panel["text"], panel["how"], panel["next"]) == (
         "2 pods wait in activeQ.",
         "Press Stage to take the first one out.",
         "Pop takes high-1",
@@ -134,11 +134,11 @@ def test_a_cluster_of_one_node_is_not_counted() -> None:
 
 
 def _said(simulation: Simulation, stages: int) -> Iterator[tuple[str, str]]:
-    """Each of the next stages and its sentence."""
+    """Yield each of the next stages and its sentence."""
     for _ in range(stages):
         simulation.execute(commands.Stage())
-        found = stats(world_of(simulation), View())
-        yield found["stage"], str(found["text"])
+        panel = stats(world_of(simulation), View())
+        yield panel["stage"], str(panel["text"])
 
 
 def test_an_attempt_without_any_node_says_so_in_every_panel() -> None:
@@ -160,7 +160,7 @@ def test_an_attempt_without_any_node_says_so_in_every_panel() -> None:
 
 
 def _after_a_node_left(*manifests: dict[str, Any]) -> str:
-    """What Snapshot says of the first attempt after n2 has left; ``manifests`` were there before that."""
+    """Return Snapshot's sentence on the first attempt after n2 was deleted. ``manifests`` existed before that."""
     simulation = Simulation()
     nodes = [make_node(name).capacity(cpu="4").obj() for name in ("n1", "n2")]
     simulation.execute(commands.Apply((*nodes, *manifests, make_pod("too-large").cpu("64").obj())))
@@ -181,7 +181,7 @@ def test_a_node_that_left_is_named_though_no_node_info_was_cloned() -> None:
     )
 
 
-def test_a_node_that_left_while_its_pods_are_there_is_dropped_once() -> None:
+def test_a_deleted_node_that_still_has_pods_is_dropped_once() -> None:
     pods = [make_pod(f"there-{number}").node("n2").spec(terminationGracePeriodSeconds=30).obj() for number in (1, 2)]
     assert _after_a_node_left(*pods).endswith("The snapshot dropped its copy of n2, because the node has left.")
 

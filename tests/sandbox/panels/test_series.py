@@ -1,4 +1,4 @@
-"""Lines over simulated time: what they keep, and that they agree with the engine."""
+"""Lines over simulated time: what they store, and that they agree with the engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_line_has_a_point_where_its_value_changes() -> None:
     assert drawn(line) == [(0, 1, 1), (2 * SECOND, 3, 3)]
 
 
-def test_a_peak_within_one_instant_is_kept() -> None:
+def test_a_peak_within_one_instant_is_recorded() -> None:
     line = Line()
     for value in (0, 6, 2):
         line.put(0, value, FINEST_US)
@@ -47,7 +47,7 @@ def test_a_peak_within_one_instant_is_kept() -> None:
     assert (line.highest, line.last) == (6, 2)
 
 
-def test_what_is_gone_leaves_a_gap_and_no_zero() -> None:
+def test_a_deleted_object_leaves_a_gap_and_not_a_zero() -> None:
     line = Line()
     for at, value in ((0, 5), (1, None), (2, None), (3, 7)):
         line.put(at * SECOND, value, FINEST_US)
@@ -70,7 +70,7 @@ def test_memory_does_not_grow_with_time_and_the_end_stays_exact(step: float) -> 
         story.at(number * step).add_pod(pod(f"web-{number}"))
     series = folded(story)
     line = series.of("pending")["active"]
-    assert POINTS // 2 <= len(line.points) <= POINTS, "not finer than there is room for, and not much coarser"
+    assert POINTS // 2 <= len(line.points) <= POINTS, "as fine as there is room for"
     assert (line.last, line.points[-1].at_us) == (3 * POINTS, story.recorder.now_us)
     assert [point.at_us for point in line.points] == sorted(point.at_us for point in line.points)
 
@@ -81,7 +81,7 @@ def test_counters_start_at_nothing() -> None:
     assert drawn(folded(story).of("incoming")["active", "PodAdd"]) == [(0, 0, 0), (5 * SECOND, 1, 1)]
 
 
-def test_of_nodes_that_are_gone_the_last_ones_are_kept_in_case_they_come_back() -> None:
+def test_the_last_deleted_nodes_are_kept_in_case_they_come_back() -> None:
     story = Story()
     names = [f"node-{number}" for number in range(MOST_GONE + 2)]
     for name in names:
@@ -96,7 +96,7 @@ def test_of_nodes_that_are_gone_the_last_ones_are_kept_in_case_they_come_back() 
     assert drawn(series.of("cpu/node")[names[0]]) == [(0, 0, None), (5 * SECOND, 0, 0)]
 
 
-def test_load_is_what_pods_ask_for_of_what_their_node_and_zone_give() -> None:
+def test_load_is_requests_divided_by_allocatable_of_node_and_zone() -> None:
     story = Story()
     story.add_node(node("a1", "eu-a", "4"))
     story.add_node(node("a2", "eu-a", "12"))
@@ -130,7 +130,7 @@ def test_a_forgotten_pod_gives_its_room_back() -> None:
 
 
 def one_of_four() -> tuple[Story, str]:
-    """A pod of half a core, assumed on a node of four."""
+    """Return a pod of half a core, assumed on a node of four."""
     story = Story()
     story.add_node(node("n", "z"))
     key = story.add_pod(pod("p-1", "500m"))
@@ -138,7 +138,7 @@ def one_of_four() -> tuple[Story, str]:
     return story, key
 
 
-def test_what_a_scheduler_assumed_is_lost_with_it() -> None:
+def test_a_schedulers_assumptions_are_lost_with_it() -> None:
     story, _ = one_of_four()
     assert folded(story).usage.of_node("n", "cpu") == 12.5
     story.say(ev.ReplicaChanged("s-1", "stopped", "killed", False, False, True, 0, "1"))
@@ -177,11 +177,11 @@ def test_the_load_agrees_with_the_schedulers_cache(wanted: list[Command]) -> Non
             sums = zones.setdefault(info.node.labels.get("topology.kubernetes.io/zone", ""), [0, 0])
             sums[0] += info.requested.milli_cpu
             sums[1] += info.allocatable.milli_cpu
-        found = {zone: line.last for zone, line in series.of("cpu/zone").items() if line.last is not None}
-        assert found == {zone: round(100 * asked / total, 1) for zone, (asked, total) in zones.items()}
+        last = {zone: line.last for zone, line in series.of("cpu/zone").items() if line.last is not None}
+        assert last == {zone: round(100 * asked / total, 1) for zone, (asked, total) in zones.items()}
 
 
-def test_the_series_of_a_world_go_on_where_they_stood() -> None:
+def test_the_series_of_a_world_continue_where_they_stopped() -> None:
     entries = traces.web_at_filter().entries
     world = World.fold(entries[: len(entries) // 2])
     first = series_of(world)

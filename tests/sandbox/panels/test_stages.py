@@ -16,22 +16,22 @@ from tests.sandbox.scenarios import world_of
 STEPS = {
     "a pod that fits on one of two nodes": [node("n1"), node("n2"), pod("a", "1")],
     "a pod that fits on the only node": [node("n1"), pod("a", "1")],
-    "a pod for which evicting helps": [node("n1"), pod("low", "4", 0, nodeName="n1"), pod("a", "4", 10)],
-    "a pod for which evicting does not help": [node("n1"), pod("a", "400")],
+    "a pod that evictions help": [node("n1"), pod("low", "4", 0, nodeName="n1"), pod("a", "4", 10)],
+    "a pod that evictions do not help": [node("n1"), pod("a", "400")],
 }
 
 
 def tabs(manifests: list[dict[str, Any]]) -> list[str]:
-    """Those that open while the first attempt goes from stage to stage, each once as long as it stays."""
+    """Return the tabs that open during the first attempt, without repetitions."""
     simulation = Simulation()
     simulation.execute(commands.Apply(tuple(manifests)))
-    found: list[str] = []
-    while not found or not (cycle := world_of(simulation).cycle) or not cycle.outcome:
+    results: list[str] = []
+    while not results or not (cycle := world_of(simulation).cycle) or not cycle.outcome:
         simulation.execute(commands.Stage())
         tab = tab_for(world_of(simulation).cycle)
-        if found[-1:] != [tab]:
-            found.append(tab)
-    return found
+        if results[-1:] != [tab]:
+            results.append(tab)
+    return results
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def tabs(manifests: list[dict[str, Any]]) -> list[str]:
     [
         ("a pod that fits on one of two nodes", ["cache", "filter", "scores", "cache", "scores"]),
         ("a pod that fits on the only node", ["cache", "filter", "cache", "filter"]),
-        ("a pod for which evicting helps", ["cache", "filter", "preemption"]),
-        ("a pod for which evicting does not help", ["cache", "filter"]),
+        ("a pod that evictions help", ["cache", "filter", "preemption"]),
+        ("a pod that evictions do not help", ["cache", "filter"]),
     ],
 )
 def test_the_tab_that_opens_answers_why(case: str, opened: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Steps of a scenario: which were made, what is offered next, and what the sentence shows of it."""
+"""Steps of a scenario: the ones done, the next one, and the sentence on it."""
 
 from __future__ import annotations
 
@@ -30,26 +30,24 @@ def guided(slug: str, *steps: dict[str, Any]) -> World:
 
 
 def step(slug: str, number: int) -> dict[str, Any]:
-    found = command(slug, "", number)
-    assert found is not None
-    return found
+    next_command = command(slug, "", number)
+    assert next_command is not None
+    return next_command
 
 
 @pytest.mark.parametrize(
     ("slug", "steps", "number"),
     [
-        pytest.param(SLUG, [], 0, id="none was made when it has just been opened"),
-        pytest.param(SLUG, [evict("db-0")], 1, id="a step counts whoever made it"),
-        pytest.param(
-            SLUG, [advance(5), evict("db-0"), advance(3)], 1, id="what else is done between them does not count"
-        ),
+        pytest.param(SLUG, [], 0, id="no step counts at the opening"),
+        pytest.param(SLUG, [evict("db-0")], 1, id="a step counts whoever took it"),
+        pytest.param(SLUG, [advance(5), evict("db-0"), advance(3)], 1, id="other commands between them do not count"),
         pytest.param(SLUG, [evict("db-1"), advance(31)], 0, id="a later step does not count before the first one"),
-        pytest.param(SLUG, [evict("db-0"), evict("db-1"), advance(31)], 3, id="they count in their order"),
-        pytest.param(REFUSING, [step(REFUSING, 4)], 4, id="steps that are refused leave no trace and are passed by"),
-        pytest.param("pod-affinity-s1-s2", [{"kind": "run"}], 0, id="a scenario that is all in its setup has none"),
+        pytest.param(SLUG, [evict("db-0"), evict("db-1"), advance(31)], 3, id="steps count in their order"),
+        pytest.param(REFUSING, [step(REFUSING, 4)], 4, id="refused steps leave no trace and are skipped"),
+        pytest.param("pod-affinity-s1-s2", [{"kind": "run"}], 0, id="a scenario with only a setup has none"),
     ],
 )
-def test_steps_are_made_in_their_order(slug: str, steps: list[dict[str, Any]], number: int) -> None:
+def test_steps_are_taken_in_order(slug: str, steps: list[dict[str, Any]], number: int) -> None:
     assert made(guided(slug, *steps)) == number
 
 
@@ -61,24 +59,24 @@ CONFIGURE = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedu
 CONFIGURED = {"kind": "configure", "configuration": {**CONFIGURE, "percentageOfNodesToScore": 50}}
 SAME = [
     pytest.param(web("1"), web("1"), 1, id="the same manifest"),
-    pytest.param(web("1"), web("8"), 0, id="a manifest that asks for more"),
+    pytest.param(web("1"), web("8"), 0, id="a manifest with a larger request"),
     pytest.param(CONFIGURED, {"kind": "configure"}, 0, id="another configuration"),
-    pytest.param({"kind": "run", "cycles": 1000}, {"kind": "run"}, 1, id="a default that is written out"),
+    pytest.param({"kind": "run", "cycles": 1000}, {"kind": "run"}, 1, id="an explicit default"),
     pytest.param(advance(1) | {"play": True}, advance(3) | {"play": True}, 1, id="a tick of playing, however long"),
 ]
 
 
-@pytest.mark.parametrize(("step", "given", "number"), SAME)
-def test_a_step_is_made_by_a_command_with_the_same_content(
-    step: dict[str, Any], given: dict[str, Any], number: int
+@pytest.mark.parametrize(("step", "command", "number"), SAME)
+def test_a_step_is_taken_by_a_command_with_the_same_content(
+    step: dict[str, Any], command: dict[str, Any], number: int
 ) -> None:
     story = story_of(Scenario("s", "s", then=(step, {"kind": "settle"})))
-    world = world_after(SLUG, given)
+    world = world_after(SLUG, command)
     world.guide = replace(guide("", written(story)), setup=len(world.commands) - 1)
     assert made(world) == number
 
 
-def test_the_next_step_is_offered_until_all_are_made() -> None:
+def test_the_next_step_is_offered_until_all_are_taken() -> None:
     first = {"number": 1, "text": "evict db-0"}
     assert offered(guided(SLUG)) == {"first": first, "more": [], "of": 5, "over": False}
     steps = [command_of(step) for step in scenarios()[SLUG].then]
@@ -86,8 +84,8 @@ def test_the_next_step_is_offered_until_all_are_made() -> None:
 
 
 def test_behind_steps_that_will_be_refused_the_next_ones_are_offered_too() -> None:
-    found = offered(guided(REFUSING))
-    assert (found["first"]["number"], [row["number"] for row in found["more"]]) == (1, [2, 3, 4])
+    completions = offered(guided(REFUSING))
+    assert (completions["first"]["number"], [row["number"] for row in completions["more"]]) == (1, [2, 3, 4])
 
 
 def test_a_sandbox_without_a_scenario_offers_nothing() -> None:
@@ -100,7 +98,7 @@ def test_a_scenario_of_an_older_version_has_no_steps_any_more() -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 0, 6])
-def test_a_step_that_is_not_there_has_no_command(number: int) -> None:
+def test_a_missing_step_has_no_command(number: int) -> None:
     assert command(SLUG, "", number) is None
 
 
@@ -127,14 +125,14 @@ WORDS_OF_BUTTONS = {
     "resume": r"resume \w",
     "heal": r"heal \w",
 }
-"""Of commands, and of actions with a replica, that have a button on the page; several buttons let time pass."""
+"""Commands and replica actions with a button on the page. Several buttons let time pass."""
 
 
 @pytest.mark.parametrize("slug", [slug for slug in scenarios() if guide(slug).steps])
-def test_a_step_has_words_of_its_own_and_those_of_the_button_that_does_the_same(slug: str) -> None:
-    for given in scenarios()[slug].then:
-        words = WORDS_OF_BUTTONS.get(given.get("action", given["kind"]), "")
-        assert re.match(words, given["say"]), given["say"]
+def test_a_step_has_its_own_text_and_that_of_the_button_with_the_same_effect(slug: str) -> None:
+    for step in scenarios()[slug].then:
+        words = WORDS_OF_BUTTONS.get(step.get("action", step["kind"]), "")
+        assert re.match(words, step["say"]), step["say"]
 
 
 def test_no_step_of_the_leader_that_is_killed_stays_on_the_button_for_ever() -> None:
@@ -144,7 +142,7 @@ def test_no_step_of_the_leader_that_is_killed_stays_on_the_button_for_ever() -> 
     assert offered(world)["first"]["text"] == "let 10 s pass: the lease still counts"
 
 
-def test_only_who_may_change_something_sees_the_button_and_only_in_the_present() -> None:
+def test_only_an_editor_sees_the_button_and_only_in_the_present() -> None:
     world = guided(SLUG, evict("db-0"))
     assert "Step 2 of 5" in html(world)
     assert "evict db-1 as well" in html(world)
@@ -168,8 +166,8 @@ def test_the_words_of_a_step_are_its_own_or_those_of_its_command(monkeypatch: py
     steps = (delete("Pod", "web-1"), advance(31), advance(5) | {"say": "let 5 s pass: nothing moves"})
     own = Scenario("with-few-words", "t", "D1", "a", "o", "s", then=steps)
     monkeypatch.setattr("sandbox.library.scenarios.scenarios", lambda: {own.slug: own})
-    told = [offer.text for offer in guide(own.slug).steps]
-    assert told == ["delete Pod web-1", "let 31 s pass", "let 5 s pass: nothing moves"]
+    texts = [offer.text for offer in guide(own.slug).steps]
+    assert texts == ["delete Pod web-1", "let 31 s pass", "let 5 s pass: nothing moves"]
 
 
 def test_a_deletion_is_the_command_of_its_step() -> None:

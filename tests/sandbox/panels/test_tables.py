@@ -47,37 +47,37 @@ def test_an_empty_sandbox_has_tables_of_a_header_alone(name: str) -> None:
 
 def test_the_filter_table_has_all_nodes_of_the_search_not_a_page() -> None:
     world = many()
-    found = rows(world, "filter")
+    listed = rows(world, "filter")
     table = world.cycles[-1].filter
     assert table is not None
-    visited = [row for row in found if row["verdict"] != "not visited"]
+    visited = [row for row in listed if row["verdict"] != "not visited"]
     assert [row["node"] for row in visited] == [row[0] for row in table.rows]
-    assert len(found) == 150
-    assert {row["NodeResourcesFit"] for row in found if row["verdict"] == "fail"} == {"fail"}
+    assert len(listed) == 150
+    assert {row["NodeResourcesFit"] for row in listed if row["verdict"] == "fail"} == {"fail"}
     assert {row["NodeName"] for row in visited} == {"pass"}
-    assert {row["reasons"] for row in found if row["verdict"] == "fail"} == {"Insufficient cpu"}
+    assert {row["reasons"] for row in listed if row["verdict"] == "fail"} == {"Insufficient cpu"}
 
 
 def test_the_scores_table_sums_up_to_the_totals_that_the_panel_shows() -> None:
     world = many()
-    found = rows(world, "scores")
-    for row in found:
+    table = rows(world, "scores")
+    for row in table:
         assert sum(int(value) for name, value in row.items() if name.endswith(" weighted")) == int(row["total"])
     shown = PANELS["scores"].stats(world, View())["rows"]
-    assert [row["node"] for row in found][: len(shown)] == [row["node"] for row in shown]
-    assert [row["node"] for row in found if row["selected"] == "yes"] == [world.pods["default/web"].node]
-    assert len(found) > len(shown)
+    assert [row["node"] for row in table][: len(shown)] == [row["node"] for row in shown]
+    assert [row["node"] for row in table if row["selected"] == "yes"] == [world.pods["default/web"].node]
+    assert len(table) > len(shown)
 
 
 def test_the_table_of_a_preemption_names_victims_and_where_candidates_fell() -> None:
     world = world_of("high-priority-preemption")
     cycle = next(cycle for cycle in world.cycles if cycle.tried)
     view = View(cycle=cycle.number)
-    found = rows(world, "preemption", view)
-    chosen = [row for row in found if row["chosen"] == "yes"]
+    table = rows(world, "preemption", view)
+    chosen = [row for row in table if row["chosen"] == "yes"]
     assert len(chosen) == 1
     assert chosen[0]["victims"]
-    assert {row["pod"] for row in found} == {cycle.pod}
+    assert {row["pod"] for row in table} == {cycle.pod}
 
 
 def test_the_queue_table_has_each_lane_in_its_order() -> None:
@@ -85,15 +85,15 @@ def test_the_queue_table_has_each_lane_in_its_order() -> None:
     pods = [make_pod(f"p{n}").priority(n).obj() for n in range(5)]
     simulation.execute(commands.Apply((*pods, make_pod("gated").gate("example.com/x").obj())))
     world = World.fold(simulation.recorder.entries)
-    found = rows(world, "queues")
-    assert [row["pod"] for row in found if row["lane"] == "activeQ"] == [f"default/p{n}" for n in (4, 3, 2, 1, 0)]
-    assert [(row["lane"], row["gating plugin"]) for row in found[5:]] == [("gated", "SchedulingGates")]
+    table = rows(world, "queues")
+    assert [row["pod"] for row in table if row["lane"] == "activeQ"] == [f"default/p{n}" for n in (4, 3, 2, 1, 0)]
+    assert [(row["lane"], row["gating plugin"]) for row in table[5:]] == [("gated", "SchedulingGates")]
 
 
 def test_the_tables_of_events_nodes_and_evictions_hold_what_happened() -> None:
     world = world_of("eviction-two-budgets")
     evictions = rows(world, "evictions")
-    assert [row["code"] for row in evictions] == [str(found.code) for found in world.evictions.requests.values()]
+    assert [row["code"] for row in evictions] == [str(request.code) for request in world.evictions.requests.values()]
     assert "500" in {row["code"] for row in evictions}
     assert len(rows(world, "events")) == len(world.kube_events)
     nodes = rows(world, "nodes")
@@ -101,19 +101,19 @@ def test_the_tables_of_events_nodes_and_evictions_hold_what_happened() -> None:
     assert all(int(row["pods requested"]) == len(world.pods_of(row["node"])) for row in nodes)
 
 
-def test_what_kubelets_did_stands_in_the_table_of_evictions() -> None:
+def test_actions_of_kubelets_are_in_the_table_of_evictions() -> None:
     layer = {"kind": "usage", "pod": "default/writer", "writable_layer": "19Gi"}
-    found = rows(world_after("two-disks", advance(10), layer, advance(10)), "evictions")
-    told = [(row["what"], row["pod"], row["node"], row["first asked"], row["leaves"], row["then"]) for row in found]
-    assert told == [
+    table = rows(world_after("two-disks", advance(10), layer, advance(10)), "evictions")
+    cells = [(row["what"], row["pod"], row["node"], row["first asked"], row["leaves"], row["then"]) for row in table]
+    assert cells == [
         ("kubelet", "", "node1", "20.0", "", "reclaimed"),
         ("kubelet", "", "node1", "20.0", "", "reclaimed"),
         ("kubelet", "default/writer", "node1", "20.0", "21.0", "evicted"),
     ]
-    assert "That freed 8Gi, which was not enough." in found[-1]["message"]
+    assert "That freed 8Gi, which was not enough." in table[-1]["message"]
 
 
-def test_plans_of_taints_stand_in_the_table_of_evictions() -> None:
+def test_plans_of_taints_are_in_the_table_of_evictions() -> None:
     world = world_of("node-unreachable")
     plans = [row for row in rows(world, "evictions") if row["what"] == "plan"]
     assert len(plans) == len(world.evictions.plans) > 0

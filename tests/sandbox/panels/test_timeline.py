@@ -23,7 +23,7 @@ def test_a_box_per_cycle_ends_in_its_outcome_and_the_last_is_now() -> None:
     assert [mark.title for mark in boxes[-1].marks] == ["Pop", "Snapshot", "PreFilter", "Filter"]
 
 
-def test_what_people_did_stands_between_the_cycles_but_steps_do_not() -> None:
+def test_peoples_actions_are_between_the_cycles_but_steps_are_not() -> None:
     texts = [
         item.text
         for item in stats(World.fold(traces.web_at_filter().entries), View())["items"]
@@ -37,5 +37,5 @@ def test_old_cycles_become_a_number() -> None:
     story.add_node(traces.node("n"))
     for number in range(45):
         story.quick(traces.pod(f"p-{number}"), "n")
-    found = stats(World.fold(story.entries), View())
-    assert (found["earlier"], sum(item.kind == "cycle" for item in found["items"])) == (5, 40)
+    panel = stats(World.fold(story.entries), View())
+    assert (panel["earlier"], sum(item.kind == "cycle" for item in panel["items"])) == (5, 40)

@@ -8,5 +8,5 @@ from tests.sandbox import traces
 
 
 def test_the_clock_and_the_cycle_are_those_of_the_trace() -> None:
-    found = stats(World.fold(traces.web_at_filter().entries), View())
-    assert (found["clock"], found["cycle"]) == ("00:12.4", 6)
+    panel = stats(World.fold(traces.web_at_filter().entries), View())
+    assert (panel["clock"], panel["cycle"]) == ("00:12.4", 6)

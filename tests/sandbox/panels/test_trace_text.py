@@ -45,5 +45,5 @@ def test_a_line_is_one_line(story: str) -> None:
     ],
     ids=["a move with its hint", "a draw", "a search", "an end", "a plugin's answer"],
 )
-def test_a_line_tells_the_facts(event: ev.Event, text: str) -> None:
+def test_a_line_has_the_facts(event: ev.Event, text: str) -> None:
     assert line(event) == text

@@ -1,4 +1,4 @@
-"""What an event meant for the pods that waited: in the headline, on the queue's cards and in the inspector."""
+"""What an event meant for waiting pods: in the headline, on the queue's cards and in the inspector."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def patch(kind: str, key: str, changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def waiting(*steps: dict[str, Any]) -> World:
-    """web cannot go to node-a for its taint, and big fits on no node at all; then ``steps``."""
+    """Return a world after ``steps``: web cannot go to node-a for its taint, and big fits on no node."""
     simulation = Simulation()
     tainted = make_node("node-a").taint("gpu", "", "NoSchedule")
     pods = apply(make_pod("web").cpu("2"), make_pod("big").cpu("100"))
@@ -38,8 +38,8 @@ def waiting(*steps: dict[str, Any]) -> World:
 
 
 def headline(world: World) -> str:
-    found = stats(world, View())
-    return f"{found.get('before', '')}{found.get('name', '')}{found['text']}" if found.get("beside") else found["text"]
+    panel = stats(world, View())
+    return f"{panel.get('before', '')}{panel.get('name', '')}{panel['text']}" if panel.get("beside") else panel["text"]
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def headline(world: World) -> str:
         pytest.param(
             [apply(make_node("node-b").capacity({"cpu": "8"}).taint("gpu", "", "NoSchedule"))],
             "node-b joined. 2 pods were checked and not woken.",
-            id="a node joins that helps nobody",
+            id="a node that helps no pod joins",
         ),
         pytest.param(
             [apply(make_node("node-b").capacity({"cpu": "8"}))],
             "node-b joined. NodeAdd woke web and big: TaintToleration says Queue (no taint of node-b kept the pod "
             "away).",
-            id="a node joins that helps",
+            id="a node that helps a pod joins",
         ),
         pytest.param(
             [apply(make_node("node-b").capacity({"cpu": "1"}), make_node("node-c"))],
@@ -85,7 +85,7 @@ def headline(world: World) -> str:
             [patch("Node", "node-a", LABEL)],
             "node-a was edited: metadata.labels.disk=ssd. 2 pods are unschedulable; no plugin that rejected them was "
             "asked.",
-            id="an edit that no plugin waits for",
+            id="an edit without a registration",
         ),
         pytest.param(
             [drain("node-a")],
@@ -95,7 +95,7 @@ def headline(world: World) -> str:
         pytest.param(
             [{"kind": "delete", "object_kind": "Pod", "key": "default/big"}],
             "big was deleted: no budget is checked for that.",
-            id="a pod that waits is deleted",
+            id="a waiting pod is deleted",
         ),
         pytest.param([apply(make_pod("late"))], "late was added.", id="a pod is added"),
         pytest.param([apply(make_pod("late"), make_pod("later"))], "2 pods were added.", id="pods are added"),
@@ -107,25 +107,25 @@ def headline(world: World) -> str:
         pytest.param(
             [advance(2)],
             "2 s passed, and woke no pod: 2 pods are still unschedulable.",
-            id="time passes for nothing",
+            id="time passes without an event",
         ),
     ],
 )
-def test_what_happened_last_is_the_headline_with_what_it_meant_for_waiting_pods(
+def test_the_last_event_is_the_headline_with_its_effect_on_waiting_pods(
     steps: list[dict[str, Any]], words: str
 ) -> None:
     assert headline(waiting(*steps)) == words
 
 
-def test_the_answers_of_the_plugins_are_the_precise_form_and_the_next_in_the_queue_is_told() -> None:
-    found = stats(waiting({**GPU, "on": False}), View())
+def test_plugin_answers_are_in_the_details_and_the_next_pod_is_named() -> None:
+    panel = stats(waiting({**GPU, "on": False}), View())
     answer = "NodeUpdateNodeTaint node-a → TaintToleration says Queue: no taint of node-a kept the pod away"
-    assert found["precise"] == f"web: {answer}; big: {answer}"
-    assert found["next"] == "Pop takes web from backoffQ, because activeQ is empty"
+    assert panel["precise"] == f"web: {answer}; big: {answer}"
+    assert panel["next"] == "Pop takes web from backoffQ, because activeQ is empty"
     assert stats(waiting(apply(make_pod("late"))), View())["next"] == "Pop takes late"
 
 
-def test_by_the_design_document_nobody_leaves_backoff_early() -> None:
+def test_by_the_design_document_no_pod_leaves_backoff_early() -> None:
     simulation = Simulation(queue_rules="design-doc")
     play(simulation, [apply(make_node("node-a")), apply(make_pod("big").cpu("100")), {"kind": "run"}])
     play(simulation, [apply(make_node("node-b"))])
@@ -141,8 +141,8 @@ def test_plugins_that_answer_differently_are_all_named() -> None:
     )
 
 
-def test_who_is_in_flight_notes_a_node_that_comes_in_mid_cycle_and_goes_on() -> None:
-    found = stats(
+def test_a_pod_in_flight_notes_a_node_that_comes_in_mid_cycle_and_continues() -> None:
+    panel = stats(
         waiting(
             {**GPU, "on": False},
             {"kind": "stage"},
@@ -150,11 +150,11 @@ def test_who_is_in_flight_notes_a_node_that_comes_in_mid_cycle_and_goes_on() -> 
         ),
         View(),
     )
-    assert found["text"] == " joined. web is in flight and noted the event."
-    assert found["next"] == "Snapshot for web"
+    assert panel["text"] == " joined. web is in flight and noted the event."
+    assert panel["next"] == "Snapshot for web"
 
 
-def test_a_stage_tells_whom_it_woke_and_a_later_one_does_not() -> None:
+def test_a_stage_names_the_pods_it_woke_and_a_later_one_does_not() -> None:
     bound = world_after("queue-affinity-wakes-a-pod", {"kind": "pod"}, {"kind": "pod"})
     assert headline(bound) == (
         "it is bound to node-a1; this attempt is over. AssignedPodAdd woke web-1: InterPodAffinity says Queue (cache-1 "
@@ -168,7 +168,7 @@ def test_a_stage_that_follows_is_the_headline_again() -> None:
     assert headline(waiting({**GPU, "on": False}, {"kind": "stage"})).startswith("it left the queue for attempt 2")
 
 
-def test_what_a_scenario_began_with_is_no_news() -> None:
+def test_the_setup_of_a_scenario_is_not_news() -> None:
     world = waiting(apply(make_pod("late")))
     world.guide = Guide(len(world.commands))
     assert headline(world) == "evicting pods would not make room anywhere."
@@ -188,7 +188,7 @@ def test_the_past_has_the_headline_of_then() -> None:
     assert headline(then) == "evicting pods would not make room anywhere."
 
 
-def test_a_card_says_who_woke_the_pod_and_why() -> None:
+def test_a_card_says_what_woke_the_pod_and_why() -> None:
     html = unescape(panel_html("queues", waiting({**GPU, "on": False})))
     assert "woken by command 4: untaint node-a gpu:NoSchedule" in html
     assert 'NodeUpdateNodeTaint node-a → <span data-plugin="TaintToleration">TaintToleration</span> says' in html
@@ -202,18 +202,18 @@ def test_a_card_says_who_woke_the_pod_and_why() -> None:
             {**GPU, "on": False},
             "At 00:00.0 woken by command 4: untaint node-a gpu:NoSchedule.",
             "NodeUpdateNodeTaint node-a → TaintToleration says Queue: no taint of node-a kept the pod away",
-            id="it was woken",
+            id="woken",
         ),
         pytest.param(
             {**GPU, "key": "slow"},
             "The last event did not move it.",
             "NodeUpdateNodeTaint node-a → TaintToleration says QueueSkip: node-a had a taint that the pod does not "
             "tolerate",
-            id="it was left",
+            id="left",
         ),
     ],
 )
-def test_the_inspector_says_who_woke_the_pod_or_left_it(step: dict[str, Any], text: str, answer: str) -> None:
-    found = PANELS["inspector"].stats(waiting(step), View(pod="default/web"))
-    assert found["woken"] == {"text": text, "answer": answer}
+def test_the_inspector_says_what_woke_the_pod_or_left_it(step: dict[str, Any], text: str, answer: str) -> None:
+    panel = PANELS["inspector"].stats(waiting(step), View(pod="default/web"))
+    assert panel["woken"] == {"text": text, "answer": answer}
     assert text in unescape(panel_html("inspector", waiting(step), pod="default/web"))

@@ -104,7 +104,7 @@ def test_a_line_may_break_between_the_words_of_a_plugins_name() -> None:
     ]
 
 
-def test_a_pod_with_every_kind_of_wish_is_told_in_words() -> None:
+def test_a_pod_with_every_kind_of_constraint_is_described() -> None:
     spec = {
         "containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 8080}]}],
         "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}],
@@ -129,11 +129,11 @@ def test_a_pod_with_every_kind_of_wish_is_told_in_words() -> None:
         "preemptionPolicy": "Never",
     }
     pod = PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1, 0)
-    told = {fact["term"]: fact["text"] for fact in facts(pod, World())}
-    assert told["Asks for"] == "nothing but a place"
-    assert told["Wants"] == "zone in a, b or cores > 4"
-    assert told["Prefers"] == "disk is there (50)"
-    assert told["Near"] == "app=db per zone"
-    assert told["Tolerates"] == "gpu:NoExecute for 60 s"
-    assert told["Ports"] == "8080/TCP"
-    assert told["Policy"] == "Never"
+    texts = {fact["term"]: fact["text"] for fact in facts(pod, World())}
+    assert texts["Asks for"] == "nothing but a place"
+    assert texts["Wants"] == "zone in a, b or cores > 4"
+    assert texts["Prefers"] == "disk is there (50)"
+    assert texts["Near"] == "app=db per zone"
+    assert texts["Tolerates"] == "gpu:NoExecute for 60 s"
+    assert texts["Ports"] == "8080/TCP"
+    assert texts["Policy"] == "Never"

@@ -1,4 +1,4 @@
-"""The panel workloads: how far each one is, where its pods stand, and what the budgets allow."""
+"""The panel workloads: progress, locations of pods, and what the budgets allow."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def rows(simulation: Simulation, *pages: tuple[str, str]) -> dict[str, dict[str,
 
 @pytest.fixture(scope="module")
 def show() -> tuple[Simulation, list[dict[str, Any]]]:
-    """The scenario of a rolling update and a scale-down, and the row of its Deployment after each of its steps."""
+    """Return the rolling update and scale-down, and the row of its Deployment after each step."""
     scenario = SCENARIOS["rolling-update-then-scale-down"]
-    simulation, seen = Simulation(seed=scenario.seed), []
+    simulation, steps = Simulation(seed=scenario.seed), []
     for step in (*scenario.setup, *scenario.then):
         simulation.execute(commands.from_json(command_of(step)))
-        seen += rows(simulation).values()
-    return simulation, seen
+        steps += rows(simulation).values()
+    return simulation, steps
 
 
 def line_of(row: dict[str, Any]) -> tuple[dict[str, int], str, str]:
@@ -81,17 +81,17 @@ def line_of(row: dict[str, Any]) -> tuple[dict[str, int], str, str]:
 
 
 def test_a_scale_down_turns_the_skew_red_and_time_repairs_nothing(show: tuple[Simulation, list[Any]]) -> None:
-    simulation, seen = show
-    assert line_of(seen[2]) == ({"a": 2, "b": 2, "c": 2}, "yes", "skew 0 ≤ maxSkew 1")
+    simulation, steps = show
+    assert line_of(steps[2]) == ({"a": 2, "b": 2, "c": 2}, "yes", "skew 0 ≤ maxSkew 1")
     red = ({"a": 2, "b": 2, "c": 0}, "no", "skew 2 > maxSkew 1; running pods are not moved")
-    assert line_of(seen[-1]) == red
-    assert line_of(seen[-2]) == red
+    assert line_of(steps[-1]) == red
+    assert line_of(steps[-2]) == red
     text = html(world_of(simulation))
     assert 'class="w-line is-over" data-said="no"' in text
     assert "skew 2 &gt; maxSkew 1; running pods are not moved" in text
 
 
-def test_a_rolling_update_is_told_set_by_set(show: tuple[Simulation, list[Any]]) -> None:
+def test_a_rolling_update_is_shown_set_by_set(show: tuple[Simulation, list[Any]]) -> None:
     applied, done = show[1][3], show[1][4]
     assert applied["rollout"]["text"] == "rolling update: 3 of 6 updated"
     assert applied["rollout"]["waits"].startswith("waits for 3 pods, first shop-")
@@ -121,7 +121,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             status("Deployment", {"replicas": 6, "paused": True}),
             "wait",
             "paused: a changed template waits until spec.paused is false",
-            id="a paused Deployment waits for somebody",
+            id="a paused Deployment waits for a person",
         ),
         pytest.param(
             status("Deployment", {"replicas": 6}, replicas=8, updatedReplicas=2),
@@ -133,7 +133,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             status("Deployment", {"replicas": 6}, replicas=7, updatedReplicas=6),
             "wait",
             "rolling update: all 6 updated, the last old pod has not left yet",
-            id="the last old pod has to go before a rolling update is over",
+            id="a rolling update ends when the last old pod is gone",
         ),
         pytest.param(
             status("Deployment", {"replicas": 3, "strategy": {"type": "Recreate"}}, replicas=0, updatedReplicas=0),
@@ -145,7 +145,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             status("Deployment", {"replicas": 3}, replicas=1, updatedReplicas=1),
             "wait",
             "1 of 3 pods created",
-            id="a Deployment whose pods are refused has fewer than it wants",
+            id="a Deployment whose pods are refused has too few",
         ),
         pytest.param(
             status("Deployment", {"replicas": 3}, replicas=3, updatedReplicas=3, availableReplicas=1),
@@ -153,7 +153,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             "1 of 3 available",
             id="a Deployment waits for its pods to be available",
         ),
-        pytest.param(status("Deployment", {"replicas": 0}), "", "scaled to 0", id="nothing is wanted"),
+        pytest.param(status("Deployment", {"replicas": 0}), "", "scaled to 0", id="no pod is wanted"),
         pytest.param(
             status(
                 "StatefulSet",
@@ -181,7 +181,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             status("StatefulSet", {"replicas": 3}, replicas=2, readyReplicas=1),
             "wait",
             "1 of 3 ready, one after the other",
-            id="a StatefulSet makes one pod after the other",
+            id="a StatefulSet creates one pod at a time",
         ),
         pytest.param(status("DaemonSet", {}), "", "no node needs it", id="a DaemonSet without a node wants nothing"),
         pytest.param(
@@ -201,7 +201,7 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             ),
             "yes",
             "one on each of 2 nodes; 1 pod where none should run",
-            id="a pod on a node that is no longer meant for it is told",
+            id="a pod on a node no longer meant for it is reported",
         ),
         pytest.param(
             status("ReplicaSet", {"replicas": 3}, replicas=3, readyReplicas=2),
@@ -213,19 +213,19 @@ def status(kind: str, spec: dict[str, Any], **fields: Any) -> dict[str, Any]:
             status("Job", {"completions": 4, "parallelism": 2}, active=2, succeeded=1, failed=1),
             "wait",
             "1 of 4 succeeded, 1 failed; at most 2 at a time",
-            id="a Job counts its endings",
+            id="a Job counts its ended pods",
         ),
         pytest.param(
             status("Job", {"parallelism": 1}, succeeded=1, conditions=[{"type": "Complete", "status": "True"}]),
             "yes",
             "1 succeeded, 0 failed: complete",
-            id="a Job without completions is complete when its pods say so",
+            id="a Job without completions is complete when a pod succeeds",
         ),
         pytest.param(
             status("Job", {"completions": 1}, failed=7, conditions=[{"type": "Failed", "status": "True"}]),
             "",
             "0 of 1 succeeded, 7 failed: job failed",
-            id="a Job that failed too often is given up",
+            id="a Job that failed too often has failed",
         ),
     ],
 )
@@ -233,7 +233,7 @@ def test_how_far_a_workload_is_in_words(manifest: dict[str, Any], said: str, tex
     assert rollout(manifest, ()) == {"said": said, "text": text, "waits": ""}
 
 
-def test_a_number_below_what_is_wanted_is_marked_and_missing_fields_are_dashes() -> None:
+def test_a_number_below_the_wanted_one_is_marked_and_missing_fields_are_dashes() -> None:
     short = numbers(status("ReplicaSet", {"replicas": 3}, replicas=3, readyReplicas=1))
     assert [(item["text"], item["short"]) for item in short] == [
         ("3", False),
@@ -246,9 +246,9 @@ def test_a_number_below_what_is_wanted_is_marked_and_missing_fields_are_dashes()
 @pytest.mark.parametrize(
     ("kind", "state", "said"),
     [
-        pytest.param("Available", "True", "yes", id="what should be is good"),
-        pytest.param("Progressing", "False", "no", id="what should be and is not is bad"),
-        pytest.param("ReplicaFailure", "True", "no", id="what should not be is bad"),
+        pytest.param("Available", "True", "yes", id="a wanted condition that holds is good"),
+        pytest.param("Progressing", "False", "no", id="a wanted condition that fails is bad"),
+        pytest.param("ReplicaFailure", "True", "no", id="an unwanted condition is bad"),
         pytest.param("Suspended", "True", "", id="suspended is neither"),
     ],
 )
@@ -265,18 +265,18 @@ def test_every_kind_has_its_row_with_pods_and_the_buttons_that_it_can_have() -> 
         workload("ReplicaSet", "bare", replicas=1),
         workload("Job", "pi", {"restartPolicy": "Never"}, completions=2),
     )
-    found = rows(simulation)
-    assert [(row["kind"], row["desired"], row["scalable"], row["restartable"]) for row in found.values()] == [
+    table = rows(simulation)
+    assert [(row["kind"], row["desired"], row["scalable"], row["restartable"]) for row in table.values()] == [
         ("Deployment", 1, True, True),
         ("StatefulSet", 2, True, True),
         ("DaemonSet", 3, False, True),
         ("ReplicaSet", 1, True, False),
         ("Job", 2, False, False),
     ]
-    assert [pod.key for pod in found["db"]["pods"]][:2] == ["default/db-0", "default/db-1"]
-    assert len(found["agent"]["pods"]) == 3
-    assert all(pod.key.startswith("default/pi-") for pod in found["pi"]["pods"])
-    assert found["pi"]["pods"]
+    assert [pod.key for pod in table["db"]["pods"]][:2] == ["default/db-0", "default/db-1"]
+    assert len(table["agent"]["pods"]) == 3
+    assert all(pod.key.startswith("default/pi-") for pod in table["pi"]["pods"])
+    assert table["pi"]["pods"]
     text = html(world_of(simulation))
     assert (text.count('id="w-less:'), text.count('id="w-restart:')) == (3, 3)
 
@@ -318,7 +318,7 @@ TIED = {"nodeSelector": {ZONE: "a"}}
 
 
 @pytest.mark.parametrize(
-    ("constraint", "given", "said", "text"),
+    ("constraint", "spec", "said", "text"),
     [
         pytest.param(spread(), {}, "no", OVER, id="too many pods in one zone is a fault"),
         pytest.param(
@@ -326,9 +326,9 @@ TIED = {"nodeSelector": {ZONE: "a"}}
             {},
             "soft",
             "skew 3 > maxSkew 1; ScheduleAnyway only prefers a lower skew",
-            id="a soft constraint is no fault",
+            id="a broken soft constraint is no fault",
         ),
-        pytest.param(spread(maxSkew=5), {}, "yes", "skew 3 ≤ maxSkew 5", id="a large maxSkew is kept"),
+        pytest.param(spread(maxSkew=5), {}, "yes", "skew 3 ≤ maxSkew 5", id="a large maxSkew holds"),
         pytest.param(spread(), TIED, "yes", "skew 0 ≤ maxSkew 1", id="zones that the pods cannot go to do not count"),
         pytest.param(
             spread(nodeAffinityPolicy="Ignore"), TIED, "no", OVER, id="they count when the policy ignores affinity"
@@ -339,20 +339,20 @@ TIED = {"nodeSelector": {ZONE: "a"}}
     ],
 )
 def test_the_skew_counts_as_the_scheduler_counts(
-    constraint: dict[str, Any], given: dict[str, Any], said: str, text: str
+    constraint: dict[str, Any], spec: dict[str, Any], said: str, text: str
 ) -> None:
-    (row,) = stats(standing_in_zone_a(topologySpreadConstraints=[constraint], **given), View())["workloads"]
+    (row,) = stats(standing_in_zone_a(topologySpreadConstraints=[constraint], **spec), View())["workloads"]
     (line,) = row["where"]
     assert (line["said"], line["text"]) == (said, text)
 
 
 def standing_in_zone_a(**spec: Any) -> World:
-    """Three pods of a ReplicaSet on the one node of zone a; b and c have a node each."""
+    """Return three pods of a ReplicaSet on the one node of zone a; b and c have a node each."""
     owner = workload("ReplicaSet", "shop", spec, replicas=3)
     pods = []
     for number in range(3):
-        made = make_pod(f"shop-{number}").label("app", "shop").node("node-a").obj()
-        pods.append({**made, "spec": {**made["spec"], **spec}})
+        manifest = make_pod(f"shop-{number}").label("app", "shop").node("node-a").obj()
+        pods.append({**manifest, "spec": {**manifest["spec"], **spec}})
     return world_of(cluster(*pods, owner))
 
 
@@ -376,7 +376,7 @@ def test_many_domains_are_one_sentence() -> None:
     assert line["text"] == "skew 1 ≤ maxSkew 1"
 
 
-def test_a_budget_shows_what_it_allows_now_and_whom_it_selects() -> None:
+def test_a_budget_shows_its_allowed_disruptions_and_selected_pods() -> None:
     simulation = cluster(
         workload("ReplicaSet", "shop", replicas=3), make_budget("shop", {"app": "shop"}, minAvailable=2)
     )
@@ -406,7 +406,7 @@ def test_many_workloads_come_in_pages() -> None:
     assert ([row["name"] for row in second["workloads"]], second["pages"].page) == ([f"r{PAGE}", f"r{PAGE + 1}"], 2)
 
 
-def test_revisions_that_stand_at_0_are_kept_short() -> None:
+def test_revisions_with_0_pods_are_shortened() -> None:
     simulation = cluster(workload("Deployment", "shop", replicas=1))
     for seconds in range(1, 6):
         simulation.execute(
@@ -419,7 +419,7 @@ def test_revisions_that_stand_at_0_are_kept_short() -> None:
     assert row["older"] == "revision 3, revision 2 and revision 1"
 
 
-def test_the_panel_is_drawn_anew_only_when_an_object_changes() -> None:
+def test_the_panel_is_drawn_again_only_when_an_object_changes() -> None:
     simulation = cluster(workload("ReplicaSet", "shop", replicas=1))
     before = same_while(world_of(simulation), View())
     simulation.execute(commands.Advance(60))
@@ -428,7 +428,7 @@ def test_the_panel_is_drawn_anew_only_when_an_object_changes() -> None:
     assert same_while(world_of(simulation), View()) != before
 
 
-def test_who_only_watches_sees_numbers_and_no_buttons() -> None:
+def test_a_watcher_sees_numbers_and_no_buttons() -> None:
     world = world_of(cluster(workload("Deployment", "shop", replicas=2), make_budget("shop", {"app": "shop"})))
     assert "hx-post" in html(world)
     assert "hx-post" not in html(world, can_edit=False)
@@ -464,12 +464,12 @@ def test_names_are_escaped() -> None:
     assert "<b>bold" not in text.replace('<b title="&lt;b&gt;bold">', "")
 
 
-def test_the_inspector_says_who_controls_a_pod_and_leads_there() -> None:
+def test_the_inspector_names_the_controller_of_a_pod_and_links_to_it() -> None:
     world = world_of(cluster(workload("Deployment", "shop", replicas=1)))
     (key,) = world.pods
     (name,) = (key.rpartition("/")[2] for key in world.objects["ReplicaSet"])
-    found = inspector(world, View(pod=key))
-    assert found["facts"][0] == {
+    data = inspector(world, View(pod=key))
+    assert data["facts"][0] == {
         "term": "Controlled by",
         "text": f"ReplicaSet {name} of Deployment shop",
         "tab": "workloads",
@@ -477,7 +477,7 @@ def test_the_inspector_says_who_controls_a_pod_and_leads_there() -> None:
     assert 'data-goto-tab="workloads"' in panel_html("inspector", world, pod=key)
 
 
-def test_pods_of_a_workload_with_a_long_name_are_told_apart_by_the_end_of_theirs() -> None:
+def test_pods_of_a_workload_with_a_long_name_differ_by_the_end_of_theirs() -> None:
     name = "a-name-of-sixty-letters-that-nobody-would-give-to-a-workload"
     template = {"metadata": {"labels": {"app": "long"}}, "spec": {"containers": [{"name": "main", "image": "x"}]}}
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": "long"}}, "template": template}

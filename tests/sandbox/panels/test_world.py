@@ -1,4 +1,4 @@
-"""The World: what is folded from the trace."""
+"""The World, folded from the trace."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_equal_kubernetes_events_in_a_row_are_counted() -> None:
     assert [(one.count, one.at_us) for one in recorded] == [(2, 2 * traces.SECOND)]
 
 
-def test_an_app_is_told_by_its_label_or_by_the_name_without_the_replica() -> None:
+def test_an_app_is_named_by_its_label_or_by_the_name_without_the_replica() -> None:
     def named(name: str, **labels: str) -> str:
         return app_name(Pod({"metadata": {"name": name, "labels": labels}}))
 
@@ -129,7 +129,7 @@ def changed(name: str, state: str = "leading", why: str = "became leader", **mor
 
 
 def two_schedulers() -> traces.Story:
-    """Both replicas have popped p-1; the first assumes it on node n, the second on node m."""
+    """Return a story: both replicas have popped p-1; the first assumes it on node n, the second on node m."""
     story = traces.Story()
     story.say(ev.ReplicasConfigured(("a-1", "a-2"), False, "", "", 0, 0, 0, False))
     for name in ("a-1", "a-2"):
@@ -152,18 +152,18 @@ def test_each_replica_has_its_own_queue_cache_and_cycle() -> None:
     story.recorder.replica = "a-2"
     story.move("default/p-1", "inFlight", "backoffQ", "ScheduleAttemptFailure")
     world = World.fold(story.entries)
-    seen = {}
+    observed = {}
     for name in ("a-1", "a-2"):
         world.look_at(name)
         assert world.cycle is not None
         lane, cycle, on = world.queue["default/p-1"].lane, world.cycle.number, world.pods["default/p-1"].assumed_on
-        seen[name] = (lane, cycle, on, world.cache.order, [info.name for info in world.cache.recent()])
-    assert seen == {"a-1": ("inFlight", 1, "n", ("n",), ["n"]), "a-2": ("backoffQ", 2, "m", ("m",), ["m"])}
+        observed[name] = (lane, cycle, on, world.cache.order, [info.name for info in world.cache.recent()])
+    assert observed == {"a-1": ("inFlight", 1, "n", ("n",), ["n"]), "a-2": ("backoffQ", 2, "m", ("m",), ["m"])}
     assert [(cycle.number, cycle.replica, cycle.before) for cycle in world.cycles] == [(1, "a-1", 0), (2, "a-2", 0)]
     assert [cycle.requeued is not None for cycle in world.cycles] == [False, True]
 
 
-def test_a_pod_stands_where_the_scheduler_in_focus_assumes_it() -> None:
+def test_a_pod_is_where_the_scheduler_in_focus_assumes_it() -> None:
     world = World.fold(two_schedulers().entries)
     world.look_at("a-1")
     assert (list(world.pods_on["n"]), list(world.pods_on["m"])) == (["default/p-1"], [])
@@ -171,7 +171,7 @@ def test_a_pod_stands_where_the_scheduler_in_focus_assumes_it() -> None:
     assert (list(world.pods_on["n"]), list(world.pods_on["m"])) == ([], ["default/p-1"])
 
 
-def test_who_acted_last_is_in_focus_until_another_one_is_chosen() -> None:
+def test_the_last_active_replica_is_in_focus_until_another_one_is_chosen() -> None:
     world = World.fold(two_schedulers().entries)
     assert world.scheduler.replica == "a-2"
     world.look_at("a-1")
@@ -180,7 +180,7 @@ def test_who_acted_last_is_in_focus_until_another_one_is_chosen() -> None:
     assert world.scheduler.replica == "a-2"
 
 
-def test_what_a_stopped_scheduler_assumed_and_was_about_to_do_is_lost() -> None:
+def test_a_stopped_schedulers_assumptions_and_next_actions_are_lost() -> None:
     story = two_schedulers()
     story.say(changed("a-2", "stopped", "killed"))
     world = World.fold(story.entries)

@@ -36,7 +36,7 @@ RIGHT = {
     "budget": {"name": "web"},
     "claim": {"name": "data", "storage": "1Gi", "access_mode": "ReadWriteOnce"},
 }
-"""Form → fields in which nothing is wrong."""
+"""Form → valid fields."""
 
 
 def nodes(visitor: Any) -> list[str]:
@@ -49,19 +49,19 @@ def text_of(answer: Any) -> str:
 
 
 def errors_of(answer: Any) -> dict[str, list[str]]:
-    """Field of the form → the errors that stand at it.
+    """Return field of the form → its errors.
 
-    A field of a row is ``toleration 0 key``, of a row inside of another ``pod_expression 0 1 key``.
+    A field of a row is ``toleration 0 key``, of a nested row ``pod_expression 0 1 key``.
     """
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     place = ""
-    told = r'<p class="err" role="alert"><svg.*?</svg><span>(?P<error>.*?)</span>'
-    for token in re.finditer(rf'data-field="(\w+)"|class="cell-e" id="\w+-(.+?)-e"|{told}', text_of(answer)):
+    message = r'<p class="err" role="alert"><svg.*?</svg><span>(?P<error>.*?)</span>'
+    for token in re.finditer(rf'data-field="(\w+)"|class="cell-e" id="\w+-(.+?)-e"|{message}', text_of(answer)):
         if token["error"] is None:
             place = token[1] or " ".join(part for part in token[2].split("-") if part)
         else:
-            found.setdefault(place, []).append(unescape(token["error"]))
-    return found
+            results.setdefault(place, []).append(unescape(token["error"]))
+    return results
 
 
 def test_pasted_manifests_are_applied_as_one_command(visitor: Any) -> None:
@@ -90,24 +90,26 @@ def test_an_uploaded_file_counts_instead_of_the_text(visitor: Any, encoding: str
         pytest.param(
             TWO_NODES.replace("Node\nmetadata: {name: b", "Noodle\nmetadata: {name: b"), "Noodle", id="a kind"
         ),
-        pytest.param("just words", "mapping", id="no object"),
-        pytest.param("", "no manifest", id="nothing at all"),
+        pytest.param("just words", "mapping", id="not an object"),
+        pytest.param("", "no manifest", id="empty"),
         pytest.param("# a comment\n---\n", "no manifest", id="only a comment"),
         pytest.param("\x00", "", id="a NUL byte"),
     ],
 )
-def test_a_wrong_manifest_is_told_with_its_place_and_nothing_is_applied(visitor: Any, text: str, expected: str) -> None:
+def test_an_invalid_manifest_is_reported_with_its_place_and_nothing_is_applied(
+    visitor: Any, text: str, expected: str
+) -> None:
     answer = visitor.post("apply/", manifests=text)
     assert answer.status_code == 422
     assert re.search(expected, text_of(answer)), text_of(answer)
     assert visitor.log() == []
 
 
-def test_every_wrong_field_of_every_document_is_told_in_one_answer(visitor: Any) -> None:
+def test_every_invalid_field_of_every_document_is_in_one_answer(visitor: Any) -> None:
     wrong = TWO_NODES.replace('cpu: "4"', "cpu: lots").replace("memory: 8Gi", "memory: much")
-    told = text_of(visitor.post("apply/", manifests=wrong))
-    assert told.count("status.capacity[cpu]") >= 2
-    assert told.count("status.capacity[memory]") >= 2
+    text = text_of(visitor.post("apply/", manifests=wrong))
+    assert text.count("status.capacity[cpu]") >= 2
+    assert text.count("status.capacity[memory]") >= 2
 
 
 WARNED = """\
@@ -122,7 +124,7 @@ spec:
 """
 
 
-def test_warnings_do_not_stop_and_are_told_in_the_notice(visitor: Any) -> None:
+def test_warnings_do_not_stop_and_are_in_the_notice(visitor: Any) -> None:
     answer = visitor.post("apply/", manifests=WARNED)
     assert (answer.status_code, answer["HX-Trigger"], answer["HX-Retarget"]) == (200, "applied", "#notice")
     assert "a DNS label is recommended" in text_of(answer)
@@ -130,11 +132,11 @@ def test_warnings_do_not_stop_and_are_told_in_the_notice(visitor: Any) -> None:
     assert len(visitor.log()) == 1
 
 
-def test_a_notice_tells_a_few_of_many_warnings(visitor: Any) -> None:
+def test_a_notice_lists_a_few_of_many_warnings(visitor: Any) -> None:
     many = "---\n".join(WARNED.replace("web.a", f"web-{number}") for number in range(10))
-    told = text_of(visitor.post("apply/", manifests=many))
-    assert told.count("deprecated since v1.14") == 4
-    assert "and 6 more" in told
+    text = text_of(visitor.post("apply/", manifests=many))
+    assert text.count("deprecated since v1.14") == 4
+    assert "and 6 more" in text
 
 
 def test_errors_and_warnings_are_listed_apart(visitor: Any) -> None:
@@ -145,7 +147,7 @@ def test_errors_and_warnings_are_listed_apart(visitor: Any) -> None:
     assert visitor.log() == []
 
 
-def test_what_the_cluster_refuses_has_a_place_too(visitor: Any) -> None:
+def test_a_refusal_by_the_cluster_has_a_place_too(visitor: Any) -> None:
     answer = visitor.post("apply/", manifests=f"{TWO_NODES}---\n{WARNED}  priorityClassName: none\n")
     assert answer.status_code == 422
     assert "no PriorityClass with name none" in text_of(answer)
@@ -156,9 +158,9 @@ def test_what_the_cluster_refuses_has_a_place_too(visitor: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param(TWO_NODES, "Nothing to fix", id="what is right"),
-        pytest.param(WARNED, "2 warnings", id="what is warned of"),
-        pytest.param(TWO_NODES.replace("kind: Node", "kind: Noed"), "2 things to fix", id="what is wrong"),
+        pytest.param(TWO_NODES, "Nothing to fix", id="valid manifests"),
+        pytest.param(WARNED, "2 warnings", id="manifests with warnings"),
+        pytest.param(TWO_NODES.replace("kind: Node", "kind: Noed"), "2 things to fix", id="invalid manifests"),
     ],
 )
 def test_a_text_can_be_checked_without_being_applied(visitor: Any, text: str, expected: str) -> None:
@@ -170,13 +172,13 @@ def test_a_text_can_be_checked_without_being_applied(visitor: Any, text: str, ex
 
 def test_a_very_long_list_of_errors_is_cut(visitor: Any) -> None:
     many = "---\n".join(TWO_NODES.replace("v1", "v9") for _ in range(150))
-    told = text_of(visitor.post("check/", manifests=many))
-    assert told.count("data-line") == 200
-    assert "300 things to fix" in told
-    assert "and 100 more" in told
+    text = text_of(visitor.post("check/", manifests=many))
+    assert text.count("data-line") == 200
+    assert "300 things to fix" in text
+    assert "and 100 more" in text
 
 
-def test_a_form_tells_its_warnings_too(visitor: Any) -> None:
+def test_a_form_shows_its_warnings_too(visitor: Any) -> None:
     answer = visitor.post("add/pod/", **POD_FIELDS | {"name": "web.a", "node_selector": "beta.kubernetes.io/os=linux"})
     assert (answer.status_code, answer["HX-Trigger"], answer["HX-Retarget"]) == (200, "applied", "#notice")
     assert "a DNS label is recommended" in text_of(answer)
@@ -184,7 +186,7 @@ def test_a_form_tells_its_warnings_too(visitor: Any) -> None:
     assert "a DNS label is recommended" in preview
 
 
-def test_a_file_that_is_no_text_is_said(visitor: Any) -> None:
+def test_a_binary_file_is_refused(visitor: Any) -> None:
     answer = visitor.post("apply/", file=SimpleUploadedFile("x.yaml", b"\xff\xfe\x00\x01"))
     assert answer.status_code == 422
     assert "UTF-8" in text_of(answer)
@@ -286,7 +288,7 @@ def test_the_pod_form_makes_a_pod(visitor: Any) -> None:
         assert part in text.replace("&#39;", "")
 
 
-def test_several_copies_are_numbered_and_further_ones_go_on(visitor: Any) -> None:
+def test_copies_are_numbered_and_further_ones_continue(visitor: Any) -> None:
     visitor.post("add/node/", **NODE_FIELDS | {"count": "3"})
     visitor.post("add/node/", **NODE_FIELDS | {"count": "2"})
     assert nodes(visitor) == ["a-1", "a-2", "a-3", "a-4", "a-5"]
@@ -401,7 +403,7 @@ def test_a_name_in_use_is_refused_at_its_field_in_kubernetes_words(visitor: Any,
         ("claim", {"storage_class": "No Class"}, "storage_class"),
     ],
 )
-def test_an_error_stands_at_the_field_it_came_from(visitor: Any, kind: str, fields: dict[str, Any], field: str) -> None:
+def test_an_error_shows_at_the_field_it_came_from(visitor: Any, kind: str, fields: dict[str, Any], field: str) -> None:
     answer = visitor.post(f"add/{kind}/", **RIGHT[kind] | fields)
     assert answer.status_code == 422
     errors = errors_of(answer)
@@ -413,24 +415,24 @@ def test_an_error_stands_at_the_field_it_came_from(visitor: Any, kind: str, fiel
 def test_the_preview_shows_the_yaml_and_changes_nothing(visitor: Any) -> None:
     answer = visitor.post("preview/pod/", **POD_FIELDS | {"replicas": "2"})
     assert answer.status_code == 200
-    assert text_of(answer).count("kind: Pod") == 1, "the copies are alike"
+    assert text_of(answer).count("kind: Pod") == 1, "the copies are equal"
     assert "2 objects, from web-1 to web-2." in text_of(answer)
     assert visitor.log() == []
 
 
-def test_the_preview_says_what_it_cannot_read(visitor: Any) -> None:
+def test_the_preview_reports_unreadable_input(visitor: Any) -> None:
     answer = visitor.post("preview/pod/", **POD_FIELDS | {"replicas": "two"})
     assert answer.status_code == 200
     assert "whole number" in text_of(answer)
 
 
-def test_copies_go_on_after_those_that_are_there(visitor: Any) -> None:
+def test_copies_are_numbered_after_the_existing_ones(visitor: Any) -> None:
     visitor.post("add/node/", **NODE_FIELDS | {"count": "3"})
     text = text_of(visitor.post("preview/node/", **NODE_FIELDS | {"count": "1000"}))
     assert "1000 objects, from a-4 to a-1003." in text
 
 
-def test_the_preview_says_what_the_api_server_would_refuse(visitor: Any) -> None:
+def test_the_preview_reports_what_the_api_server_would_refuse(visitor: Any) -> None:
     text = text_of(visitor.post("preview/node/", **NODE_FIELDS | {"cpu": "lots"}))
     assert "cpu: lots" in text
     assert text.count("CPU: quantities must match") == 1
@@ -438,7 +440,7 @@ def test_the_preview_says_what_the_api_server_would_refuse(visitor: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "fields", "told"),
+    ("kind", "fields", "message"),
     [
         ("pod", {"host_port": "70000"}, "Host port: "),
         (
@@ -461,11 +463,11 @@ def test_the_preview_says_what_the_api_server_would_refuse(visitor: Any) -> None
     ],
 )
 def test_the_preview_names_the_labels_that_people_see(
-    visitor: Any, kind: str, fields: dict[str, Any], told: str
+    visitor: Any, kind: str, fields: dict[str, Any], message: str
 ) -> None:
     text = text_of(visitor.post(f"preview/{kind}/", **RIGHT[kind] | fields))
     errors = re.findall(r'class="err"><svg.*?</svg><span>(.*?)</span>', text)
-    assert [error[: len(told)] for error in errors] == [told]
+    assert [error[: len(message)] for error in errors] == [message]
 
 
 @pytest.mark.parametrize(
@@ -481,7 +483,7 @@ def test_the_preview_names_the_labels_that_people_see(
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else value,
 )
-def test_what_a_form_has_written_it_can_clear(visitor: Any, wrong: str, fields: tuple[str, ...]) -> None:
+def test_a_form_can_clear_its_own_fields(visitor: Any, wrong: str, fields: tuple[str, ...]) -> None:
     also = dict.fromkeys(fields[1:], "preferred" if "node_term_rule" in fields else "zone")
     plain = text_of(visitor.post("preview/pod/", name="web", **{fields[0]: ""}, **also))
     written = _yaml(text_of(visitor.post("preview/pod/", name="web", **{fields[0]: wrong}, **also)))
@@ -492,8 +494,8 @@ def test_what_a_form_has_written_it_can_clear(visitor: Any, wrong: str, fields: 
 
 
 def _yaml(answer: str) -> str:
-    found = re.search(r"<template data-yaml>(.*?)</template>", answer, re.DOTALL)
-    return unescape(found[1]) if found else ""
+    match = re.search(r"<template data-yaml>(.*?)</template>", answer, re.DOTALL)
+    return unescape(match[1]) if match else ""
 
 
 def test_the_preview_has_no_anchors(visitor: Any) -> None:
@@ -525,13 +527,13 @@ def test_the_workload_form_makes_a_workload(
     assert errors_of(again) == {"name": [f'{kind.lower()}s.{group} "web" already exists']}
 
 
-def test_a_claim_made_by_a_form_is_the_volume_of_a_pod_made_by_another(visitor: Any) -> None:
+def test_a_claim_from_one_form_is_the_volume_of_a_pod_from_another(visitor: Any) -> None:
     assert visitor.post("add/claim/", **RIGHT["claim"]).status_code == 204
     assert visitor.post("add/pod/", **POD_FIELDS, claims="data").status_code == 204
     assert "claimName: data" in text_of(visitor.get("yaml/Pod/", key="default/web"))
 
 
-def test_a_priority_class_made_by_a_form_is_that_of_a_pod_made_by_another(visitor: Any) -> None:
+def test_a_priority_class_from_one_form_is_that_of_a_pod_from_another(visitor: Any) -> None:
     assert visitor.post("add/priority-class/", **RIGHT["priority-class"]).status_code == 204
     assert visitor.post("add/pod/", **POD_FIELDS, priority_class="high").status_code == 204
     assert "priority: 1000" in text_of(visitor.get("yaml/Pod/", key="default/web"))
@@ -544,25 +546,25 @@ def test_the_page_says_what_the_whole_clusters_are(visitor: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["add/secret/", "preview/secret/"])
-def test_there_is_no_form_of_another_kind(visitor: Any, path: str) -> None:
+def test_other_kinds_have_no_form(visitor: Any, path: str) -> None:
     assert visitor.post(path).status_code == 404
 
 
 @pytest.mark.parametrize("path", ["check/", "apply/"])
 def test_more_errors_than_anybody_mends_are_not_counted(visitor: Any, path: str) -> None:
     many = "---\n".join(TWO_NODES.replace("v1", "v9") for _ in range(600))
-    told = text_of(visitor.post(path, manifests=many))
-    assert told.count("data-line") == 200
-    assert "More than 1000 things to fix" in told
-    assert "Only the first 200 are listed." in told
+    text = text_of(visitor.post(path, manifests=many))
+    assert text.count("data-line") == 200
+    assert "More than 1000 things to fix" in text
+    assert "Only the first 200 are listed." in text
 
 
 def opened(html: str) -> list[str]:
-    """The parts of the pod's form that are unfolded."""
+    """Return the unfolded parts of the pod's form."""
     return re.findall(r'<details class="grp-d" open>\s*<summary>([^<]*)<', html)
 
 
-def test_a_form_begins_with_nothing_chosen_and_comes_back_with_what_was(visitor: Any) -> None:
+def test_a_form_starts_empty_and_returns_with_its_choices(visitor: Any) -> None:
     page = text_of(visitor.get())
     assert page.count('<details class="grp-d"') == 2 * 5
     assert opened(page) == []
@@ -580,7 +582,7 @@ def test_a_form_begins_with_nothing_chosen_and_comes_back_with_what_was(visitor:
     assert opened(text_of(visitor.post("add/pod/", **POD_FIELDS | named))) == ["Tolerations"]
 
 
-def test_the_preview_tells_what_it_would_come_to_in_this_cluster_and_nothing_stays(visitor: Any) -> None:
+def test_the_preview_shows_the_effect_in_this_cluster_and_changes_nothing(visitor: Any) -> None:
     visitor.post("add/node/", **NODE_FIELDS)
     fits = text_of(visitor.post("preview/pod/", **POD_FIELDS))
     assert "In this cluster, now" in fits

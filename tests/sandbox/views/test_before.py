@@ -1,4 +1,4 @@
-"""The page about older versions, and the converter of policies on it."""
+"""The page about older versions, and its converter of policies."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_page_shows_the_tables_of_the_converter() -> None:
     assert text.count('<td class="num">1</td><td class="num">3</td>') == 1, "TaintToleration weighs more"
 
 
-def test_every_button_of_the_page_opens_a_scenario_that_is_there() -> None:
+def test_every_button_of_the_page_opens_an_existing_scenario() -> None:
     text = Client().get("/before/").content.decode()
     slugs = [part.partition('"')[0] for part in text.split('name="scenario" value="')[1:]]
     assert len(slugs) == 8
@@ -83,7 +83,7 @@ def test_a_file_goes_before_the_text() -> None:
     assert "type: MostAllocated" in page(answer)
 
 
-def test_a_bad_policy_is_told_at_its_line_and_nothing_is_made() -> None:
+def test_an_invalid_policy_is_reported_at_its_line_and_nothing_is_created() -> None:
     wrong = POLICY + "predicates: [{name: <b>Odd</b>}]\n"
     for path in ("convert", "open"):
         answer = post(path, text=wrong)
@@ -91,7 +91,7 @@ def test_a_bad_policy_is_told_at_its_line_and_nothing_is_made() -> None:
         assert "Line 6:" in page(answer)
         assert 'predicate type not found for "<b>Odd</b>"' in page(answer)
         assert "<b>Odd" not in answer.content.decode()
-        assert wrong in page(answer), "nobody types it again"
+        assert wrong in page(answer), "it need not be typed again"
     assert Sandbox.objects.count() == 0
 
 
@@ -106,9 +106,9 @@ def test_a_bad_policy_is_told_at_its_line_and_nothing_is_made() -> None:
         ({"text": "a\x00"}, 422, ""),
         ({"text": "kind: Policy\napiVersion: v1\npredicates:\n" + "- {name: Odd}\n" * 300}, 422, "And 280 more."),
     ],
-    ids=["nothing", "a long text", "a long file", "no text", "an alias to itself", "odd letters", "many errors"],
+    ids=["nothing", "a long text", "a long file", "not text", "an alias to itself", "odd letters", "many errors"],
 )  # fmt: skip
-def test_what_is_no_policy_is_refused_in_words(fields: dict[str, Any], status: int, words: str) -> None:
+def test_a_text_that_is_not_a_policy_is_refused(fields: dict[str, Any], status: int, words: str) -> None:
     answer = post(**fields)
     assert answer.status_code == status
     assert words in page(answer)

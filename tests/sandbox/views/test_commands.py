@@ -65,7 +65,7 @@ def test_back_forward_and_goto_move_the_head(visitor: Any) -> None:
         ("goto", {"n": "-1"}),
     ],
 )
-def test_a_number_that_is_none_is_said_and_changes_nothing(visitor: Any, verb: str, fields: dict[str, str]) -> None:
+def test_an_invalid_number_is_refused_and_changes_nothing(visitor: Any, verb: str, fields: dict[str, str]) -> None:
     answer = visitor.post(f"do/{verb}/", **fields)
     assert answer.status_code == 400
     assert "a number of at least" in answer.content.decode()
@@ -100,7 +100,7 @@ def test_an_object_can_be_deleted(visitor: Any, node: Any) -> None:
     assert visitor.get("yaml/Node/", key="b").status_code == 200
 
 
-def test_what_becomes_of_the_pods_of_a_deleted_owner_can_be_chosen(visitor: Any) -> None:
+def test_the_propagation_policy_of_a_deletion_can_be_chosen(visitor: Any) -> None:
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "x"}]}}
     spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec}
@@ -110,7 +110,7 @@ def test_what_becomes_of_the_pods_of_a_deleted_owner_can_be_chosen(visitor: Any)
     assert json.loads(visitor.log()[-1])["propagation_policy"] == "Orphan"
 
 
-def test_deleting_what_is_not_there_is_refused_in_words(visitor: Any) -> None:
+def test_deleting_a_missing_object_is_refused(visitor: Any) -> None:
     answer = visitor.post("delete/", kind="Node", key="a")
     assert answer.status_code == 422
     assert "not found" in answer.content.decode()
@@ -129,11 +129,11 @@ def test_a_node_is_cordoned_and_uncordoned(visitor: Any, node: Any) -> None:
     "command",
     [
         pytest.param('{"kind":"delete","object_kind":"Node","key":"never-there"}', id="it is refused now"),
-        pytest.param('{"kind":"conjure"}', id="the engine does not know it any more"),
+        pytest.param('{"kind":"conjure"}', id="the engine no longer knows it"),
         pytest.param('{"kind":', id="it cannot be read"),
     ],
 )
-def test_a_log_that_cannot_be_replayed_shows_how_far_it_goes_and_the_way_back(
+def test_a_log_that_cannot_be_replayed_shows_its_last_state_and_the_way_back(
     visitor: Any, node: Any, command: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("first", "second", "third"):
@@ -164,10 +164,10 @@ def test_a_log_that_cannot_be_replayed_shows_how_far_it_goes_and_the_way_back(
         pytest.param(OperationalError("database is locked"), 503, "busy", id="a database that is too busy"),
         pytest.param(ZeroDivisionError("secret"), 500, "The error is logged", id="a bug"),
         pytest.param(OSError(errno.ENOSPC, "secret"), 507, "disk is full", id="a full disk"),
-        pytest.param(OSError(errno.EBADF, "secret"), 500, "The error is logged", id="a file that broke"),
+        pytest.param(OSError(errno.EBADF, "secret"), 500, "The error is logged", id="a broken file"),
     ],
 )
-def test_what_goes_wrong_on_the_server_is_said_in_the_page(
+def test_a_server_error_is_shown_in_the_page(
     visitor: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str
 ) -> None:
     def broken(*args: Any) -> None:

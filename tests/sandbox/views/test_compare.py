@@ -39,7 +39,7 @@ def test_two_scenarios_open_in_one_page_each_with_its_rules() -> None:
         pytest.param("https://example.com/", "{own}", id="another site"),
         pytest.param("//example.com/s/x/y/", "{own}", id="another host"),
         pytest.param("javascript:alert(1)", "{own}", id="a script"),
-        pytest.param("{own}", "/", id="a page that is no workbench"),
+        pytest.param("{own}", "/", id="a page that is not a workbench"),
         pytest.param("{own}", "{own}metrics", id="another view of a sandbox"),
     ],
 )
@@ -58,13 +58,13 @@ def test_any_two_sandboxes_can_be_compared_and_a_watcher_may_look_on(visitor: An
     assert html.count(f"<figcaption><b>{visitor.sandbox.title}</b></figcaption>") == 2
 
 
-def test_who_has_no_key_learns_nothing_of_a_sandbox(visitor: Any) -> None:
+def test_without_a_key_nothing_of_a_sandbox_is_shown(visitor: Any) -> None:
     strange = visitor.url().replace(visitor.token, "A" * len(visitor.token))
     html = visitor.client.get("/compare/", {"left": strange, "right": visitor.url()}).content.decode()
     assert html.count("<figcaption>") == 1
 
 
-def test_an_unknown_scenario_is_said_and_makes_nothing() -> None:
+def test_an_unknown_scenario_is_refused_and_creates_nothing() -> None:
     answer = Client().post("/compare/", {"left": "queue-backoff-design-doc", "right": "nothing"})
     assert answer.status_code == 404
     assert not Sandbox.objects.exists()

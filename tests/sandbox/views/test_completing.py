@@ -1,4 +1,4 @@
-"""What the editors complete from, over HTTP."""
+"""The editors' completion data, over HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scheduler_engine.scenario.schema import schema as scenario_schema
 pytestmark = pytest.mark.django_db
 
 
-def test_the_schema_is_kept_under_its_own_address() -> None:
+def test_the_schema_is_cached_under_its_own_address() -> None:
     answer = Client().get(f"/schema/{DIGEST}/")
     assert answer.status_code == 200
     assert answer.content.decode() == TEXT
@@ -25,7 +25,7 @@ def test_the_schema_is_kept_under_its_own_address() -> None:
     assert "script-src 'self'" in answer["Content-Security-Policy"]
 
 
-def test_under_an_older_address_it_is_not_kept() -> None:
+def test_under_an_older_address_it_is_not_cached() -> None:
     answer = Client().get("/schema/0123456789abcdef/")
     assert answer.content.decode() == TEXT
     assert answer["Cache-Control"] == "no-store"
@@ -53,13 +53,13 @@ def test_the_page_names_the_address(visitor: Any) -> None:
     assert f'data-schema="/schema/{DIGEST}/"' in visitor.get().content.decode()
 
 
-def test_the_offers_are_of_the_cluster_as_it_is_now(visitor: Any, node: Any) -> None:
+def test_the_offers_come_from_the_present_cluster(visitor: Any, node: Any) -> None:
     assert visitor.get("offers/").json()["nodes"] == []
     store.execute(visitor.sandbox, node("a"))
-    found = visitor.get("offers/").json()
-    assert (found["nodes"], found["schedulers"]) == (["a"], ["default-scheduler"])
+    data = visitor.get("offers/").json()
+    assert (data["nodes"], data["schedulers"]) == (["a"], ["default-scheduler"])
 
 
-def test_whoever_watches_may_read_them_and_a_stranger_may_not(visitor: Any) -> None:
+def test_watchers_may_read_them_and_strangers_may_not(visitor: Any) -> None:
     assert visitor.watching().get("offers/").status_code == 200
     assert Client().get(visitor.url("offers/").replace(visitor.token, "wrong")).status_code == 404

@@ -32,7 +32,7 @@ def test_every_preset_is_accepted(visitor: Any, preset: Preset) -> None:
     assert load_configuration(preset.text).defaulted["profiles"]
 
 
-def test_the_configuration_in_force_is_the_one_given_last_and_goes_back_with_a_step_back(visitor: Any) -> None:
+def test_the_configuration_in_force_is_the_latest_and_a_step_back_restores_the_one_before(visitor: Any) -> None:
     assert visitor.get("configuration/").content.decode() == DEFAULT.text
     visitor.post("configure/", configuration=PACKING.text)
     visitor.post("do/stage/")
@@ -42,7 +42,7 @@ def test_the_configuration_in_force_is_the_one_given_last_and_goes_back_with_a_s
     assert visitor.get("configuration/").content.decode() == DEFAULT.text
 
 
-def test_a_scenarios_own_configuration_is_what_one_begins_with(visitor: Any) -> None:
+def test_a_scenarios_own_configuration_is_the_starting_point(visitor: Any) -> None:
     visitor.sandbox.configuration = '{"kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 50}'
     visitor.sandbox.save()
     assert "percentageOfNodesToScore: 50" in visitor.get("configuration/").content.decode()
@@ -84,7 +84,7 @@ def test_a_scenarios_own_configuration_is_what_one_begins_with(visitor: Any) -> 
             3,
             "extenders",
             "Leave them out to see what the scheduler decides alone",
-            id="an extender, which nobody would ask",
+            id="an extender, which is not supported",
         ),
         pytest.param(
             PROFILE + "  plugins:\n    bind:\n      disabled:\n      - name: '*'\n",
@@ -101,24 +101,24 @@ def test_a_scenarios_own_configuration_is_what_one_begins_with(visitor: Any) -> 
             id="two queue sorts",
         ),
         pytest.param(HEAD + "profiles: [\n", 4, "", "", id="broken YAML"),
-        pytest.param("", 0, "", "the text is empty", id="nothing at all"),
-        pytest.param("just words", 0, "", "a mapping of fields", id="no mapping"),
+        pytest.param("", 0, "", "the text is empty", id="empty"),
+        pytest.param("just words", 0, "", "a mapping of fields", id="not a mapping"),
         pytest.param("---\n" + HEAD + "---\n" + HEAD, 0, "", "2 documents", id="two documents"),
     ],
 )
-def test_a_wrong_configuration_is_told_with_path_and_line_and_changes_nothing(
+def test_an_invalid_configuration_is_reported_with_path_and_line_and_changes_nothing(
     visitor: Any, text: str, line: int, path: str, message: str
 ) -> None:
     answer = visitor.post("configure/", configuration=text)
-    told = text_of(answer)
+    shown_text = text_of(answer)
     assert answer.status_code == 422
-    assert message in told
-    assert path in told
-    assert not line or f'data-line="{line}"' in told, told
+    assert message in shown_text
+    assert path in shown_text
+    assert not line or f'data-line="{line}"' in shown_text, shown_text
     assert visitor.log() == []
 
 
-def test_who_only_watches_may_read_and_not_change(visitor: Any) -> None:
+def test_a_watcher_may_read_and_not_change(visitor: Any) -> None:
     watcher = visitor.watching()
     assert watcher.get("configuration/").status_code == 200
     assert watcher.post("configure/", configuration=PACKING.text).status_code == 403
@@ -152,10 +152,10 @@ def test_most_allocated_packs_where_the_default_spreads(visitor: Any, node: Any,
 
 
 def test_the_controls_show_a_text_and_what_differs_in_it(visitor: Any) -> None:
-    told = text_of(visitor.post("controls/", configuration=PACKING.text))
-    assert "<option selected>MostAllocated</option>" in told
-    assert "NodeResourcesFit.scoringStrategy.type is MostAllocated; by default it is LeastAllocated." in told
-    assert "data-rewritten" not in told
+    text = text_of(visitor.post("controls/", configuration=PACKING.text))
+    assert "<option selected>MostAllocated</option>" in text
+    assert "NodeResourcesFit.scoringStrategy.type is MostAllocated; by default it is LeastAllocated." in text
+    assert "data-rewritten" not in text
     assert visitor.log() == []
 
 
@@ -191,13 +191,13 @@ def test_a_profile_that_is_added_comes_into_view(visitor: Any) -> None:
             "podInitialBackoffSeconds",
             "60",
             "podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds",
-            id="a backoff that begins above its maximum",
+            id="a backoff with an initial value above its maximum",
         ),
         pytest.param(
             "weight:ImageLocality",
             "1.5",
             "cannot unmarshal number 1.5 into Go struct field",
-            id="a weight that is not whole",
+            id="a fractional weight",
         ),
         pytest.param(
             "plugin:PrioritySort",
@@ -215,17 +215,17 @@ def test_a_profile_that_is_added_comes_into_view(visitor: Any) -> None:
 def test_a_wrong_value_stays_in_its_control_with_kubernetes_words(
     visitor: Any, control: str, value: str, message: str
 ) -> None:
-    told = text_of(visitor.post("controls/", configuration=DEFAULT.text, profile="0", control=control, value=value))
-    _, _, after = told.partition(f'data-control="{control}"')
+    text = text_of(visitor.post("controls/", configuration=DEFAULT.text, profile="0", control=control, value=value))
+    _, _, after = text.partition(f'data-control="{control}"')
     assert 'aria-invalid="true"' in after.partition(">")[0]
-    assert message in told
-    assert "data-rewritten" not in told
+    assert message in text
+    assert "data-rewritten" not in text
 
 
 def test_a_wrong_text_gets_no_controls_but_its_errors_with_their_lines(visitor: Any) -> None:
-    told = text_of(visitor.post("controls/", configuration=HEAD + "percentageOfNodesToScore: 120\n"))
-    assert 'data-line="3"' in told
-    assert "fieldset" not in told
+    text = text_of(visitor.post("controls/", configuration=HEAD + "percentageOfNodesToScore: 120\n"))
+    assert 'data-line="3"' in text
+    assert "fieldset" not in text
 
 
 def test_a_text_that_is_too_long_gets_no_controls(visitor: Any) -> None:
@@ -242,5 +242,5 @@ def test_one_button_goes_back_to_the_default(visitor: Any) -> None:
 def test_a_control_leaves_the_comments_where_they_are(visitor: Any) -> None:
     commented = PROFILE.replace("profiles:", "profiles:  # one is enough")
     fields = {"profile": "0", "control": "percentageOfNodesToScore", "value": "30"}
-    told = text_of(visitor.post("controls/", configuration=commented, **fields))
-    assert "profiles:  # one is enough" in told
+    text = text_of(visitor.post("controls/", configuration=commented, **fields))
+    assert "profiles:  # one is enough" in text

@@ -1,4 +1,4 @@
-"""A form and its YAML side by side, and objects that are there edited by them or by single controls."""
+"""A form and its YAML side by side, and existing objects edited by them or by single controls."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def text_of(answer: Any) -> str:
     return unescape(answer.content.decode())
 
 
-def made(answer: Any) -> Any:
-    """The manifest in the answer of a preview that the form leads."""
-    found = re.search(r"<template data-yaml>(.*?)</template>", text_of(answer), re.DOTALL)
-    return yaml.safe_load(found[1]) if found else None
+def previewed(answer: Any) -> Any:
+    """Return the manifest in the answer of a preview from the form."""
+    match = re.search(r"<template data-yaml>(.*?)</template>", text_of(answer), re.DOTALL)
+    return yaml.safe_load(match[1]) if match else None
 
 
 def value(answer: Any, name: str) -> str:
-    found = re.search(rf'name="{name}"\s+value="([^"]*)"', text_of(answer))
-    assert found, name
-    return found[1]
+    match = re.search(rf'name="{name}"\s+value="([^"]*)"', text_of(answer))
+    assert match, name
+    return match[1]
 
 
 @pytest.fixture(name="cluster")
 def made_cluster(visitor: Any, node: Any) -> Any:
-    """Two nodes, and a pod that waits for a label."""
+    """Create two nodes, and a pod that waits for a label."""
     store.execute(visitor.sandbox, node("a", "b"))
     visitor.post("apply/", manifests=POD)
     visitor.post("do/settle/")
@@ -63,46 +63,46 @@ def stored(visitor: Any, kind: str = "Pod", key: str = "default/web") -> Any:
 
 
 def shown(visitor: Any, kind: str = "Pod", key: str = "default/web") -> str:
-    """The text in which an object is edited."""
+    """Return the text in which an object is edited."""
     answer = visitor.get(f"edit/{kind}/form/", key=key)
     assert answer.status_code == 200
     return text_of(answer).split('name="yaml"')[1].split(">\n", 1)[1].split("</textarea>")[0]
 
 
 def last(visitor: Any) -> Any:
-    """The command that was given last."""
+    """Return the last command."""
     return json.loads(visitor.log()[-1])
 
 
 # --- form and text ---
 
 
-def test_what_is_typed_in_the_yaml_is_shown_in_the_form(visitor: Any) -> None:
+def test_typing_in_the_yaml_updates_the_form(visitor: Any) -> None:
     answer = visitor.post("preview/pod/", **TEXT, yaml=POD, replicas="3")
     assert 'hx-swap-oob="true"' in text_of(answer)
     assert (value(answer, "name"), value(answer, "cpu")) == ("web", "500m")
     assert (value(answer, "node_selector"), value(answer, "image")) == ("disk=ssd", "shop:1")
-    assert value(answer, "replicas") == "3", "what is no part of the manifest stays"
-    assert made(answer) is None, "the text is left to whoever types"
+    assert value(answer, "replicas") == "3", "text outside of the manifest stays"
+    assert previewed(answer) is None, "the text stays as typed"
     assert "Not shown in the form: spec.containers[1]." in text_of(answer)
 
 
-def test_what_is_typed_in_the_form_is_laid_over_the_yaml(visitor: Any) -> None:
-    told = visitor.post("preview/pod/", **FORM, yaml=POD, name="web", cpu="2", image="shop:1", labels="app=web")
-    manifest = made(told)
+def test_typing_in_the_form_is_merged_into_the_yaml(visitor: Any) -> None:
+    response = visitor.post("preview/pod/", **FORM, yaml=POD, name="web", cpu="2", image="shop:1", labels="app=web")
+    manifest = previewed(response)
     assert manifest["metadata"] == {"name": "web", "labels": {"app": "web"}}
     assert "nodeSelector" not in manifest["spec"], "its field is empty now"
     first, second = manifest["spec"]["containers"]
     assert first == {"name": "main", "image": "shop:1", "resources": {"requests": {"cpu": "2"}}}
-    assert second == {"name": "side", "image": "side:1"}, "what the form does not show stays"
+    assert second == {"name": "side", "image": "side:1"}, "hidden fields stay"
 
 
 def test_comments_stay_where_the_form_changes_something_else(visitor: Any) -> None:
     commented = POD.replace("spec:", "spec:  # what it needs").replace("image: shop:1", "image: shop:1  # the shop")
     fields = {"name": "web", "cpu": "2", "image": "shop:1", "node_selector": "disk=ssd"}
-    told = visitor.post("preview/pod/", **FORM, yaml=commented, **fields)
-    assert "spec:  # what it needs" in text_of(told)
-    assert "image: shop:1  # the shop" in text_of(told)
+    response = visitor.post("preview/pod/", **FORM, yaml=commented, **fields)
+    assert "spec:  # what it needs" in text_of(response)
+    assert "image: shop:1  # the shop" in text_of(response)
 
 
 SELECTING = """\
@@ -141,20 +141,20 @@ def selectors(manifest: Any) -> list[Any]:
 
 
 def test_only_what_selects_the_pods_own_labels_follows_them(visitor: Any) -> None:
-    told = visitor.post("preview/pod/", **FORM, yaml=SELECTING, name="web", image="x", labels="app=shop", **ROWS)
+    response = visitor.post("preview/pod/", **FORM, yaml=SELECTING, name="web", image="x", labels="app=shop", **ROWS)
     own, some = {"matchLabels": {"app": "shop"}}, {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
-    assert made(told)["metadata"]["labels"] == {"app": "shop"}
-    assert selectors(made(told)) == [own, None, {}, some, own, {}], "what the form does not show stays"
+    assert previewed(response)["metadata"]["labels"] == {"app": "shop"}
+    assert selectors(previewed(response)) == [own, None, {}, some, own, {}], "hidden fields stay"
 
 
 def test_labels_that_come_after_a_constraint_are_selected_by_it(visitor: Any) -> None:
     rows = {"spread_topologyKey": "zone", "spread_whenUnsatisfiable": "DoNotSchedule", "spread_maxSkew": "1"}
     first = visitor.post("preview/pod/", **FORM, name="web", **rows)
-    text = yaml.safe_dump(made(first))
+    text = yaml.safe_dump(previewed(first))
     for labels, selector in (("app=web", {"matchLabels": {"app": "web"}}), ("", None)):
-        told = visitor.post("preview/pod/", **FORM, yaml=text, name="web", labels=labels, **rows)
-        assert made(told)["spec"]["topologySpreadConstraints"][0].get("labelSelector") == selector
-        text = yaml.safe_dump(made(told))
+        response = visitor.post("preview/pod/", **FORM, yaml=text, name="web", labels=labels, **rows)
+        assert previewed(response)["spec"]["topologySpreadConstraints"][0].get("labelSelector") == selector
+        text = yaml.safe_dump(previewed(response))
 
 
 VOLUMES = """\
@@ -183,19 +183,19 @@ spec:
     ],
 )
 def test_claims_come_and_go_beside_other_volumes(visitor: Any, claims: str, volumes: dict[str, str]) -> None:
-    told = visitor.post("preview/pod/", **FORM, yaml=VOLUMES, name="web", image="x", cpu="2", claims=claims)
-    spec = made(told)["spec"]
+    response = visitor.post("preview/pod/", **FORM, yaml=VOLUMES, name="web", image="x", cpu="2", claims=claims)
+    spec = previewed(response)["spec"]
     held = {volume["name"]: volume.get("persistentVolumeClaim", {}).get("claimName") for volume in spec["volumes"]}
     assert held == {"volume-1": None} | volumes
     assert [(one["name"], "resources" in one) for one in spec["containers"]] == [("shop", True), ("main", False)]
 
 
-def test_what_is_not_shown_of_volumes_is_told_rightly(visitor: Any) -> None:
-    told = text_of(visitor.post("preview/pod/", **TEXT, yaml=VOLUMES))
-    assert "Not shown in the form: spec.containers[1], spec.volumes[0], spec.volumes[2].persistentVolumeClaim" in told
+def test_hidden_fields_of_volumes_are_named_correctly(visitor: Any) -> None:
+    text = text_of(visitor.post("preview/pod/", **TEXT, yaml=VOLUMES))
+    assert "Not shown in the form: spec.containers[1], spec.volumes[0], spec.volumes[2].persistentVolumeClaim" in text
 
 
-def test_a_value_that_no_list_offers_is_kept_and_told_at_both(visitor: Any) -> None:
+def test_a_value_outside_of_the_list_is_kept_and_reported_at_both(visitor: Any) -> None:
     wrong = POD + "  tolerations: [{key: gpu, operator: Is}]\n"
     answer = visitor.post("preview/pod/", **TEXT, yaml=wrong)
     assert "<option selected>Is</option>" in text_of(answer)
@@ -203,24 +203,24 @@ def test_a_value_that_no_list_offers_is_kept_and_told_at_both(visitor: Any) -> N
     assert text_of(answer).count('Unsupported value: "Is": supported values: "Equal", "Exists"') == 2
     rows = {"toleration_key": "gpu", "toleration_operator": "Is", "toleration_value": "", "toleration_effect": ""}
     again = visitor.post("preview/pod/", **FORM, yaml=wrong, name="web", priority="7", **rows)
-    assert made(again)["spec"]["tolerations"] == [{"key": "gpu", "operator": "Is"}]
+    assert previewed(again)["spec"]["tolerations"] == [{"key": "gpu", "operator": "Is"}]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("kind: [", "invalid YAML"),
         ("", "There is no manifest in this text."),
         (POD.replace("kind: Pod", "kind: Podd"), "Podd"),
     ],
 )
-def test_a_text_that_is_wrong_leaves_the_form_alone(visitor: Any, text: str, told: str) -> None:
+def test_a_text_that_is_wrong_leaves_the_form_alone(visitor: Any, text: str, message: str) -> None:
     answer = visitor.post("preview/pod/", **TEXT, yaml=text, name="web")
-    assert told in text_of(answer)
+    assert message in text_of(answer)
     assert "hx-swap-oob" not in text_of(answer)
     refused = visitor.post("add/pod/", **TEXT, yaml=text, name="web")
     assert refused.status_code == 422
-    assert told in text_of(refused)
+    assert message in text_of(refused)
     assert value(refused, "name") == "web"
     assert visitor.log() == []
 
@@ -228,13 +228,13 @@ def test_a_text_that_is_wrong_leaves_the_form_alone(visitor: Any, text: str, tol
 @pytest.mark.parametrize(
     "text", [f"{POD}---\n{POD.replace('web', 'other')}", POD.replace("kind: Pod", "kind: Namespace").split("spec:")[0]]
 )
-def test_a_text_that_the_form_cannot_show_is_applied_all_the_same(visitor: Any, text: str) -> None:
+def test_a_text_that_the_form_cannot_show_is_still_applied(visitor: Any, text: str) -> None:
     answer = visitor.post("preview/pod/", **TEXT, yaml=text)
     assert "The form follows the YAML again when it is one Pod." in text_of(answer)
     assert "hx-swap-oob" not in text_of(answer)
     touched = visitor.post("preview/pod/", **FORM, yaml=text, name="web", cpu="2")
     assert "The form follows the YAML again when it is one Pod." in text_of(touched)
-    assert text.strip() in text_of(touched), "the text is not lost when somebody types in the form"
+    assert text.strip() in text_of(touched), "typing in the form keeps the text"
     assert visitor.post("add/pod/", **TEXT, yaml=text, replicas="1").status_code == 204
     assert len(visitor.log()) == 1
 
@@ -254,13 +254,13 @@ def test_copies_of_a_text_are_numbered(visitor: Any) -> None:
     assert stored(visitor, "Node", "big-2")["metadata"]["labels"] == {"kubernetes.io/hostname": "big-2", "disk": "ssd"}
 
 
-def test_a_name_in_use_is_told_at_its_line_too(cluster: Any) -> None:
+def test_a_name_in_use_is_reported_at_its_line_too(cluster: Any) -> None:
     answer = cluster.post("add/pod/", **TEXT, yaml=POD)
     assert answer.status_code == 422
     assert re.search(r'data-line="3"[\s\S]*pods "web" already exists', text_of(answer))
 
 
-# --- objects that are there ---
+# --- existing objects ---
 
 
 def test_an_object_is_edited_without_what_the_server_writes(cluster: Any) -> None:
@@ -270,17 +270,17 @@ def test_an_object_is_edited_without_what_the_server_writes(cluster: Any) -> Non
     assert "capacity" in yaml.safe_load(shown(cluster, "Node", "a"))["status"]
 
 
-def test_what_is_changed_in_the_text_is_one_patch(cluster: Any) -> None:
+def test_a_change_in_the_text_is_one_patch(cluster: Any) -> None:
     original = shown(cluster, "Node", "a")
     text = original.replace("name: a\n", "name: a\n  labels: {disk: ssd}\n", 1)
-    told = cluster.post("edit/Node/preview/?key=a", **TEXT, yaml=text, original=original)
-    assert "1 of 2 nodes fits: it would go to a." in text_of(told)
+    response = cluster.post("edit/Node/preview/?key=a", **TEXT, yaml=text, original=original)
+    assert "1 of 2 nodes fits: it would go to a." in text_of(response)
     assert cluster.post("edit/Node/?key=a", **TEXT, yaml=text, original=original).status_code == 204
     assert stored(cluster, "Node", "a")["metadata"]["labels"] == {"disk": "ssd"}
     assert last(cluster)["changes"] == {"metadata": {"labels": {"disk": "ssd"}}}
 
 
-def test_what_the_form_changes_is_the_same_patch(cluster: Any) -> None:
+def test_a_change_in_the_form_is_the_same_patch(cluster: Any) -> None:
     original = shown(cluster, "Node", "a")
     fields = {"name": "a", "cpu": "4", "memory": "8Gi", "pods": "110", "labels": "disk=ssd"}
     answer = cluster.post("edit/Node/?key=a", **FORM, yaml=original, original=original, **fields)
@@ -298,7 +298,7 @@ def test_the_size_of_a_node_is_what_pods_may_ask_for(visitor: Any) -> None:
     fields = {"name": "a", "cpu": "5", "memory": "7Gi", "pods": "9"}
     assert visitor.post("edit/Node/?key=a", **FORM, yaml=original, original=original, **fields).status_code == 204
     changed = {"capacity": {"cpu": "5"}, "allocatable": {"cpu": "5"}}
-    assert last(visitor)["changes"] == {"status": changed}, "what nobody touched stays, memory 8Gi and 7Gi, too"
+    assert last(visitor)["changes"] == {"status": changed}, "untouched fields stay, memory 8Gi and 7Gi, too"
 
 
 def test_a_disk_for_images_comes_and_goes_with_its_field(cluster: Any) -> None:
@@ -338,12 +338,12 @@ def test_a_workloads_selector_stays(visitor: Any) -> None:
     visitor.post("add/workload/", **fields)
     original = shown(visitor, "Deployment")
     changed = fields | {"labels": "app=web, tier=front"}
-    told = visitor.post("edit/Deployment/?key=default/web", **FORM, yaml=original, original=original, **changed)
-    assert told.status_code == 204, text_of(told)
+    response = visitor.post("edit/Deployment/?key=default/web", **FORM, yaml=original, original=original, **changed)
+    assert response.status_code == 204, text_of(response)
     assert last(visitor)["changes"] == {"spec": {"template": {"metadata": {"labels": {"tier": "front"}}}}}
 
 
-def test_what_somebody_else_changed_meanwhile_stays(cluster: Any) -> None:
+def test_a_change_by_somebody_else_meanwhile_stays(cluster: Any) -> None:
     original = shown(cluster, "Node", "a")
     cluster.post("cordon/", node="a", on="1")
     text = original.replace("name: a\n", "name: a\n  labels: {disk: ssd}\n", 1)
@@ -351,7 +351,7 @@ def test_what_somebody_else_changed_meanwhile_stays(cluster: Any) -> None:
     assert stored(cluster, "Node", "a")["spec"]["unschedulable"] is True
 
 
-def test_what_a_pod_asks_for_is_changed_by_a_resize(cluster: Any) -> None:
+def test_requests_of_a_pod_are_changed_by_a_resize(cluster: Any) -> None:
     original = shown(cluster)
     text = original.replace("cpu: 500m", "cpu: 250m")
     assert cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original).status_code == 204
@@ -359,7 +359,7 @@ def test_what_a_pod_asks_for_is_changed_by_a_resize(cluster: Any) -> None:
     assert stored(cluster)["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "250m"
 
 
-def test_nothing_changed_is_said_calmly(cluster: Any) -> None:
+def test_an_edit_without_changes_says_so_without_alarm(cluster: Any) -> None:
     original, before = shown(cluster), cluster.log()
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=original, original=original)
     assert answer.status_code == 409
@@ -368,7 +368,7 @@ def test_nothing_changed_is_said_calmly(cluster: Any) -> None:
     assert cluster.log() == before
 
 
-def test_what_kubernetes_forbids_is_told_and_a_pending_pod_can_be_made_anew(cluster: Any) -> None:
+def test_a_forbidden_change_is_reported_and_a_pending_pod_can_be_replaced(cluster: Any) -> None:
     original, before = shown(cluster), cluster.log()
     text = original.replace("disk: ssd", "kubernetes.io/arch: amd64")
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original)
@@ -384,7 +384,7 @@ def test_what_kubernetes_forbids_is_told_and_a_pending_pod_can_be_made_anew(clus
     assert stored(cluster)["spec"]["nodeSelector"] == {"disk": "ssd"}
 
 
-def test_a_pod_that_cannot_be_made_anew_is_still_there(cluster: Any) -> None:
+def test_a_pod_that_cannot_be_replaced_still_exists(cluster: Any) -> None:
     original = shown(cluster)
     text = original.replace("  priority: 0\n", "  priorityClassName: none\n")
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, anew="1")
@@ -393,7 +393,7 @@ def test_a_pod_that_cannot_be_made_anew_is_still_there(cluster: Any) -> None:
     assert stored(cluster)["spec"]["nodeSelector"] == {"disk": "ssd"}
 
 
-def test_a_pod_that_runs_is_not_made_anew(cluster: Any) -> None:
+def test_a_running_pod_is_not_replaced(cluster: Any) -> None:
     cluster.post("label/", kind="Node", object="a", key="disk", value="ssd", on="1")
     cluster.post("do/advance/", seconds="10")
     original = shown(cluster)
@@ -403,7 +403,7 @@ def test_a_pod_that_runs_is_not_made_anew(cluster: Any) -> None:
     assert "Delete and recreate" not in text_of(answer)
 
 
-def test_only_the_same_pod_is_made_anew(cluster: Any) -> None:
+def test_only_the_same_pod_is_replaced(cluster: Any) -> None:
     original, before = shown(cluster), cluster.log()
     other = original.replace("name: web", "name: other", 1)
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=other, original=original, anew="1")
@@ -413,7 +413,7 @@ def test_only_the_same_pod_is_made_anew(cluster: Any) -> None:
     assert cluster.log() == before
 
 
-def test_a_pod_that_is_gone_is_not_made_anew(cluster: Any) -> None:
+def test_a_deleted_pod_is_not_replaced(cluster: Any) -> None:
     original = shown(cluster)
     cluster.post("delete/", kind="Pod", key="default/web")
     text = original.replace("disk: ssd", "disk: hdd")
@@ -438,21 +438,23 @@ spec:
 """
 
 
-def test_a_form_is_laid_over_the_object_where_the_text_cannot_be_read(cluster: Any) -> None:
+def test_a_form_is_merged_into_the_object_where_the_text_cannot_be_read(cluster: Any) -> None:
     cluster.post("apply/", manifests=DEPLOYMENT)
     original = shown(cluster, "Deployment")
     fields = {"workload": "Deployment", "name": "web", "replicas": "3", "labels": "app=web", "image": "shop:1"}
     for text in ("kind: [", "", "kind: Service"):
-        told = cluster.post("edit/Deployment/preview/?key=default/web", **FORM, yaml=text, original=original, **fields)
-        containers = made(told)["spec"]["template"]["spec"]["containers"]
-        assert [container["name"] for container in containers] == ["main", "side"], "what it does not show stays"
+        response = cluster.post(
+            "edit/Deployment/preview/?key=default/web", **FORM, yaml=text, original=original, **fields
+        )
+        containers = previewed(response)["spec"]["template"]["spec"]["containers"]
+        assert [container["name"] for container in containers] == ["main", "side"], "hidden fields stay"
     answer = cluster.post("edit/Deployment/?key=default/web", **FORM, yaml="{", original=original, **fields)
     assert answer.status_code == 204
     assert last(cluster)["changes"] == {"spec": {"replicas": 3}}
 
 
 @pytest.mark.parametrize("original", ["[1, 2]", "text", "5", "{"])
-def test_an_original_that_is_no_object_is_refused(cluster: Any, original: str) -> None:
+def test_an_original_that_is_not_an_object_is_refused(cluster: Any, original: str) -> None:
     answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=POD, original=original)
     assert answer.status_code == 422
 
@@ -466,9 +468,9 @@ def many(rows: int) -> str:
 
 
 def test_a_text_of_more_rows_than_a_form_shows_is_not_drawn(cluster: Any) -> None:
-    told = text_of(cluster.post("preview/pod/", **TEXT, yaml=many(101).replace("web", "big")))
-    assert "This has more rows than a form shows." in told
-    assert "hx-swap-oob" not in told
+    shown_text = text_of(cluster.post("preview/pod/", **TEXT, yaml=many(101).replace("web", "big")))
+    assert "This has more rows than a form shows." in shown_text
+    assert "hx-swap-oob" not in shown_text
     assert 'name="toleration_key"' in text_of(cluster.post("preview/pod/", **TEXT, yaml=many(100)))
     cluster.post("apply/", manifests=many(101).replace("web", "big"))
     pane = text_of(cluster.get("edit/Pod/form/", key="default/big"))
@@ -476,8 +478,8 @@ def test_a_text_of_more_rows_than_a_form_shows_is_not_drawn(cluster: Any) -> Non
     original = shown(cluster, key="default/big")
     text = original.replace("name: big", "name: big\n  labels: {a: b}", 1)
     for leads in (TEXT, FORM):
-        told = text_of(cluster.post("edit/Pod/preview/?key=default/big", **leads, yaml=text, original=original))
-        assert "hx-swap-oob" not in told, "the YAML counts"
+        shown_text = text_of(cluster.post("edit/Pod/preview/?key=default/big", **leads, yaml=text, original=original))
+        assert "hx-swap-oob" not in shown_text, "the YAML wins"
     wrong = text.replace("a: b", "a b: c")
     refused = text_of(cluster.post("edit/Pod/?key=default/big", **TEXT, yaml=wrong, original=original))
     assert "This Pod has more rows than a form shows." in refused
@@ -486,7 +488,7 @@ def test_a_text_of_more_rows_than_a_form_shows_is_not_drawn(cluster: Any) -> Non
     assert last(cluster)["changes"] == {"metadata": {"labels": {"a": "b"}}}
 
 
-def test_a_form_takes_so_many_rows(visitor: Any) -> None:
+def test_a_form_has_a_limit_of_rows(visitor: Any) -> None:
     keys = [f"k{number}" for number in range(101)]
     answer = visitor.post("add/pod/", **FORM, name="web", toleration_key=keys)
     assert answer.status_code == 422
@@ -512,13 +514,13 @@ def test_a_kind_without_a_form_is_edited_as_yaml(cluster: Any) -> None:
     assert stored(cluster, "Namespace", "default")["metadata"]["labels"]["team"] == "a"
 
 
-def test_what_is_gone_is_said(cluster: Any) -> None:
+def test_a_deleted_object_is_reported(cluster: Any) -> None:
     answer = cluster.get("edit/Pod/form/", key="default/gone")
     assert answer.status_code == 404
     assert "Pod default/gone no longer exists." in text_of(answer)
 
 
-def test_who_only_watches_gets_no_form(cluster: Any) -> None:
+def test_a_watcher_gets_no_form(cluster: Any) -> None:
     assert cluster.watching().get("edit/Pod/form/", key="default/web").status_code == 404
 
 
@@ -529,7 +531,7 @@ def test_labels_come_and_go(cluster: Any) -> None:
     cluster.post("label/", kind="Node", object="b", key=" disk ", value="ssd", on="1")
     assert stored(cluster, "Node", "b")["metadata"]["labels"]["disk"] == "ssd"
     cluster.post("do/advance/", seconds="10")
-    assert stored(cluster)["spec"]["nodeName"] == "b", "the pod that waited is woken"
+    assert stored(cluster)["spec"]["nodeName"] == "b", "the waiting pod is woken"
     cluster.post("label/", kind="Node", object="b", key="disk", on="0")
     assert "disk" not in stored(cluster, "Node", "b")["metadata"].get("labels", {})
 
@@ -545,7 +547,7 @@ def test_labels_come_and_go(cluster: Any) -> None:
         ("ungate/", {"pod": "default/none", "gate": "x"}, 'pods "none" not found'),
     ],
 )
-def test_what_is_wrong_is_said_and_changes_nothing(cluster: Any, path: str, fields: dict[str, str], said: str) -> None:
+def test_an_error_is_reported_and_changes_nothing(cluster: Any, path: str, fields: dict[str, str], said: str) -> None:
     before = cluster.log()
     answer = cluster.post(path, **fields)
     assert answer.status_code == 422
@@ -560,7 +562,7 @@ def test_a_container_is_resized_and_the_others_stay(cluster: Any) -> None:
     assert not second.get("resources")
 
 
-def test_gates_go_one_by_one(visitor: Any, node: Any) -> None:
+def test_gates_are_removed_one_by_one(visitor: Any, node: Any) -> None:
     store.execute(visitor.sandbox, node("a"))
     gated = POD.replace("  nodeSelector: {disk: ssd}\n", "  schedulingGates: [{name: x.io/a}, {name: x.io/b}]\n")
     visitor.post("apply/", manifests=gated)
@@ -571,7 +573,7 @@ def test_gates_go_one_by_one(visitor: Any, node: Any) -> None:
     assert stored(visitor)["spec"]["nodeName"] == "a"
 
 
-def test_finalizers_go_one_by_one_and_then_what_they_held(visitor: Any, node: Any) -> None:
+def test_finalizers_are_removed_one_by_one_and_then_their_object(visitor: Any, node: Any) -> None:
     store.execute(visitor.sandbox, node("a"))
     visitor.post("apply/", manifests=POD.replace("{name: web}", "{name: web, finalizers: [x.io/a, x.io/b]}"))
     visitor.post("delete/", kind="Pod", key="default/web")
@@ -588,4 +590,4 @@ def test_back_says_what_it_undid(cluster: Any) -> None:
     answer = cluster.post("do/back/")
     assert (answer.status_code, answer["HX-Retarget"]) == (200, "#notice")
     assert "Undone: edit Node b: metadata.labels.disk=ssd. Press Forward to redo." in text_of(answer)
-    assert cluster.post("do/back/").status_code == 204, "the scheduler's own steps are seen on the page"
+    assert cluster.post("do/back/").status_code == 204, "the scheduler's own steps are shown on the page"

@@ -1,4 +1,4 @@
-"""Sandboxes and scenarios for other people's pages: what an address shows, and what it costs the site."""
+"""Sandboxes and scenarios in other people's pages: the content at an address, and its cost for the site."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SLUG = next(iter(scenarios()))
 PATH = f"/embed/scenario/{SLUG}/"
 
 
-def told(answer: Any) -> dict[str, Any]:
-    """What the page gives to its script."""
-    found = re.search(r'<script id="em-state" type="application/json">(.*?)</script>', answer.content.decode())
-    assert found is not None
-    return json.loads(found[1])
+def embed_state(answer: Any) -> dict[str, Any]:
+    """Return the page's data for its script."""
+    match = re.search(r'<script id="em-state" type="application/json">(.*?)</script>', answer.content.decode())
+    assert match is not None
+    return json.loads(match[1])
 
 
 def test_every_name_leads_to_panels_that_there_are() -> None:
@@ -64,7 +64,7 @@ def test_the_panels_of_an_address(query: str) -> None:
 WRONG = {"theme": "pink", "size": "huge", "steps": "yes", "live": "true", "origin": "javascript:alert(1)", "tab": "x"}
 
 
-def test_what_is_wrong_in_an_address_is_the_default() -> None:
+def test_an_invalid_parameter_of_an_address_becomes_the_default() -> None:
     assert Frame.from_mapping(WRONG) == Frame()
 
 
@@ -85,7 +85,7 @@ def test_the_origins_that_an_embed_talks_to(ancestors: str, listed: list[str]) -
 
 
 @override_settings(FRAME_ANCESTORS="'self' https://docs.example")
-def test_an_embed_says_who_may_frame_it(visitor: Any) -> None:
+def test_an_embed_declares_which_pages_may_frame_it(visitor: Any) -> None:
     for answer in (visitor.get("embed/"), Client().get(PATH)):
         assert "frame-ancestors 'self' https://docs.example" in answer["Content-Security-Policy"]
         assert "http://testserver https://docs.example" in unescape(answer.content.decode())
@@ -116,12 +116,12 @@ def test_facts_say_where_each_pod_is(visitor: Any, node: Any, pod: Any) -> None:
     assert facts["attempt"]["outcome"] == "bound"
 
 
-def test_a_scenario_is_made_once_and_found_again() -> None:
+def test_a_scenario_is_created_once_and_used_again() -> None:
     answers = [Client().get(PATH, {"panels": "map", "at": at}) for at in ("", "start", "end", "4.9")]
     assert [answer.status_code for answer in answers] == [200] * 4
     assert Sandbox.objects.count() == 1
-    assert told(answers[0])["moment"]["present"] is True
-    assert told(answers[1])["moment"]["place"] < told(answers[0])["moment"]["place"]
+    assert embed_state(answers[0])["moment"]["present"] is True
+    assert embed_state(answers[1])["moment"]["place"] < embed_state(answers[0])["moment"]["place"]
 
 
 def test_the_shared_sandbox_can_only_be_watched() -> None:
@@ -140,15 +140,15 @@ def test_another_secret_key_makes_another_sandbox() -> None:
     assert sharing.key_of(scenarios()[SLUG]) != before
 
 
-def test_who_tries_it_gets_a_sandbox_that_has_come_as_far() -> None:
-    at = told(Client().get(PATH, {"at": "4.9"}))["moment"]["at"]
+def test_try_it_opens_a_sandbox_at_the_same_moment() -> None:
+    at = embed_state(Client().get(PATH, {"at": "4.9"}))["moment"]["at"]
     answer = Client().post(PATH, {"panels": "map,lanes", "at": at, "theme": "dark"})
     assert answer.status_code == 302
     page = Client().get(answer["Location"])
     assert "panels=map%2Clanes" in answer["Location"]
     assert "live=1" in answer["Location"]
-    assert told(page)["moment"]["present"] is True
-    assert told(page)["moment"]["at"] == at
+    assert embed_state(page)["moment"]["present"] is True
+    assert embed_state(page)["moment"]["at"] == at
     assert Client().post(answer["Location"].partition("embed/")[0] + "do/stage/").status_code == 204
     assert Sandbox.objects.count() == 2
 
@@ -173,7 +173,7 @@ def test_trying_is_limited_as_new_sandboxes_are_and_looking_is_not() -> None:
 
 @pytest.mark.parametrize("slug", [*lessons()][:3])
 def test_a_lesson_is_played_to_its_end_and_starts_before_its_first_step(slug: str) -> None:
-    end, start = (told(Client().get(f"/embed/lesson/{slug}/", {"at": at}))["moment"] for at in ("end", "start"))
+    end, start = (embed_state(Client().get(f"/embed/lesson/{slug}/", {"at": at}))["moment"] for at in ("end", "start"))
     assert start["place"] < end["place"] == end["of"]
     assert Sandbox.objects.count() == 1
 
@@ -184,14 +184,14 @@ def test_an_unknown_scenario_is_not_found() -> None:
     assert Client().delete(PATH).status_code == 405
 
 
-def test_what_needs_the_link_may_be_read_from_a_page_without_an_origin(visitor: Any) -> None:
+def test_pages_that_need_the_link_may_be_read_without_an_origin(visitor: Any) -> None:
     for answer in (visitor.get("embed/"), visitor.get("embed/state/"), Client().get(PATH)):
         assert answer["Access-Control-Allow-Origin"] == "*"
         assert "Access-Control-Allow-Credentials" not in answer
     assert "Access-Control-Allow-Origin" not in Client().get("/")
 
 
-def test_the_script_may_be_kept_and_stands_alone() -> None:
+def test_the_script_may_be_cached_and_needs_no_other_file() -> None:
     answer = Client().get("/embed.js")
     text = answer.content.decode()
     assert answer["Cache-Control"] == "public, max-age=3600"
@@ -214,7 +214,7 @@ def test_the_declarations_name_the_messages_of_the_script() -> None:
     assert declared == [name for names in lists for name in re.findall(r"'(\w+)'", names)]
 
 
-# --- what is wrong, inside the frame ---
+# --- errors, inside the frame ---
 
 NAVIGATES = {"Sec-Fetch-Mode": "navigate"}
 
@@ -234,7 +234,7 @@ def sentence_at(path: str, status: int, **headers: str) -> str:
         ("/s/00000000-0000-4000-8000-000000000000/abc/embed/", "This sandbox no longer exists"),
     ],
 )
-def test_what_is_not_there_is_said_in_the_frame_with_what_to_do(path: str, words: str) -> None:
+def test_a_missing_sandbox_is_reported_in_the_frame_with_advice(path: str, words: str) -> None:
     html = sentence_at(path, 404)
     assert words in html
     assert "Check the address of this frame in the page that embeds it." in html
@@ -242,13 +242,13 @@ def test_what_is_not_there_is_said_in_the_frame_with_what_to_do(path: str, words
     assert 'class="embed"' in html
 
 
-def test_who_asks_for_the_state_of_what_is_gone_gets_one_sentence() -> None:
+def test_the_state_of_a_missing_sandbox_is_one_sentence() -> None:
     path = "/s/00000000-0000-4000-8000-000000000000/abc/embed/state/"
     html = sentence_at(path, 404, **{"Sec-Fetch-Mode": "cors"})
     assert re.sub(r"<[^>]+>", "", html).strip() == "This sandbox no longer exists, or its link is incomplete."
 
 
-def test_too_many_requests_are_said_in_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_requests_are_reported_in_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ratelimit, "wait", lambda *_: 3.0)
     html = sentence_at(PATH, 429)
     assert "Too many" in html
@@ -273,13 +273,11 @@ def test_a_missing_page_of_the_site_is_as_before() -> None:
         ({"panels": "map, lanes", "at": "3.7", "steps": "1", "theme": "dark", "lang": "en", "pod": "x/y"}, []),
     ],
 )
-def test_what_is_wrong_in_an_address_is_said_and_left_out(
-    visitor: Any, query: dict[str, str], words: list[str]
-) -> None:
+def test_an_invalid_parameter_is_reported_and_left_out(visitor: Any, query: dict[str, str], words: list[str]) -> None:
     html = visitor.get("embed/", **query).content.decode()
-    told = re.search(r'id="em-told" role="status">([^<]*)<', html)
-    assert told is not None
-    assert told[1] == " ".join(words)
+    match = re.search(r'id="em-told" role="status">([^<]*)<', html)
+    assert match is not None
+    assert match[1] == " ".join(words)
 
 
 HOW = re.compile(r'<(span|p) class="(?:quiet )?how">.*?</\1>', re.DOTALL)
@@ -287,7 +285,7 @@ BUTTONS = re.compile(r"(?i)\b(press|click|choose) (?:\w+ )*(stage|evict|drain|se
 
 
 def test_sentences_of_an_embed_name_no_button_that_it_does_not_have(visitor: Any) -> None:
-    """Advice stands apart, where the style of an embed leaves it out."""
+    """Advice has its own element, which the style of an embed hides."""
     for _ in range(2):
         html = visitor.get("embed/", panels=",".join(EMBEDS)).content.decode()
         assert HOW.search(html)

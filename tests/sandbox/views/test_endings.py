@@ -1,4 +1,4 @@
-"""The end of a lesson: what a challenge has cost, and the way back to the shelf it stands on."""
+"""The end of a lesson: the cost of a challenge, and the way back to its shelf."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHELVES = {
 
 
 def opened(slug: str) -> str:
-    """Path of a new sandbox with a lesson."""
+    """Open a lesson in a new sandbox. Return its path."""
     return str(Client().post("/new/", {"lesson": slug})["Location"])
 
 
@@ -46,7 +46,7 @@ def sandbox_at(path: str) -> Sandbox:
 
 
 def end(path: str, lesson: Lesson, skipped: bool = False) -> str:
-    """The text of the lesson's panel at its end."""
+    """Return the text of the lesson's panel at its end."""
     progress = {"skipped": [0]} if skipped else {}
     Study.objects.filter(sandbox=sandbox_at(path)).update(part=len(lesson.parts), progress=json.dumps(progress))
     return str(Client().get(f"{path}panel/lesson/").content.decode())
@@ -63,10 +63,10 @@ def play(path: str, *steps: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("slug", SHELVES)
 def test_the_end_leads_back_to_the_shelf_of_the_lesson(slug: str) -> None:
-    page, told = SHELVES[slug]
+    page, title = SHELVES[slug]
     lesson = shelf.todays().lesson if slug == "daily" else shelf.lessons()[slug].lesson
     html = end(opened(slug), lesson)
-    assert re.findall(r'<a class="lnk" id="les-leave" href="([^"]+)">([^<]+)<', html) == [(page, told)]
+    assert re.findall(r'<a class="lnk" id="les-leave" href="([^"]+)">([^<]+)<', html) == [(page, title)]
 
 
 def test_the_end_of_an_own_lesson_leads_back_to_where_it_was_opened() -> None:
@@ -75,11 +75,11 @@ def test_the_end_of_an_own_lesson_leads_back_to_where_it_was_opened() -> None:
     assert 'href="/course/#own">Open another of your lessons</a>' in html
 
 
-@pytest.mark.parametrize(("name", "told"), shelf.WAYS_BACK.items())
-def test_a_refusal_leads_back_to_the_shelf_it_came_from(name: str, told: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize(("name", "way_back"), shelf.WAYS_BACK.items())
+def test_a_refusal_leads_back_to_the_shelf_it_came_from(name: str, way_back: tuple[str, str, str]) -> None:
     answer = Client().post(f"/new/?shelf={name}", {"lesson": "no-such"}, headers={"Sec-Fetch-Mode": "navigate"})
     assert answer.status_code == 404
-    assert f'href="/{told[0]}/{told[1]}"' in answer.content.decode()
+    assert f'href="/{way_back[0]}/{way_back[1]}"' in answer.content.decode()
 
 
 @pytest.mark.parametrize("name", ["", "nonsense"])
@@ -102,13 +102,13 @@ def test_each_form_that_opens_a_lesson_names_its_shelf(name: str) -> None:
     assert {*forms} == {f"/new/?shelf={'lessons' if name == 'course' else name}"}
 
 
-# --- what it cost ---
+# --- the cost ---
 
 DRAIN = "a-drain-that-never-ends"
 SCALE = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 3}
 
 
-def test_the_end_of_a_challenge_says_what_it_cost_and_for_what() -> None:
+def test_the_end_of_a_challenge_itemises_its_cost() -> None:
     path, lesson = opened(DRAIN), shelf.lessons()[DRAIN].lesson
     play(path, SCALE, {"kind": "advance", "seconds": 45})
     html = end(path, lesson)
@@ -136,12 +136,12 @@ def test_a_challenge_that_was_skipped_has_no_cost() -> None:
 
 
 def test_nothing_is_cheaper_for_going_back_into_the_setup() -> None:
-    """What takes the place of a command of the setup is paid for as well."""
+    """A command that replaces one of the setup has its cost as well."""
     path, lesson = opened(DRAIN), shelf.lessons()[DRAIN].lesson
     setup = [command_of(step) for step in lesson.scenario.setup]
     store.go_to(sandbox_at(path), lambda _: len(setup) - 2)
     play(path, SCALE, *setup[-2:])
-    assert "Cost 7, par 6." in words(end(path, lesson)), "the drain is given by hand now, and is a change, too"
+    assert "Cost 7, par 6." in words(end(path, lesson)), "the drain is a command by hand now, and is a change, too"
 
 
 def test_a_long_bill_ends_with_how_much_more_there_is() -> None:
@@ -157,7 +157,7 @@ def test_a_challenge_at_the_end_of_which_nothing_was_done_says_so() -> None:
     assert "Cost 0, par 6. You made no changes that cost anything." in text
 
 
-# --- one of a thing ---
+# --- singular forms ---
 
 ONE_OF_MANY = re.compile(r"(?<![\w.-])(?:1|[Oo]ne) (?:parts|lessons|sentences|challenges|hours|tasks|changes)\b")
 

@@ -44,7 +44,7 @@ def test_a_refused_eviction_is_an_answer_that_everybody_sees(ready: Any) -> None
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_a_drain_is_begun_and_stopped(ready: Any, on: bool) -> None:
+def test_a_drain_is_started_and_stopped(ready: Any, on: bool) -> None:
     assert ready.post("drain/", node="n1", on="1" if on else "0").status_code == 204
     flags = dict.fromkeys(DRAIN_FLAGS, False)
     assert json.loads(ready.log()[-1]) == {"kind": "drain", "node": "n1", "on": on, **flags}
@@ -64,12 +64,12 @@ def test_a_drain_takes_kubectls_flags_and_keeps_them_ticked(ready: Any, flag: st
 @pytest.mark.parametrize(
     ("path", "fields"),
     [
-        pytest.param("evict/", {"pod": "default/nobody"}, id="a pod that is not there"),
+        pytest.param("evict/", {"pod": "default/nobody"}, id="a missing pod"),
         pytest.param("evict/", {}, id="no pod"),
-        pytest.param("drain/", {"node": "nowhere", "on": "1"}, id="a node that is not there"),
+        pytest.param("drain/", {"node": "nowhere", "on": "1"}, id="a missing node"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_with_a_notice(ready: Any, path: str, fields: dict[str, str]) -> None:
+def test_an_impossible_request_is_refused_with_a_notice(ready: Any, path: str, fields: dict[str, str]) -> None:
     before = ready.log()
     answer = ready.post(path, **fields)
     assert answer.status_code == 422
@@ -78,5 +78,5 @@ def test_what_cannot_be_asked_is_refused_with_a_notice(ready: Any, path: str, fi
 
 
 @pytest.mark.parametrize("path", ["evict/", "drain/"])
-def test_who_watches_may_not_ask(ready: Any, path: str) -> None:
+def test_a_watcher_may_not_evict(ready: Any, path: str) -> None:
     assert ready.watching().post(path, pod="default/web", node="n1", on="1").status_code == 403

@@ -1,4 +1,4 @@
-"""A sandbox as a file: what stands in it, of which moment, and who may have it."""
+"""A sandbox as a file: its content, its moment, and who may download it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def decided(visitor: Any) -> Any:
-    """A sandbox with a node, a pod that fits and one that does not; four commands."""
+    """Create a sandbox with a node, a pod that fits and one that does not, in four commands."""
     objects = [make_node("n1").obj(), make_pod("web").cpu("500m").obj(), make_pod("big").cpu("99").obj()]
     store.execute(visitor.row(), {"kind": "apply", "manifests": objects})
     for kind in ("stage", "pod", "pod"):
@@ -43,7 +43,7 @@ def text_of(answer: Any) -> str:
 
 
 def played(text: str, folder: Path) -> Any:
-    """The scenario of a file, and its last point."""
+    """Play the scenario of a file. Return its last point."""
     path = folder / "exported.scenario.yaml"
     path.write_text(text)
     *_, end = run(load_scenario(path))
@@ -61,25 +61,23 @@ def test_a_scenario_plays_to_the_trace_of_the_sandbox_and_expects_what_happened(
     text = text_of(answer)
     end = played(text, tmp_path)
     assert lines_of(end.simulation) == lines_of(live(decided.row()).simulation)
-    given = yaml.safe_load(text)
-    assert given["apiVersion"] == "scheduler-sandbox/v1"
-    assert [*map(next, map(iter, given["setup"]))] == ["apply"]
-    assert len(given["then"]) == 3
-    assert {"pod": "default/web", "node": "n1"} in given["expect"]
+    data = yaml.safe_load(text)
+    assert data["apiVersion"] == "scheduler-sandbox/v1"
+    assert [*map(next, map(iter, data["setup"]))] == ["apply"]
+    assert len(data["then"]) == 3
+    assert {"pod": "default/web", "node": "n1"} in data["expect"]
     assert end.failures == ()
 
 
 @pytest.mark.parametrize(("start", "setup", "then"), [("0", 0, 4), ("2", 2, 2), ("4", 4, 0), ("900", 4, 0)])
-def test_the_time_line_begins_where_it_is_wanted(
-    decided: Any, tmp_path: Path, start: str, setup: int, then: int
-) -> None:
+def test_the_timeline_begins_where_requested(decided: Any, tmp_path: Path, start: str, setup: int, then: int) -> None:
     text = text_of(decided.get("export/scenario/", **{"from": start}))
-    given = yaml.safe_load(text)
-    assert (len(given.get("setup", ())), len(given.get("then", ()))) == (setup, then)
+    data = yaml.safe_load(text)
+    assert (len(data.get("setup", ())), len(data.get("then", ()))) == (setup, then)
     assert lines_of(played(text, tmp_path).simulation) == lines_of(live(decided.row()).simulation)
 
 
-def test_a_file_is_of_the_moment_that_is_looked_at(decided: Any, tmp_path: Path) -> None:
+def test_a_file_is_of_the_moment_in_view(decided: Any, tmp_path: Path) -> None:
     """In the middle of a command, too."""
     here = live(decided.row())
     early = here.world.moment_of(here.world.rests[-2][0])
@@ -113,19 +111,19 @@ def test_a_snapshot_and_a_trace_are_json(decided: Any) -> None:
     assert trace == [json.loads(line) for line in lines_of(live(decided.row()).simulation)]
 
 
-def test_what_was_gone_back_behind_is_in_no_file(decided: Any) -> None:
+def test_undone_commands_are_in_no_file(decided: Any) -> None:
     store.go_to(decided.row(), lambda position: 1)
     assert yaml.safe_load(text_of(decided.get("export/scenario/"))).get("then") == []
 
 
-def test_whoever_watches_may_take_a_file(decided: Any) -> None:
+def test_watchers_may_download_a_file(decided: Any) -> None:
     assert "kind: Scenario" in text_of(decided.watching().get("export/scenario/"))
 
 
 @pytest.mark.parametrize(
     ("query", "field"),
     [({"from": "-1"}, "from"), ({"from": "x"}, "from"), ({"from": "²"}, "from"), ({"expect": "all"}, "expect")],
-    ids=["below 0", "no number", "a superscript", "no strictness"],
+    ids=["below 0", "not a number", "a superscript", "an unknown strictness"],
 )
 @pytest.mark.parametrize("path", ["export/", "export/scenario/"])
 def test_a_wrong_choice_is_refused_at_its_field(decided: Any, path: str, query: dict[str, str], field: str) -> None:
@@ -168,7 +166,7 @@ def test_markup_in_a_sandbox_is_text_in_the_dialog(visitor: Any) -> None:
         ("x" * 200, "x" * 60 + ".scenario.yaml"),
         ("../../etc/passwd", "etcpasswd.scenario.yaml"),
     ],
-    ids=["words", "what could end a header", "no Latin letter", "long", "a path"],
+    ids=["words", "characters that end a header", "no Latin letter", "long", "a path"],
 )
 def test_the_name_of_a_file_is_plain(title: str, name: str) -> None:
     assert file_name("scenario", title) == name
@@ -197,15 +195,15 @@ def test_a_trace_with_scores_is_exported(visitor: Any) -> None:
     assert [entry["totals"] for entry in trace if entry["type"] == "NormalizeRan"]
 
 
-def test_a_log_that_cannot_be_replayed_to_its_end_is_not_exported_as_if_it_were(decided: Any, on_worker: Any) -> None:
+def test_a_log_that_cannot_be_replayed_to_its_end_is_not_exported(decided: Any, on_worker: Any) -> None:
     decided.sandbox.records.filter(n=4).update(command='{"kind":"nonsense"}')
     with on_worker("b"):
         answer = decided.get("export/scenario/")
     assert answer.status_code == 409
 
 
-def test_reading_the_past_leaves_the_present_as_it_was(decided: Any) -> None:
-    """One moment after the other, forwards and backwards, each as a fresh replay has it."""
+def test_reading_the_past_does_not_change_the_present(decided: Any) -> None:
+    """Export each moment, forwards and backwards, and compare with a fresh replay."""
     here = live(decided.row())
     before = lines_of(here.simulation)
     moments = [here.world.moment_of(entries) for entries, _ in here.world.rests]
@@ -218,7 +216,7 @@ def test_reading_the_past_leaves_the_present_as_it_was(decided: Any) -> None:
     assert lines_of(here.simulation) == before
 
 
-def test_a_table_is_of_the_moment_and_the_pod_that_are_looked_at(decided: Any) -> None:
+def test_a_table_is_of_the_moment_and_the_pod_in_view(decided: Any) -> None:
     answer = decided.watching().get("csv/filter/", pod="default/web", at="3.9999")
     text = text_of(answer)
     assert 'filename="test-filter.csv"' in answer["Content-Disposition"]

@@ -1,4 +1,4 @@
-"""The dialog that breaks things, and Allow."""
+"""The dialog that injects faults, and Allow."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_wish_becomes_a_command_and_closes_the_dialog(
     assert "command 1, Ada" in panel(visitor, "faults")
 
 
-def test_who_set_a_fault_is_known_after_going_back_and_on_another_worker(visitor: Any, on_worker: Any) -> None:
+def test_the_author_of_a_fault_is_known_after_going_back_and_on_another_worker(visitor: Any, on_worker: Any) -> None:
     visitor.post("break/", who="Ada", point="bind", plugin="DefaultBinder", answer="error")
     visitor.post("break/", who="Bob", point="permit", plugin="NodeName", answer="deny")
     visitor.post("do/advance/", seconds="1")
@@ -64,12 +64,12 @@ def test_who_set_a_fault_is_known_after_going_back_and_on_another_worker(visitor
     [
         pytest.param("bind", "NodeName", {}, "does not take part in bind", id="a plugin of another point"),
         pytest.param("score", "NodeAffinity", {"answer": "deny"}, "cannot answer", id="an answer of another point"),
-        pytest.param("bind", "DefaultBinder", {"answer": "wait", "seconds": "x"}, "a number", id="no number"),
+        pytest.param("bind", "DefaultBinder", {"answer": "wait", "seconds": "x"}, "a number", id="not a number"),
         pytest.param("bind", "DefaultBinder", {"profile": "nobody"}, "no profile", id="an unknown profile"),
-        pytest.param("", "", {}, "is missing", id="nothing at all"),
+        pytest.param("", "", {}, "is missing", id="empty"),
     ],
 )
-def test_a_wish_that_cannot_be_granted_is_said_in_the_dialog(
+def test_an_impossible_fault_is_reported_in_the_dialog(
     visitor: Any, point: str, plugin: str, fields: dict[str, str], words: str
 ) -> None:
     answer = visitor.post("break/", point=point, plugin=plugin, **fields)

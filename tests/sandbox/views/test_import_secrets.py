@@ -1,4 +1,4 @@
-"""Of a dump only what stands on the allow-list is written: to files, the database, exports, pages and the log."""
+"""Only allow-listed fields of a dump are written: to files, the database, exports, pages and the log."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ BROWSER = {"accept": "text/html"}
 
 
 def files(folder: Path) -> str:
-    """All of them, unpacked, as text."""
+    """Return the text of all files, unpacked."""
     held = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     return "".join((gzip.decompress(item) if item[:2] == b"\x1f\x8b" else item).decode("latin-1") for item in held)
 
 
 def rows() -> str:
-    """Everything that is in the database."""
+    """Return everything in the database."""
     return "\n".join(repr(row) for model in apps.get_models() for row in model._base_manager.values())
 
 
@@ -54,7 +54,7 @@ def test_a_cluster_full_of_secrets_leaves_none(
     assert answer.status_code == 201, answer.content.decode()
     path = answer.content.decode().strip().removeprefix("http://testserver")
     draft = files(tmp_path)
-    assert "topologySpreadConstraints" in draft, "the draft is what was looked at"
+    assert "topologySpreadConstraints" in draft, "the draft is the previewed one"
     page = Client().get(path, {"names": names}).content.decode()
     assert "0/1 nodes are available." in page or names == "made-up"
     location = Client(headers=BROWSER).post(f"{path}open/", {"names": names})["Location"]
@@ -62,8 +62,8 @@ def test_a_cluster_full_of_secrets_leaves_none(
     panels = [Client().get(f"{location}panel/{panel}/") for panel in PANELS]
     assert {answer.status_code for answer in (*exported, *panels)} == {200}
     text = json.dumps([answer.content.decode() for answer in (*exported, *panels)])
-    seen = {"files": draft + files(tmp_path), "database": rows(), "pages": page + text, "log": caplog.text}
-    assert {name: markers.found(held) for name, held in seen.items()} == {name: set() for name in seen}
+    stores = {"files": draft + files(tmp_path), "database": rows(), "pages": page + text, "log": caplog.text}
+    assert {name: markers.places_in(held) for name, held in stores.items()} == {name: set() for name in stores}
     assert "nodes are available" not in rows()
     sandbox = Sandbox.objects.get()
     taken = {item["kind"] for row in sandbox.records.all() for item in json.loads(row.command).get("manifests", ())}

@@ -1,4 +1,4 @@
-"""Bringing a cluster: a file, the page of what will be there, the sandbox that comes of it, and what is refused."""
+"""Import a cluster: the file, the preview, the new sandbox, and refusals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def bring(content: bytes, name: str = "cluster.yaml", **headers: Any) -> Any:
 
 
 def brought(content: bytes = b"") -> str:
-    """The path of the page of what will be there."""
+    """Upload a dump. Return the path of the preview."""
     answer = bring(content or dumps.as_yaml(OBJECTS))
     assert answer.status_code == 201, answer.content.decode()
     return answer.content.decode().strip().removeprefix("http://testserver")
@@ -56,9 +56,9 @@ def brought(content: bytes = b"") -> str:
 def opened(path: str, **choices: Any) -> tuple[Sandbox, str]:
     answer = Client(headers=BROWSER).post(f"{path}open/", choices)
     assert answer.status_code == 302, answer.content.decode()
-    found = re.match(r"/s/([0-9a-f-]+)/", answer["Location"])
-    assert found is not None
-    return Sandbox.objects.get(pk=found[1]), answer["Location"]
+    match = re.match(r"/s/([0-9a-f-]+)/", answer["Location"])
+    assert match is not None
+    return Sandbox.objects.get(pk=match[1]), answer["Location"]
 
 
 def test_the_first_page_has_the_line_to_copy_and_the_door() -> None:
@@ -67,14 +67,14 @@ def test_the_first_page_has_the_line_to_copy_and_the_door() -> None:
     assert 'action="/import/"' in html
 
 
-def test_curl_is_told_the_address_and_a_browser_is_led_there() -> None:
+def test_curl_gets_the_address_and_a_browser_is_redirected() -> None:
     assert re.fullmatch(r"/import/[\w-]{32}/", brought())
     answer = bring(dumps.as_json(OBJECTS), **BROWSER)
     assert answer.status_code == 302
     assert re.fullmatch(r"/import/[\w-]{32}/", answer["Location"])
 
 
-def test_what_powershell_writes_is_read() -> None:
+def test_a_dump_written_by_powershell_is_read() -> None:
     text = dumps.as_yaml(OBJECTS).decode().replace("\n", "\r\n")
     html = Client().get(brought(b"\xff\xfe" + text.encode("utf-16-le"))).content.decode()
     assert "<b>6</b>" in html
@@ -97,7 +97,7 @@ def test_a_pasted_text_is_a_file_too() -> None:
     assert answer.status_code == 201
 
 
-def test_the_page_says_what_will_be_there_and_what_not() -> None:
+def test_the_page_lists_what_will_be_imported_and_what_will_not() -> None:
     html = Client().get(brought()).content.decode()
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html))
     assert "6 nodes" in text
@@ -108,7 +108,7 @@ def test_the_page_says_what_will_be_there_and_what_not() -> None:
     assert dumps.SECRET not in html
 
 
-def test_choices_are_kept_on_the_page_and_change_it() -> None:
+def test_choices_stay_on_the_page_and_change_it() -> None:
     path = brought()
     html = Client().get(path, {"without": "team-1", "without-kind": "Service", "names": "made-up"}).content.decode()
     assert re.search(r'value="team-1"[^>]*checked', html)
@@ -127,7 +127,7 @@ def test_the_sandbox_has_the_pods_where_they_were(trace: Any) -> None:
     assert Sandbox.objects.get(pk=sandbox.pk).log_bytes > 1000
 
 
-def test_nobody_finds_a_name_where_they_are_made_up(trace: Any) -> None:
+def test_with_invented_names_no_real_one_remains(trace: Any) -> None:
     sandbox, _ = opened(brought(), names="made-up")
     lines = "\n".join(trace(sandbox))
     assert "node-1" in lines
@@ -135,26 +135,26 @@ def test_nobody_finds_a_name_where_they_are_made_up(trace: Any) -> None:
 
 
 def test_the_configuration_of_a_snapshot_is_that_of_the_sandbox() -> None:
-    given = {"profiles": [{"schedulerName": "acme-scheduler"}]}
-    sandbox, _ = opened(brought(json.dumps(dumps.as_snapshot(OBJECTS, given)).encode()))
-    assert json.loads(sandbox.configuration)["profiles"] == given["profiles"]
+    configuration = {"profiles": [{"schedulerName": "acme-scheduler"}]}
+    sandbox, _ = opened(brought(json.dumps(dumps.as_snapshot(OBJECTS, configuration)).encode()))
+    assert json.loads(sandbox.configuration)["profiles"] == configuration["profiles"]
 
 
 POD: dict[str, Any] = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "64"}}}]}
 
 
 def waiting(name: str, **spec: Any) -> dict[str, Any]:
-    told = {"type": "PodScheduled", "status": "False", "message": f"{name} found no node"}
-    status = {"phase": "Pending", "conditions": [told]}
+    condition = {"type": "PodScheduled", "status": "False", "message": f"{name} found no node"}
+    status = {"phase": "Pending", "conditions": [condition]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": POD | spec, "status": status}
 
 
-def test_my_pod_is_pending_stands_at_its_failed_filter() -> None:
+def test_my_pod_is_pending_opens_at_its_failed_filter() -> None:
     important = {"priority": 1000}
     others = [waiting("first"), waiting("loud", **important), waiting("mine"), waiting("last")]
     path = brought(dumps.as_json([*OBJECTS, *others]))
     html = Client().get(path).content.decode()
-    assert html.index("mine found no node") < html.index("team-1/elsewhere"), "those that were refused come first"
+    assert html.index("mine found no node") < html.index("team-1/elsewhere"), "refused pods come first"
     sandbox, location = opened(path, pod="default/mine")
     assert location.endswith("?pod=default%2Fmine")
     kinds = [json.loads(item)["kind"] for item in sandbox.records.order_by("n").values_list("command", flat=True)]
@@ -165,13 +165,13 @@ def test_my_pod_is_pending_stands_at_its_failed_filter() -> None:
 
 
 @pytest.mark.parametrize("pod", ["team-1/gated", "team-1/elsewhere"])
-def test_a_pod_whose_turn_never_comes_is_shown_all_the_same(pod: str) -> None:
+def test_a_pod_whose_turn_never_comes_is_still_shown(pod: str) -> None:
     _, location = opened(brought(), pod=pod)
     assert location.endswith(f"?pod={pod.replace('/', '%2F')}")
     assert Client().get(location).status_code == 200
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 def zipped(name: str, content: bytes = b"{}") -> bytes:
@@ -182,8 +182,8 @@ def zipped(name: str, content: bytes = b"{}") -> bytes:
 
 
 REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
-    "a file that is cut off": (lambda: dumps.as_json(OBJECTS)[:5000], "line 1"),
-    "YAML that is cut off": (lambda: dumps.as_yaml(OBJECTS)[:5000], "line 185: invalid YAML"),
+    "a truncated file": (lambda: dumps.as_json(OBJECTS)[:5000], "line 1"),
+    "truncated YAML": (lambda: dumps.as_yaml(OBJECTS)[:5000], "line 185: invalid YAML"),
     "a message of kubectl": (
         b"error: You must be logged in to the server (Unauthorized)\n",
         "line 1: this is a message, not an object: “error: You must be logged in to the server (Unauthorized)”. Log in",
@@ -195,7 +195,7 @@ REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
         b'{"kind": "<script>alert(1)</script>", "metadata": {"name": "<img>"}}',
         "has no object",
     ),
-    "a way out of a zip": (zipped("../../etc/passwd.json"), "leads out of the archive"),
+    "a zip entry outside of the folder": (zipped("../../etc/passwd.json"), "leads out of the archive"),
     "a zip in a zip": (zipped("a.zip"), "it is an archive in the archive"),
     "a zip bomb": (lambda: zipped("a.json", b" " * (97 * 2**20)), "more than 96 MiB"),
     "a packed bomb": (lambda: gzip.compress(b" " * (97 * 2**20)), "more than 96 MiB"),
@@ -204,9 +204,9 @@ REFUSED: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_taken_over_gets_its_reason_and_leaves_nothing(name: str, own_folder: Path) -> None:
-    made, reason = REFUSED[name]
-    content = made() if callable(made) else made
+def test_an_unusable_object_gets_its_reason_and_leaves_nothing(name: str, own_folder: Path) -> None:
+    upload, reason = REFUSED[name]
+    content = upload() if callable(upload) else upload
     answer = bring(content)
     assert answer.status_code == 422
     assert answer["Content-Type"].startswith("text/plain")
@@ -248,7 +248,7 @@ def test_a_cluster_larger_than_a_sandbox_is_refused_with_the_limit(own_folder: P
     assert not Sandbox.objects.exists()
 
 
-def test_when_all_is_left_out_nothing_is_made() -> None:
+def test_excluding_everything_creates_nothing() -> None:
     path = brought(dumps.as_json([waiting("mine")]))
     answer = Client().post(f"{path}open/", {"without": "default"})
     assert answer.status_code == 422
@@ -257,7 +257,7 @@ def test_when_all_is_left_out_nothing_is_made() -> None:
     assert not Sandbox.objects.exists()
 
 
-def test_a_file_that_is_kept_is_for_the_owner_of_the_process_alone_and_goes_after_an_hour(own_folder: Path) -> None:
+def test_a_stored_file_is_readable_by_its_process_alone_and_deleted_after_an_hour(own_folder: Path) -> None:
     path = brought()
     (kept,) = own_folder.iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
@@ -268,7 +268,7 @@ def test_a_file_that_is_kept_is_for_the_owner_of_the_process_alone_and_goes_afte
     assert list(own_folder.iterdir()) == []
 
 
-def test_the_server_deletes_drafts_that_nobody_asks_for(own_folder: Path) -> None:
+def test_the_server_deletes_unused_drafts(own_folder: Path) -> None:
     brought()
     (kept,) = own_folder.iterdir()
     os.utime(kept, (0, 0))
@@ -277,7 +277,7 @@ def test_the_server_deletes_drafts_that_nobody_asks_for(own_folder: Path) -> Non
     assert list(own_folder.iterdir()) == []
 
 
-def test_the_folder_takes_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
+def test_the_folder_has_a_size_limit(monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
     monkeypatch.setattr(uploads, "MOST_BYTES", uploads.LEAST_BYTES - 1)
     answer = bring(dumps.as_yaml(OBJECTS))
     assert answer.status_code == 507
@@ -297,7 +297,7 @@ def test_one_address_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch, own
     assert Client(REMOTE_ADDR="192.0.2.7").post("/import/", {"file": file}).status_code == 201
 
 
-def test_what_is_kept_for_an_address_does_not_name_it(own_folder: Path) -> None:
+def test_the_draft_of_an_address_does_not_name_it(own_folder: Path) -> None:
     brought()
     (kept,) = own_folder.iterdir()
     assert "127.0.0.1" not in kept.name
@@ -323,7 +323,7 @@ def test_an_import_that_a_sandbox_has_no_room_for_can_be_tried_again(settings: A
 
 @pytest.fixture
 def full_disk() -> Iterator[None]:
-    """No file of this process grows beyond 1,000 bytes."""
+    """Limit the files of this process to 1,000 bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     yield
@@ -344,7 +344,7 @@ def test_a_full_disk_takes_no_upload_and_says_so(own_folder: Path) -> None:
 @pytest.mark.usefixtures("full_disk")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_full_disk_takes_no_body_and_says_so() -> None:
-    """Django leaves its temporary file to the garbage collector then, which is what the warning says."""
+    """Django then leaves its temporary file to the garbage collector, hence the warning."""
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -376,7 +376,7 @@ def test_a_wrong_key_opens_nothing(key: str) -> None:
     assert Client().post(f"/import/{key}/open/").status_code == 404
 
 
-def test_the_pages_of_an_import_are_kept_by_nobody() -> None:
+def test_the_pages_of_an_import_are_not_cached() -> None:
     for answer in (Client().get(brought()), bring(b"")):
         assert (answer["Cache-Control"], answer["X-Robots-Tag"]) == ("no-store", "noindex, nofollow")
         assert "script-src 'self'" in answer["Content-Security-Policy"]

@@ -1,4 +1,4 @@
-"""Replicas of the scheduler: the form, and what can be done to one."""
+"""Replicas of the scheduler: the form, and the actions on one."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def panel(visitor: Any, name: str = "leader", **view: Any) -> str:
 
 
 def last(visitor: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(visitor.log()[-1])
-    return found
+    data: dict[str, Any] = json.loads(visitor.log()[-1])
+    return data
 
 
 def test_three_replicas_are_one_press_away(visitor: Any) -> None:
@@ -64,7 +64,7 @@ def test_the_form_becomes_a_command_and_closes_the_dialog(visitor: Any) -> None:
             id="a deadline that leaves no time for a second try",
         ),
         pytest.param({"lease_duration": "soon"}, "invalid duration", id="no duration at all"),
-        pytest.param({"count": "many"}, "must be a number", id="no number of replicas"),
+        pytest.param({"count": "many"}, "must be a number", id="an invalid number of replicas"),
         pytest.param({"count": "9"}, "count", id="too many replicas"),
         pytest.param({"lock": "etcd"}, "lock", id="an unknown lock"),
     ],
@@ -79,13 +79,13 @@ def test_a_wrong_form_says_so_and_keeps_what_was_typed(visitor: Any, fields: dic
     assert visitor.log() == []
 
 
-def test_without_an_election_nobody_asks_for_durations(visitor: Any) -> None:
+def test_without_an_election_no_durations_are_required(visitor: Any) -> None:
     without = {name: value for name, value in FORM.items() if name != "leader_elect"} | {"lease_duration": "nonsense"}
     assert visitor.post("replicas/", **without).status_code == 204
     assert "every replica schedules" in panel(visitor)
 
 
-def test_the_form_begins_with_what_holds_now(visitor: Any) -> None:
+def test_the_form_starts_with_the_present_values(visitor: Any) -> None:
     assert 'value="15s"' in visitor.get("replicas-form/").content.decode()
     visitor.post("replicas/", **FORM)
     html = visitor.get("replicas-form/").content.decode()
@@ -98,7 +98,7 @@ def test_the_form_begins_with_what_holds_now(visitor: Any) -> None:
     ("fields", "command", "shown"),
     [
         pytest.param({"action": "kill"}, {"action": "kill"}, "killed", id="kill"),
-        pytest.param({"action": "release"}, {"action": "release"}, "asked to end", id="an orderly end"),
+        pytest.param({"action": "release"}, {"action": "release"}, "asked to end", id="stop"),
         pytest.param({"action": "pause"}, {"action": "pause"}, "Resume", id="pause"),
         pytest.param({"action": "partition"}, {"action": "partition"}, "Heal", id="partition"),
         pytest.param(
@@ -110,7 +110,7 @@ def test_the_form_begins_with_what_holds_now(visitor: Any) -> None:
         pytest.param({"action": "rate", "rate": "1.1"}, {"rate": "1.1"}, "runs ×1.1", id="a clock that gains"),
     ],
 )
-def test_what_is_done_to_a_replica_is_one_command(
+def test_an_action_on_a_replica_is_one_command(
     visitor: Any, fields: dict[str, str], command: dict[str, Any], shown: str
 ) -> None:
     visitor.post("replicas/", count="3", leader_elect="1")
@@ -122,16 +122,16 @@ def test_what_is_done_to_a_replica_is_one_command(
 @pytest.mark.parametrize(
     "fields",
     [
-        pytest.param({"replica": ONE, "action": "resume"}, id="resume of one that runs"),
-        pytest.param({"replica": ONE, "action": "restart"}, id="restart of one that runs"),
+        pytest.param({"replica": ONE, "action": "resume"}, id="resume of a running replica"),
+        pytest.param({"replica": ONE, "action": "restart"}, id="restart of a running replica"),
         pytest.param({"replica": "nobody", "action": "kill"}, id="an unknown replica"),
         pytest.param({"replica": ONE, "action": "explode"}, id="an unknown action"),
-        pytest.param({"replica": ONE, "action": "skew", "minutes": "x"}, id="no number of minutes"),
-        pytest.param({"replica": ONE, "action": "rate", "rate": "0"}, id="a clock that stands"),
-        pytest.param({}, id="nothing at all"),
+        pytest.param({"replica": ONE, "action": "skew", "minutes": "x"}, id="an invalid number of minutes"),
+        pytest.param({"replica": ONE, "action": "rate", "rate": "0"}, id="a stopped clock"),
+        pytest.param({}, id="empty"),
     ],
 )
-def test_what_cannot_be_done_is_a_notice_and_no_command(visitor: Any, fields: dict[str, str]) -> None:
+def test_an_impossible_action_is_a_notice_and_not_a_command(visitor: Any, fields: dict[str, str]) -> None:
     visitor.post("replicas/", count="3", leader_elect="1")
     answer = visitor.post("replica/", **fields)
     assert answer.status_code == 422
@@ -139,7 +139,7 @@ def test_what_cannot_be_done_is_a_notice_and_no_command(visitor: Any, fields: di
     assert len(visitor.log()) == 1
 
 
-def test_who_watches_sees_replicas_but_no_buttons(visitor: Any) -> None:
+def test_a_watcher_sees_replicas_but_no_buttons(visitor: Any) -> None:
     visitor.post("replicas/", count="3", leader_elect="1")
     watcher = visitor.watching()
     html = watcher.get("panel/leader/").content.decode()

@@ -1,4 +1,4 @@
-"""The pages from which one learns: the course and its map, the gallery, the challenges."""
+"""The pages for learning: the course and its map, the gallery, the challenges."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def page(name: str) -> str:
 
 
 def begun(text: str) -> list[str]:
-    """The lessons that buttons of a page begin."""
+    """Return the lessons that a page's buttons begin."""
     return re.findall(r'name="lesson" value="([^"]+)"', text)
 
 
 @pytest.mark.parametrize(("name", "kind"), PAGES.items())
 def test_a_page_begins_each_of_its_lessons_in_their_order(name: str, kind: str) -> None:
     slugs = [lesson.slug for lesson in shelf.shelf(kind)]
-    found = [slug for slug in begun(page(name)) if slug != "daily"]
-    assert sorted({*found}) == sorted(slugs)
+    begun_lessons = [slug for slug in begun(page(name)) if slug != "daily"]
+    assert sorted({*begun_lessons}) == sorted(slugs)
     if name != "misconceptions":
-        assert found[-len(slugs) :] == slugs
+        assert begun_lessons[-len(slugs) :] == slugs
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -49,7 +49,7 @@ def test_the_first_page_leads_to_all_three() -> None:
     assert all(f'href="/{name}/"' in text for name in PAGES)
 
 
-def test_the_gallery_tells_belief_and_truth() -> None:
+def test_the_gallery_shows_belief_and_truth() -> None:
     text = page("misconceptions")
     assert len(shelf.shelf("misconceptions")) >= 20
     assert text.count("<blockquote>") == text.count("What is true</summary>") == len(shelf.shelf("misconceptions"))
@@ -70,7 +70,7 @@ def test_a_button_opens_a_sandbox_with_the_lesson(slug: str) -> None:
     assert 'id="panel-lesson"' in text
 
 
-def test_a_lesson_that_is_not_there_opens_nothing() -> None:
+def test_a_missing_lesson_opens_nothing() -> None:
     answer = Client().post("/new/", {"lesson": "no-such-lesson"})
     assert answer.status_code in (404, 422)
     assert Sandbox.objects.count() == 0
@@ -90,10 +90,10 @@ def test_a_chapter_is_a_row_and_a_line_leads_to_each_lesson_that_builds_on_one()
     )
     assert [[card.lesson.slug for card in chapter.cards] for chapter in drawn.chapters] == [["a", "b", "c"], ["d"]]
     assert [card.number for chapter in drawn.chapters for card in chapter.cards] == [1, 2, 3, 4]
-    assert drawn.chapters[1].cards[0].after == ("B",), "what is not on the map leads nowhere"
+    assert drawn.chapters[1].cards[0].after == ("B",), "a lesson off the map has no line"
     beside, over, down = drawn.lines
     assert beside == "M92 50H108"
-    assert over.startswith("M50 86Q"), "past the one between"
+    assert over.startswith("M50 86Q"), "past the lesson in between"
     assert down.startswith("M150 86C")
     assert (drawn.columns, drawn.width, drawn.height) == (3, 300, 200)
 

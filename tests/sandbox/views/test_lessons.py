@@ -1,4 +1,4 @@
-"""The lesson of a sandbox: its steps, questions, hints and tasks, the way back to it, and lessons that people bring."""
+"""The lesson of a sandbox: its steps, questions, hints and tasks, the way back to it, and uploaded lessons."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ know:
 
 
 class Learner:
-    """Somebody who holds the link of a sandbox with a lesson."""
+    """Somebody who has the link of a sandbox with a lesson."""
 
     def __init__(self, path: str) -> None:
         self.path, self.client = path, Client()
-        found = re.match(r"/s/([0-9a-f-]+)/([^/]+)/", path)
-        assert found is not None
-        self.sandbox = Sandbox.objects.get(pk=found[1])
-        self.token = found[2]
+        match = re.match(r"/s/([0-9a-f-]+)/([^/]+)/", path)
+        assert match is not None
+        self.sandbox = Sandbox.objects.get(pk=match[1])
+        self.token = match[2]
 
     def do(self, verb: str, **fields: Any) -> int:
         return int(self.client.post(f"{self.path}{verb}/", fields).status_code)
@@ -102,14 +102,14 @@ def test_every_lesson_of_the_installation_opens_at_its_first_part() -> None:
 
 
 @pytest.mark.parametrize("slug", [*shelf.lessons()])
-def test_every_lesson_can_be_gone_through_to_its_end(slug: str) -> None:
+def test_every_lesson_can_be_completed(slug: str) -> None:
     lesson = shelf.lessons()[slug].lesson
     learner = Learner(Client().post("/new/", {"lesson": slug})["Location"])
     simulation = lesson.scenario.open()
     for number, part in enumerate(lesson.parts):
         if part.question:
             assert learner.do("lesson/answer", look="1") == 204, number
-        # By turns slowly, and with the button alone, which does what is left.
+        # By turns slowly, and with the button alone, which does the remaining steps.
         for command in commands_of(part.do, True, simulation)[:-1] if part.foresee and number % 2 else ():
             assert "You chose to look without guessing." in learner.html(), number
             if "refused" not in command:
@@ -136,7 +136,7 @@ TASKS = [
     for number, part in enumerate(placed.lesson.parts[:-1])
     if part.task
 ]
-"""Tasks that something comes after."""
+"""Tasks that are not the last part."""
 
 
 @pytest.mark.parametrize("skips", [True, False], ids=["skipped", "done in another way"])
@@ -160,7 +160,7 @@ def test_after_a_task_the_right_answers_are_those_of_the_lesson(slug: str, task:
         assert ("You were right." in learner.html()) == bool(put), number
 
 
-def test_a_part_that_would_be_wrong_sets_the_sandbox_and_keeps_what_was_done() -> None:
+def test_an_impossible_part_sets_the_sandbox_and_saves_what_was_done() -> None:
     learner = Learner(Client().post("/new/", {"lesson": "backoff"})["Location"])
     for number in range(1, 5):
         assert learner.do("lesson/turn", part=number) == 204
@@ -185,7 +185,7 @@ def test_the_part_opens_after_the_sandbox_was_set(monkeypatch: pytest.MonkeyPatc
     assert set(open_parts) == {3}
 
 
-def test_a_part_that_comes_true_leaves_the_sandbox_as_it_is(learner: Learner) -> None:
+def test_a_part_that_already_holds_does_not_change_the_sandbox(learner: Learner) -> None:
     learner.do("lesson/turn", part=1)
     for _ in range(4):
         learner.do("do/stage")
@@ -241,7 +241,7 @@ def test_a_whole_lesson_goes_through_its_parts(learner: Learner) -> None:
     assert json.loads(Study.objects.get().progress)["done"] == [0, 1, 2, 3]
 
 
-def test_a_step_counts_however_it_was_made_and_is_not_made_twice(learner: Learner) -> None:
+def test_a_step_counts_however_it_was_taken_and_is_not_taken_twice(learner: Learner) -> None:
     learner.do("lesson/turn", part=1)
     learner.do("do/stage")
     learner.do("lesson/step", part=1)
@@ -274,7 +274,7 @@ def test_going_back_takes_step_and_answer_back(learner: Learner) -> None:
         ({"named": "<script>"}, "&lt;script&gt; is not one of the choices"),
     ],
 )
-def test_an_answer_that_is_no_choice_is_refused(learner: Learner, fields: dict[str, str], says: str) -> None:
+def test_an_answer_that_is_not_a_choice_is_refused(learner: Learner, fields: dict[str, str], says: str) -> None:
     learner.do("lesson/turn", part=1)
     answer = learner.client.post(f"{learner.path}lesson/answer/", fields)
     assert answer.status_code == 422
@@ -338,7 +338,7 @@ def test_a_fork_takes_the_lesson_along(learner: Learner) -> None:
     assert 'id="les-on"' in html
 
 
-def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> None:
+def test_a_watcher_sees_the_lesson_and_answers_nothing(learner: Learner) -> None:
     learner.do("lesson/turn", part=1)
     path = learner.path.replace(learner.token, tokens.view_token(learner.token))
     watched = f"{path}panel/lesson/"
@@ -346,9 +346,9 @@ def test_who_watches_sees_the_lesson_and_answers_nothing(learner: Learner) -> No
     for verb in ("step", "answer", "hint", "turn", "catch-up"):
         assert Client().post(f"{path}lesson/{verb}/", {"part": "1"}).status_code == 403
     learner.do("lesson/step", part=1)
-    for html, told in ((learner.html(), True), (Client().get(watched).content.decode(), False)):
+    for html, editable in ((learner.html(), True), (Client().get(watched).content.decode(), False)):
         assert "The step happened before you answered" in html
-        assert ("Step back (b)" in html) is told
+        assert ("Step back (b)" in html) is editable
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_a_bad_file_is_refused_in_words(text: str, says: str) -> None:
     assert not Sandbox.objects.exists()
 
 
-def test_a_problem_in_the_play_is_told_with_its_line() -> None:
+def test_a_problem_in_the_play_is_reported_with_its_line() -> None:
     answer = bring(LESSON.replace("node: node-b}]", "node: node-a}]"))
     assert answer.status_code == 422
     assert re.search(r"my\.lesson\.yaml:\d+:\d+: parts\[3\]", answer.content.decode())
@@ -391,7 +391,7 @@ def test_answers_have_a_limit(learner: Learner, settings: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "markup"),
     [
         ("<b>x</b><script>alert(1)</script>", "<script>"),
         ("[x](javascript:alert(1))", "<a"),
@@ -401,8 +401,8 @@ def test_answers_have_a_limit(learner: Learner, settings: Any) -> None:
         ("<https://example.org/?a=1&b=<x>>", "<x>"),
     ],
 )
-def test_markdown_brings_nothing_of_its_own(text: str, found: str) -> None:
-    assert found not in html_of(text)
+def test_markdown_output_has_no_unsafe_markup(text: str, markup: str) -> None:
+    assert markup not in html_of(text)
 
 
 def test_pointers_are_buttons_and_pages_are_links() -> None:
@@ -458,7 +458,7 @@ def add(learner: Learner, *manifests: dict[str, Any]) -> None:
 
 
 def crowd(learner: Learner) -> None:
-    """A node that two pods fill, and a preemptor that is about to come to PostFilter."""
+    """Create a node that two pods fill, and a preemptor just before PostFilter."""
     full = make_node("full").capacity(cpu="4", memory="8Gi").label("disk", "full").obj()
     classes = [make_priority_class(f"p{value}", value) for value in (0, 1, 500)]
     low = [make_pod(f"low-{number}").cpu("2").node("full") for number in (1, 2)]
@@ -471,7 +471,7 @@ def crowd(learner: Learner) -> None:
     stages(learner, 4)
 
 
-def test_to_look_is_no_prediction(learner: Learner) -> None:
+def test_looking_is_not_a_prediction(learner: Learner) -> None:
     stages(learner, 3)
     assert learner.do("predict", look="1") == 204
     assert "You chose to look without guessing." in predicting(learner)
@@ -482,7 +482,7 @@ def test_to_look_is_no_prediction(learner: Learner) -> None:
     assert 'class="les-k"' not in html
 
 
-def test_an_answer_is_kept_and_can_be_changed_until_it_is_judged(learner: Learner) -> None:
+def test_an_answer_is_stored_and_can_be_changed_until_it_is_judged(learner: Learner) -> None:
     crowd(learner)
     learner.do("predict", named="default/low-2")
     for _ in range(2):
@@ -529,7 +529,7 @@ def test_the_winner_is_asked_once(learner: Learner) -> None:
     assert "1 of 1 right" in html
 
 
-def test_a_reveal_lists_what_was_offered_when_it_was_asked(learner: Learner) -> None:
+def test_a_reveal_lists_the_choices_of_the_question(learner: Learner) -> None:
     crowd(learner)
     learner.do("predict", named="default/low-1")
     add(learner, make_pod("late").cpu("1").node("full").obj())
@@ -542,7 +542,7 @@ def test_a_reveal_lists_what_was_offered_when_it_was_asked(learner: Learner) -> 
     assert "late" not in names
 
 
-def test_a_prediction_of_what_was_undone_does_not_count(learner: Learner) -> None:
+def test_a_prediction_for_an_undone_attempt_does_not_count(learner: Learner) -> None:
     for _ in range(3):
         learner.do("do/stage")
     learner.do("predict", named="node-b")
@@ -561,12 +561,12 @@ def test_without_the_switch_nothing_is_asked(learner: Learner) -> None:
     assert "Where is web when this attempt is over?" not in learner.html()
 
 
-def test_what_cannot_be_predicted_is_refused(learner: Learner) -> None:
+def test_an_impossible_prediction_is_refused(learner: Learner) -> None:
     assert learner.do("predict", named="node-b") == 422
     assert not Guess.objects.exists()
 
 
-def test_of_a_large_cluster_winner_and_lane_are_asked_alone(learner: Learner) -> None:
+def test_in_a_large_cluster_only_winner_and_lane_are_asked(learner: Learner) -> None:
     manifests = "\n---\n".join(
         f"{{apiVersion: v1, kind: Node, metadata: {{name: big-{n}}}, "
         'status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}}'
@@ -582,7 +582,7 @@ def test_of_a_large_cluster_winner_and_lane_are_asked_alone(learner: Learner) ->
     assert "<datalist" in html
 
 
-def test_a_browser_gets_what_is_wrong_in_a_lesson_as_a_page_that_leads_back() -> None:
+def test_a_browser_gets_errors_of_a_lesson_as_a_page_with_a_way_back() -> None:
     file = SimpleUploadedFile("my.lesson.yaml", LESSON.replace("pod:default/web", "pod:default/wbe").encode())
     page = Client().post("/lessons/open/", {"file": file}, headers={"Accept": "text/html"}).content.decode()
     assert "This lesson has errors." in page

@@ -1,4 +1,4 @@
-"""The metrics endpoint, as a Prometheus meets it."""
+"""The metrics endpoint, as a Prometheus scrapes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def values(response: Any) -> dict[str, float]:
-    """``name`` or ``name/label value/…`` → value."""
+    """Return ``name`` or ``name/label value/…`` → value."""
     assert response.status_code == 200
     return {
         "/".join((sample.name, *(value for _, value in sorted(sample.labels.items())))): sample.value
@@ -34,7 +34,7 @@ def test_its_name_leads_to_it(visitor: Any) -> None:
     assert reverse("metrics", args=[visitor.sandbox.pk, visitor.token]) == visitor.url("metrics")
 
 
-def test_it_tells_the_present_state(visitor: Any, node: Any, pod: Any) -> None:
+def test_it_shows_the_present_state(visitor: Any, node: Any, pod: Any) -> None:
     store.execute(visitor.sandbox, pod("web-1", "web-2"))
     assert values(visitor.get("metrics"))["scheduler_pending_pods/active"] == 2
     store.execute(visitor.sandbox, node("n"))
@@ -54,7 +54,7 @@ def test_going_back_takes_the_counters_back(visitor: Any, node: Any, pod: Any) -
     assert visitor.get("metrics").content == later
 
 
-def test_every_worker_tells_the_same(visitor: Any, node: Any, pod: Any, on_worker: Any) -> None:
+def test_every_worker_shows_the_same(visitor: Any, node: Any, pod: Any, on_worker: Any) -> None:
     store.execute(visitor.sandbox, node("n"))
     store.execute(visitor.sandbox, pod("web-1"))
     here = visitor.get("metrics").content
@@ -62,7 +62,7 @@ def test_every_worker_tells_the_same(visitor: Any, node: Any, pod: Any, on_worke
         assert visitor.get("metrics").content == here
 
 
-def test_whoever_watches_may_scrape(visitor: Any) -> None:
+def test_watchers_may_scrape(visitor: Any) -> None:
     assert visitor.watching().get("metrics").content == visitor.get("metrics").content
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def cluster(visitor: Any, node: Any, pod: Any) -> Any:
-    """The visitor of a sandbox with the node n1 and the pod default/web."""
+    """Return the visitor of a sandbox with the node n1 and the pod default/web."""
     store.execute(visitor.sandbox, node("n1"))
     store.execute(visitor.sandbox, pod("web"))
     return visitor
@@ -39,7 +39,7 @@ def panel(visitor: Any) -> str:
             "usage/",
             {"pod": "default/web", "memory": " 500Mi ", "pids": ""},
             {"kind": "usage", "pod": "default/web", "node": "", "memory": "500Mi", "pids": None, "cpu": None},
-            id="the field of a pod; what is empty stays as it is",
+            id="the fields of a pod; empty ones change nothing",
         ),
         pytest.param(
             "usage/",
@@ -51,7 +51,7 @@ def panel(visitor: Any) -> str:
             "usage/",
             {"node": "n1", "memory": "0"},
             {"kind": "usage", "node": "n1", "pod": "", "memory": "0"},
-            id="the system daemons of a node use nothing any more",
+            id="the system daemons of a node use nothing",
         ),
         pytest.param(
             "kubelet/",
@@ -77,14 +77,16 @@ def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, 
     ("path", "fields", "words"),
     [
         pytest.param(
-            "usage/", {"pod": "default/web", "memory": "much"}, "quantities must match", id="an amount that is none"
+            "usage/", {"pod": "default/web", "memory": "much"}, "quantities must match", id="an invalid amount"
         ),
         pytest.param(
-            "usage/", {"pod": "default/web", "memory": "-1"}, "greater than or equal to 0", id="less than none"
+            "usage/", {"pod": "default/web", "memory": "-1"}, "greater than or equal to 0", id="a negative amount"
         ),
         pytest.param("usage/", {"pod": "default/web", "memory": ""}, "enter an amount", id="an empty field"),
-        pytest.param("usage/", {"pod": "default/gone", "memory": "1Mi"}, "&#34;gone&#34; not found", id="no such pod"),
-        pytest.param("usage/", {"memory": "1Mi"}, "either a pod or a node", id="nobody is named"),
+        pytest.param(
+            "usage/", {"pod": "default/gone", "memory": "1Mi"}, "&#34;gone&#34; not found", id="an unknown pod"
+        ),
+        pytest.param("usage/", {"memory": "1Mi"}, "either a pod or a node", id="no name"),
         pytest.param(
             "kubelet/",
             {"node": "n1", "configuration": "evictionSoft: {memory.available: 1Gi}"},
@@ -95,24 +97,27 @@ def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, 
             "kubelet/",
             {"node": "n1", "configuration": "evictionHard: {memory.free: 1Gi}\nevictionSoft: {cpu: '1'}"},
             "unsupported eviction signal cpu",
-            id="everything that is wrong is said",
+            id="all errors are reported",
         ),
-        pytest.param("kubelet/", {"node": "n1", "configuration": "evictionHard: {"}, "line", id="no YAML"),
+        pytest.param("kubelet/", {"node": "n1", "configuration": "evictionHard: {"}, "line", id="not YAML"),
         pytest.param("kubelet/", {"node": "n1", "configuration": "- 1"}, "field: value", id="a list"),
-        pytest.param("kubelet/", {"node": "n1", "configuration": "{}\n---\n{}"}, "not several", id="two of them"),
+        pytest.param("kubelet/", {"node": "n1", "configuration": "{}\n---\n{}"}, "not several", id="two documents"),
         pytest.param(
             "taint/",
             {"node": "n1", "key": "a b", "effect": "NoSchedule", "on": "1"},
             "name part must consist of alphanumeric characters",
-            id="a taint whose key is none",
+            id="a taint with an invalid key",
         ),
         pytest.param(
-            "taint/", {"node": "n1", "key": "a", "effect": "Never", "on": "1"}, "Unsupported value", id="no such effect"
+            "taint/",
+            {"node": "n1", "key": "a", "effect": "Never", "on": "1"},
+            "Unsupported value",
+            id="an unknown effect",
         ),
-        pytest.param("kubelet/", {"node": "n9"}, "&#34;n9&#34; not found", id="no such node"),
+        pytest.param("kubelet/", {"node": "n9"}, "&#34;n9&#34; not found", id="an unknown node"),
     ],
 )
-def test_what_is_wrong_is_said_at_the_control_and_changes_nothing(
+def test_an_error_is_reported_at_the_control_and_changes_nothing(
     cluster: Any, path: str, fields: dict[str, str], words: str
 ) -> None:
     answer = cluster.post(path, **fields)
@@ -124,7 +129,7 @@ def test_what_is_wrong_is_said_at_the_control_and_changes_nothing(
     assert len(cluster.log()) == 2
 
 
-def test_a_taint_comes_with_the_form_and_goes_with_its_cross(cluster: Any) -> None:
+def test_a_taint_is_added_by_the_form_and_removed_by_its_cross(cluster: Any) -> None:
     taint = {"node": "n1", "key": "maintenance", "effect": "NoExecute"}
     answer = cluster.post("taint/", **taint, value="soon", on="1")
     assert (answer.status_code, answer.content) == (200, b"")
@@ -137,7 +142,7 @@ def test_a_taint_comes_with_the_form_and_goes_with_its_cross(cluster: Any) -> No
     assert (answer.status_code, "data-notice" in answer.content.decode()) == (422, True)
 
 
-def test_who_only_watches_sees_taints_but_no_way_to_change_them(cluster: Any) -> None:
+def test_a_watcher_sees_taints_but_no_way_to_change_them(cluster: Any) -> None:
     cluster.post("taint/", node="n1", key="maintenance", effect="NoSchedule", on="1")
     text = fragments(cluster.row(), View(node="n1"), ["inspector"], False)["inspector"].html
     assert "maintenance:NoSchedule" in text
@@ -151,13 +156,13 @@ def test_a_condition_that_there_is_not_is_a_notice(cluster: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["node-condition/", "usage/", "kubelet/"])
-def test_who_only_watches_is_refused(cluster: Any, path: str) -> None:
+def test_a_watcher_is_refused(cluster: Any, path: str) -> None:
     assert cluster.watching().post(path, node="n1", memory="1Gi", type="Ready", status="False").status_code == 403
     assert cluster.get(path).status_code == 405
     assert len(cluster.log()) == 2
 
 
-def test_the_panel_shows_what_was_set(cluster: Any) -> None:
+def test_the_panel_shows_the_settings(cluster: Any) -> None:
     cluster.post("kubelet/", node="n1", configuration="evictionHard: {memory.available: 1Gi}")
     cluster.post("do/settle/")
     cluster.post("usage/", pod="default/web", memory="7500Mi")

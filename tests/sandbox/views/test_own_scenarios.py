@@ -1,4 +1,4 @@
-"""A scenario file that somebody brings: its sandbox, its steps, what it expects, and what is refused."""
+"""An uploaded scenario file: its sandbox, its steps, its expectations, and refusals."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def bring(text: str, name: str = "my.scenario.yaml", **headers: Any) -> Any:
 
 
 def opened(text: str) -> tuple[Sandbox, str]:
-    """The sandbox, and the path of its page."""
+    """Return the sandbox, and the path of its page."""
     answer = bring(text, **BROWSER)
     assert answer.status_code == 302, answer.content.decode()
-    found = re.match(r"/s/([0-9a-f-]+)/", answer["Location"])
-    assert found is not None
-    return Sandbox.objects.get(pk=found[1]), answer["Location"]
+    match = re.match(r"/s/([0-9a-f-]+)/", answer["Location"])
+    assert match is not None
+    return Sandbox.objects.get(pk=match[1]), answer["Location"]
 
 
 def exported(sandbox: Sandbox, **wanted: Any) -> str:
@@ -59,18 +59,18 @@ def test_a_scenario_file_becomes_a_sandbox_with_its_steps(own_folder: Path) -> N
     while Client().post(f"{path}step/", {"n": number}).status_code == 204:
         number += 1
     assert number > 2
-    found = engines.read(sandbox, jobs.fragments, View(), ["sentence", "expectations"], True, False, {})
-    assert "steps done" in found["sentence"].html
-    assert "verd-no" not in found["expectations"].html
-    assert "verd-yes" in found["expectations"].html
+    fragments = engines.read(sandbox, jobs.fragments, View(), ["sentence", "expectations"], True, False, {})
+    assert "steps done" in fragments["sentence"].html
+    assert "verd-no" not in fragments["expectations"].html
+    assert "verd-yes" in fragments["expectations"].html
 
 
-def test_the_page_of_an_own_scenario_tells_what_it_is_about() -> None:
+def test_the_page_of_an_own_scenario_has_its_description() -> None:
     text = STEPPED.replace("about: >-", "about: >-\n  Quite my own story.")
     assert "Quite my own story." in Client().get(opened(text)[1]).content.decode()
 
 
-def test_a_command_line_is_told_the_address() -> None:
+def test_a_command_line_gets_the_address() -> None:
     answer = bring(STEPPED)
     assert answer.status_code == 201
     address = answer.content.decode().strip()
@@ -87,7 +87,7 @@ def test_a_fork_of_an_own_scenario_keeps_its_steps() -> None:
 
 
 @pytest.mark.parametrize("name", [name for place, name in enumerate(FILES) if place % 6 == 0])
-def test_what_is_exported_comes_back_as_it_was(name: str) -> None:
+def test_an_export_can_be_imported_unchanged(name: str) -> None:
     first, _ = opened(FILES[name])
     text = exported(first)
     second, _ = opened(text)
@@ -103,7 +103,7 @@ def test_what_is_exported_comes_back_as_it_was(name: str) -> None:
         ("apiVersion: scheduler-sandbox/v1\ntitle: t\nthen: [{stage: {}, say: " + "x" * 61 + "}]\n", "Too long"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line_and_nothing_is_made(text: str, said: str, own_folder: Path) -> None:
+def test_an_error_is_reported_with_its_line_and_nothing_is_created(text: str, said: str, own_folder: Path) -> None:
     answer = bring(text)
     assert answer.status_code == 422
     assert said in answer.content.decode()

@@ -22,7 +22,7 @@ def test_the_landing_page_lists_every_scenario() -> None:
     assert [scenario.slug for scenario in scenarios().values() if f'value="{scenario.slug}"' not in page] == []
 
 
-def test_a_page_comes_compressed_to_who_can_read_it() -> None:
+def test_a_page_is_compressed_for_clients_that_accept_it() -> None:
     plain = Client().get("/")
     packed = Client().get("/", headers={"accept-encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip"
@@ -54,14 +54,14 @@ def test_a_sandbox_can_start_empty() -> None:
     assert Sandbox.objects.get().head == 0
 
 
-def test_an_unknown_scenario_is_said_and_makes_nothing() -> None:
+def test_an_unknown_scenario_is_refused_and_creates_nothing() -> None:
     answer = Client().post("/new/", {"scenario": "../../etc/passwd"})
     assert answer.status_code == 404
     assert "no such scenario" in answer.content.decode()
     assert not Sandbox.objects.exists()
 
 
-def test_who_has_left_a_page_gets_a_refusal_as_a_page_and_any_other_a_part_of_one() -> None:
+def test_a_click_that_leaves_the_page_gets_a_refusal_as_a_page_and_any_other_a_fragment() -> None:
     wanted = {"scenario": "no-such"}
     page = Client().post("/new/", wanted, headers={"Sec-Fetch-Mode": "navigate"}).content.decode()
     part = Client().post("/new/", wanted, headers={"Sec-Fetch-Mode": "cors"}).content.decode()
@@ -71,16 +71,16 @@ def test_who_has_left_a_page_gets_a_refusal_as_a_page_and_any_other_a_part_of_on
     assert "<html" not in part
 
 
-def test_the_landing_page_is_not_posted_to_and_nothing_is_made_by_get() -> None:
+def test_the_landing_page_refuses_post_and_get_creates_nothing() -> None:
     assert Client().post("/").status_code == 405
     assert Client().get("/new/").status_code == 405
     assert not Sandbox.objects.exists()
 
 
 def shared(page: HttpResponse, link: str) -> str:
-    """The link ``edit`` or ``view`` that the page offers to share, "" when it does not."""
-    found = re.search(rf'id="share-{link}" readonly value="([^"]*)"', page.content.decode())
-    return found[1] if found else ""
+    """Return the link ``edit`` or ``view`` that the page offers to share, "" if it offers none."""
+    match = re.search(rf'id="share-{link}" readonly value="([^"]*)"', page.content.decode())
+    return match[1] if match else ""
 
 
 def test_the_workbench_shows_the_editor_both_links_and_the_watcher_only_his_own(visitor: Any) -> None:
@@ -93,7 +93,7 @@ def test_the_workbench_shows_the_editor_both_links_and_the_watcher_only_his_own(
     assert watcher.token in for_watcher.content.decode()
 
 
-def test_the_workbench_tells_where_its_socket_is_and_shows_every_panel(visitor: Any) -> None:
+def test_the_workbench_has_the_address_of_its_socket_and_shows_every_panel(visitor: Any) -> None:
     page = visitor.get()
     assert f'ws-connect="/ws{visitor.url()}"' in page.content.decode()
     shown = re.findall(r'id="panel-([a-z]+)"', page.content.decode())
@@ -117,12 +117,12 @@ def test_a_blank_sandbox_has_the_queue_rules_that_were_chosen(rules: str) -> Non
     assert f">{rules}</span>" in answer.content.decode()
 
 
-def test_unknown_queue_rules_are_said_and_make_nothing() -> None:
+def test_unknown_queue_rules_are_refused_and_create_nothing() -> None:
     assert Client().post("/new/", {"queue_rules": "v1.0"}).status_code == 400
     assert not Sandbox.objects.exists()
 
 
-def test_each_heading_of_the_scenarios_stands_there_once() -> None:
+def test_each_heading_of_the_scenarios_appears_once() -> None:
     headings = re.findall(r'<li class="scen-t"><h3>([^<]+)</h3>', Client().get("/").content.decode())
     assert "Taints and tolerations" in headings
     assert len(headings) == len(set(headings))

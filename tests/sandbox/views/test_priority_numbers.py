@@ -1,4 +1,4 @@
-"""A priority that is given as a number alone: refused in a sandbox, kept where a file was written with it."""
+"""A priority set only as a number: refused in a sandbox, allowed if a file was written with it."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_a_number_is_refused_at_its_field(visitor: Any) -> None:
 
 
 def test_a_file_that_gives_numbers_is_opened_and_played_and_so_is_its_fork(client: Any, db: None) -> None:
-    made = client.post("/api/v1/sandboxes", json.dumps({"file": FILE}), content_type="application/json").json()
-    sandbox = Sandbox.objects.get(pk=made["id"])
+    data = client.post("/api/v1/sandboxes", json.dumps({"file": FILE}), content_type="application/json").json()
+    sandbox = Sandbox.objects.get(pk=data["id"])
     assert sandbox.priority_numbers
     command = {"kind": "apply", "manifests": [NUMBER]}
     store.execute(sandbox, command)
-    log = client.get(f"{made['api']}/log").json()
+    log = client.get(f"{data['api']}/log").json()
     assert log["priority_numbers"]
     again = {name: log[name] for name in ("seed", "configuration", "queue_rules", "commands", "priority_numbers")}
     answer = client.post("/api/v1/sandboxes", json.dumps(again), content_type="application/json")
@@ -55,16 +55,16 @@ def test_a_file_that_gives_numbers_is_opened_and_played_and_so_is_its_fork(clien
     assert Sandbox.objects.get(pk=fork).priority_numbers
 
 
-def test_a_sandbox_from_before_the_rule_opens_as_it_was(visitor: Any) -> None:
+def test_a_sandbox_from_before_the_rule_opens_unchanged(visitor: Any) -> None:
     plan = Plan.of(visitor.sandbox)
     assert not plan.priority_numbers
     with pytest.raises(Rejected):
         store.execute(visitor.sandbox, {"kind": "apply", "manifests": [NUMBER]})
-    assert Sandbox._meta.get_field("priority_numbers").default, "rows that were there before get it"
+    assert Sandbox._meta.get_field("priority_numbers").default, "existing rows get it"
 
 
 @pytest.mark.parametrize(
-    ("data", "found"),
+    ("data", "expected"),
     [
         ({"spec": {"containers": [], "priority": 5}}, True),
         ([{"apply": [{"spec": {"template": {"spec": {"containers": [], "priority": -1}}}}]}], True),
@@ -73,5 +73,5 @@ def test_a_sandbox_from_before_the_rule_opens_as_it_was(visitor: Any) -> None:
         ({"priority": 5}, False),
     ],
 )
-def test_which_files_give_numbers(data: Any, found: bool) -> None:
-    assert gives_numbers(data) == found
+def test_files_that_give_priority_numbers(data: Any, expected: bool) -> None:
+    assert gives_numbers(data) == expected

@@ -22,7 +22,7 @@ def test_a_panel_is_rendered_for_the_view_in_the_query(visitor: Any, node: Any) 
     assert 'id="panel-inspector"' in chosen.content.decode()
 
 
-def test_whoever_watches_sees_panels_too(visitor: Any) -> None:
+def test_watchers_see_panels_too(visitor: Any) -> None:
     assert visitor.watching().get("panel/status/").status_code == 200
 
 
@@ -38,7 +38,7 @@ def test_an_objects_manifest_is_shown_as_yaml(visitor: Any, node: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "key"), [("Node", "b"), ("Node", ""), ("Nothing", "a"), ("Pod", "../a")])
-def test_the_manifest_of_what_is_not_there_is_not_found(visitor: Any, node: Any, kind: str, key: str) -> None:
+def test_the_manifest_of_a_missing_object_is_not_found(visitor: Any, node: Any, kind: str, key: str) -> None:
     store.execute(visitor.sandbox, node("a"))
     assert visitor.get(f"yaml/{kind}/", key=key).status_code == 404
 
@@ -52,8 +52,8 @@ def test_html_in_a_manifest_is_shown_as_text(visitor: Any, node: Any) -> None:
     assert "&lt;script&gt;" in text
 
 
-def test_the_dump_is_of_the_scheduler_and_of_the_moment_that_are_looked_at(visitor: Any, node: Any) -> None:
-    """Two schedulers without leader election: what one of them has assumed, the other does not count."""
+def test_the_dump_is_of_the_scheduler_and_the_moment_in_view(visitor: Any, node: Any) -> None:
+    """Two schedulers without leader election: one does not count what the other has assumed."""
     store.execute(visitor.sandbox, {"kind": "replicas", "count": 2, "leader_elect": False})
     for name in ("a", "b"):
         store.execute(visitor.sandbox, node(name))
@@ -92,7 +92,7 @@ CLUSTER = [
 
 
 def hits(visitor: Any, wanted: str, **view: str) -> list[tuple[str, str, str]]:
-    """(kind, what it leads to, text) of each that is listed."""
+    """Return (kind, what it leads to, text) of each result."""
     page = visitor.get("find/", q=wanted, **view).content.decode()
     rows = re.findall(
         r'<li><(?:button type="button"|a) ?([^>]*)><span class="f-t[^>]*>(.+?)</span>.*?<small>(.+?)</small>', page
@@ -104,7 +104,7 @@ def hits(visitor: Any, wanted: str, **view: str) -> list[tuple[str, str, str]]:
     ("wanted", "kind", "leads", "text"),
     [
         pytest.param("web-1", "pod", 'data-pod="default/web-1"', "web-1", id="a pod on a node"),
-        pytest.param("WEB-2", "pod", 'data-pod="default/web-2"', "web-2", id="a pod that waits, in other letters"),
+        pytest.param("WEB-2", "pod", 'data-pod="default/web-2"', "web-2", id="a waiting pod, in upper case"),
         pytest.param("node-blue", "node", 'data-node="node-blue"', "node-blue", id="a node"),
         pytest.param("shop", "workload", 'data-tab="workloads"', "shop", id="a workload"),
         pytest.param("kube-system", "object", 'data-edit="Namespace"', "kube-system", id="another object"),
@@ -127,8 +127,8 @@ def hits(visitor: Any, wanted: str, **view: str) -> list[tuple[str, str, str]]:
 def test_find_lists(visitor: Any, wanted: str, kind: str, leads: str, text: str) -> None:
     store.execute(visitor.sandbox, {"kind": "apply", "manifests": CLUSTER})
     store.execute(visitor.sandbox, {"kind": "settle"})
-    found = [(where, said) for what, where, said in hits(visitor, wanted) if what == kind]
-    assert any(leads in where and said == text for where, said in found), found
+    listed = [(where, said) for what, where, said in hits(visitor, wanted) if what == kind]
+    assert any(leads in where and said == text for where, said in listed), listed
 
 
 def test_find_says_that_nothing_was_found_and_shows_the_letters_as_text(visitor: Any) -> None:
@@ -151,19 +151,19 @@ def test_a_watcher_reads_the_objects_that_others_edit(visitor: Any) -> None:
     assert 'data-read="Namespace" data-key="kube-system"' in read
 
 
-def test_a_text_that_is_too_long_is_looked_for_by_its_beginning(visitor: Any) -> None:
+def test_a_text_that_is_too_long_is_searched_by_its_beginning(visitor: Any) -> None:
     page = visitor.get("find/", q="x" * 500).content.decode()
     assert "“" + "x" * LONGEST_WANTED + "”" in page
 
 
-def test_who_looks_back_finds_what_was_there_then(visitor: Any, node: Any) -> None:
+def test_find_in_the_past_lists_the_objects_of_then(visitor: Any, node: Any) -> None:
     store.execute(visitor.sandbox, node("node-blue"))
     store.execute(visitor.sandbox, node("node-red"))
     assert [text for kind, _, text in hits(visitor, "node-") if kind == "node"] == ["node-blue", "node-red"]
     assert [text for kind, _, text in hits(visitor, "node-", at="1.1") if kind == "node"] == ["node-blue"]
 
 
-def test_find_counts_what_it_leaves_out(visitor: Any, pod: Any) -> None:
+def test_find_counts_the_omitted_results(visitor: Any, pod: Any) -> None:
     store.execute(visitor.sandbox, pod(*(f"twin-{number}" for number in range(20))))
     listed = len(hits(visitor, "twin-"))
     assert 0 < listed < 20
@@ -171,5 +171,5 @@ def test_find_counts_what_it_leaves_out(visitor: Any, pod: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tab", "help", "scenario"])
-def test_of_what_many_are_called_some_are_named(visitor: Any, kind: str) -> None:
+def test_a_common_word_lists_some_objects_of_each_kind(visitor: Any, kind: str) -> None:
     assert 0 < sum(what == kind for what, _, _ in hits(visitor, "e")) <= MOST_NAMED

@@ -18,7 +18,7 @@ SHARED = ["/", "/course/", "/misconceptions/", "/challenges/", "/api/v1/openapi.
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", SHARED)
-def test_it_is_packed_and_not_sent_again_to_who_has_it(client: Any, address: str) -> None:
+def test_it_is_packed_and_not_sent_again_to_a_client_that_has_it(client: Any, address: str) -> None:
     plain = client.get(address)
     packed = client.get(address, headers={"Accept-Encoding": "gzip, br"})
     assert gzip.decompress(packed.content) == plain.content
@@ -31,7 +31,7 @@ def test_it_is_packed_and_not_sent_again_to_who_has_it(client: Any, address: str
     assert client.get(address, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
-def test_it_is_made_anew_when_its_key_changes(rf: Any) -> None:
+def test_it_is_created_again_when_its_key_changes(rf: Any) -> None:
     days = [date(2030, 1, 1)]
     view = same_for_all(lambda: days[0])(lambda request: HttpResponse(str(days[0])))
     assert view(rf.get("/challenges/")).content == b"2030-01-01"
@@ -39,13 +39,13 @@ def test_it_is_made_anew_when_its_key_changes(rf: Any) -> None:
     assert view(rf.get("/challenges/")).content == b"2030-01-02"
 
 
-def test_of_many_who_ask_at_the_same_time_one_makes_it(rf: Any) -> None:
-    """All others wait for it."""
-    all_ask, made = Barrier(9), []
+def test_of_many_simultaneous_requests_one_creates_it(rf: Any) -> None:
+    """All others wait for the first one."""
+    all_ask, calls = Barrier(9), []
 
     def make(request: Any) -> HttpResponse:
         go_on.wait()
-        made.append(request)
+        calls.append(request)
         return HttpResponse("page")
 
     view = same_for_all()(make)
@@ -60,11 +60,11 @@ def test_of_many_who_ask_at_the_same_time_one_makes_it(rf: Any) -> None:
         all_ask.wait()
         go_on.set()
         assert list(answers) == [b"page"] * 8
-    assert len(made) == 1
+    assert len(calls) == 1
 
 
 @pytest.mark.django_db
-def test_the_document_is_made_once(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_document_is_created_once(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from sandbox.web.api.routes import api
 
     client.get("/api/v1/openapi.json")

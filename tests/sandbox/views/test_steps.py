@@ -1,4 +1,4 @@
-"""Steps of a scenario, as their button asks for them."""
+"""The steps of a scenario, as their button sends them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def opened(slug: str) -> Visitor:
 
 
 def commands(visitor: Visitor) -> list[dict[str, Any]]:
-    """What was done since the scenario was opened."""
+    """Return the commands since the scenario was opened."""
     setup = len(scenarios()[visitor.sandbox.scenario].setup)
     return [json.loads(text) for text in visitor.sandbox.records.order_by("n").values_list("command", flat=True)][
         setup:
@@ -33,17 +33,17 @@ def test_a_step_is_the_command_of_the_scenario() -> None:
     visitor = opened("eviction-answers")
     answer = visitor.post("step/", n="1")
     assert (answer.status_code, answer.content) == (204, b"")
-    assert [(given["kind"], given["pod"]) for given in commands(visitor)] == [("evict", "default/db-0")]
+    assert [(command["kind"], command["pod"]) for command in commands(visitor)] == [("evict", "default/db-0")]
 
 
-def test_a_step_that_two_people_press_is_made_once() -> None:
+def test_a_step_that_two_people_press_is_taken_once() -> None:
     visitor = opened("toleration-seconds")
     for number in ("1", "2", "2", "1"):
         assert visitor.post("step/", n=number).status_code == 204
-    assert [given["kind"] for given in commands(visitor)] == ["apply", "advance"]
+    assert [command["kind"] for command in commands(visitor)] == ["apply", "advance"]
 
 
-def test_after_going_back_a_step_can_be_made_again() -> None:
+def test_after_going_back_a_step_can_be_taken_again() -> None:
     visitor = opened("toleration-seconds")
     visitor.post("step/", n="1")
     visitor.post("do/back/")
@@ -60,7 +60,7 @@ def test_a_step_that_must_be_refused_is_refused_in_the_words_of_kubernetes() -> 
 
 
 @pytest.mark.parametrize("number", ["0", "6", "-1", "x", "", "1" * 20, "²"])
-def test_a_step_that_is_not_there_is_said(number: str) -> None:
+def test_a_missing_step_is_reported(number: str) -> None:
     assert opened("eviction-answers").post("step/", n=number).status_code == 400
 
 
@@ -79,7 +79,7 @@ def test_a_watcher_makes_no_step() -> None:
     [
         pytest.param("eviction-answers", {}, "evictions", id="on the tab that the scenario names"),
         pytest.param("eviction-answers", {"tab": "events"}, "events", id="on the tab that the link names"),
-        pytest.param("pod-affinity-s1-s2", {}, "", id="on that of the stage, when nobody names one"),
+        pytest.param("pod-affinity-s1-s2", {}, "", id="on that of the stage, without a name"),
     ],
 )
 def test_the_workbench_opens(slug: str, query: dict[str, str], tab: str) -> None:
@@ -87,7 +87,7 @@ def test_the_workbench_opens(slug: str, query: dict[str, str], tab: str) -> None
     assert f'data-view-tab="{tab}"' in page
 
 
-def test_the_page_of_a_scenario_lists_its_steps_and_tells_only_editors_of_the_button() -> None:
+def test_the_page_of_a_scenario_lists_its_steps_and_mentions_the_button_only_to_editors() -> None:
     visitor = opened("eviction-answers")
     page, watched = visitor.get().content.decode(), visitor.watching().get().content.decode()
     assert "<li>let 31 s pass: db-0 is back</li>" in page

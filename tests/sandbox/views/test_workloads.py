@@ -1,4 +1,4 @@
-"""Scaling and restarting workloads over HTTP, and the manifests that the Add drawer offers."""
+"""Scaling and restarting workloads over HTTP, and the manifests of the Add drawer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEPLOYMENT = next(preset for preset in MANIFESTS if preset.slug == "deployment")
 
 @pytest.fixture
 def shop(visitor: Any, node: Any) -> Any:
-    """A visitor whose sandbox has a Deployment of six replicas."""
+    """Return a visitor whose sandbox has a Deployment of six replicas."""
     store.execute(visitor.sandbox, node("n1"))
     assert visitor.post("apply/", manifests=DEPLOYMENT.text).status_code == 204
     return visitor
@@ -43,7 +43,7 @@ def test_every_manifest_to_start_from_is_accepted(visitor: Any, preset: Preset) 
 
 
 def sent(shape: Shape, rows: list[dict[str, Any]], owner: str = "") -> dict[str, list[str]]:
-    """What a page sends of rows, and of those inside of them."""
+    """Return the fields that a page sends for rows and their nested rows."""
     fields = {f"{shape.one}_{cell.part}": [row.get(cell.part, cell.initial) for row in rows] for cell in shape.cells}
     fields |= {f"{shape.one}_of": [owner for _ in rows]} if owner else {}
     for place, row in enumerate(rows):
@@ -74,8 +74,8 @@ def test_every_form_to_start_from_is_accepted(visitor: Any, kind: str, preset: F
     ("fields", "replicas"),
     [
         pytest.param({"replicas": "4"}, 4, id="to a number"),
-        pytest.param({"replicas": " 0 "}, 0, id="to nothing"),
-        pytest.param({"by": "1", "replicas": "99"}, 7, id="by one more, whatever stands in the field"),
+        pytest.param({"replicas": " 0 "}, 0, id="to 0"),
+        pytest.param({"by": "1", "replicas": "99"}, 7, id="by one more, whatever the field says"),
         pytest.param({"by": "-1"}, 5, id="by one less"),
     ],
 )
@@ -94,23 +94,23 @@ def test_a_workload_is_scaled(shop: Any, fields: dict[str, str], replicas: int) 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        pytest.param(SHOP | {"replicas": "many"}, "replicas must be a whole number", id="no number"),
+        pytest.param(SHOP | {"replicas": "many"}, "replicas must be a whole number", id="not a number"),
         pytest.param(SHOP | {"replicas": ""}, "replicas must be a whole number", id="nothing"),
-        pytest.param(SHOP | {"by": "x"}, "replicas must be a whole number", id="a step that is no number"),
+        pytest.param(SHOP | {"by": "x"}, "replicas must be a whole number", id="a step that is not a number"),
         pytest.param(
             SHOP | {"replicas": "-1"},
             "Invalid value: -1: must be greater than or equal to 0",
-            id="less than nothing",
+            id="a negative number",
         ),
         pytest.param(SHOP | {"replicas": "1001"}, "must be from 0 to 1000", id="too many"),
         pytest.param(SHOP | {"key": "default/gone", "by": "1"}, "There is no Deployment default/gone.", id="unknown"),
-        pytest.param({"replicas": "1"}, "There is no workload", id="nothing is named"),
+        pytest.param({"replicas": "1"}, "There is no workload", id="no name"),
         pytest.param(
             {"kind": "Node", "key": "n1", "replicas": "2"}, "a Node cannot be scaled", id="a kind without a scale"
         ),
     ],
 )
-def test_a_scale_that_is_refused_is_said_at_the_field(shop: Any, fields: dict[str, str], words: str) -> None:
+def test_a_refused_scale_is_reported_at_the_field(shop: Any, fields: dict[str, str], words: str) -> None:
     before = shop.log()
     answer = shop.post("scale/", **fields)
     assert answer.status_code == 422
@@ -141,7 +141,7 @@ def test_a_second_restart_needs_time_to_pass(shop: Any) -> None:
     assert shop.post("rollout/", **SHOP).status_code == 204
 
 
-def test_what_is_paused_or_unknown_or_has_no_rollout_is_not_restarted(shop: Any) -> None:
+def test_paused_unknown_and_rolloutless_workloads_are_not_restarted(shop: Any) -> None:
     paused = deployment(shop)
     paused["spec"] = {**paused["spec"], "paused": True}
     store.execute(shop.sandbox, {"kind": "apply", "manifests": [paused]})
@@ -157,7 +157,7 @@ def test_what_is_paused_or_unknown_or_has_no_rollout_is_not_restarted(shop: Any)
 
 
 @pytest.mark.parametrize("path", ["scale/", "rollout/"])
-def test_who_only_watches_may_not(shop: Any, path: str) -> None:
+def test_a_watcher_may_not_scale(shop: Any, path: str) -> None:
     before = shop.log()
     assert shop.watching().post(path, **SHOP, replicas="1").status_code == 403
     assert shop.log() == before

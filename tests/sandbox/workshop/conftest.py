@@ -21,7 +21,7 @@ SMALL, CROWDED = "node-selector", "three-zones-one-gpu-pool"
 
 @dataclass
 class Person:
-    """Who holds the link of a page of a room: the trainer, who has no row, or a participant."""
+    """Somebody with the link of a page of a room: the trainer, who has no row, or a participant."""
 
     room: Workshop
     token: str
@@ -41,7 +41,7 @@ class Person:
         return rooms.current(self.row, self.room)
 
     def sit(self) -> Sandbox:
-        """Take the seat; its sandbox."""
+        """Take the seat. Return its sandbox."""
         assert self.post("take/").status_code == 204
         sandbox = self.seat().sandbox
         assert sandbox is not None
@@ -60,14 +60,14 @@ def trainer(db: None) -> Person:
 
 @pytest.fixture
 def crowded(db: None) -> Person:
-    """A trainer in whose sandbox the next pod gets no node without preemption."""
+    """Return a trainer in whose sandbox the next pod gets no node without preemption."""
     room, token = rooms.opened(sources.scenario(CROWDED))
     return Person(room, token)
 
 
 @pytest.fixture
 def joined(trainer: Person) -> Callable[..., Person]:
-    """Makes a participant of a name, in the trainer's room or another one."""
+    """Return a function that creates a participant by name, in the trainer's room or another one."""
 
     def join(name: str, room: Workshop = trainer.room) -> Person:
         row, token = people.join(room, name)
@@ -78,7 +78,7 @@ def joined(trainer: Person) -> Callable[..., Person]:
 
 @pytest.fixture
 def step() -> Callable[..., None]:
-    """Makes a step in a sandbox."""
+    """Return a function that makes a step in a sandbox."""
 
     def make(sandbox: Sandbox, kind: str = "pod") -> None:
         store.execute(sandbox, {"kind": kind})

@@ -1,4 +1,4 @@
-"""What the board counts: what participants did themselves, and nothing that was done for them."""
+"""The board counts what participants did themselves, and nothing that was done for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def press(sandbox: Sandbox, token: str, path: str = "do/stage/", **fields: str) 
 
 @pytest.fixture
 def ada(joined: Joined) -> Person:
-    """Somebody who has made one step, and lets the trainer help."""
+    """Return somebody who has made one step, and lets the trainer help."""
     ada = joined("Ada")
     press(ada.sit(), tokens.seat_token(ada.token, 1), who="Ada")
     ada.post("help/", on="1")
@@ -60,7 +60,7 @@ FOR_THEM: dict[str, Callable[[Person, Person], object]] = {
 
 
 @pytest.mark.parametrize("deed", FOR_THEM.values(), ids=FOR_THEM)
-def test_what_is_done_for_somebody_does_not_count_as_theirs(
+def test_other_peoples_steps_do_not_count_as_ones_own(
     trainer: Person, ada: Person, deed: Callable[[Person, Person], object]
 ) -> None:
     before = row(ada)
@@ -73,7 +73,7 @@ def test_what_is_done_for_somebody_does_not_count_as_theirs(
 @pytest.mark.parametrize(
     "fields", [{"moment": "1"}, {"scenario": "node-selector"}, {"scenario": "lesson:three-queues"}]
 )
-def test_what_is_sent_begins_without_steps_and_ends_no_quiet(
+def test_a_sent_sandbox_begins_without_steps_and_does_not_end_quiet(
     trainer: Person, ada: Person, fields: dict[str, str]
 ) -> None:
     before = row(ada)
@@ -84,7 +84,7 @@ def test_what_is_sent_begins_without_steps_and_ends_no_quiet(
     assert (row(ada).steps, row(ada).action, row(ada).since) == (0, "", before.since)
 
 
-def test_their_own_steps_count_between_those_that_are_made_for_them(trainer: Person, ada: Person) -> None:
+def test_their_own_steps_count_between_those_of_others(trainer: Person, ada: Person) -> None:
     own = tokens.seat_token(ada.token, 1)
     before = row(ada)
     trainer.post("step/", verb="stage")
@@ -93,15 +93,15 @@ def test_their_own_steps_count_between_those_that_are_made_for_them(trainer: Per
     assert row(ada).steps == 2
     assert row(ada).since > before.since
     before = row(ada)
-    press(ada.sit(), own, "do/back/")  # It takes away the trainer's step, and is theirs.
+    press(ada.sit(), own, "do/back/")  # It removes the trainer's step, and counts as theirs.
     assert row(ada).steps == 2
     assert row(ada).since > before.since
     before = row(ada)
-    press(ada.sit(), ada.now().key, "do/back/")  # Their last step, taken away by the trainer.
+    press(ada.sit(), ada.now().key, "do/back/")  # The trainer removes their last step.
     assert (row(ada).steps, row(ada).since) == (1, before.since)
 
 
-def test_a_tick_that_grows_stays_with_whom_it_began_with(ada: Person) -> None:
+def test_a_growing_tick_belongs_to_the_person_who_started_it(ada: Person) -> None:
     own, tick = tokens.seat_token(ada.token, 1), {"seconds": "1", "play": "1"}
     press(ada.sit(), own, "do/settle/")
     press(ada.sit(), own, "do/advance/", **tick)
@@ -113,16 +113,16 @@ def test_a_tick_that_grows_stays_with_whom_it_began_with(ada: Person) -> None:
 
 
 @pytest.mark.parametrize("deed", ["hand", "answer"])
-def test_who_answers_or_raises_a_hand_is_not_quiet(trainer: Person, ada: Person, deed: str) -> None:
+def test_answering_or_raising_a_hand_is_not_quiet(trainer: Person, ada: Person, deed: str) -> None:
     trainer.post("ask/", ask="Which?", choices="a\nb")
     before = row(ada)
-    given = {"hand": {"on": "1"}, "answer": {"number": "1", "chosen": "a"}}
-    assert ada.post(f"{deed}/", **given[deed]).status_code in (200, 204)
+    requests = {"hand": {"on": "1"}, "answer": {"number": "1", "chosen": "a"}}
+    assert ada.post(f"{deed}/", **requests[deed]).status_code in (200, 204)
     assert row(ada).since > before.since
     assert row(ada).steps == before.steps
 
 
-def test_what_a_lesson_sets_up_is_no_step_of_whoever_skips_its_parts(trainer: Person, joined: Joined) -> None:
+def test_skipping_a_part_counts_as_no_step(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("send/", scenario="lesson:a-scheduling-cycle")
     sandbox = ada.sit()

@@ -1,4 +1,4 @@
-"""A room as a file: it names nobody, opens again as a room, and what is wrong in one is told at its line."""
+"""A room as a file: it names nobody, opens again as a room, and errors are reported by line."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_file_may_be_chosen_and_a_title_of_the_form_goes_before_its_own() -> N
     assert "not valid UTF-8 text" in Client().post("/workshop/open/", bad).content.decode()
 
 
-def test_the_room_as_a_file_names_nobody_and_opens_again(crowded: Person, joined: Joined) -> None:
+def test_the_exported_room_names_nobody_and_opens_again(crowded: Person, joined: Joined) -> None:
     joined("Ada", crowded.room)
     crowded.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
     crowded.post("predict/", kind="winner")
@@ -88,7 +88,7 @@ def test_the_room_as_a_file_names_nobody_and_opens_again(crowded: Person, joined
         ],
     }
     again = opened(text)
-    assert files.written(again.room) == text, "what was not put yet is kept as well"
+    assert files.written(again.room) == text, "unasked questions are stored as well"
     again.post("planned/", number="1")
     assert yaml.safe_load(files.written(again.room))["questions"][0]["predict"] == "winner"
     assert len(yaml.safe_load(files.written(again.room))["questions"]) == 2
@@ -97,7 +97,7 @@ def test_the_room_as_a_file_names_nobody_and_opens_again(crowded: Person, joined
 @pytest.mark.parametrize(
     "begin", [SCENARIO, ROOM.replace("{lesson: three-queues}", "{file: 'kind: Scenario\n\n  title: In a room'}")]
 )
-def test_a_scenario_of_ones_own_is_kept_in_the_file(begin: str) -> None:
+def test_an_own_scenario_is_stored_in_the_file(begin: str) -> None:
     trainer = opened(begin)
     kept = yaml.safe_load(files.written(trainer.room))
     assert "title:" in kept["begin"]["file"]
@@ -114,7 +114,7 @@ def test_an_empty_room_is_a_file_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("begin: {lesson: no-such}", "begin.lesson: "),
         ("begin: {lesson: backoff, scenario: x}", "only one is allowed"),
@@ -131,13 +131,13 @@ def test_an_empty_room_is_a_file_too() -> None:
         ("title: [", "workshop.yaml:3"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_told_at_its_line(line: str, told: str) -> None:
+def test_an_error_in_a_file_is_reported_at_its_line(line: str, message: str) -> None:
     page = refused(f"kind: Workshop\n{line}\n")
-    assert told in page
+    assert message in page
     assert "workshop.yaml:" in page
 
 
-def test_other_files_are_no_rooms() -> None:
+def test_other_files_are_not_rooms() -> None:
     assert "kind" in refused("kind: Party\n")
     assert not files.is_room("title: x\nabout: |\n  kind: Workshop\n")
 

@@ -1,4 +1,4 @@
-"""Lessons of the trainer's own: checked as everywhere, sent to all or one, corrected, kept in the room's file."""
+"""A trainer's own lessons: checked as everywhere, sent to all or one, corrected, saved in the room's file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bring(trainer: Person, text: str, instead: str = "") -> Any:
     return trainer.post("lessons/", file=file, instead=instead)
 
 
-def told(trainer: Person) -> dict[str, str]:
+def progress(trainer: Person) -> dict[str, str]:
     return {row.name: f"{row.sandbox}: {row.lesson.told if row.lesson else ''}" for row in board.rows(trainer.room)}
 
 
@@ -36,7 +36,7 @@ def titles(trainer: Person) -> list[str]:
     return list(trainer.room.lessons.order_by("number").values_list("title", flat=True))
 
 
-def test_an_own_lesson_is_sent_to_all_or_one_and_the_board_tells_part_and_tasks(
+def test_an_own_lesson_is_sent_to_all_or_one_and_the_board_shows_part_and_tasks(
     trainer: Person, joined: Joined
 ) -> None:
     ada, ben = joined("Ada"), joined("Ben")
@@ -48,7 +48,7 @@ def test_an_own_lesson_is_sent_to_all_or_one_and_the_board_tells_part_and_tasks(
     sandbox, bens = ada.sit(), ben.sit()
     late = joined("Late")
     late.sit()
-    assert told(trainer) == {
+    assert progress(trainer) == {
         "Ada": "A pod and two nodes: part 1 of 4, 0 of 1 task",
         "Ben": "Another one: part 1 of 4, 0 of 1 task",
         "Late": "A pod and two nodes: part 1 of 4, 0 of 1 task",
@@ -56,14 +56,14 @@ def test_an_own_lesson_is_sent_to_all_or_one_and_the_board_tells_part_and_tasks(
     study = Study.objects.get(sandbox=sandbox)
     study.part, study.progress = 4, json.dumps(json.loads(study.progress) | {"done": [0, 1, 2, 3]})
     study.save()
-    assert told(trainer)["Ada"] == "A pod and two nodes: finished, 1 of 1 task"
+    assert progress(trainer)["Ada"] == "A pod and two nodes: finished, 1 of 1 task"
     assert "part 1 of 4" in trainer.get().content.decode()
     assert "See" in Study.objects.get(sandbox=bens).text
-    assert not any("Look at" in seat.source for seat in Seat.objects.all()), "the text is not kept with each seat"
+    assert not any("Look at" in seat.source for seat in Seat.objects.all()), "seats do not repeat the text"
     assert trainer.post("send/", scenario="own:3").status_code == 422
 
 
-def test_progress_is_kept_as_the_lesson_goes_on(trainer: Person, joined: Joined) -> None:
+def test_progress_is_saved_as_the_lesson_continues(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     bring(trainer, LESSON)
     trainer.post("send/", scenario="own:1")
@@ -71,23 +71,23 @@ def test_progress_is_kept_as_the_lesson_goes_on(trainer: Person, joined: Joined)
     page = ada.get().content.decode()
     path = page.split('title="Your sandbox" src="')[1].split('"')[0]
     assert Client().post(f"{path}lesson/turn/", {"part": "1"}).status_code == 204
-    assert told(trainer)["Ada"].endswith("part 2 of 4, 0 of 1 task")
+    assert progress(trainer)["Ada"].endswith("part 2 of 4, 0 of 1 task")
 
 
-def test_what_is_wrong_is_told_by_line_and_nothing_is_kept(trainer: Person) -> None:
+def test_an_error_is_reported_by_line_and_nothing_is_saved(trainer: Person) -> None:
     answer = bring(trainer, LESSON.replace("pod:default/web", "pod:default/wbe"))
     assert answer.status_code == 422
     assert "This lesson has errors" in answer.content.decode()
     assert "wbe" in answer.content.decode()
     answer = bring(trainer, LESSON.replace("say: web is on", "sya: web is on"))
     assert "line 28" in answer.content.decode()
-    assert ":28:" not in answer.content.decode(), "the place is told twice"
+    assert ":28:" not in answer.content.decode(), "the place is named twice"
     assert bring(trainer, "").status_code == 422
     assert trainer.post("lessons/").status_code == 422
     assert not titles(trainer)
 
 
-def test_the_same_title_twice_is_told_apart_and_a_corrected_version_keeps_its_place(
+def test_two_lessons_with_one_title_are_distinct_and_a_corrected_version_keeps_its_place(
     trainer: Person, joined: Joined
 ) -> None:
     ada = joined("Ada")
@@ -122,7 +122,7 @@ def test_the_rooms_file_carries_own_lessons_and_opens_again(trainer: Person, joi
     bring(trainer, SECOND)
     text = files.written(trainer.room)
     assert yaml.safe_load(text)["lessons"] == [LESSON, SECOND]
-    assert 'title: "Another one"' in text, "as it stands in its own file"
+    assert 'title: "Another one"' in text, "as in its own file"
     again = opened(text)
     assert titles(again) == ["A pod and two nodes", "Another one"]
     assert files.written(again.room) == text
@@ -151,7 +151,7 @@ def test_a_room_may_begin_with_an_own_lesson(db: None, joined: Joined) -> None:
         ("lessons: [" + "x, " * 21 + "]", "Too many: 21"),
     ],
 )
-def test_what_is_wrong_with_lessons_of_a_rooms_file_is_told_at_its_line(line: str, wrong: str) -> None:
+def test_an_error_in_lessons_of_a_rooms_file_is_reported_at_its_line(line: str, wrong: str) -> None:
     answer = Client().post("/workshop/open/", {"text": f"kind: Workshop\n{line}\n"})
     assert answer.status_code == 422
     page = answer.content.decode().replace("&#39;", "'")
@@ -160,5 +160,5 @@ def test_what_is_wrong_with_lessons_of_a_rooms_file_is_told_at_its_line(line: st
     assert not Workshop.objects.exists()
 
 
-def test_only_the_trainer_brings_lessons(trainer: Person, joined: Joined) -> None:
+def test_only_the_trainer_uploads_lessons(trainer: Person, joined: Joined) -> None:
     assert bring(joined("Ada"), LESSON).status_code == 403

@@ -1,4 +1,4 @@
-"""Who is taken for whom, who comes back, what a late joiner gets, and what is left of those who were taken out."""
+"""Who counts as whom, who comes back, what a late joiner gets, and what is left of removed participants."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_names_that_differ_are_not(one: str, other: str) -> None:
     assert not looks(one) & looks(other)
 
 
-def test_a_name_is_kept_without_what_nobody_sees() -> None:
+def test_a_name_is_stored_without_invisible_characters() -> None:
     assert tidy(" A\u200bnn\u3164a \u202e\n B\u00ad ") == "Anna B"
     assert tidy("\u200b\u3164\u2800") == ""
 
@@ -78,18 +78,20 @@ def test_a_look_alike_is_refused_at_the_door_and_by_renaming(trainer: Person, jo
     ben = joined("Ben")
     page = enter(trainer.room, name="anna")
     assert page.status_code == 422
-    told = page.content.decode()
-    assert "“anna” is too close to “Anna”, who is here already. If it is you, enter your code." in told
-    assert 'value="anna"' in told
-    assert "<details open>" in told
+    html = page.content.decode()
+    assert "“anna” is too close to “Anna”, who is here already. If it is you, enter your code." in html
+    assert 'value="anna"' in html
+    assert "<details open>" in html
     assert ben.row is not None
     answer = trainer.post("rename/", who=ben.row.pk, name="АNNA")
     assert answer.status_code == 422
     assert "too close to “Anna”" in answer.content.decode()
-    assert trainer.post("rename/", who=ben.row.pk, name="BEN").status_code == 204, "one's own name may be written anew"
+    assert trainer.post("rename/", who=ben.row.pk, name="BEN").status_code == 204, (
+        "a participant may respell their own name"
+    )
 
 
-def test_who_has_the_code_comes_back_to_the_same_page(trainer: Person, joined: Joined) -> None:
+def test_the_code_leads_back_to_the_same_page(trainer: Person, joined: Joined) -> None:
     anna = joined("Anna")
     sandbox = anna.sit()
     code = tokens.code_of(anna.token)
@@ -118,21 +120,21 @@ def test_a_code_is_refused_at_its_field_and_may_not_be_tried_often(
     late = enter(trainer.room, name="Anna", back=right)
     assert late.status_code == 429
     assert int(late["Retry-After"]) > 0
-    assert enter(trainer.room, name="Ben", back=tokens.code_of(ben.token)).status_code == 302, "others are not held up"
+    assert enter(trainer.room, name="Ben", back=tokens.code_of(ben.token)).status_code == 302, "others are not limited"
     assert enter(trainer.room, name="Nobody", back=right).status_code == 422
 
 
-def test_who_was_there_before_codes_came_has_none(trainer: Person, joined: Joined) -> None:
+def test_a_participant_from_before_the_codes_has_none(trainer: Person, joined: Joined) -> None:
     anna = joined("Anna")
     Participant.objects.update(sealed="")
     assert "Your code" not in anna.get().content.decode()
     assert enter(trainer.room, name="Anna", back=tokens.code_of(anna.token)).status_code == 422
 
 
-def test_a_late_joiner_gets_what_was_sent_to_all_last(trainer: Person, joined: Joined, step: Any) -> None:
+def test_a_late_joiner_gets_the_last_sandbox_sent_to_all(trainer: Person, joined: Joined, step: Any) -> None:
     own = trainer.seat().sandbox
     assert own is not None
-    assert trainer.post("send/", scenario="lesson:backoff").status_code == 204, "also before anybody is there"
+    assert trainer.post("send/", scenario="lesson:backoff").status_code == 204, "even before anybody joins"
     assert joined("First").sit().title == "Backoff"
     step(own)
     trainer.post("send/", moment="1")
@@ -142,7 +144,7 @@ def test_a_late_joiner_gets_what_was_sent_to_all_last(trainer: Person, joined: J
     late = joined("Late")
     assert late.sit().head == moment
     trainer.post("send/", scenario="lesson:backoff", to=[str(late.now().pk)])
-    assert joined("Later").sit().head == moment, "what one got, others do not get"
+    assert joined("Later").sit().head == moment, "a sandbox sent to one does not go to others"
     trainer.post("freeze/", on="1")
     trainer.post("eyes/", on="1")
     trainer.post("ask/", ask="Which queue?", choices="a\nb")
@@ -164,7 +166,7 @@ def test_an_empty_answer_shows_as_sent(trainer: Person, joined: Joined) -> None:
     assert "1 of 1 have answered" in trainer.get().content.decode()
 
 
-def test_who_is_taken_out_counts_no_longer_and_may_come_anew(trainer: Person, joined: Joined) -> None:
+def test_a_removed_participant_no_longer_counts_and_may_join_again(trainer: Person, joined: Joined) -> None:
     anna, ben = joined("Anna"), joined("Ben")
     sandbox = anna.sit()
     trainer.post("ask/", ask="x", choices="a\nb")
@@ -182,11 +184,11 @@ def test_who_is_taken_out_counts_no_longer_and_may_come_anew(trainer: Person, jo
     assert enter(trainer.room, name="anna").status_code == 302
     trainer.post("freeze/", on="1")
     sandbox.refresh_from_db()
-    assert not sandbox.frozen, "their sandbox is theirs"
+    assert not sandbox.frozen, "their sandbox stays theirs"
     assert trainer.post("rename/", who=anna.now().pk, name="Zoe").status_code == 404
 
 
-def test_who_leaves_is_forgotten(trainer: Person, joined: Joined) -> None:
+def test_a_participant_who_leaves_is_forgotten(trainer: Person, joined: Joined) -> None:
     anna = joined("Anna")
     anna.post("leave/")
     assert not Participant.objects.exists()
@@ -201,7 +203,7 @@ PARTINGS: dict[str, Callable[[Person, Person], object]] = {
 
 
 @pytest.mark.parametrize("why", PARTINGS)
-def test_who_is_in_a_room_no_more_is_told_why(trainer: Person, joined: Joined, why: str) -> None:
+def test_a_participant_who_is_no_longer_in_a_room_learns_why(trainer: Person, joined: Joined, why: str) -> None:
     ada = joined("Ada")
     PARTINGS[why](trainer, ada)
     assert parted(ada.room.pk, ada.token) == why

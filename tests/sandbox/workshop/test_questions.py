@@ -1,4 +1,4 @@
-"""Questions to the room: what can be asked, who answers when, and what is revealed by whom."""
+"""Questions to the room: which kinds there are, who answers when, and who reveals what."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def question() -> Question:
     return Question.objects.order_by("-number")[0]
 
 
-def told(person: Person) -> str:
+def page_of(person: Person) -> str:
     return person.get().content.decode()
 
 
 def test_a_question_is_answered_counted_and_revealed(trainer: Person, joined: Joined) -> None:
     ada, ben = joined("Ada"), joined("Ben")
     assert trainer.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ\n").status_code == 204
-    assert "Which queue?" in told(ada)
+    assert "Which queue?" in page_of(ada)
     assert ada.post("answer/", number="1", chosen="backoffQ").status_code == 204
     assert ada.post("answer/", number="1", chosen="activeQ").status_code == 204
     assert ben.post("answer/", number="1", chosen="backoffQ").status_code == 204
-    assert "2 of 2 have answered" in told(trainer)
-    assert "<meter" not in told(ada)  # As long as it is open, nobody is led by others.
+    assert "2 of 2 have answered" in page_of(trainer)
+    assert "<meter" not in page_of(ada)  # While it is open, nobody is led by others.
     assert trainer.post("reveal/", number=question().number).status_code == 204
     assert bars(question()) == [Bar("activeQ", 1, True, ""), Bar("backoffQ", 1, False, "")]
-    assert "You were right" in told(ada)
-    assert "Not quite" in told(ben)
+    assert "You were right" in page_of(ada)
+    assert "Not quite" in page_of(ben)
     late = ben.post("answer/", number="1", chosen="activeQ")
     assert late.status_code == 422
     assert "arrived too late: the right one is already shown" in late.content.decode()
@@ -51,13 +51,13 @@ def test_a_question_is_answered_counted_and_revealed(trainer: Person, joined: Jo
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
-        pytest.param({"ask": "", "choices": "a\nb"}, "ask", id="no question"),
+        pytest.param({"ask": "", "choices": "a\nb"}, "ask", id="an empty question"),
         pytest.param({"ask": "x", "choices": "a"}, "choices", id="one answer"),
         pytest.param({"ask": "x", "choices": "a\n*a"}, "choices", id="twice the same"),
         pytest.param({"ask": "x", "choices": "\n".join(map(str, range(61)))}, "choices", id="too many"),
     ],
 )
-def test_what_is_no_question_is_told_at_its_field(trainer: Person, fields: dict[str, str], field: str) -> None:
+def test_an_invalid_question_is_refused_at_its_field(trainer: Person, fields: dict[str, str], field: str) -> None:
     answer = trainer.post("ask/", **fields)
     assert answer.status_code == 422
     assert f"<b>{field}</b>" in answer.content.decode()
@@ -68,7 +68,7 @@ def test_what_is_no_question_is_told_at_its_field(trainer: Person, fields: dict[
     ("number", "chosen", "status"),
     [("2", ["a"], 404), ("", ["a"], 404), ("1", ["c"], 422), ("1", [], 422), ("1", ["a", "b"], 422)],
 )
-def test_what_is_no_answer_is_refused(
+def test_an_invalid_answer_is_refused(
     trainer: Person, joined: Joined, number: str, chosen: list[str], status: int
 ) -> None:
     trainer.post("ask/", ask="x", choices="a\nb")
@@ -82,16 +82,16 @@ def test_several_may_be_right_and_none_may_be(trainer: Person, joined: Joined) -
     assert ada.post("answer/", number="1", chosen=["b", "a"]).status_code == 204
     assert ben.post("answer/", number="1").status_code == 204
     trainer.post("reveal/", number=question().number)
-    assert "You were right" in told(ada)
-    assert "Not quite" in told(ben)
+    assert "You were right" in page_of(ada)
+    assert "Not quite" in page_of(ben)
 
 
-def test_a_question_without_a_right_answer_judges_nobody(trainer: Person, joined: Joined) -> None:
+def test_a_question_without_a_right_answer_has_no_verdicts(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("ask/", ask="Coffee?", choices="yes\nno")
     ada.post("answer/", number="1", chosen="no")
     trainer.post("reveal/", number=question().number)
-    assert "right" not in told(ada).split('id="asked"')[1].split("</section>")[0].replace("bright", "")
+    assert "right" not in page_of(ada).split('id="asked"')[1].split("</section>")[0].replace("bright", "")
     assert [bar.right for bar in bars(question())] == [None, None]
 
 
@@ -108,10 +108,10 @@ def test_the_next_question_ends_the_one_before(trainer: Person, joined: Joined) 
 def test_closing_a_room_ends_its_open_question(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("ask/", ask="Which queue?", choices="a\nb")
-    assert "data-answer" in told(ada)
+    assert "data-answer" in page_of(ada)
     trainer.post("close/")
     assert question().over is not None
-    assert "data-answer" not in told(ada)
+    assert "data-answer" not in page_of(ada)
 
 
 def test_a_delayed_answer_does_not_replace_a_newer_one(trainer: Person, joined: Joined) -> None:
@@ -123,17 +123,17 @@ def test_a_delayed_answer_does_not_replace_a_newer_one(trainer: Person, joined: 
         return str(question().answers.get().chosen)
 
     assert send("b", "one", "2") == '["b"]'
-    assert send("a", "one", "1") == '["b"]', "sent before, on the line for longer"
+    assert send("a", "one", "1") == '["b"]', "sent before, but delayed"
     assert send("c", "one", "3") == '["c"]'
     assert send("a", "two", "1") == '["a"]', "another page counts for itself"
-    assert send("b", "two", "many") == '["b"]', "an answer without its turn is taken as it comes"
+    assert send("b", "two", "many") == '["b"]', "an answer without a number counts as it arrives"
 
 
 def test_a_question_that_was_put_away_is_on_no_page(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     trainer.post("ask/", ask="Which queue?", choices="a\nb")
     trainer.post("put-away/", number=question().number)
-    assert "Which queue?" not in told(ada)
+    assert "Which queue?" not in page_of(ada)
     assert question().over is not None
 
 
@@ -148,16 +148,16 @@ def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, ste
     assert early.status_code == 422
     waits = "Reveal waits for your sandbox. Step it until payments-1 has a node, or fits nowhere."
     assert waits in early.content.decode()
-    assert waits in told(crowded)
+    assert waits in page_of(crowded)
     assert not question().revealed
     step(crowded.seat().sandbox)
-    assert "Reveal waits" not in told(crowded)
+    assert "Reveal waits" not in page_of(crowded)
     assert crowded.post("reveal/", number=question().number).status_code == 204
-    found = {bar.choice: bar for bar in bars(question())}
-    assert found["no node"].right
-    assert found["no node"].count == 1
-    assert "0/8 nodes are available" in found["no node"].why
-    assert "You were right" in told(ada)
+    by_choice = {bar.choice: bar for bar in bars(question())}
+    assert by_choice["no node"].right
+    assert by_choice["no node"].count == 1
+    assert "0/8 nodes are available" in by_choice["no node"].why
+    assert "You were right" in page_of(ada)
 
 
 def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) -> None:
@@ -167,7 +167,7 @@ def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) ->
     assert [bar.choice for bar in bars(question()) if bar.right] == ["default/batch-4"]
 
 
-def test_that_nobody_has_to_leave_is_revealed_with_the_reason(crowded: Person, step: Any) -> None:
+def test_the_reveal_without_victims_gives_the_reason(crowded: Person, step: Any) -> None:
     sandbox = crowded.seat().sandbox
     store.execute(
         sandbox,
@@ -190,17 +190,17 @@ def test_that_nobody_has_to_leave_is_revealed_with_the_reason(crowded: Person, s
 @pytest.mark.parametrize(
     "fields", [{"kind": "weather"}, {"kind": "winner", "pod": "default/nobody"}, {"kind": "refuses"}]
 )
-def test_what_the_scheduler_cannot_be_asked_is_refused(trainer: Person, fields: dict[str, str]) -> None:
+def test_a_question_the_scheduler_cannot_answer_is_refused(trainer: Person, fields: dict[str, str]) -> None:
     assert trainer.post("predict/", **fields).status_code == 422
     assert not Question.objects.exists()
 
 
 def test_a_projector_shows_the_right_and_the_common_answers_in_their_order() -> None:
-    found = [Bar(f"node-{number:02}", count=number == 40, right=number == 59, why="") for number in range(60)]
-    shown, others = for_projector(found)
+    many = [Bar(f"node-{number:02}", count=number == 40, right=number == 59, why="") for number in range(60)]
+    shown, others = for_projector(many)
     assert [bar.choice for bar in shown] == [f"node-{number:02}" for number in [*range(MOST_PROJECTED - 2), 40, 59]]
     assert len(shown) + len(others) == 60
-    assert for_projector(found[:MOST_PROJECTED]) == (found[:MOST_PROJECTED], [])
+    assert for_projector(many[:MOST_PROJECTED]) == (many[:MOST_PROJECTED], [])
 
 
 @pytest.mark.parametrize("path", ["end/", "reveal/", "put-away/"])
@@ -228,24 +228,24 @@ def test_a_star_holds_however_its_line_is_typed(trainer: Person, star: str) -> N
     ("fields", "field"),
     [({"ask": "y" * 301, "choices": "a\nb"}, "ask"), ({"ask": "x", "choices": f"*{'y' * 121}\nb"}, "choices")],
 )
-def test_what_is_too_long_is_refused_and_not_cut(trainer: Person, fields: dict[str, str], field: str) -> None:
+def test_a_text_that_is_too_long_is_refused_and_not_cut(trainer: Person, fields: dict[str, str], field: str) -> None:
     answer = trainer.post("ask/", **fields)
     assert answer.status_code == 422
     assert f"<b>{field}</b>" in answer.content.decode()
     assert not Question.objects.exists()
 
 
-def test_none_of_them_is_an_answer_like_others(crowded: Person, joined: Joined, step: Any) -> None:
+def test_none_of_them_is_an_ordinary_answer(crowded: Person, joined: Joined, step: Any) -> None:
     ada = joined("Ada", crowded.room)
     crowded.post("predict/", kind="passes")
     ada.post("answer/", number="1")
-    assert "Answered: none of them" in told(ada)
+    assert "Answered: none of them" in page_of(ada)
     step(crowded.seat().sandbox)
     assert crowded.post("reveal/", number=1).status_code == 204
     none = bars(question())[-1]
     assert (none.choice, none.count, none.right) == ("none of them", 1, True)
-    assert "none of them <em>your answer</em>" in told(ada)
-    assert "You were right" in told(ada)
+    assert "none of them <em>your answer</em>" in page_of(ada)
+    assert "You were right" in page_of(ada)
 
 
 def test_another_way_after_going_back_answers_the_question_as_well(crowded: Person) -> None:
@@ -277,17 +277,17 @@ def test_a_question_asked_while_time_is_played_counts_from_then(crowded: Person)
     assert crowded.post("reveal/", number=1).status_code == 422, "its only attempt was before the question"
 
 
-def test_nobody_promises_what_cannot_be_revealed(trainer: Person, joined: Joined) -> None:
+def test_the_page_promises_no_reveal_that_cannot_come(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     promise = "The trainer will reveal the answer"
     for number, (choices, promised) in enumerate((("*a\nb", True), ("a\nb", False)), 1):
         trainer.post("ask/", ask="x", choices=choices)
         trainer.post("end/", number=number)
-        assert (promise in told(ada)) is promised
+        assert (promise in page_of(ada)) is promised
     trainer.post("ask/", ask="x", choices="*a\nb")
     trainer.post("close/")
-    assert promise not in told(ada)
-    assert "is-none" in told(ada), "a closed room has put its question away"
+    assert promise not in page_of(ada)
+    assert "is-none" in page_of(ada), "a closed room shows no question"
 
 
 def test_results_have_a_row_for_everybody_and_execute_nothing(trainer: Person, joined: Joined) -> None:
@@ -306,7 +306,7 @@ def test_results_have_a_row_for_everybody_and_execute_nothing(trainer: Person, j
     ]
 
 
-def test_results_tell_when_and_who_was_taken_out_and_what_was_expected(
+def test_results_show_when_and_removed_participants_and_expected_answers(
     crowded: Person, joined: Joined, step: Any
 ) -> None:
     ada, ben = joined("Ada", crowded.room), joined("Ben", crowded.room)
@@ -316,7 +316,7 @@ def test_results_tell_when_and_who_was_taken_out_and_what_was_expected(
     crowded.post("predict/", kind="winner")
     ada.post("answer/", number="2", chosen="no node")
     expected = [row["expected"] for row in csv.DictReader(StringIO(table(crowded.room)))]
-    assert expected == ["a", "a", "", ""], "the scheduler has not come to it yet"
+    assert expected == ["a", "a", "", ""], "the scheduler has not reached it yet"
     step(crowded.seat().sandbox)
     sandbox = ada.sit()
     step(sandbox)

@@ -1,4 +1,4 @@
-"""What can be done in a room, by whom, and what it changes for whom."""
+"""The actions in a room, who may take them, and what they change for whom."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def test_the_form_opens_a_room_whose_page_has_the_code_and_the_sandbox(db: None)
         pytest.param({"text": "- " * 30_000_000}, 413, id="a file that is too long"),
     ],
 )
-def test_what_cannot_be_opened_opens_no_room(db: None, fields: dict[str, str], status: int) -> None:
+def test_an_invalid_form_opens_no_room(db: None, fields: dict[str, str], status: int) -> None:
     assert Client().post("/workshop/open/", fields).status_code == status
     assert not Workshop.objects.exists()
     assert not Sandbox.objects.exists()
 
 
 @pytest.mark.parametrize("typed", ["{code}", " {lower} ", "{lower3}-{rest}"])
-def test_a_code_is_found_however_it_is_typed(trainer: Person, typed: str) -> None:
+def test_a_code_is_accepted_in_any_spelling(trainer: Person, typed: str) -> None:
     code = trainer.room.code
-    given = typed.format(code=code, lower=code.lower(), lower3=code[:3].lower(), rest=code[3:])
-    assert people.find(given) == trainer.room
+    variant = typed.format(code=code, lower=code.lower(), lower3=code[:3].lower(), rest=code[3:])
+    assert people.find(variant) == trainer.room
 
 
-def test_joining_asks_for_a_name_and_leads_to_a_page_with_a_sandbox_of_its_own(trainer: Person) -> None:
+def test_joining_asks_for_a_name_and_opens_a_page_with_a_new_sandbox(trainer: Person) -> None:
     browser = Client()
     asked = browser.get("/join/", {"code": trainer.room.code.lower()})
     assert "Your name" in asked.content.decode()
@@ -78,7 +78,7 @@ def test_joining_asks_for_a_name_and_leads_to_a_page_with_a_sandbox_of_its_own(t
     ("name", "message"),
     [("", "Enter a name"), ("\u200b\n", "Enter a name"), ("Ada", "“Ada” is here already")],
 )
-def test_a_name_that_is_none_or_is_taken_is_told_at_its_field(
+def test_an_invalid_or_taken_name_is_reported_at_its_field(
     trainer: Person, joined: Joined, name: str, message: str
 ) -> None:
     joined("Ada")
@@ -110,7 +110,7 @@ def test_two_pages_of_one_person_make_one_sandbox(joined: Joined) -> None:
     assert Sandbox.objects.count() == 2  # and the trainer's
 
 
-def test_frozen_people_can_change_nothing_until_they_are_let_go_on(trainer: Person, joined: Joined) -> None:
+def test_frozen_people_can_change_nothing_until_they_are_released(trainer: Person, joined: Joined) -> None:
     ada, late = joined("Ada"), joined("Late")
     sandbox = ada.sit()
     url = workbench(sandbox, tokens.seat_token(ada.token, 1), "do/stage/")
@@ -134,7 +134,7 @@ def test_the_api_is_frozen_too(trainer: Person, joined: Joined) -> None:
     assert answer.status_code == 423
 
 
-def test_help_is_a_key_that_can_be_taken_back_and_works_while_frozen(trainer: Person, joined: Joined) -> None:
+def test_help_is_a_key_that_can_be_revoked_and_works_while_frozen(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     sandbox = ada.sit()
     assert "Help ↗" not in trainer.get().content.decode()
@@ -158,7 +158,7 @@ def test_help_goes_along_to_a_sandbox_that_is_sent(trainer: Person, joined: Join
     assert Client().post(workbench(sandbox, ada.now().key, "do/stage/")).status_code == 204
 
 
-def test_what_is_sent_may_be_a_moment_that_is_past(trainer: Person, joined: Joined, step: Any) -> None:
+def test_a_past_moment_can_be_sent(trainer: Person, joined: Joined, step: Any) -> None:
     ada = joined("Ada")
     own = trainer.seat().sandbox
     before = Sandbox.objects.get(pk=getattr(own, "pk", None)).head
@@ -193,13 +193,13 @@ def test_sending_gives_a_new_sandbox_and_leaves_the_earlier_one(trainer: Person,
     assert second.head == Sandbox.objects.get(pk=getattr(own, "pk", None)).head
     assert ben.sit() == bens
     assert f"/s/{first.pk}/{tokens.seat_token(ada.token, 1)}/" in ada.get().content.decode()
-    step(own)  # What was sent is as it was when it was sent.
+    step(own)  # A sent sandbox stays as it was when it was sent.
     trainer.post("send/", scenario="node-selector")
     assert ada.seat().number == 3
     assert ben.seat().number == 2
 
 
-def test_one_step_for_everybody_tells_who_could_not_make_it(trainer: Person, joined: Joined) -> None:
+def test_one_step_for_everybody_names_those_who_could_not_make_it(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     joined("Nobody there")
     before = ada.sit().head
@@ -237,7 +237,7 @@ def test_a_name_can_be_changed_by_the_trainer(trainer: Person, joined: Joined) -
     assert trainer.post("rename/", who="999", name="x").status_code == 404
 
 
-def test_who_is_taken_out_has_no_page_any_more_and_keeps_the_sandbox(trainer: Person, joined: Joined) -> None:
+def test_a_removed_participant_loses_the_page_and_keeps_the_sandbox(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     sandbox = ada.sit()
     trainer.post("freeze/", on="1")
@@ -249,7 +249,7 @@ def test_who_is_taken_out_has_no_page_any_more_and_keeps_the_sandbox(trainer: Pe
     assert Client().post(workbench(sandbox, tokens.seat_token(ada.token, 1), "do/stage/")).status_code == 204
 
 
-def test_a_closed_room_lets_everybody_go_on_and_takes_nothing_more(trainer: Person, joined: Joined) -> None:
+def test_a_closed_room_releases_everybody_and_accepts_nothing_more(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     sandbox = ada.sit()
     trainer.post("freeze/", on="1")
@@ -273,7 +273,7 @@ def test_deleting_a_room_leaves_nothing_of_its_people_but_their_sandboxes(traine
     assert Sandbox.objects.filter(pk=sandbox.pk).exists()
 
 
-def test_rooms_that_nobody_uses_are_deleted(trainer: Person, joined: Joined) -> None:
+def test_unused_rooms_are_deleted(trainer: Person, joined: Joined) -> None:
     joined("Ada")
     assert pruning.prune_rooms(14) == 0
     Workshop.objects.update(last_used=timezone.now() - timedelta(days=15))
@@ -291,7 +291,7 @@ def test_rooms_that_nobody_uses_are_deleted(trainer: Person, joined: Joined) -> 
         {"kind": "copy", "title": "Old", "sandbox": "00000000-0000-0000-0000-000000000000"},
     ],
 )
-def test_a_source_that_is_no_more_is_told(db: None, source: Any) -> None:
+def test_a_deleted_source_is_reported(db: None, source: Any) -> None:
     with pytest.raises(Rejected, match="no longer exists: Old"):
         sources.made(source, tokens.new_token())
 
@@ -307,7 +307,7 @@ NO_POSTS = ["results.csv", "workshop.yaml"]
 
 
 @pytest.mark.parametrize("path", POSTS["trainer"])
-def test_neither_participant_nor_beamer_does_what_a_trainer_does(trainer: Person, joined: Joined, path: str) -> None:
+def test_neither_participant_nor_projector_does_what_a_trainer_does(trainer: Person, joined: Joined, path: str) -> None:
     beamer = Person(trainer.room, tokens.view_token(trainer.token))
     assert joined("Ada").post(path).status_code == 403
     assert beamer.post(path).status_code == 403
@@ -315,7 +315,7 @@ def test_neither_participant_nor_beamer_does_what_a_trainer_does(trainer: Person
 
 
 @pytest.mark.parametrize("path", POSTS["participant"])
-def test_a_trainer_is_no_participant(trainer: Person, path: str) -> None:
+def test_a_trainer_is_not_a_participant(trainer: Person, path: str) -> None:
     assert trainer.post(path).status_code == 403
 
 
@@ -327,7 +327,7 @@ def test_a_wrong_token_learns_nothing(trainer: Person, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*POSTS["trainer"], *POSTS["participant"], "take/"])
-def test_what_is_sent_to_a_room_that_is_gone_is_refused_in_words(trainer: Person, joined: Joined, path: str) -> None:
+def test_a_form_sent_to_a_deleted_room_is_refused(trainer: Person, joined: Joined, path: str) -> None:
     ada = joined("Ada")
     rooms.delete(trainer.room)
     for person in (trainer, ada):
@@ -339,8 +339,8 @@ def test_what_is_sent_to_a_room_that_is_gone_is_refused_in_words(trainer: Person
 
 def test_a_page_that_sends_its_form_by_script_goes_where_it_leads(trainer: Person) -> None:
     code, by_script = trainer.room.code, {"HX-Request": "true"}
-    found = Client().get("/join/", {"code": code.lower()}, headers=by_script)
-    assert found["HX-Redirect"] == f"/join/{code}/"
+    response = Client().get("/join/", {"code": code.lower()}, headers=by_script)
+    assert response["HX-Redirect"] == f"/join/{code}/"
     assert Client().get("/join/", {"code": "NOPE99"}, headers=by_script).status_code == 404
     joined = Client().post("/join/", {"code": code, "name": "Ada"}, headers=by_script)
     assert (joined.status_code, joined["HX-Redirect"][:3]) == (204, "/w/")
@@ -367,25 +367,28 @@ def test_no_page_of_a_room_sets_a_cookie(trainer: Person, joined: Joined) -> Non
         assert answer["Cache-Control"] == "no-store"
 
 
-def test_the_board_and_the_results_tell_how_far_everybody_is_in_the_lesson(db: None) -> None:
-    made, token = rooms.opened(sources.lesson("three-queues"))
-    room = Person(made, token)
-    ada, ben = (Person(made, people.join(made, name)[1], made.participants.get(name=name)) for name in ("Ada", "Ben"))
+def test_the_board_and_the_results_show_everybodys_place_in_the_lesson(db: None) -> None:
+    lesson_room, token = rooms.opened(sources.lesson("three-queues"))
+    room = Person(lesson_room, token)
+    ada, ben = (
+        Person(lesson_room, people.join(lesson_room, name)[1], lesson_room.participants.get(name=name))
+        for name in ("Ada", "Ben")
+    )
     slow, quick = ada.sit(), ben.sit()
     total = len(shelf.lessons()["three-queues"].lesson.parts)
     Study.objects.filter(sandbox=quick).update(part=total, progress=json.dumps({"done": list(range(total))}))
-    told = {row.name: row.lesson.told for row in board.rows(made) if row.lesson}
-    assert told["Ada"].startswith(f"part 1 of {total}, 0 of ")
-    assert told["Ben"].startswith("finished, ")
-    assert [row.name for row in board.rows(made, "lesson")] == ["Ada", "Ben"]
-    assert [row.name for row in board.rows(made, "joined")] == ["Ada", "Ben"]
+    progress = {row.name: row.lesson.told for row in board.rows(lesson_room) if row.lesson}
+    assert progress["Ada"].startswith(f"part 1 of {total}, 0 of ")
+    assert progress["Ben"].startswith("finished, ")
+    assert [row.name for row in board.rows(lesson_room, "lesson")] == ["Ada", "Ben"]
+    assert [row.name for row in board.rows(lesson_room, "joined")] == ["Ada", "Ben"]
     Study.objects.filter(sandbox=slow).update(slug="gone")
-    assert {row.lesson.told for row in board.rows(made) if row.lesson} == {"part 1", told["Ben"]}
-    assert told["Ben"] in room.get().content.decode()
-    assert f'Ben,,,Three queues,"{told["Ben"]}",,,0,' in results.table(made)
+    assert {row.lesson.told for row in board.rows(lesson_room) if row.lesson} == {"part 1", progress["Ben"]}
+    assert progress["Ben"] in room.get().content.decode()
+    assert f'Ben,,,Three queues,"{progress["Ben"]}",,,0,' in results.table(lesson_room)
 
 
-def test_nobody_stays_stopped_whose_sandbox_is_made_meanwhile(
+def test_no_one_stays_frozen_whose_sandbox_is_created_meanwhile(
     trainer: Person, joined: Joined, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people_ = [joined(name) for name in ("Ada", "Ben", "Carl", "Dora", "Eva")]
@@ -415,7 +418,7 @@ def test_nobody_stays_stopped_whose_sandbox_is_made_meanwhile(
     assert not frozen(eva, lambda: trainer.post("close/")), "closed while it is made"
 
 
-def test_a_closed_room_shows_what_was_made_and_not_what_was_sent_last(trainer: Person, joined: Joined) -> None:
+def test_a_closed_room_shows_peoples_own_work_and_not_the_last_sent_sandbox(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     ada.sit()
     trainer.post("send/", scenario="nothing-fits")
@@ -426,7 +429,7 @@ def test_a_closed_room_shows_what_was_made_and_not_what_was_sent_last(trainer: P
     assert "desk-own" in page
 
 
-def test_a_step_for_those_chosen_says_who_is_gone_and_how_many_could_not(trainer: Person, joined: Joined) -> None:
+def test_a_step_for_selected_people_names_who_left_and_counts_who_could_not(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
     gone = str(ada.now().pk)
     joined("Ben")
@@ -439,15 +442,15 @@ def test_a_step_for_those_chosen_says_who_is_gone_and_how_many_could_not(trainer
 
 
 @pytest.mark.parametrize("who", ["trainer", "participant"])
-def test_a_page_that_looks_while_its_room_is_deleted_finds_it_gone(
+def test_a_page_that_loads_while_its_room_is_deleted_reports_it_gone(
     trainer: Person, joined: Joined, monkeypatch: pytest.MonkeyPatch, who: str
 ) -> None:
     person = trainer if who == "trainer" else joined("Ada")
 
     def enter(*given: Any) -> Any:
-        found = access.enter(*given)
+        result = access.enter(*given)
         rooms.delete(Workshop.objects.get(pk=trainer.room.pk))
-        return found
+        return result
 
     monkeypatch.setattr(consumers, "enter", enter)
     assert consumers._look(trainer.room.pk, person.token, Board()) is None

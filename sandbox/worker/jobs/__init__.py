@@ -39,47 +39,5 @@ from sandbox.worker.jobs.teaching import (
     lesson_way,
 )
 
-__all__ = [
-    "admission",
-    "arrive",
-    "cache_dump",
-    "check",
-    "csv",
-    "embedded",
-    "execute",
-    "expectation",
-    "export",
-    "facts",
-    "fault_choices",
-    "find",
-    "fragments",
-    "import_commands",
-    "import_outlook",
-    "import_read",
-    "import_scenario",
-    "leader_form",
-    "lesson_comes_true",
-    "lesson_guess",
-    "lesson_read",
-    "lesson_stands",
-    "lesson_steps",
-    "lesson_way",
-    "locate",
-    "log_until",
-    "manifest",
-    "manifest_text",
-    "names",
-    "objects",
-    "offers",
-    "prometheus",
-    "room_outcome",
-    "room_question",
-    "state",
-    "steps_made",
-    "trace",
-    "trial",
-    "way_to",
-]
-
-JOBS: dict[str, Job[..., Any]] = {name: globals()[name] for name in __all__}
+JOBS: dict[str, Job[..., Any]] = {name: job for name, job in globals().items() if isinstance(job, Job)}
 """Name on the line → job."""

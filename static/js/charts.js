@@ -7,10 +7,9 @@ export async function plotly(url) {
   return window.Plotly;
 }
 
-/** A colour of the page as its three numbers. */
+/** A colour that tokens.css registers, as its three numbers. */
 export function token(name) {
-  const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(1);
-  return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  return getComputedStyle(document.documentElement).getPropertyValue(name).match(/\d+/g).map(Number);
 }
 
 /** So much ink on the surface. */

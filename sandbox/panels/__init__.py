@@ -53,7 +53,7 @@ class Tab:
 @dataclass(frozen=True, slots=True)
 class Panel:
     """``stats`` gives plain data for ``templates/panels/<id>.html``; it reads only these fields of the View, and
-    the pages and orders of its own lists.
+    the pages and orders of its own lists. The stylesheet is ``static/css/panels/<id>.css``.
 
     ``PANELS`` is the table of titles, ``id`` their key.
     """
@@ -72,8 +72,6 @@ class Panel:
     """The name by which an embed shows it, several panels of one name together; "": none does."""
     table: Callable[[World, View], Iterator[tables.Row]] | None = None
     """What there is as comma-separated values."""
-    styles: bool = False
-    """It has a stylesheet of its own, ``css/<id>.css``."""
 
 
 PANELS: dict[str, Panel] = {
@@ -123,7 +121,6 @@ PANELS: dict[str, Panel] = {
             same_while=workloads.same_while,
             tab=Tab("cluster", stays=True),
             embed="workloads",
-            styles=True,
         ),
         Panel(
             "nodes",
@@ -133,7 +130,6 @@ PANELS: dict[str, Panel] = {
             tab=Tab("cluster", stays=True),
             embed="nodes",
             table=tables.nodes,
-            styles=True,
         ),
         Panel(
             "evictions",
@@ -143,10 +139,9 @@ PANELS: dict[str, Panel] = {
             tab=Tab("cluster", stays=True),
             embed="evictions",
             table=tables.evictions,
-            styles=True,
         ),
-        Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True), embed="leader", styles=True),
-        Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True), embed="metrics", styles=True),
+        Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True), embed="leader"),
+        Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True), embed="metrics"),
         Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run"), embed="events", table=tables.events),
         Panel(
             "expectations",

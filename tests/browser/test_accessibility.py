@@ -45,7 +45,7 @@ def test_everybody_can_use_every_pane_on_a_phone(new_page: Callable[..., Page]) 
 def test_no_words_are_faded_by_opacity() -> None:
     """Opacity lowers contrast: use a colour of tokens.css instead."""
     faded = []
-    for path in sorted(CSS.glob("*.css")):
+    for path in sorted(CSS.rglob("*.css")):
         for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", path.read_text()):
             if re.search(r"(?<![-\w])opacity: (?:0?\.\d+)\b", body):
                 ends = [one.strip() for one in re.sub(r"/\*.*?\*/", "", selectors, flags=re.DOTALL).split(",")]

@@ -57,7 +57,7 @@ def _drawn(
     context = {
         "title": sandbox.title,
         "frame": frame,
-        "styles": [panel for panel in frame.panels if PANELS[panel].styles],
+        "styles": frame.panels,
         "places": [
             (name, [PANELS[panel] for panel in panels], _first(frame, panels, found["tab"]))
             for name, panels in frames.places(frame.names)

@@ -106,7 +106,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
         "groups": GROUPS,
-        "styles": [panel.id for panel in PANELS.values() if panel.styles],
+        "styles": list(PANELS),
         "terms": TERMS,
         "tab": tab,
         "looked": json.dumps(view.as_json()),

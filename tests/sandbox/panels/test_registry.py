@@ -35,9 +35,10 @@ def html(panel: str, story: str, view: View, can_edit: bool = True) -> str:
 
 
 @pytest.mark.parametrize("panel", PANELS)
-def test_a_panel_has_a_module_a_template_and_a_test_of_its_name(panel: str) -> None:
+def test_a_panel_has_a_module_a_template_a_stylesheet_and_a_test_of_its_name(panel: str) -> None:
     assert PANELS[panel].stats.__module__ in (f"sandbox.panels.{panel}", f"sandbox.panels.{panel}.panel")
     assert (ROOT / "templates/panels" / f"{panel}.html").is_file()
+    assert (ROOT / "static/css/panels" / f"{panel}.css").is_file()
     assert (HERE / f"test_{panel}.py").is_file()
     assert PANELS[panel].title
 

@@ -24,6 +24,7 @@ from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.web.access import Access, limited, problem, readable_body, reads, too_often
+from sandbox.web.styles import styled
 from sandbox.worker import jobs
 from scheduler_engine.scenario import Scenario
 
@@ -57,7 +58,7 @@ def _drawn(
     context = {
         "title": sandbox.title,
         "frame": frame,
-        "styles": frame.panels,
+        "styles": styled(frame.panels),
         "places": [
             (name, [PANELS[panel] for panel in panels], _first(frame, panels, found["tab"]))
             for name, panels in frames.places(frame.names)

@@ -30,6 +30,7 @@ from sandbox.web.glossary import TERMS
 from sandbox.web.presets import CLUSTERS, MANIFESTS, PRESETS
 from sandbox.web.schema.document import DIGEST
 from sandbox.web.shared import same_for_all
+from sandbox.web.styles import styled
 from sandbox.web.views.importing import KUBECTL
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -106,7 +107,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "fragments": {panel: fragment.html for panel, fragment in found.items()},
         "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
         "groups": GROUPS,
-        "styles": list(PANELS),
+        "styles": styled(PANELS),
         "terms": TERMS,
         "tab": tab,
         "looked": json.dumps(view.as_json()),

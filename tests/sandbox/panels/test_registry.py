@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 
 from sandbox.panels import PANELS, TABS, View, World
 from sandbox.panels.view import MOST_LISTS
+from sandbox.web.styles import styled
 from tests.sandbox.traces import STORIES
 
 HERE = Path(__file__).parent
@@ -35,12 +36,17 @@ def html(panel: str, story: str, view: View, can_edit: bool = True) -> str:
 
 
 @pytest.mark.parametrize("panel", PANELS)
-def test_a_panel_has_a_module_a_template_a_stylesheet_and_a_test_of_its_name(panel: str) -> None:
+def test_a_panel_has_a_module_a_template_and_a_test_of_its_name(panel: str) -> None:
     assert PANELS[panel].stats.__module__ in (f"sandbox.panels.{panel}", f"sandbox.panels.{panel}.panel")
     assert (ROOT / "templates/panels" / f"{panel}.html").is_file()
-    assert (ROOT / "static/css/panels" / f"{panel}.css").is_file()
     assert (HERE / f"test_{panel}.py").is_file()
     assert PANELS[panel].title
+
+
+def test_pages_load_the_styles_of_each_panel_that_has_them() -> None:
+    written = {path.stem for path in (ROOT / "static/css/panels").glob("*.css")}
+    assert set(styled(PANELS)) == written
+    assert styled(["nodes", "no-such", "leader"]) == ["nodes", "leader"]
 
 
 def test_every_decision_tab_is_a_panel() -> None:

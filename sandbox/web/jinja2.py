@@ -5,8 +5,9 @@ A name that is not given is an error where something is asked of it, and nothing
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import jinja2
@@ -16,17 +17,36 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import json_script
 from django_htmx.jinja import htmx_script
-from markupsafe import Markup
+from jinja2 import nodes
+from jinja2.visitor import NodeTransformer
+from markupsafe import Markup, escape
 
 from sandbox.words.amounts import short_name
-from sandbox.words.say import say
+from sandbox.words.say import pattern, say
 
 FILTERS = ("capfirst", "default_if_none", "escapejs", "pluralize", "slugify", "urlencode", "yesno")
 """Django's, by the names that they have there."""
 
 
+class Constant(NodeTransformer):
+    """Puts sentences without places into the compiled template, so that saying them costs nothing."""
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Expr:
+        match node:
+            case nodes.Call(node=nodes.Name(name="say"), args=[nodes.Const(value=key)], kwargs=[]):
+                return nodes.Const(say(key))
+            case nodes.Call(node=nodes.Name(name="say_html"), args=[nodes.Const(value=key)], kwargs=[]):
+                return nodes.MarkSafe(nodes.Const(str(say_html(key))))
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+
 class Environment(jinja2.Environment):
     """Panels are described by dicts: their keys come before their methods, also because that is much faster."""
+
+    def compile(self, source: Any, name: str | None = None, filename: str | None = None, *more: Any) -> Any:
+        if isinstance(source, str):
+            source = Constant().visit(self.parse(source, name, filename))
+        return super().compile(source, name, filename, *more)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if type(obj) is dict and attribute in obj:
@@ -39,10 +59,26 @@ def environment(**options: Any) -> Environment:
     made = Environment(**options)
     made.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
     made.filters |= {"json_script": json_script, "short_name": short_name}
-    made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "say": say, "static": static, "url": reverse}
+    made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "static": static, "url": reverse}
+    made.globals |= {"say": say, "say_html": say_html}
     # Milliseconds that a page waits for an answer: longer than any command may take.
     made.globals["patience"] = int((settings.COMMAND_SECONDS + 10) * 1000)
     return made
+
+
+BOLD, CODE = re.compile(r"\*\*(.+?)\*\*"), re.compile("`(.+?)`")
+
+
+@cache
+def _html(row: str) -> str:
+    """Return the row as HTML: what it marks as **bold** and as `code` becomes elements."""
+    return CODE.sub(r"<code>\1</code>", BOLD.sub(r"<b>\1</b>", str(escape(row))))
+
+
+def say_html(key: str, /, **places: object) -> Markup:
+    """Return the sentence as HTML. Places may be markup, such as a button; other places are escaped."""
+    row = _html(pattern(key, places))
+    return Markup(row.format_map({name: escape(value) for name, value in places.items()}) if places else row)
 
 
 def _drawn(made: Environment) -> Callable[[str, Hashable], Markup]:

@@ -2,6 +2,9 @@
 
 ``say("stages.only-one", node="n1")`` takes the row ``only-one`` of ``stages.yaml`` and puts ``n1`` in its place
 ``{node}``. A row with ``one`` and ``other`` is chosen by ``count``, which is also the place ``{count}``.
+
+A row of a template may mark **bold** words and `code` as Markdown does: ``say_html`` of ``sandbox/web/jinja2.py`` makes
+elements of them, and takes markup in its places.
 """
 
 from __future__ import annotations
@@ -24,11 +27,17 @@ def _read(folder: Path) -> dict[str, Row]:
 ROWS = _read(FOLDER)
 
 
-def say(key: str, /, **places: object) -> str:
-    """The sentence with its places filled; KeyError for a key or a place that is missing."""
+def pattern(key: str, places: dict[str, object]) -> str:
+    """Return the row as it stands in the table; ``count`` among the places chooses between one and many."""
     row = ROWS[key]
     if isinstance(row, dict):
         row = row["one" if places["count"] == 1 else "other"]
+    return row
+
+
+def say(key: str, /, **places: object) -> str:
+    """The sentence with its places filled; KeyError for a key or a place that is missing."""
+    row = pattern(key, places)
     return row.format_map(places) if places else row
 
 

@@ -112,7 +112,7 @@ def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Pag
     fell = {
         card.get_attribute("data-node"): " ".join(card.inner_text().split()) for card in page.locator(".cand").all()
     }
-    rungs = {name: note.partition("fell at ")[2][:1] for name, note in fell.items()}
+    rungs = {name: note.partition("dropped at ")[2][:1] for name, note in fell.items()}
     assert rungs == {
         "node-young": "",
         "node-old": "5",
@@ -335,7 +335,7 @@ def test_during_a_paused_cycle_the_new_configuration_is_marked_as_applying_later
     assert page.locator("#panel-configuration .standing").count() == 0
     post(page, "configure/", configuration=HEAD + "percentageOfNodesToScore: 100\n")
     eventually(lambda: page.locator("#panel-configuration .standing").count() == 1)
-    assert "payments-1 is at PreFilter in cycle 1" in text(page, "#panel-configuration .standing")
+    assert "payments-1 is paused at PreFilter in cycle 1" in text(page, "#panel-configuration .standing")
     press(page, eventually, "n")
     page.locator("#tab-configuration").click()
     eventually(lambda: page.locator("#panel-configuration .standing").count() == 0)

@@ -37,7 +37,7 @@ def test_an_eviction_is_allowed_then_refused_and_allowed_when_asked_again(page: 
     eventually(lambda: "Nothing has been evicted." in text(page, PANEL))
     choose(page, eventually, "pod", "default/db-0")
     click(page, eventually, "#insp-evict")
-    assert "200 OK asked by a person" in row(page, "db-0", 200)
+    assert "200 OK requested by a person" in row(page, "db-0", 200)
     assert "30 s left" in row(page, "db-0", 200)
     choose(page, eventually, "pod", "default/db-1")
     click(page, eventually, "#insp-evict")

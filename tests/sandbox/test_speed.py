@@ -126,7 +126,7 @@ def test_a_deleted_sandbox_has_no_place(visitor: Any) -> None:
 
 ONE_OF_MANY_THREADS = """
 import sys, threading
-from sandbox import memory
+from sandbox.runtime import memory
 if sys.argv[1] == "given back":
     memory.give_back_what_is_freed()
 

@@ -40,7 +40,7 @@ def test_a_refused_eviction_is_an_answer_that_everybody_sees(ready: Any) -> None
     assert json.loads(ready.log()[-1]) == {"kind": "evict", "pod": "default/web"}
     html = panel(ready)
     assert "429 Too Many Requests" in html
-    assert "asked by Ada" in " ".join(html.split())
+    assert "requested by Ada" in " ".join(html.split())
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -1,4 +1,7 @@
-"""The panels of the workbench: read models over the trace. No Django, no engine; templates see only a panel's stats."""
+"""The panels of the workbench: they read models folded from the trace. No Django, no engine.
+
+A template sees only the stats of its panel.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,10 @@ __all__ = ["EMBEDS", "GROUPS", "PANELS", "TABLES", "TABS", "Panel", "Tab", "View
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """Of the decision panels one is open at a time. ``group``: those that belong together stand together, in the order
-    of ``GROUPS``. ``stays``: also when a lesson opens it, no stage opens another. ``note``: the key of a line beside
-    the tabs.
+    """How a panel is a tab. One tab is open at a time. ``group``: tabs of a group stand together, in the order of
+    ``GROUPS``.
+
+    ``stays``: once a lesson opened it, no stage opens another. ``note``: key of a line beside the tabs.
     """
 
     group: str
@@ -52,10 +56,10 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """``stats`` gives plain data for ``templates/panels/<id>.html``; it reads only these fields of the View, and
-    the pages and orders of its own lists. The stylesheet is ``static/css/panels/<id>.css``.
+    """A part of the page. ``stats`` returns plain data for ``templates/panels/<id>.html``.
 
-    ``PANELS`` is the table of titles, ``id`` their key.
+    It reads only the fields ``depends_on_view`` of the View, and the pages and orders of its own lists. ``PANELS`` is
+    the table of all titles, by ``id``. Its own styles, if any, are in ``static/css/panels/<id>.css``.
     """
 
     id: str
@@ -63,15 +67,15 @@ class Panel:
     stats: Callable[[World, View], dict[str, Any]]
     depends_on_view: tuple[str, ...] = ()
     same_while: Callable[[World, View], object] | None = None
-    """While this stays equal for one World, the stats do too; None: they may change with every command."""
+    """While its value stays equal for a World, the stats stay equal; None: any command may change them."""
     tab: Tab | None = None
-    """None: it is always on the page."""
+    """None: the panel is always on the page."""
     tells_expected: bool = False
-    """It changes when somebody expects something, too."""
+    """It also changes when somebody adds or removes an expectation."""
     embed: str = ""
-    """The name by which an embed shows it, several panels of one name together; "": none does."""
+    """The name by which an embed shows it, "" if no embed does. Panels of one name appear together."""
     table: Callable[[World, View], Iterator[tables.Row]] | None = None
-    """What there is as comma-separated values."""
+    """Its rows as comma-separated values, None if there are none."""
 
 
 PANELS: dict[str, Panel] = {
@@ -161,7 +165,7 @@ GROUPS = {
     "cluster": "tabs.group-cluster",
     "run": "tabs.group-run",
 }
-"""Groups of tabs in the order in which they stand, and the keys of their names."""
+"""Group of tabs → key of its name, in the order on the page."""
 
 TABS: dict[str, Panel] = {
     panel.id: panel
@@ -178,4 +182,4 @@ EMBEDS: dict[str, tuple[str, ...]] = {
     for panel in PANELS.values()
     if panel.embed
 }
-"""Name in the address of an embed → panels. They stand on the page in the order in which they are named."""
+"""Name in the address of an embed → its panels. They appear in the order of the address."""

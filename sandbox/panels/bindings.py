@@ -1,4 +1,4 @@
-"""The binding cycles that run beside the scheduling cycle: where each stands, what it waits for, and for how long."""
+"""The binding cycles that run beside the scheduling cycle: the stage of each, what it waits for, and how long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEXT = {
     "Bind": "bindings.bind-is-next",
     "PostBind": "bindings.post-bind-is-next",
 }
-SAYS = {
+WAITS = {
     "WaitOnPermit": "bindings.permit-waits",
     "PreBind": "bindings.pre-bind-waits",
     "Bind": "bindings.bind-waits",
@@ -42,7 +42,7 @@ def _row(world: World, cycle: Cycle) -> dict[str, Any]:
         "node": cycle.selected.node if cycle.selected else "",
         "cycle": cycle.number,
         "stage": stage,
-        "text": say(SAYS[stage], by=by) if by else say(NEXT[stage]),
+        "text": say(WAITS[stage], by=by) if by else say(NEXT[stage]),
         "waits": bool(by),
         "allow": stage == "WaitOnPermit" and bool(cycle.waits),
         "left": say("bindings.left", left=seconds(left)) if until_us else "",
@@ -51,7 +51,7 @@ def _row(world: World, cycle: Cycle) -> dict[str, Any]:
 
 
 def _wait(world: World, cycle: Cycle) -> tuple[str, int, int]:
-    """(who makes it wait, since when, until when); times in simulated microseconds, 0 = nobody knows."""
+    """Return (who makes it wait, since when, until when); times in simulated microseconds, 0 = unknown."""
     if cycle.next_stage == "WaitOnPermit":
         if not cycle.waits:
             return "", 0, 0

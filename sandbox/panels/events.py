@@ -1,4 +1,4 @@
-"""Two logs: Kubernetes events as ``kubectl get events`` would list them, and the trace, newest first."""
+"""Two logs, the newest first: Kubernetes events as ``kubectl get events`` lists them, and the trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is expected of the run, by the moment at which it stands, and whether the exported test finds that it holds."""
+"""The expectations of a run by moment, and whether the exported test would find them true."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ NOTES = {
     AHEAD: "expectations.ahead",
     UNDONE: "expectations.undone",
 }
-"""Place of a moment, as seen from the one that is looked at → its row."""
+"""Place of a moment, seen from the one in view → key of its note."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    found = world.expected.outcomes()
-    own = sum(1 for outcome in found if outcome.key)
-    red = sum(outcome.red for outcome in found)
+    outcomes = world.expected.outcomes()
+    own = sum(1 for outcome in outcomes if outcome.key)
+    red = sum(outcome.red for outcome in outcomes)
     return {
-        "groups": [_group(world, list(outcomes)) for _, outcomes in groupby(found, _where)],
+        "groups": [_group(world, list(group)) for _, group in groupby(outcomes, _where)],
         "own": own,
-        "of_scenario": len(found) - own,
+        "of_scenario": len(outcomes) - own,
         "red": red,
-        "summary": _summary(found, red),
-        "checked": all(outcome.differs is not None for outcome in found),
+        "summary": _summary(outcomes, red),
+        "checked": all(outcome.differs is not None for outcome in outcomes),
     }
 
 
@@ -37,8 +37,8 @@ def _where(outcome: Outcome) -> tuple[Any, ...]:
     return bool(outcome.key), outcome.n, outcome.moment, outcome.place == UNDONE, outcome.path.partition("[")[0]
 
 
-def _summary(found: list[Outcome], red: int) -> str:
-    if not found:
+def _summary(outcomes: list[Outcome], red: int) -> str:
+    if not outcomes:
         return ""
     return say("expectations.red", count=red) if red else say("expectations.none-red")
 
@@ -56,8 +56,8 @@ def _group(world: World, outcomes: list[Outcome]) -> dict[str, Any]:
 
 def _title(world: World, outcome: Outcome) -> str:
     present = world.present or world
-    known = 0 < outcome.n <= len(present.commands) and outcome.place != UNDONE
-    summary = present.commands[outcome.n - 1].summary if known else ""
+    is_executed = 0 < outcome.n <= len(present.commands) and outcome.place != UNDONE
+    summary = present.commands[outcome.n - 1].summary if is_executed else ""
     if outcome.key:
         return say("expectations.after", n=outcome.n, what=summary) if summary else say("expectations.at", n=outcome.n)
     if outcome.path.startswith("expect"):
@@ -82,7 +82,9 @@ def _row(outcome: Outcome) -> dict[str, Any]:
 
 
 def _sign(outcome: Outcome) -> str:
-    """As an export judges it: ``yes``, ``no``, ``later`` for what lies ahead, ``left`` for what it leaves out."""
+    """Return how an export judges it: ``yes``, ``no``, ``later`` if it lies ahead, ``left`` if the export leaves it
+    out.
+    """
     if outcome.place == AHEAD:
         return "later"
     if not outcome.counts:

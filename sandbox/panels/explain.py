@@ -1,7 +1,7 @@
-"""Every verdict and every score in words and numbers: the facts of the plugin that gave it, and what was recorded.
+"""Every verdict and every score in words and numbers: the facts of the plugin, and what the trace recorded.
 
-What the facts conclude is held against the trace. Should the two differ, as where a fault answered in a plugin's place,
-the recorded result is shown and the difference is named.
+The result of the facts is compared with the trace. If they differ, as when a fault answered for the plugin, the
+recorded result is shown, and the difference is named.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ SUCCESS, SKIP = "Success", "Skip"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """``sentence`` is for everyone, ``brief`` the same in two or three words, "" where there are none; ``lines`` are
-    for those who want to check it.
+    """Why a plugin decided so. ``sentence`` is for everyone; ``brief`` is two or three words, "" if there are none;
+    ``lines`` are the arithmetic.
 
-    The rest is what it leads to: ``code`` and ``reasons`` of a filter (Success without reasons = the node passes),
-    ``raw`` and ``normalized`` of a score, None = not given.
+    The rest is the result: ``code`` and ``reasons`` of a filter (Success without reasons: the node passes), ``raw`` and
+    ``normalized`` of a score, None if there is none.
     """
 
     sentence: str
@@ -38,7 +38,7 @@ class Explanation:
 
 
 def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
-    """What ``plugin`` says about the cycle's pod on that node, be it the official verdict or only a what-if."""
+    """Return what ``plugin`` says about the cycle's pod on that node, be it the official verdict or a what-if."""
     filtered = cycle.filter
     early = _refused_early(world, cycle, plugin)
     if early is not None:
@@ -58,19 +58,19 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
 
 
 def _refused_early(world: World, cycle: Cycle, plugin: str) -> Explanation | None:
-    """A plugin's no in PreFilter, before any node was looked at."""
+    """Return a plugin's refusal in PreFilter, before any node was looked at; None if it did not refuse."""
     for name, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
         if name == plugin and code not in (SUCCESS, SKIP):
             facts = world.witness.pre_filter(cycle, plugin)
             if facts is None:
-                return Explanation(_said_early(plugin, "; ".join(reasons)), (), code, reasons)
-            told = _of_facts(facts)
-            sentence = say("explain.no-node-looked-at", because=told.sentence)
-            return _checked_filter(replace(told, sentence=sentence), (code, reasons))
+                return Explanation(_refusal_text(plugin, "; ".join(reasons)), (), code, reasons)
+            explanation = _of_facts(facts)
+            sentence = say("explain.no-node-looked-at", because=explanation.sentence)
+            return _checked_filter(replace(explanation, sentence=sentence), (code, reasons))
     return None
 
 
-def _said_early(plugin: str, reasons: str) -> str:
+def _refusal_text(plugin: str, reasons: str) -> str:
     if reasons:
         return say("explain.refused-early", plugin=plugin, reasons=reasons)
     return say("explain.refused-early-without-reason", plugin=plugin)
@@ -79,26 +79,26 @@ def _said_early(plugin: str, reasons: str) -> str:
 def _of_facts(facts: Facts) -> Explanation:
     status = facts.status
     code, reasons = (SUCCESS, ()) if status is None else (status.code.value, status.reasons)
-    said = wording.sentence(facts), wording.lines(facts)
-    return Explanation(*said, code, reasons, facts.raw, facts.normalized, wording.brief(facts))
+    texts = wording.sentence(facts), wording.lines(facts)
+    return Explanation(*texts, code, reasons, facts.raw, facts.normalized, wording.brief(facts))
 
 
 def _only_recorded(plugin: str, code: str, reasons: tuple[str, ...]) -> Explanation:
-    said = "; ".join(reasons)
-    text = say("explain.refuses", plugin=plugin, reasons=said) if said else say("explain.passes", plugin=plugin)
+    joined = "; ".join(reasons)
+    text = say("explain.refuses", plugin=plugin, reasons=joined) if joined else say("explain.passes", plugin=plugin)
     return Explanation(text, code=code, reasons=reasons)
 
 
-def _checked_filter(told: Explanation, recorded: tuple[str, tuple[str, ...]]) -> Explanation:
-    if (told.code, told.reasons) == recorded:
-        return told
-    said = "; ".join(recorded[1]) or say("explain.it-passes")
-    line = Line(say("explain.recorded"), said, say("explain.recorded-note"))
-    return Explanation(say("explain.recorded-verdict", said=said), (line, *told.lines), *recorded)
+def _checked_filter(explanation: Explanation, recorded: tuple[str, tuple[str, ...]]) -> Explanation:
+    if (explanation.code, explanation.reasons) == recorded:
+        return explanation
+    answer = "; ".join(recorded[1]) or say("explain.it-passes")
+    line = Line(say("explain.recorded"), answer, say("explain.recorded-note"))
+    return Explanation(say("explain.recorded-verdict", said=answer), (line, *explanation.lines), *recorded)
 
 
 def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
-    """How ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
+    """Return how ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
     raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}
     if cycle.score is None or node_name not in raws:
         return Explanation(say("explain.gave-no-score", plugin=plugin, node=node_name, pod=short_name(cycle.pod)))
@@ -106,30 +106,30 @@ def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Ex
     facts = world.witness.score(cycle, node_name, plugin)
     if facts is None:
         text = say("explain.gave-score", plugin=plugin, node=node_name, score=raws[node_name])
-        told = Explanation(text, raw=raws[node_name], normalized=normalized)
+        explanation = Explanation(text, raw=raws[node_name], normalized=normalized)
     else:
-        told = _checked_score(_of_facts(facts), raws[node_name], normalized)
+        explanation = _checked_score(_of_facts(facts), raws[node_name], normalized)
     total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
-    return _weighted(told, node_name, dict(cycle.score.weights).get(plugin, 0), total)
+    return _weighted(explanation, node_name, dict(cycle.score.weights).get(plugin, 0), total)
 
 
-def _weighted(told: Explanation, node_name: str, weight: int, total: int | None) -> Explanation:
-    """With a line on what the score counts for, ``total`` of the node if it is known."""
-    if told.normalized is None:
-        return told
-    share = told.normalized * weight
+def _weighted(explanation: Explanation, node_name: str, weight: int, total: int | None) -> Explanation:
+    """Add a line on what the score contributes to the node's ``total``, if that is known."""
+    if explanation.normalized is None:
+        return explanation
+    share = explanation.normalized * weight
     if total is None:
         note = say("explain.weight", weight=weight)
     else:
         note = say("explain.weight-of-total", weight=weight, share=share, total=total, node=node_name)
-    line = Line(say("explain.weighted"), f"{told.normalized} × {weight} = {share}", note)
-    return replace(told, lines=(*told.lines, line))
+    line = Line(say("explain.weighted"), f"{explanation.normalized} × {weight} = {share}", note)
+    return replace(explanation, lines=(*explanation.lines, line))
 
 
-def _checked_score(told: Explanation, raw: int, normalized: int | None) -> Explanation:
-    if told.raw == raw and normalized in (None, told.normalized):
-        return told
-    shown = f"{raw} → {normalized}" if normalized is not None else str(raw)
-    line = Line(say("explain.recorded"), shown, say("explain.recorded-note"))
-    text = say("explain.recorded-score", score=shown)
-    return Explanation(text, (line, *told.lines), raw=raw, normalized=normalized)
+def _checked_score(explanation: Explanation, raw: int, normalized: int | None) -> Explanation:
+    if explanation.raw == raw and normalized in (None, explanation.normalized):
+        return explanation
+    score = f"{raw} → {normalized}" if normalized is not None else str(raw)
+    line = Line(say("explain.recorded"), score, say("explain.recorded-note"))
+    text = say("explain.recorded-score", score=score)
+    return Explanation(text, (line, *explanation.lines), raw=raw, normalized=normalized)

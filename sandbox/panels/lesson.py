@@ -1,4 +1,4 @@
-"""The lesson beside the workbench, and the predictions that somebody makes of his own accord."""
+"""The lesson beside the workbench, and predictions outside a lesson."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from sandbox.panels.view import View
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    """``lesson``: the open part, None in a sandbox without a lesson. ``prediction``: None while nobody predicts."""
+    """Return ``lesson``: the open part, None without a lesson; ``prediction``: None while predicting is off or in the
+    past.
+    """
     lesson = world.lesson.part()
     predicts = bool(view.predict) and world.present is None
     return {

@@ -1,4 +1,4 @@
-"""The ribbon: one pod's way through the stages of THE table."""
+"""The ribbon: a pod's way through the stages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _moments(world: World, cycle: Cycle | None) -> dict[str, str]:
-    """In the past: the moment of each stage that the attempt in view has reached by now."""
+    """Return, in the past, stage → moment for each stage that the attempt in view has reached by now."""
     present = world.present
     whole = present.by_number.get(cycle.number) if present is not None and cycle is not None else None
     if present is None or whole is None:
@@ -38,9 +38,9 @@ def _moments(world: World, cycle: Cycle | None) -> dict[str, str]:
 
 
 def _undone(cycle: Cycle) -> list[dict[str, Any]]:
-    """What a failure after Reserve sets off, in the place of the stages that it cost."""
-    told = cycle.plugins["Unreserve"].verdicts
-    names = ", ".join(plugin for plugin, _, _ in told) or say("ribbon.no-plugin")
+    """Return what a failure after Reserve sets off; it takes the place of the stages that did not run."""
+    verdicts = cycle.plugins["Unreserve"].verdicts
+    names = ", ".join(plugin for plugin, _, _ in verdicts) or say("ribbon.no-plugin")
     notes = (
         ("Unreserve", names, say("ribbon.unreserve", names=names)),
         ("ForgetPod", cycle.forgotten, say("ribbon.forget-pod", node=cycle.forgotten)),

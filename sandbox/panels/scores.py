@@ -1,4 +1,4 @@
-"""Scores: raw → normalized → × weight → total, best first, with winner, runner-up, margin, tie set and seed."""
+"""Scores: raw → normalized → × weight → total, best first, with winner, runner-up, margin, ties and seed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.panels.drawing.ordering import ordered as in_order
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import score
-from sandbox.panels.facts.whose import whose
+from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -22,12 +22,12 @@ from sandbox.words.say import say
 PAGE = 50
 GREYS = 9
 TOP, BOTTOM, FLOOR = 2, 21, 27
-"""Of a step of the waterfall: where the highest and the lowest total stand, and the ground (y grows downwards)."""
+"""y of a step of the waterfall: the highest total, the lowest total, the ground (y grows downwards)."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_of_choice(view.cycle, view.pod)
-    base: dict[str, Any] = {"has": False, "pod": "", "whose": whose(world, cycle)}
+    base: dict[str, Any] = {"has": False, "pod": "", "whose": attempt_shown(world, cycle)}
     if cycle is None:
         return base | {"empty": say("scores.no-pod")}
     base["pod"] = short_name(cycle.pod)
@@ -43,13 +43,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
     ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
     pages = pager(len(ordered), view, "scores", PAGE)
     tops = {plugin: max(rows.values(), default=0) for plugin, rows in weighted.items()}
-    told = in_order(ordered, view, "scores", _orders(world, weights, weighted or raw, totals))
+    in_order_of_view = in_order(ordered, view, "scores", _orders(world, weights, weighted or raw, totals))
     places = {node: place for place, node in enumerate(ordered, 1)}
-    shown = list(on_page(told, pages))
-    if winner in places and winner not in shown:
-        shown.insert(0, winner)
+    in_view = list(on_page(in_order_of_view, pages))
+    if winner in places and winner not in in_view:
+        in_view.insert(0, winner)
     rows = [
-        _row(world, places[node], node, cycle, weights, raw, normalized, weighted, totals, tops, view) for node in shown
+        _row(world, places[node], node, cycle, weights, raw, normalized, weighted, totals, tops, view)
+        for node in in_view
     ]
     return base | {
         "has": True,
@@ -129,10 +130,10 @@ def _verdict(cycle: Cycle, ordered: list[str], totals: dict[str, int]) -> dict[s
         else [n for n in ordered if totals[n] == top]
     )
     second = next((node for node in ordered if node != best), "")
-    drawn = len(ties) > 1
-    how = ("scores.drawn" if cycle.selected else "scores.will-be-drawn") if drawn else "scores.no-draw"
+    is_draw = len(ties) > 1
+    how = ("scores.drawn" if cycle.selected else "scores.will-be-drawn") if is_draw else "scores.no-draw"
     return {
-        "big": f"{best}, {totals[best]}" if cycle.selected or not drawn else f"{listed(ties, 2)}, {top}",
+        "big": f"{best}, {totals[best]}" if cycle.selected or not is_draw else f"{listed(ties, 2)}, {top}",
         "runner_up": f"{second}, {totals[second]}" if second else "",
         "margin": totals[best] - totals[second] if second else "",
         "ties": listed(ties, 4),
@@ -188,7 +189,7 @@ def _cell(
 
 
 def _most(weights: dict[str, int]) -> int:
-    """The highest total that there can be; a negative weight only takes away."""
+    """Return the highest possible total; a negative weight only lowers totals."""
     return 100 * sum(max(weight, 0) for weight in weights.values()) or 100
 
 
@@ -199,7 +200,7 @@ def _of(table: dict[str, dict[str, int]], plugin: str, node: str) -> int:
 def _stack(
     node: str, weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]
 ) -> dict[str, Any]:
-    """What each plugin adds to the total, side by side; ``best``: where the highest total ends. All in percent."""
+    """Return what each plugin adds to the total, side by side; ``best``: end of the highest total. All in percent."""
     scale = 100 / _most(weights)
     x, parts = 0.0, []
     for index, plugin in enumerate(weights):
@@ -219,7 +220,7 @@ def _difference(
     winner: str,
     chosen: str,
 ) -> dict[str, Any] | None:
-    """Why not the other node: its total, then what each plugin adds or takes to reach the winner's."""
+    """Compare the winner with another node: its total, then what each plugin adds or takes up to the winner."""
     if not winner or len(ordered) < 2 or winner not in totals:
         return None
     other = chosen if chosen in totals and chosen != winner else next(node for node in ordered if node != winner)

@@ -1,7 +1,7 @@
-"""The tables of the page as rows of numbers and names, for spreadsheets: all rows, from the facts that the panels show.
+"""The tables of the page as rows of numbers and names, for spreadsheets: all rows, from the facts of the panels.
 
-Names of columns are no sentences and stay as they are: programs read them. Times are simulated seconds, amounts of cpu
-millicores, those of memory and storage bytes.
+Names of columns are not translated: programs read them. Times are simulated seconds, cpu is in millicores, memory and
+storage in bytes.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from scheduler_engine.trace import events as ev
 
 Row = Iterable[Any]
 LISTED = " "
-"""Between names of one cell, none of which has a space in it."""
+"""Separates names in a cell; no name contains a space."""
 REASONS = "; "
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that a spreadsheet takes for something to work out."""
+"""Beginnings of a text that a spreadsheet takes for a formula."""
 RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
 def as_csv(rows: Iterable[Row]) -> str:
-    """Comma-separated values (RFC 4180)."""
-    written = io.StringIO(newline="")
-    writer = csv.writer(written, lineterminator="\r\n")
+    """Return comma-separated values (RFC 4180)."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\r\n")
     writer.writerows([_cell(value) for value in row] for row in rows)
-    return written.getvalue()
+    return stream.getvalue()
 
 
 def _cell(value: Any) -> Any:
-    """A text that would be worked out is one that begins with an apostrophe."""
+    """Return the value; a text that looks like a formula gets an apostrophe in front."""
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
     return value
@@ -54,8 +54,8 @@ def _attempt(cycle: Cycle) -> list[Any]:
 
 
 def filters(world: World, view: View) -> Iterator[Row]:
-    """Node by node in visiting order what each plugin said: pass, fail, skipped, not run; ``also`` stands for a refusal
-    that Kubernetes does not report.
+    """Yield a row per node in visiting order, with the answer of each plugin: pass, fail, skipped, not run; ``also`` is
+    a refusal that Kubernetes does not report.
     """
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     search = search_of(cycle) if cycle else None
@@ -68,15 +68,15 @@ def filters(world: World, view: View) -> Iterator[Row]:
     for node, plugin, code, reasons, _ in search.table.looked_at:
         verdict = "fail" if plugin else "pass"
         others = {name for name, _, _ in also.get(node, ())}
-        said = _said(search, plugin, others)
+        answers = _answers(search, plugin, others)
         head = [places.get(node, ""), node, _zone(world, node), verdict, plugin, code, REASONS.join(reasons)]
-        yield [*_attempt(cycle), *head, *said]
+        yield [*_attempt(cycle), *head, *answers]
     for node in (*search.unvisited, *search.left_out):
         head = [places.get(node, ""), node, _zone(world, node), "not visited", "", "", ""]
         yield [*_attempt(cycle), *head, *("" for _ in plugins)]
 
 
-def _said(search: Search, failed: str, others: set[str]) -> Iterator[str]:
+def _answers(search: Search, failed: str, others: set[str]) -> Iterator[str]:
     reached = True
     for plugin in search.table.plugins:
         if plugin == failed:
@@ -95,7 +95,7 @@ def _zone(world: World, node: str) -> str:
 
 
 def scores(world: World, view: View) -> Iterator[Row]:
-    """Node by node, the best first: of each plugin raw, normalized and weighted score, then the total."""
+    """Yield a row per node, the best first: raw, normalized and weighted score of each plugin, and the total."""
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     weights = dict(cycle.score.weights) if cycle and cycle.score else {}
     columns = [f"{plugin} {part}" for plugin in weights for part in ("raw", "normalized", "weighted")]
@@ -119,7 +119,7 @@ def _by_plugin(rows: Iterable[tuple[str, Iterable[tuple[str, int]]]]) -> dict[st
 
 
 def preemption(world: World, view: View) -> Iterator[Row]:
-    """Node by node what the dry run came to, and the number of the criterion at which a candidate fell."""
+    """Yield a row per node: the result of the dry run, and the number of the criterion at which a candidate fell."""
     yield ["pod", "attempt", "cycle", "node", "chosen", "candidate", "why not", "victims", "violations", "fell at"]
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     if cycle is None:
@@ -140,7 +140,7 @@ def preemption(world: World, view: View) -> Iterator[Row]:
 
 
 def queue(world: World, view: View) -> Iterator[Row]:
-    """Lane by lane who waits, in the order in which they would leave."""
+    """Yield a row per waiting pod, lane by lane, in the order in which they would leave."""
     columns = ["lane", "place", "pod", "priority", "attempts", "since", "backoff until", "nominated node"]
     yield [*columns, "refused by", "pending plugins", "gating plugin", "came by"]
     for lane, order in LANES.items():
@@ -169,26 +169,26 @@ LANES: dict[str, Callable[[Any], tuple[int, ...]]] = {
 
 
 def events(world: World, view: View) -> Iterator[Row]:
-    """Kubernetes' events, the oldest first."""
+    """Yield Kubernetes' events, the oldest first."""
     yield ["seconds", "type", "reason", "kind", "object", "count", "message"]
-    for found in world.kube_events:
-        event = found.event
+    for recorded in world.kube_events:
+        event = recorded.event
         about = (event.type, event.reason, event.regarding_kind, event.regarding)
-        yield [_seconds(found.at_us), *about, found.count, event.message]
+        yield [_seconds(recorded.at_us), *about, recorded.count, event.message]
 
 
 def evictions(world: World, view: View) -> Iterator[Row]:
-    """Requests to evict with their answers, evictions that taints have planned, then what kubelets evicted and removed;
-    each the oldest first.
+    """Yield eviction requests with their answers, planned evictions, then evictions and removals by kubelets; each the
+    oldest first.
     """
     columns = ["what", "pod", "node", "first asked", "last asked", "times", "asked by", "code", "message", "budgets"]
     yield [*columns, "taint", "leaves", "then", "ended"]
-    for found in world.evictions.requests.values():
-        asked = (_seconds(found.first_us), _seconds(found.at_us), found.times, found.asked_by)
-        message = f"{found.message} {found.cause}".strip()
-        went = (_seconds(found.leaves_us), found.then, _seconds(found.ended_us) if found.then else "")
-        answer = (found.code, message, LISTED.join(found.budgets))
-        yield ["request", found.pod, found.node, *asked, *answer, "", *went]
+    for request in world.evictions.requests.values():
+        asking = (_seconds(request.first_us), _seconds(request.at_us), request.times, request.asked_by)
+        message = f"{request.message} {request.cause}".strip()
+        went = (_seconds(request.leaves_us), request.then, _seconds(request.ended_us) if request.then else "")
+        answer = (request.code, message, LISTED.join(request.budgets))
+        yield ["request", request.pod, request.node, *asking, *answer, "", *went]
     for plan in world.evictions.plans.values():
         ended = _seconds(plan.ended_us) if plan.state != "planned" else ""
         head = ("plan", plan.pod, plan.node, _seconds(plan.since_us), "", "", "", "", plan.why, "")
@@ -202,14 +202,14 @@ def evictions(world: World, view: View) -> Iterator[Row]:
 
 
 def nodes(world: World, view: View) -> Iterator[Row]:
-    """Those in trouble first: what they have, what is asked for of it, and how they fare."""
-    there = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
-    scalars = sorted({name for node in there for name in node.allocatable} - set(RESOURCES))
+    """Yield a row per node, those in trouble first: allocatable, requested, conditions."""
+    in_order = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
+    scalars = sorted({name for node in in_order for name in node.allocatable} - set(RESOURCES))
     resources = [*RESOURCES, *scalars]
-    conditions = list(dict.fromkeys(kind for node in there for kind in condition_statuses(node.node)))
+    conditions = list(dict.fromkeys(kind for node in in_order for kind in condition_statuses(node.node)))
     amounts = [f"{name} {part}" for name in resources for part in ("requested", "allocatable")]
     yield ["node", "zone", "unschedulable", "troubles", "taints", *amounts, *conditions]
-    for node in there:
+    for node in in_order:
         used, statuses = world.used(node.name), condition_statuses(node.node)
         yield [
             *(node.name, node.zone, "yes" if node.node.unschedulable else "no", LISTED.join(troubles(node.node))),

@@ -1,7 +1,7 @@
-"""The timeline: a box per cycle with a mark per stage, moves of the queue, people's commands, timers, the playhead.
+"""The timeline: a box per cycle with a mark per stage, moves in the queue, people's commands, timers, the playhead.
 
-Every mark leads to its moment. The line is that of the present, also while the past is looked at: what comes later than
-the moment in view is there to go to.
+Every mark leads to its moment. While the past is in view, the line still reaches to the present, so that later moments
+can be chosen.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from sandbox.words.phrases import OUTCOMES, plural
 from sandbox.words.say import say
 
 MOST = 40
-"""Cycles drawn; what is earlier or later is a number."""
+"""Cycles that are drawn; earlier and later ones are only counted."""
 MOST_TICKS = 12
-"""Moves, or timers, drawn between one cycle and the next."""
+"""Moves, or timers, that are drawn between one cycle and the next."""
 LONGEST_NAME = 14
-"""Characters of a pod's name: of a longer one the end, which tells it from its siblings, stays."""
+"""Characters of a pod's name; of a longer one the end is shown, which differs from its siblings."""
 
 GLYPHS = {"bound": "ok", "unschedulable": "no", "nominated": "nominated", "error": "error", "abandoned": "error"}
 TALL = ("Filter", "PostFilter", "SelectHost", "Bind")
 
 
 class Tick(NamedTuple):
-    """A small mark. ``kind``: of which sort, as the stylesheet names it; ``later`` than the moment in view."""
+    """A small mark. ``kind``: its class in the stylesheet; ``at``: its moment; ``later`` than the moment in view."""
 
     kind: str
     at: str
@@ -42,7 +42,7 @@ class Tick(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A cycle, with a tick per stage and per move of the queue. ``at``, ``entry``: its end."""
+    """A cycle with a tick per stage and per move in the queue. ``at``, ``entry``: its end."""
 
     kind: str
     number: int
@@ -66,7 +66,7 @@ class Timers(NamedTuple):
 
 
 class Did(NamedTuple):
-    """What people did between two cycles; ``command``: the last number, ``commands``: all of them."""
+    """What people did between two cycles. ``command``: the last number, ``commands``: all numbers."""
 
     kind: str
     text: str
@@ -95,7 +95,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     boxes = {}
     for index, (cycle, end) in enumerate(zip(cycles, ends[: len(cycles)], strict=True), first):
         items += _command(whole, done.get(index), at)
-        _, box = boxes[cycle.number] = _kept(whole, cycle, end, at)
+        _, box = boxes[cycle.number] = _cached_box(whole, cycle, end, at)
         items.append(box._replace(now=True) if world.cycle is not None and cycle.number == world.cycle.number else box)
         items += _timers(whole, cycle.last_entry, end, at)
     if whole is world:
@@ -123,8 +123,8 @@ def _tick(world: Models, kind: str, entry: int, title: str, at: int) -> Tick:
     return Tick(kind, str(world.moment_of(rest)), rest, title, rest > at)
 
 
-def _kept(world: Models, cycle: Cycle, end: int, at: int) -> tuple[object, Box]:
-    """The box of a cycle, and what it follows from. Most are as they were a step before."""
+def _cached_box(world: Models, cycle: Cycle, end: int, at: int) -> tuple[object, Box]:
+    """Return (what a cycle's box depends on, the box). Most boxes are reused from the step before."""
     person = world.people.get(cycle.command, "")
     several = world.election.several
     now = (cycle.outcome, cycle.node, cycle.last_entry, len(cycle.stages), end, at >= end, several, person)
@@ -156,7 +156,7 @@ def _box(world: Models, cycle: Cycle, end: int, at: int) -> Box:
 
 
 def _title(cycle: Cycle, name: str, person: str) -> str:
-    """``person``: who set it off, if anybody did."""
+    """Return the title of a box. ``person``: who caused the cycle, "" if nobody did."""
     outcome = say(OUTCOMES.get(cycle.outcome, "timeline.running"))
     if cycle.outcome == "bound" and cycle.node:
         outcome = say("timeline.bound-to", node=cycle.node)
@@ -178,11 +178,11 @@ CYCLES = {
     (True, False): "timeline.cycle-of-a-replica",
     (True, True): "timeline.cycle-of-a-replica-set-off",
 }
-"""(it is one of several replicas', somebody set it off) → the title of its box."""
+"""(it belongs to one of several replicas, a person caused it) → key of the title of its box."""
 
 
 def _moves(world: Models, after: int, end: int, at: int) -> tuple[Tick, ...]:
-    """The last few moves between queues from after entry ``after`` to before entry ``end``."""
+    """Return ticks for the last few moves between queues after entry ``after`` and before entry ``end``."""
     start, stop = (bisect_left(world.moved, number, key=itemgetter(0)) for number in (after + 1, end))
     return tuple(
         _tick(world, "tk-mv", entry, f"{short_name(move.pod)}: {source_of(move)} → {move.target}, {move.cause}", at)
@@ -191,19 +191,19 @@ def _moves(world: Models, after: int, end: int, at: int) -> tuple[Tick, ...]:
 
 
 def _timers(world: Models, after: int, end: int, at: int) -> list[Item]:
-    """The instants at which something happened after one cycle and before the next."""
+    """Return the instants at which something happened after one cycle and before the next."""
     first, last = (bisect_left(world.instants, number, key=itemgetter(0)) for number in (after + 1, end))
     instants = world.instants[first:last]
     stops = [*(number for number, _ in instants[1:]), end]
-    found = [
+    ticks = [
         _tick(world, "tk-tm", stop - 1, f"{clock(at_us)}: {plural(stop - number, 'event')}", at)
         for (number, at_us), stop in list(zip(instants, stops, strict=False))[-MOST_TICKS:]
     ]
-    return [Timers("timers", tuple(found))] if found else []
+    return [Timers("timers", tuple(ticks))] if ticks else []
 
 
 def _commands(world: Models, first: int, last: int) -> dict[int, list[Command]]:
-    """Index of a cycle, from ``first`` to ``last`` → what people did (other than stepping) before it."""
+    """Return index of a cycle, from ``first`` to ``last`` → what people did (other than stepping) before it."""
     done: dict[int, list[Command]] = {}
     for command in reversed(world.commands):
         if command.after_cycle < first:
@@ -228,12 +228,12 @@ def _command(world: Models, done: list[Command] | None, at: int) -> list[Item]:
             clock=short_clock(last.at_us),
             at=str(world.moment_of(rest)),
             entry=rest,
-            title="; ".join(_told(world, command) for command in done)[:400],
+            title="; ".join(_command_text(world, command) for command in done)[:400],
             later=rest > at,
         )
     ]
 
 
-def _told(world: Models, command: Command) -> str:
+def _command_text(world: Models, command: Command) -> str:
     who = world.people.get(command.number, "")
     return say("timeline.done-by", summary=command.summary, person=who) if who else command.summary

@@ -19,7 +19,7 @@ TITLES = {"cpu": "cpu", "memory": "mem", "pods": "pods", "ephemeral-storage": "d
 
 
 def amount(resource: str, text: Any) -> int:
-    """A quantity as an integer: millicores for cpu, whole units (bytes) for the rest; 0 when it is no quantity."""
+    """Return a quantity as an integer: millicores for cpu, whole units (bytes) for the rest; 0 if it is invalid."""
     try:
         quantity = parse_quantity(text)
     except (ValueError, TypeError):
@@ -32,7 +32,7 @@ def amounts(resources: Mapping[str, Any]) -> dict[str, int]:
 
 
 def shown(resource: str, number: int) -> str:
-    """``1500m``, ``2Gi``, ``3``: short, for sentences."""
+    """Return a short amount for sentences: ``1500m``, ``2Gi``, ``3``."""
     if resource == "cpu":
         return f"{_whole(number)}m"
     if resource in ESSENTIAL:
@@ -62,7 +62,7 @@ def _decimal(number: float, places: int) -> str:
 
 
 def ratio(resource: str, used: int, total: int) -> str:
-    """``2.8/4`` or ``4.5/8Gi``: both in the unit of the second."""
+    """Return ``2.8/4`` or ``4.5/8Gi``: both in the unit of the second."""
     if resource == "cpu":
         return f"{_one(used / 1000)}/{_one(total / 1000)}"
     if resource not in ESSENTIAL:
@@ -76,23 +76,23 @@ def _one(number: float) -> str:
 
 
 def clock(us: int) -> str:
-    """Simulated microseconds as ``00:12.4`` (minutes, seconds, tenths)."""
+    """Return simulated microseconds as ``00:12.4`` (minutes, seconds, tenths)."""
     tenths = us // (SECOND // 10)
     return f"{tenths // 600:02}:{tenths // 10 % 60:02}.{tenths % 10}"
 
 
 def short_clock(us: int) -> str:
-    """``00:12``."""
+    """Return simulated microseconds as ``00:12``."""
     return f"{us // SECOND // 60:02}:{us // SECOND % 60:02}"
 
 
 def seconds(us: int) -> str:
-    """A span: ``3.1 s``, ``18 s``."""
+    """Return a span: ``3.1 s``, ``18 s``."""
     return f"{us / SECOND:.1f}".removesuffix(".0") + " s"
 
 
 def left(us: int) -> str:
-    """A span to come, in words: ``42 s``, ``59 min 59 s``."""
+    """Return a span to come, rounded up: ``42 s``, ``59 min 59 s``."""
     whole = -(-max(us, 0) // SECOND)
     minutes, rest = divmod(whole, 60)
     if whole < 120:
@@ -101,20 +101,20 @@ def left(us: int) -> str:
 
 
 def share(rest: int, whole: int) -> int:
-    """Percent of a wait that are left: what a ring shows."""
+    """Return the percentage of a wait that is left, which a ring shows."""
     return min(100, max(0, round(100 * rest / whole))) if whole > 0 else 0
 
 
 def duration(us: int) -> str:
-    """As Kubernetes' configurations have it: ``15s``, ``1m30s``."""
+    """Return a span as in Kubernetes' configurations: ``15s``, ``1m30s``."""
     return format_duration(us * NS_PER_US)
 
 
 def signed(number: int) -> str:
-    """With a real minus sign."""
+    """Return the number with a real minus sign."""
     return str(number).replace("-", "−")
 
 
 def short_name(key: str) -> str:
-    """``web-4`` for ``default/web-4``; other namespaces stay."""
+    """Return ``web-4`` for ``default/web-4``; other namespaces stay."""
     return key.removeprefix("default/")

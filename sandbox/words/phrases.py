@@ -1,4 +1,4 @@
-"""Words for what the trace says: short reasons for a cell, names of outcomes, the message cut into phrases."""
+"""Words for what the trace says: short reasons for a cell, names of outcomes, a message cut into phrases."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ OUTCOMES = {
     "deleted": "phrases.deleted",
     "abandoned": "phrases.abandoned",
 }
-"""Of attempts, and what they are called."""
+"""Outcome of an attempt → key of its name."""
 LEAVES = {
     "unschedulable": "phrases.after-unschedulable",
     "nominated": "phrases.after-nominated",
@@ -60,12 +60,12 @@ LEAVES = {
     "deleted": "phrases.after-deleted",
     "abandoned": "phrases.after-abandoned",
 }
-"""Of attempts, and what comes after."""
+"""Outcome of an attempt → key of what comes next."""
 
 
 @lru_cache(4096)
 def short_reason(reasons: tuple[str, ...]) -> str:
-    """Two words for a refusal: ``cpu + mem``, ``gpu taint``, ``spread``."""
+    """Return a refusal in a word or two: ``cpu + mem``, ``gpu taint``, ``spread``."""
     lacking = [match.group(1) for reason in reasons if (match := INSUFFICIENT.match(reason))]
     if lacking:
         return " + ".join(TITLES.get(name, name.rpartition("/")[2]) for name in lacking)
@@ -78,12 +78,12 @@ def short_reason(reasons: tuple[str, ...]) -> str:
 
 
 def plural(number: int, thing: str) -> str:
-    """``3 nodes``; ``thing`` is a row of ``en/things.yaml``."""
+    """Return ``3 nodes``; ``thing`` is a row of ``en/things.yaml``."""
     return say(f"things.{thing}", count=number)
 
 
 def listed(names: list[str], most: int = 3) -> str:
-    """``a, b and c`` or ``a, b, c and 4 more``."""
+    """Return ``a, b and c``, or ``a, b, c and 4 more``."""
     if len(names) > most:
         return say("lists.more", names=", ".join(names[:most]), count=len(names) - most)
     if len(names) < 2:
@@ -93,14 +93,14 @@ def listed(names: list[str], most: int = 3) -> str:
 
 def without_log(message: str) -> tuple[str, str]:
     """Split the message of a failed attempt: what the event says, and what only the scheduler's log adds."""
-    told, *rest = LOGGED.split(message, maxsplit=1)
-    return told, "".join(rest)
+    event_message, *rest = LOGGED.split(message, maxsplit=1)
+    return event_message, "".join(rest)
 
 
 def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:
-    """A FailedScheduling message as (head, [(count, reason), …], what PostFilter added).
+    """Split a FailedScheduling message into (head, [(count, reason), …], what PostFilter added).
 
-    The count is "" where PreFilter refused the pod for all nodes at once.
+    The count is "" if PreFilter refused the pod for all nodes at once.
     """
     head = HISTOGRAM.match(message)
     if head is None:
@@ -119,18 +119,18 @@ def phrases(message: str) -> tuple[str, list[tuple[str, str]], str]:
 
 
 def camel(name: str) -> list[str]:
-    """The words of a plugin's name: ``["Node", "Resources", "Fit"]``; a line may break between them."""
+    """Return the words of a plugin's name: ``["Node", "Resources", "Fit"]``; a line may break between them."""
     return CAMEL.split(name)
 
 
 def zone_title(key: str) -> str:
-    """A nodeTree zone key (``region:\\x00:zone``) as people call it."""
+    r"""Return the name that people use for a nodeTree zone key (``region:\x00:zone``)."""
     region, _, zone = key.partition(":\x00:")
     return zone or region or say("phrases.no-zone")
 
 
 def zone_titles(keys: Iterable[str]) -> dict[str, str]:
-    """Titles of nodeTree zones that stand side by side: with the region where another zone would be called the same."""
+    """Return key → title of nodeTree zones that are shown together, with the region if zones share a name."""
     titles = {key: zone_title(key) for key in keys}
     shared = Counter(titles.values())
     return {key: _zone_in_region(key) if shared[title] > 1 else title for key, title in titles.items()}
@@ -142,6 +142,6 @@ def _zone_in_region(key: str) -> str:
 
 
 def zone_and_region(key: str) -> tuple[str, str]:
-    """ "" where a nodeTree zone has no region; one without a zone is said to have none."""
+    """Return (zone, region) of a nodeTree zone; a zone without a name gets a title, a missing region is ""."""
     region, _, zone = key.partition(":\x00:")
     return zone or say("phrases.no-zone"), region

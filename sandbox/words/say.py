@@ -1,7 +1,7 @@
-"""The sentences of the page, by key. They stand in ``en/<table>.yaml``, where they can be translated as a whole.
+"""The sentences of the page, by key. They are in ``en/<table>.yaml``, where they can be translated together.
 
-``say("stages.only-one", node="n1")`` takes the row ``only-one`` of ``stages.yaml`` and puts ``n1`` in its place
-``{node}``. A row with ``one`` and ``other`` is chosen by ``count``, which is also the place ``{count}``.
+``say("stages.only-one-fits", node="n1", looked=3)`` takes the row ``only-one-fits`` of ``stages.yaml`` and puts ``n1``
+in its place ``{node}``. A row with ``one`` and ``other`` is chosen by ``count``, which is also the place ``{count}``.
 
 A row of a template may mark **bold** words and `code` as Markdown does: ``say_html`` of ``sandbox/web/jinja2.py`` makes
 elements of them, and takes markup in its places.
@@ -19,7 +19,7 @@ GAP = "\x00"
 
 
 def _read(folder: Path) -> dict[str, Row]:
-    # A loader to which every scalar is a string: "on" and "no" are words here.
+    # This loader reads every scalar as a string: "on" and "no" are words here.
     tables = {path.stem: yaml.load(path.read_text(), yaml.CBaseLoader) for path in sorted(folder.glob("*.yaml"))}
     return {f"{table}.{key}": row for table, rows in tables.items() for key, row in rows.items()}
 
@@ -28,7 +28,7 @@ ROWS = _read(FOLDER)
 
 
 def pattern(key: str, places: dict[str, object]) -> str:
-    """Return the row as it stands in the table; ``count`` among the places chooses between one and many."""
+    """Return the row of a key; if it has ``one`` and ``other``, the one for ``count``."""
     row = ROWS[key]
     if isinstance(row, dict):
         row = row["one" if places["count"] == 1 else "other"]
@@ -36,12 +36,12 @@ def pattern(key: str, places: dict[str, object]) -> str:
 
 
 def say(key: str, /, **places: object) -> str:
-    """The sentence with its places filled; KeyError for a key or a place that is missing."""
+    """Return the sentence with its places filled. Raises ``KeyError`` for a missing key or place."""
     row = pattern(key, places)
     return row.format_map(places) if places else row
 
 
 def around(key: str, gap: str, /, **places: object) -> tuple[str, str]:
-    """What stands before and after one place, which the template fills: with a button, with a mark."""
+    """Return the text before and after one place, which the template fills with a button or a mark."""
     before, _, after = say(key, **places, **{gap: GAP}).partition(GAP)
     return before, after

@@ -1,4 +1,4 @@
-"""Manifests as YAML text, for people: in the order in which they stand, without anchors; comments stay."""
+"""Manifests as YAML text for people: keys in their order, no anchors; comments stay."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from scheduler_engine.api.scalars import resolve_plain
 from scheduler_engine.errors import Rejected
 
 BASE: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-"""Ten times as fast where libyaml is there."""
+"""The dumper of libyaml, if it is installed, is ten times as fast."""
 LONGEST_COMMENTED = 8000
-"""Characters of a text whose comments are kept; reading them takes a millisecond for forty."""
+"""Characters of the longest text whose comments are kept; reading takes a millisecond per forty characters."""
 
 
 class _Dumper(BASE):
-    """What stands in two places is written in both."""
+    """A dumper without aliases: what is in two places is written twice."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 def _text(dumper: Any, text: str) -> Any:
-    """In quotes where a cluster would read something else: ``y``, ``1e3``."""
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if _means_otherwise(text) else None)
+    """Return the scalar, in quotes if a cluster would read something else: ``y``, ``1e3``."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if _needs_quotes(text) else None)
 
 
-def _means_otherwise(text: str) -> bool:
+def _needs_quotes(text: str) -> bool:
     try:
         return resolve_plain(text) != text
     except ValueError:  # .inf
@@ -44,30 +44,30 @@ _Dumper.add_representer(str, _text)
 
 
 def written(*documents: object) -> str:
-    """One document after the other; "" for none."""
+    """Return the documents as YAML, one after the other; "" if there are none."""
     return str(yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True)) if documents else ""
 
 
 def rewritten(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """A text that says ``before``, changed where ``after`` says something else; its comments stay.
+    """Return a ``text`` that says ``before``, changed to say ``after``; its comments stay.
 
-    In a text that is too long for that, or that only one of the two readers takes, they go.
+    The comments are lost if the text is too long, or if only one of the two readers accepts it.
     """
     if "#" not in text or len(text) > LONGEST_COMMENTED:
         return written(after)
     reader = YAML()
     reader.preserve_quotes = True
     reader.width = LONGEST_COMMENTED
-    made = io.StringIO()
+    stream = io.StringIO()
     try:
         documents = [document for document in reader.load_all(text) if document is not None]
         (document,) = documents
         _change(document, before, after)
-        reader.dump(document, made)
-        says = [document.data for document in read_documents(made.getvalue())]
+        reader.dump(document, stream)
+        manifests = [document.data for document in read_documents(stream.getvalue())]
     except (YAMLError, Rejected, ValueError):
         return written(after)
-    return made.getvalue() if says == [after] else written(after)
+    return stream.getvalue() if manifests == [after] else written(after)
 
 
 def _change(place: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
@@ -81,7 +81,7 @@ def _change(place: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def _replace(place: Any, name: Any, before: Any, after: Any) -> None:
-    """What stands at ``name`` keeps the comments of all that is in both."""
+    """Change the value at ``name``; what is in both values keeps its comments."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         _change(place[name], before, after)
     elif isinstance(before, list) and isinstance(after, list):
@@ -96,9 +96,9 @@ def _replace(place: Any, name: Any, before: Any, after: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """New values, in quotes where YAML 1.1 would read something else."""
+    """Return a new value, in quotes where YAML 1.1 would read something else."""
     if isinstance(value, Mapping):
         return {_plain(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return SingleQuotedScalarString(value) if isinstance(value, str) and _means_otherwise(value) else value
+    return SingleQuotedScalarString(value) if isinstance(value, str) and _needs_quotes(value) else value

@@ -164,14 +164,14 @@ class Look:
         if scenario is None:
             return
         opened = scenario.setup if self.world.head >= scenario.setup else None
-        made = steps.places(self.world)
+        made = steps.step_commands(self.world)
         for number, data in enumerate(scenario.opened):
             yield f"opened[{number}]", data, opened
         for place, step in enumerate(scenario.then):
             after = made[place] if place < len(made) else None
             for number, data in enumerate(step.get("expect", ())):
                 yield f"then[{place}].expect[{number}]", data, after
-        over = steps.over(self.world)
+        over = steps.last_step(self.world)
         for number, data in enumerate(scenario.expect):
             yield f"expect[{number}]", data, over
 

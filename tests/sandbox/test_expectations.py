@@ -401,7 +401,7 @@ def test_a_scenario_played_differently_is_red_where_its_file_fails(visitor: Any,
     draw, player = Random(slug), opened(visitor, slug)
     story = scenarios()[slug].then or PLAIN
     for number in range(8):
-        steps_done = steps.made(present(player.row()))
+        steps_done = steps.steps_done(present(player.row()))
         if steps_done < len(story) and draw.random() < 0.7:
             with suppress(NothingToDo, Rejected):
                 store.execute(player.row(), command_of(story[steps_done]))

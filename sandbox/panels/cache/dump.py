@@ -1,4 +1,4 @@
-"""What a real scheduler writes to its log on SIGUSR2: its cache and queue, and where they differ from the API server.
+"""What a real scheduler logs on SIGUSR2: its cache and queue, and how they differ from the API server.
 
 Source: upstream ``backend/cache/debugger`` (``dumper.go``, ``comparer.go``); C1 and C5 of the features.
 """
@@ -18,12 +18,12 @@ QUEUES = (
     ("backoffQ", ("backoffQ", "errorBackoffQ"), by_expiry),
     ("unschedulablePods", ("unschedulablePods", "gated"), lambda queued: (queued.at_us,)),
 )
-"""Queue → the lanes of it, and their order."""
+"""(queue, its lanes, their order)."""
 SAME = {"Nodes": "cache.same-nodes", "Pods": "cache.same-pods"}
 
 
 def dump(world: World) -> str:
-    """Plain text; an end of line after each line."""
+    """Return the dump as plain text; each line ends with a newline."""
     parts = [_nodes(world), _queue(world), _comparison(world)]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
@@ -56,29 +56,29 @@ def _queue(world: World) -> Iterator[str]:
 
 def _waiting(world: World, queue: str) -> list[Pod]:
     lanes, order = next((lanes, order) for name, lanes, order in QUEUES if name == queue)
-    found: list[Queued] = [queued for lane in lanes for queued in sorted(world.lane(lane), key=order)]
-    return [world.pods[queued.move.pod].pod for queued in found if queued.move.pod in world.pods]
+    in_order: list[Queued] = [queued for lane in lanes for queued in sorted(world.lane(lane), key=order)]
+    return [world.pods[queued.move.pod].pod for queued in in_order if queued.move.pod in world.pods]
 
 
 def _comparison(world: World) -> Iterator[str]:
-    """As upstream has it, a pod in flight is in no queue, and so missed."""
+    """Yield the comparison. As upstream, a pod in flight is in no queue, and so counts as missed."""
     yield say("cache.comparison")
     uids = {pod.pod.uid: key for key, pod in world.pods.items() if not pod.pod.finished}
     queued = [pod.uid for name, _, _ in QUEUES for pod in _waiting(world, name)]
-    known = {uid: held.key for uid, held in world.cache.pods.items()}
+    cached = {uid: cached_pod.key for uid, cached_pod in world.cache.pods.items()}
     yield _mismatch("Nodes", world.objects.get("Node", ()), world.cache.infos, {})
-    yield _mismatch("Pods", uids, [*known, *queued], {**known, **uids})
+    yield _mismatch("Pods", uids, [*cached, *queued], {**cached, **uids})
 
 
 def _mismatch(kind: str, actual: Iterable[str], cached: Iterable[str], keys: Mapping[str, str]) -> str:
-    """``keys``: what people call that which has a uid."""
-    known, there = dict.fromkeys(cached), dict.fromkeys(actual)
-    missed, redundant = sorted(there.keys() - known.keys()), sorted(known.keys() - there.keys())
+    """Return one line of the comparison. ``keys``: uid → namespace/name."""
+    in_cache, existing = dict.fromkeys(cached), dict.fromkeys(actual)
+    missed, redundant = sorted(existing.keys() - in_cache.keys()), sorted(in_cache.keys() - existing.keys())
     if not missed and not redundant:
         return say(SAME[kind])
-    called = {name: f"{name} ({keys[name]})" if name in keys else name for name in (*missed, *redundant)}
-    told = [" ".join(called[name] for name in names) for names in (missed, redundant)]
-    return f"Cache mismatch missed{kind}=[{told[0]}] redundant{kind}=[{told[1]}]"
+    labels = {name: f"{name} ({keys[name]})" if name in keys else name for name in (*missed, *redundant)}
+    joined = [" ".join(labels[name] for name in names) for names in (missed, redundant)]
+    return f"Cache mismatch missed{kind}=[{joined[0]}] redundant{kind}=[{joined[1]}]"
 
 
 def _pod(pod: Pod) -> str:
@@ -87,12 +87,12 @@ def _pod(pod: Pod) -> str:
     return f"{about}, phase: {pod.phase}, nominated node: {nominated}"
 
 
-def _resource(held: Resource) -> str:
-    """As Go prints the struct: millicores, bytes and counts."""
-    scalars = " ".join(f"{name}:{number}" for name, number in sorted(held.scalar.items()))
+def _resource(resource: Resource) -> str:
+    """Return a resource as Go prints the struct: millicores, bytes and counts."""
+    scalars = " ".join(f"{name}:{number}" for name, number in sorted(resource.scalar.items()))
     return (
-        f"&{{MilliCPU:{held.milli_cpu} Memory:{held.memory} EphemeralStorage:{held.ephemeral_storage} "
-        f"AllowedPodNumber:{held.allowed_pod_number} ScalarResources:map[{scalars}]}}"
+        f"&{{MilliCPU:{resource.milli_cpu} Memory:{resource.memory} EphemeralStorage:{resource.ephemeral_storage} "
+        f"AllowedPodNumber:{resource.allowed_pod_number} ScalarResources:map[{scalars}]}}"
     )
 
 

@@ -17,12 +17,12 @@ from sandbox.words.phrases import camel, listed, plural, zone_and_region
 from sandbox.words.say import say
 
 FEW, PAGE = 24, 120
-"""NodeInfos of a list at first, and on one page when somebody asks for all."""
+"""NodeInfos of a list at first, and on a page."""
 
 ROUNDS = 12
 """Rounds of the nodeTree that are written out as an example."""
 TTLS = (0, 1, 5, 30)
-"""Seconds after which assumed pods may expire; 30 were the default until v1.22."""
+"""Seconds after which assumed pods may expire; 30 was the default until v1.22."""
 NODE_INFO_LIST = "nodeInfoList"
 LISTS = (
     (NODE_INFO_LIST, "cache.nodes"),
@@ -30,24 +30,24 @@ LISTS = (
     ("havePodsWithRequiredAntiAffinityNodeInfoList", "cache.with-required-anti-affinity"),
     ("usedPVCSet", "cache.claims"),
 )
-"""List of the snapshot → what it holds, in words."""
+"""(list of the snapshot, key of what it holds)."""
 HOLDS = {
     NODE_INFO_LIST: "nodes",
     "havePodsWithAffinityNodeInfoList": "with_affinity",
     "havePodsWithRequiredAntiAffinityNodeInfoList": "with_required_anti_affinity",
     "usedPVCSet": "claims",
 }
-"""List of the snapshot → where the model has it."""
+"""List of the snapshot → its field in the model."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     cache = world.cache
-    taken = cycle.snapshot if cycle and cycle.snapshot else cache.snapshot
+    snapshot = cycle.snapshot if cycle and cycle.snapshot else cache.snapshot
     assumed = [pod for pod in world.pods.values() if pod.state == "assumed"]
     recency_pages = pager(len(cache.infos), view, "cache.recency", PAGE, few=FEW)
     base = {
-        "has": bool(cache.infos or taken),
+        "has": bool(cache.infos or snapshot),
         "tree": _tree(world, view),
         "order_text": _order_text(_rounds(cache)),
         "assumed": [block(pod) for pod in assumed],
@@ -60,30 +60,30 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "note": _note(cache),
         "taken": None,
     }
-    if taken is None:
+    if snapshot is None:
         return base
-    seen_by = world.by_number.get(taken.cycle)
+    reader = world.by_number.get(snapshot.cycle)
     return base | {
         "taken": {
-            "generation": taken.generation,
-            "cycle": taken.cycle,
-            "verb": say("cache.saw") if seen_by is None or seen_by.outcome else say("cache.sees"),
+            "generation": snapshot.generation,
+            "cycle": snapshot.cycle,
+            "verb": say("cache.saw") if reader is None or reader.outcome else say("cache.sees"),
         },
-        "lists": [_list(world, view, seen_by, name, key, taken.rebuilt) for name, key in LISTS],
+        "lists": [_list(world, view, reader, name, key, snapshot.rebuilt) for name, key in LISTS],
     }
 
 
 def _dump(world: World, replica: str) -> str:
-    """The address of the dump of what this panel shows, relative to the page."""
+    """Return the address of the dump of what this panel shows, relative to the page."""
     at = "" if world.present is None else str(world.moment_of(len(world.entries)))
     chosen = {name: value for name, value in (("at", at), ("replica", replica)) if value}
     return f"dump?{urlencode(chosen)}" if chosen else "dump"
 
 
 def _ttls(chosen_us: int) -> list[dict[str, Any]]:
-    """What may be chosen, the one in force among them."""
-    known = sorted({*TTLS, chosen_us / SECOND})
-    return [{"seconds": f"{ttl:g}", "text": _ttl(ttl), "chosen": ttl * SECOND == chosen_us} for ttl in known]
+    """Return the choices, which include the one in force."""
+    choices = sorted({*TTLS, chosen_us / SECOND})
+    return [{"seconds": f"{ttl:g}", "text": _ttl(ttl), "chosen": ttl * SECOND == chosen_us} for ttl in choices]
 
 
 def _ttl(seconds: float) -> str:
@@ -91,49 +91,49 @@ def _ttl(seconds: float) -> str:
 
 
 def _note(cache: CacheState) -> str:
-    taken, newer = cache.snapshot, cache.newer()
-    if taken is None:
+    snapshot, newer = cache.snapshot, cache.newer()
+    if snapshot is None:
         return say("cache.none-yet")
     if newer:
         return say("cache.next-looks", count=newer)
-    left = {"count": len(taken.dropped), "nodes": listed(list(taken.dropped))}
-    if taken.cloned:
-        key = "cache.copied-until" if taken.stopped_at else "cache.copied-all"
-        copied = say(key, cloned=len(taken.cloned), length=taken.length, stop=taken.stopped_at)
-        return f"{copied} {say('cache.dropped-too', **left)}" if taken.dropped else copied
-    if taken.dropped:
+    left = {"count": len(snapshot.dropped), "nodes": listed(list(snapshot.dropped))}
+    if snapshot.cloned:
+        key = "cache.copied-until" if snapshot.stopped_at else "cache.copied-all"
+        copied = say(key, cloned=len(snapshot.cloned), length=snapshot.length, stop=snapshot.stopped_at)
+        return f"{copied} {say('cache.dropped-too', **left)}" if snapshot.dropped else copied
+    if snapshot.dropped:
         return say("cache.node-had-left", **left)
-    if taken.ghosts:
-        return say("cache.only-ghosts", nodes=listed(list(taken.ghosts)))
+    if snapshot.ghosts:
+        return say("cache.only-ghosts", nodes=listed(list(snapshot.ghosts)))
     return say("cache.stopped-at-the-head")
 
 
 def _recency(cache: CacheState, pages: Pager) -> list[dict[str, Any]]:
-    """The live list, with the mark of the last snapshot's generation on it."""
-    taken = cache.snapshot
-    listed = cache.recent()
-    newer = cache.newer() if taken else 0
+    """Return the live list, with the generation of the last snapshot marked."""
+    snapshot = cache.snapshot
+    infos = cache.recent()
+    newer = cache.newer() if snapshot else 0
     cards: list[dict[str, Any]] = []
-    for index, info in enumerate(on_page(listed, pages), pages.start):
-        cloned = taken is not None and index >= newer and info.name in taken.cloned
-        stop = taken is not None and info.name == taken.stopped_at and index >= newer and bool(taken.cloned)
+    for index, info in enumerate(on_page(infos, pages), pages.start):
+        cloned = snapshot is not None and index >= newer and info.name in snapshot.cloned
+        stop = snapshot is not None and info.name == snapshot.stopped_at and index >= newer and bool(snapshot.cloned)
         tags = (
             (index == 0, "cache.head"),
             (stop, "cache.walk-stopped-here"),
             (info.ghost, "cache.ghost"),
-            (index == len(listed) - 1, "cache.tail"),
+            (index == len(infos) - 1, "cache.tail"),
         )
-        below = say("cache.newer") if taken and index < newer else say("cache.copied") if cloned else ""
+        below = say("cache.newer") if snapshot and index < newer else say("cache.copied") if cloned else ""
         cards.append(
             {
                 "name": info.name,
                 "generation": info.generation,
                 "what": info.change,
-                "newer": taken is not None and index < newer,
+                "newer": snapshot is not None and index < newer,
                 "cloned": cloned,
                 "stop": stop,
                 "ghost": info.ghost,
-                "mark": taken.generation if taken is not None and index == newer else 0,
+                "mark": snapshot.generation if snapshot is not None and index == newer else 0,
                 "tag": next((say(key) for holds, key in tags if holds), ""),
                 "below": below,
             }
@@ -142,7 +142,7 @@ def _recency(cache: CacheState, pages: Pager) -> list[dict[str, Any]]:
 
 
 def _rounds(cache: CacheState) -> list[list[str]]:
-    """Places grouped by round: 1 2 3, 4 5 6, 7 8."""
+    """Return places grouped by round: 1 2 3, 4 5 6, 7 8."""
     rounds: list[list[str]] = []
     place, depth = 0, 0
     while place < len(cache.order):
@@ -158,7 +158,7 @@ def _order_text(rounds: list[list[str]]) -> str:
 
 
 def _tree(world: World, view: View) -> dict[str, Any]:
-    """Rows are zones, columns are rounds; an arrow leads from each place to the next."""
+    """Return the nodeTree: rows are zones, columns are rounds; an arrow leads from each place to the next."""
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
     start = start_of(world)
     rounds = max((len(names) for _, names in world.cache.zones), default=0)
@@ -203,5 +203,7 @@ def _list(
 
 
 def _other_order(cache: CacheState) -> bool:
-    """A node has changed its zone: the tree gives another order, the list waits until a node comes or leaves."""
+    """Return True if a node changed its zone: the tree has a new order, but the list waits until a node comes or
+    leaves.
+    """
     return cache.order != cache.next_order()

@@ -1,4 +1,4 @@
-"""Very many nodes as a heat map, one cell for each: what static/js/heat.js draws, as a few short texts per zone."""
+"""Very many nodes as a heat map with a cell for each: short texts per zone, which static/js/heat.js draws."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
 
 MOST_ZONES = 24
-"""Of more zones none would have room for its name: all nodes are one field."""
+"""With more zones there is no room for their names: all nodes are one field."""
 KINDS = {"ok": "ok", "plain": "ok", "best": "ok", "no": "no", "hard": "hard", "out": "out", "": "none"}
 """Kind of a word → kind of a cell."""
 TITLES = {
@@ -25,11 +25,11 @@ TITLES = {
     "none": "heat.kind-none",
 }
 FILLS = {"fill": ("cpu", "memory", "pods"), "cpu": ("cpu",), "memory": ("memory",)}
-"""What is coloured → the resources of which the fullest counts."""
+"""What is coloured → the resources; the fullest one counts."""
 
 
 class Colour(NamedTuple):
-    """Keys of its words: on its button, over the legend, and behind a number."""
+    """Keys of its words: on its button, above the legend, and behind a number."""
 
     choice: str
     title: str
@@ -48,7 +48,7 @@ Values = Mapping[str, int | None]
 
 
 class Zone(NamedTuple):
-    """``domain``: the value of the label that its nodes share, which other zones of other regions may have, too."""
+    """A column of nodes. ``domain``: the label value that its nodes share; a zone of another region may share it."""
 
     title: str
     names: Sequence[str]
@@ -56,7 +56,9 @@ class Zone(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """``words``: node → what the attempt in view says of it; ``places``: node → its place in the nodeTree's order."""
+    """What is drawn. ``words``: node → the verdict of the attempt in view; ``places``: node → place in the nodeTree's
+    order; ``start``: node where the search starts.
+    """
 
     world: World
     cycle: Cycle | None
@@ -66,32 +68,33 @@ class Scene(NamedTuple):
 
 
 def heat(scene: Scene, zones: Sequence[Zone], wanted: str) -> dict[str, Any]:
-    """``wanted`` is one of the colours of a View, "" = that of the stage. ``data`` is for the script, the rest for the
-    template; ``summaries`` are whole sentences, one per zone.
+    """Return the heat map. ``wanted`` is a colour of a View, "" = that of the stage.
+
+    ``data`` is for the script, the rest for the template; ``summaries`` are whole sentences, one per zone.
     """
     colours = _colours(scene)
     shown = wanted if wanted in colours else next(iter(colours))
     values = colours[shown](scene, shown)
-    said = _said(scene)
+    cells = _cells(scene)
     low, high = _scale(shown, values)
     unit = "" if shown == "score" else " %"
-    counted = Counter(said[name][0] for zone in zones for name in zone.names) if shown in ("verdict", "score") else {}
+    counts = Counter(cells[name][0] for zone in zones for name in zone.names) if shown in ("verdict", "score") else {}
     return {
         "choices": _choices(colours, wanted, shown),
         "shown": say(COLOURS[shown].title),
         "legend": [
-            {"kind": kind, "title": _title(scene, kind), "count": counted[kind]}
+            {"kind": kind, "title": _title(scene, kind), "count": counts[kind]}
             for kind in dict.fromkeys(KINDS.values())
-            if counted.get(kind) and not (values and kind == "ok")
+            if counts.get(kind) and not (values and kind == "ok")
         ],
         "ramp": {"low": f"{low}{unit}", "high": f"{high}{unit}"} if values else None,
-        "summaries": [_summary(scene, zone, shown, values, said) for zone in zones],
+        "summaries": [_summary(scene, zone, shown, values, cells) for zone in zones],
         "data": {
-            "zones": [_drawn(scene, zone, values, said) for zone in zones],
-            "said": [list(row) for row in dict.fromkeys(said.values())],
+            "zones": [_drawn(scene, zone, values, cells) for zone in zones],
+            "said": [list(row) for row in dict.fromkeys(cells.values())],
             "low": low,
             "high": high,
-            "signs": bool(counted),
+            "signs": bool(counts),
             "title": say(COLOURS[shown].value) if COLOURS[shown].value else "",
             "unit": unit,
             "place": say("heat.place"),
@@ -104,13 +107,13 @@ def heat(scene: Scene, zones: Sequence[Zone], wanted: str) -> dict[str, Any]:
 
 
 def _colours(scene: Scene) -> dict[str, Callable[[Scene, str], Values]]:
-    """What can be coloured now → node → number. The first is what the stage is about."""
-    there: dict[str, Callable[[Scene, str], Values]] = {}
+    """Return what can be coloured now → a function that returns node → number. The stage's subject is first."""
+    colours: dict[str, Callable[[Scene, str], Values]] = {}
     if scene.cycle is not None and scene.cycle.normalized is not None and scene.cycle.normalized.totals:
-        there["score"] = _totals
+        colours["score"] = _totals
     if scene.words:
-        there["verdict"] = _no_values
-    return there | dict.fromkeys(FILLS, _fills)
+        colours["verdict"] = _no_values
+    return colours | dict.fromkeys(FILLS, _fills)
 
 
 def _no_values(_: Scene, __: str) -> Values:
@@ -126,24 +129,24 @@ def _fills(scene: Scene, shown: str) -> Values:
 
 
 def _fill(world: World, node: NodeState, resources: tuple[str, ...]) -> int | None:
-    """In percent of what the node has; None: it has nothing of it."""
+    """Return the requested percentage of the fullest resource, None if the node has none of them."""
     used = world.used(node.name) if world.pods_on.get(node.name) else {}
     has = [(used.get(name, 0), node.allocatable.get(name, 0)) for name in resources]
-    return max((min(round(100 * taken / total), 100) for taken, total in has if total > 0), default=None)
+    return max((min(round(100 * requested / total), 100) for requested, total in has if total > 0), default=None)
 
 
 def _scale(shown: str, values: Values) -> tuple[int, int]:
     if shown in FILLS:
         return 0, 100
-    known = [value for value in values.values() if value is not None]
-    return min(known, default=0), max(known, default=0)
+    numbers = [value for value in values.values() if value is not None]
+    return min(numbers, default=0), max(numbers, default=0)
 
 
 def _choices(colours: Mapping[str, Any], wanted: str, shown: str) -> list[dict[str, Any]]:
-    kept = wanted == shown
-    follow = {"name": "", "title": say("heat.choice-stage"), "on": not kept}
+    is_chosen = wanted == shown
+    follow = {"name": "", "title": say("heat.choice-stage"), "on": not is_chosen}
     return [follow] + [
-        {"name": name, "title": say(colour.choice), "on": kept and name == shown}
+        {"name": name, "title": say(colour.choice), "on": is_chosen and name == shown}
         for name, colour in COLOURS.items()
         if name in colours
     ]
@@ -152,20 +155,20 @@ def _choices(colours: Mapping[str, Any], wanted: str, shown: str) -> list[dict[s
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _said(scene: Scene) -> dict[str, tuple[str, str]]:
-    """Node → kind of its cell, and the words under the pointer."""
+def _cells(scene: Scene) -> dict[str, tuple[str, str]]:
+    """Return node → (kind of its cell, the words under the pointer)."""
     quiet = say("cluster.not-visited") if scene.words else ""
     silent = ("none", quiet)
-    gone = ("none", say("cluster.ghost"))
-    said = {}
+    ghost = ("none", say("cluster.ghost"))
+    cells = {}
     for node in scene.world.nodes.values():
         word = scene.words.get(node.name, NOTHING)
         why = word.why or word.text
-        kind, told = (KINDS[word.kind], why) if why else gone if node.ghost else silent
+        kind, text = (KINDS[word.kind], why) if why else ghost if node.ghost else silent
         if node.leaving:
-            told = say("cluster.leaving", verdict=told) if told else say("cluster.leaving-alone")
-        said[node.name] = (kind, told)
-    return said
+            text = say("cluster.leaving", verdict=text) if text else say("cluster.leaving-alone")
+        cells[node.name] = (kind, text)
+    return cells
 
 
 def _title(scene: Scene, kind: str) -> str:
@@ -173,45 +176,47 @@ def _title(scene: Scene, kind: str) -> str:
     return say("heat.kind-candidate" if candidates else TITLES[kind])
 
 
-def _summary(scene: Scene, zone: Zone, shown: str, values: Values, said: Mapping[str, tuple[str, str]]) -> str:
+def _summary(scene: Scene, zone: Zone, shown: str, values: Values, cells: Mapping[str, tuple[str, str]]) -> str:
     leaving = [name for name in zone.names if scene.world.nodes[name].leaving]
-    told = _summary_of_colours(scene, zone, shown, values, said)
-    return say("heat.summary-leaving", summary=told, nodes=listed(leaving)) if leaving else told
+    summary = _summary_of_colours(scene, zone, shown, values, cells)
+    return say("heat.summary-leaving", summary=summary, nodes=listed(leaving)) if leaving else summary
 
 
 def _summary_of_colours(
-    scene: Scene, zone: Zone, shown: str, values: Values, said: Mapping[str, tuple[str, str]]
+    scene: Scene, zone: Zone, shown: str, values: Values, cells: Mapping[str, tuple[str, str]]
 ) -> str:
     nodes = plural(len(zone.names), "node")
     if shown == "verdict":
-        counted = Counter(said[name][0] for name in zone.names)
-        told = [f"{_title(scene, kind)}: {counted[kind]}" for kind in dict.fromkeys(KINDS.values()) if counted[kind]]
-        return say("heat.summary-verdict", zone=zone.title, nodes=nodes, verdicts="; ".join(told))
-    known = {name: value for name in zone.names if (value := values.get(name)) is not None}
-    if not known:
+        counts = Counter(cells[name][0] for name in zone.names)
+        verdicts = [f"{_title(scene, kind)}: {counts[kind]}" for kind in dict.fromkeys(KINDS.values()) if counts[kind]]
+        return say("heat.summary-verdict", zone=zone.title, nodes=nodes, verdicts="; ".join(verdicts))
+    numbers = {name: value for name in zone.names if (value := values.get(name)) is not None}
+    if not numbers:
         return say("heat.summary-nothing", zone=zone.title, nodes=nodes, what=say(COLOURS[shown].title))
-    most = max(known, key=lambda name: known[name])
-    low, high = min(known.values()), known[most]
+    most = max(numbers, key=lambda name: numbers[name])
+    low, high = min(numbers.values()), numbers[most]
     if shown == "score":
-        return say("heat.summary-score", zone=zone.title, nodes=nodes, scored=len(known), low=low, high=high, node=most)
-    mean = round(sum(known.values()) / len(known))
+        return say(
+            "heat.summary-score", zone=zone.title, nodes=nodes, scored=len(numbers), low=low, high=high, node=most
+        )
+    mean = round(sum(numbers.values()) / len(numbers))
     what = say(COLOURS[shown].title)
     return say("heat.summary-fill", zone=zone.title, nodes=nodes, what=what, low=low, high=high, mean=mean, node=most)
 
 
-def _drawn(scene: Scene, zone: Zone, values: Values, said: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
-    rows = {row: index for index, row in enumerate(dict.fromkeys(said.values()))}
-    drawn = {
+def _drawn(scene: Scene, zone: Zone, values: Values, cells: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    rows = {row: index for index, row in enumerate(dict.fromkeys(cells.values()))}
+    data = {
         "title": zone.title,
         "names": names(zone.names),
         "places": runs([scene.places.get(name) for name in zone.names]),
-        "said": runs([rows[said[name]] for name in zone.names]),
+        "said": runs([rows[cells[name]] for name in zone.names]),
     }
-    return drawn | ({"values": runs([values.get(name) for name in zone.names])} if values else {})
+    return data | ({"values": runs([values.get(name) for name in zone.names])} if values else {})
 
 
 def _marks(scene: Scene) -> dict[str, list[str]]:
-    """Kind of mark → nodes: where the pod goes, where pods are nominated to, where the search starts, who leaves."""
+    """Return kind of mark → nodes: the winner, nodes with nominations, the start of the search, nodes that leave."""
     world = scene.world
     nominated = [node for node in dict.fromkeys(world.nominations.values()) if world.nominated_to(node)]
     return {

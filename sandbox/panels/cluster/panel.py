@@ -1,4 +1,4 @@
-"""The cluster by zone: zones are columns in nodeTree order, so that the round robin reads like text."""
+"""The cluster by zone. Zones are columns in nodeTree order, so that the round robin reads like text."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from scheduler_engine.api.topology import zone_key
 from scheduler_engine.trace import events as ev
 
 CARDS, TILES = 40, 400
-"""Up to so many nodes are cards, up to so many more are tiles; the rest is a heat map."""
+"""Up to ``CARDS`` nodes are cards, up to ``TILES`` are tiles; more are a heat map."""
 SWITCH = 12
-"""From so many nodes on, there is another way to draw them."""
+"""With more nodes than this, there is another way to draw them."""
 LAYOUTS = (("cards", "cluster.as-cards"), ("tiles", "cluster.as-tiles"), ("map", "cluster.as-map"))
 
 ELSEWHERE = frozenset(
@@ -54,12 +54,12 @@ ELSEWHERE = frozenset(
         ev.LockChanged,
     }
 )
-"""Events that change nothing in this panel, but for objects of ``SHOWN``."""
+"""Events that do not change this panel, except for objects of ``SHOWN``."""
 SHOWN = ("Node", "Pod")
 
 
 def same_while(world: World, view: View) -> object:
-    """The clock counts only while pods go: they show the seconds that are left to them."""
+    """Return what the panel depends on. The clock counts only while pods leave, as they show the seconds left."""
     cycle = world.cycle_in_view(view.cycle)
     leaving = any(pod.terminating_since_us is not None for pod in world.pods.values())
     present = cycle is None or not _is_over(world, cycle)
@@ -77,8 +77,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
     words = words_for(world, cycle, world.nodes if layout == "cards" else ())
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
     start = start_of(world)
-    asked = asking.requests if asking else {}
-    asked_on = {} if asking is None or asking.node else asked
+    requests = asking.requests if asking else {}
+    requests_on_bars = {} if asking is None or asking.node else requests
     key = domain_key(world)
     columns = _there(world, _domains(world, key) if key else _columns(world))
     if layout == "map" and len(columns) > MOST_ZONES:
@@ -88,7 +88,9 @@ def stats(world: World, view: View) -> dict[str, Any]:
     zones: list[dict[str, Any]] = []
     for title, names, domain in columns:
         nodes = [
-            build(world, world.nodes[name], places.get(name, 0), name == start, asked_on, words.get(name, NOTHING))
+            build(
+                world, world.nodes[name], places.get(name, 0), name == start, requests_on_bars, words.get(name, NOTHING)
+            )
             for build in BUILD[layout]
             for name in names
         ]
@@ -104,7 +106,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "nodes": len(world.nodes),
         "count": len(world.nodes) - sum(1 for node in world.nodes.values() if node.ghost),
         "pods": sum(len(pods) for pods in world.pods_on.values()),
-        "asking": short_name(asking.key) if asking and asked_on and layout != "map" else "",
+        "asking": short_name(asking.key) if asking and requests_on_bars and layout != "map" else "",
         "filtered": bool(cycle and cycle.filter),
         "past": cycle.number if cycle and words and _is_over(world, cycle) else 0,
         "key": key,
@@ -113,21 +115,21 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _is_over(world: World, cycle: Cycle) -> bool:
-    """Something may have changed since the attempt, so that its words need a date."""
+    """Return True if something may have changed since the attempt, so that its words need a date."""
     over = bool(cycle.outcome) and (world.clock_us > cycle.ended_us or world.head > cycle.last_command)
     return over or cycle is not world.cycle
 
 
 def _layout(world: World, view: View) -> str:
     nodes = len(world.nodes)
-    usual = "cards" if nodes <= CARDS else "tiles" if nodes <= TILES else "map"
-    return usual if not view.layout or (view.layout == "map" and nodes <= CARDS) else view.layout
+    default = "cards" if nodes <= CARDS else "tiles" if nodes <= TILES else "map"
+    return default if not view.layout or (view.layout == "map" and nodes <= CARDS) else view.layout
 
 
 def _layouts(nodes: int) -> list[dict[str, str]]:
-    """How else so many nodes can be drawn."""
-    offered = LAYOUTS[: 3 if nodes > CARDS else 2] if nodes > SWITCH else ()
-    return [{"name": name, "title": say(key)} for name, key in offered]
+    """Return the ways to draw this number of nodes."""
+    layouts = LAYOUTS[: 3 if nodes > CARDS else 2] if nodes > SWITCH else ()
+    return [{"name": name, "title": say(key)} for name, key in layouts]
 
 
 def _there(world: World, columns: list[Zone]) -> list[Zone]:
@@ -135,18 +137,18 @@ def _there(world: World, columns: list[Zone]) -> list[Zone]:
 
 
 def _columns(world: World) -> list[Zone]:
-    """By nodeTree zone; nodes that have left the tree stand where they were."""
-    found = {key: list(names) for key, names in world.cache.zones}
-    known = {name for names in found.values() for name in names}
+    """Return the nodes by nodeTree zone; nodes that left the tree stay in their zone."""
+    names_of = {key: list(names) for key, names in world.cache.zones}
+    in_tree = {name for names in names_of.values() for name in names}
     for node in world.nodes.values():
-        if node.name not in known:
-            found.setdefault(zone_key(node.node.labels), []).append(node.name)
-    titles = zone_titles(found)
-    return [Zone(titles[key], names, zone_title(key)) for key, names in found.items()]
+        if node.name not in in_tree:
+            names_of.setdefault(zone_key(node.node.labels), []).append(node.name)
+    titles = zone_titles(names_of)
+    return [Zone(titles[key], names, zone_title(key)) for key, names in names_of.items()]
 
 
 def _domains(world: World, key: str) -> list[Zone]:
-    """Without zones the nodeTree has one list of all nodes; here they stand by the label that pods spread over."""
+    """Return the nodes by the label that pods spread over. Without zones the nodeTree has one list of all nodes."""
     columns: dict[str, list[str]] = {}
     for name in dict.fromkeys((*world.cache.order, *world.nodes)):
         if name in world.nodes:
@@ -159,26 +161,28 @@ def _parts(world: World, node: NodeState) -> list[tuple[PodState, str]]:
     return [(pod, "nominated") for pod in world.nominated_to(node.name)] + [(pod, pod.state) for pod in pods]
 
 
-def _bar(parts: list[tuple[PodState, str]], resource: str, asked: int, total: int) -> Drawing:
+def _bar(parts: list[tuple[PodState, str]], resource: str, request: int, total: int) -> Drawing:
     if resource == "pods":
-        return bar(tuple((0, 1, "") for _, state in parts if state != "nominated"), asked, total)
-    return bar(tuple((pod.app, pod.requests.get(resource, 0), state) for pod, state in parts), asked, total)
+        return bar(tuple((0, 1, "") for _, state in parts if state != "nominated"), request, total)
+    return bar(tuple((pod.app, pod.requests.get(resource, 0), state) for pod, state in parts), request, total)
 
 
-def _card(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> dict[str, Any]:
+def _card(
+    world: World, node: NodeState, place: int, start: bool, requests: dict[str, int], word: Word
+) -> dict[str, Any]:
     parts = _parts(world, node)
     used = world.used(node.name)
     bars = []
-    asking = bool(asked) and not node.ghost
+    asking = bool(requests) and not node.ghost
     for resource, title in (("cpu", "cpu"), ("memory", "mem"), ("pods", "pods")):
         total = node.allocatable.get(resource, 0)
-        ask = (1 if resource == "pods" else asked.get(resource, 0)) if asking else 0
-        taken = sum(pod.requests.get(resource, 0) for pod, _ in parts) if resource != "pods" else used["pods"]
+        ask = (1 if resource == "pods" else requests.get(resource, 0)) if asking else 0
+        requested = sum(pod.requests.get(resource, 0) for pod, _ in parts) if resource != "pods" else used["pods"]
         bars.append(
             {
                 "title": title,
-                "text": str(taken) if resource == "pods" else ratio(resource, taken, total),
-                "short": ask > 0 and taken + ask > total,
+                "text": str(requested) if resource == "pods" else ratio(resource, requested, total),
+                "short": ask > 0 and requested + ask > total,
                 "drawing": _bar(parts, resource, ask, total),
             }
         )
@@ -216,4 +220,4 @@ def _block(world: World, pod: PodState, state: str) -> Block:
 
 
 BUILD: dict[str, tuple[Callable[..., Any], ...]] = {"cards": (_card,), "tiles": (tile,), "map": ()}
-"""Layout → what a node is drawn as; the heat map draws all of them at once."""
+"""Layout → functions that draw a node; the heat map draws all nodes at once."""

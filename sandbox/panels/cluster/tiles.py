@@ -13,8 +13,8 @@ from sandbox.words.say import say
 
 
 class Level(NamedTuple):
-    """In percent of what the node has: ``used``, None = it has none of it; ``asked`` on top of that; ``over``: what is
-    asked is too much. 0 = nothing to draw.
+    """Percentages of a resource: ``used``, None = the node has none; ``asked`` on top of that; ``over``: more than
+    there is. 0 = nothing to draw.
     """
 
     used: int | None
@@ -23,7 +23,7 @@ class Level(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A node as a small square. There may be thousands, so the shapes are left to the style sheet."""
+    """A node as a small square. There may be thousands, so the stylesheet draws the shapes."""
 
     node: str
     kind: str
@@ -37,10 +37,10 @@ class Tile(NamedTuple):
     memory: Level
 
 
-def tile(world: World, node: NodeState, place: int, start: bool, asked: dict[str, int], word: Word) -> Tile:
+def tile(world: World, node: NodeState, place: int, start: bool, requests: dict[str, int], word: Word) -> Tile:
     used, has = world.used(node.name), node.allocatable
-    cpu = (used.get("cpu", 0), has.get("cpu", 0), asked.get("cpu", 0))
-    mem = (used.get("memory", 0), has.get("memory", 0), asked.get("memory", 0))
+    cpu = (used.get("cpu", 0), has.get("cpu", 0), requests.get("cpu", 0))
+    mem = (used.get("memory", 0), has.get("memory", 0), requests.get("memory", 0))
     return _tile_of(node.name, node.ghost, node.node.unschedulable, node.leaving, place, start, cpu, mem, word)
 
 
@@ -56,7 +56,7 @@ def _tile_of(
     mem: tuple[int, int, int],
     word: Word,
 ) -> Tile:
-    """``cpu`` and ``mem`` are used, total and asked. Most are as they were at the step before, hence the cache."""
+    """Return a tile. ``cpu``, ``mem``: (used, total, request). Cached, as most tiles do not change between steps."""
     verdict = word.why or say("cluster.ghost" if ghost else "cluster.not-visited")
     title = say(
         "cluster.tile",
@@ -73,10 +73,10 @@ def _tile_of(
     return Tile(node, kind, ghost, cordoned, leaving, start, place, title, *levels)
 
 
-def _level(used: int, total: int, asked: int, refused: bool) -> Level:
+def _level(used: int, total: int, request: int, refused: bool) -> Level:
     if total <= 0:
         return Level(None)
     level = min(round(100 * used / total), 100)
-    if asked and used + asked > total:
+    if request and used + request > total:
         return Level(level, over=100 - level)
-    return Level(level, asked=0 if refused else min(round(100 * asked / total), 100 - level))
+    return Level(level, asked=0 if refused else min(round(100 * request / total), 100 - level))

@@ -41,11 +41,11 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if configured is None:
         return {"has": False}
     profiles: list[tuple[str, Plugins]] = [(name, dict(points)) for name, points in configured.profiles]
-    usual = defaults().profiles[0].plugins
+    default = defaults().profiles[0].plugins
     return {
         "has": True,
         "profiles": [name for name, _ in profiles],
-        "points": [_point(point, profiles, usual) for point in EXTENSION_POINTS],
+        "points": [_point(point, profiles, default) for point in EXTENSION_POINTS],
         "differs": differences(configured.configuration, profiles),
         "default": DEFAULT,
         "yaml": written(_arranged(configured.configuration)),
@@ -58,33 +58,33 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _arranged(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """What people look for first leads."""
+    """Put what people look for first at the top."""
     return {key: configuration[key] for key in (*FIRST, *configuration) if key in configuration}
 
 
 def _standing(world: World, configured: Configured) -> dict[str, Any] | None:
-    """The cycle that stands and began with another configuration."""
+    """Return the running cycle if it began with another configuration."""
     cycle = world.cycle
     if cycle is None or cycle.outcome or cycle.configured is None or cycle.configured is configured:
         return None
     return {"number": cycle.number, "pod": short_name(cycle.pod), "stage": cycle.last_stage or "Pop"}
 
 
-def _point(point: str, profiles: list[tuple[str, Plugins]], usual: Plugins) -> dict[str, Any]:
+def _point(point: str, profiles: list[tuple[str, Plugins]], default: Plugins) -> dict[str, Any]:
     first = profiles[0][1].get(point, ())
     return {
         "name": titled(point),
         "says": say(SAYS[point]),
         "cells": [
-            {"same": index > 0 and points.get(point, ()) == first, **_cell(points.get(point, ()), usual[point])}
+            {"same": index > 0 and points.get(point, ()) == first, **_cell(points.get(point, ()), default[point])}
             for index, (_, points) in enumerate(profiles)
         ],
     }
 
 
-def _cell(plugins: tuple[tuple[str, int], ...], usual: tuple[tuple[str, int], ...]) -> dict[str, Any]:
-    """``off``: what runs here by default and does not in this profile; ``usual`` weights are not worth a mark."""
-    weights = dict(usual)
+def _cell(plugins: tuple[tuple[str, int], ...], default: tuple[tuple[str, int], ...]) -> dict[str, Any]:
+    """Return the plugins of one profile at one point. ``off``: default plugins that do not run here."""
+    weights = dict(default)
     names = [name for name, _ in plugins]
     return {
         "plugins": [
@@ -98,6 +98,6 @@ def _cell(plugins: tuple[tuple[str, int], ...], usual: tuple[tuple[str, int], ..
             }
             for place, (name, weight) in enumerate(plugins, 1)
         ],
-        "off": [name for name, _ in usual if name not in names],
+        "off": [name for name, _ in default if name not in names],
         "moved": bool(moved(names, weights)),
     }

@@ -1,4 +1,4 @@
-"""Pods as blocks: what ``templates/fragments/pod.html`` draws."""
+"""Pods as blocks, which ``templates/fragments/pod.html`` draws."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sandbox.words.say import say
 
 
 class Block(NamedTuple):
-    """A pod: left edge and tint = ``app``, the border tells its ``state``, ``note`` stands beside its label.
+    """A pod: ``app`` colours its left edge and tint, ``state`` its border; ``note`` is beside its label.
 
-    ``ident``: the id of its button; without one it is no button. ``priority`` is None where it is not shown.
+    ``ident``: the id of its button, "" = it is not a button. ``priority`` is None if it is not shown.
     """
 
     key: str
@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
 
 def block(pod: PodState, mark: str = "p", *, state: str = "", note: str = "") -> Block:
-    """``mark`` begins the button's id, '' = no button."""
+    """Return a block. ``mark`` begins the button's id, '' = no button."""
     state = state or pod.state
     name, priority = short_name(pod.key), pod.pod.priority
     key = "blocks.pod" if state == "bound" else "blocks.pod-in-a-state"
@@ -36,6 +36,6 @@ def block(pod: PodState, mark: str = "p", *, state: str = "", note: str = "") ->
 
 
 def gone_block(key: str) -> Block:
-    """A pod that is no longer there."""
+    """Return the block of a pod that no longer exists."""
     name = short_name(key)
     return Block(key, name, name, "gone", 0, None, "", say("blocks.gone", pod=name), "")

@@ -11,7 +11,7 @@ from sandbox.panels.view import View
 
 Item = TypeVar("Item")
 Keys = Mapping[str, Callable[[Item], Any]]
-"""Column → what its rows are compared by."""
+"""Column → sort key of a row."""
 DOWN = "-"
 """In front of a column: from high to low, or from Z to A."""
 NUMBER = re.compile(r"(\d+)")
@@ -19,9 +19,9 @@ NUMBER = re.compile(r"(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The button of a column, "" = of the scheduler's own order.
+    """The button of a column; column "" is the scheduler's own order.
 
-    ``sort`` is what aria-sort says of it; ``next`` is the order after a click, and ``says`` the key of what that does.
+    ``sort``: value of aria-sort; ``next``: the order after a click; ``says``: key of what a click does.
     """
 
     name: str
@@ -33,7 +33,9 @@ class Head:
 
 
 def head(view: View, name: str, column: str, label: Sequence[str], down: bool = False) -> Head:
-    """``down``: the first click shows the highest on top. The second one turns it round, the third goes back."""
+    """Return the button of a column. ``down``: the first click sorts downwards. The second click reverses, the third
+    goes back.
+    """
     now, first, second = view.order_of(name), column, f"{DOWN}{column}"
     if down:
         first, second = second, first
@@ -44,17 +46,17 @@ def head(view: View, name: str, column: str, label: Sequence[str], down: bool = 
 
 
 def own(view: View, name: str, label: str) -> Head:
-    """The button that leads back to the scheduler's own order."""
+    """Return the button that goes back to the scheduler's own order."""
     return Head(name, "", (label,), "none" if view.order_of(name) else "other", "", "orders.own")
 
 
 def ordered(items: Iterable[Item], view: View, name: str, keys: Keys[Item]) -> list[Item]:
-    """As they come, unless the view asks for another order that there is; what is equal there stays as it comes."""
-    wanted = view.order_of(name)
-    key = keys.get(wanted.removeprefix(DOWN))
-    return list(items) if key is None else sorted(items, key=key, reverse=wanted.startswith(DOWN))
+    """Sort the items as the view wants; keep their order if it wants none. Equal items keep their order."""
+    order = view.order_of(name)
+    key = keys.get(order.removeprefix(DOWN))
+    return list(items) if key is None else sorted(items, key=key, reverse=order.startswith(DOWN))
 
 
 def by_name(name: str) -> tuple[tuple[bool, int, str], ...]:
-    """So that node-10 comes after node-9."""
+    """Return a sort key by which node-10 comes after node-9."""
     return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in NUMBER.split(name))

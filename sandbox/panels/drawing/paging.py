@@ -1,4 +1,4 @@
-"""Long lists: each page by page, or its first few until somebody asks for the others. What is not shown is not made."""
+"""Long lists: page by page, or the first few until somebody asks for the rest. Only what is shown is built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """What ``fragments/pager.html`` draws.
+    """The pages of a list, which ``fragments/pager.html`` draws.
 
     ``page`` is 0 while only the first few are shown; ``few`` is 0 for a list that always has pages.
     """
@@ -42,15 +42,15 @@ class Pager:
 
     @property
     def last(self) -> bool:
-        """Nothing comes after what is shown."""
+        """Return True if nothing follows what is shown."""
         return not self.more
 
 
 def pager(count: int, view: View, name: str, size: int, few: int = 0) -> Pager:
-    """The page of a list that the view asks for; the last one when there is no such page."""
+    """Return the page of a list that the view asks for, the last page if there is no such page."""
     pages = max(1, -(-count // size))
-    wanted = view.page_of(name) if count > few else 0
-    return Pager(name, count, size, few, min(wanted, pages) if few else min(max(wanted, 1), pages))
+    page = view.page_of(name) if count > few else 0
+    return Pager(name, count, size, few, min(page, pages) if few else min(max(page, 1), pages))
 
 
 def on_page(items: Sequence[Item], pager: Pager) -> Sequence[Item]:

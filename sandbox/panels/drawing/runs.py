@@ -10,12 +10,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 SHORTEST = 3
-"""So many numbers at equal distances are one run."""
+"""At least this many numbers at equal distances are one run."""
 NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII | re.DOTALL)
 
 
 def runs(numbers: Sequence[int | None]) -> str:
-    """``5 1+3x4 -`` is 5, then 1, 4, 7, 10, then nothing; ``7+0x9`` is nine times 7, ``-x9`` nine times nothing."""
+    """Return ``5 1+3x4 -`` for 5, then 1, 4, 7, 10, then nothing; ``7+0x9`` is nine times 7, ``-x9`` nine times
+    nothing.
+    """
     return " ".join(_runs(numbers))
 
 
@@ -34,7 +36,7 @@ def _runs(numbers: Sequence[int | None]) -> Iterator[str]:
 
 
 def _run(numbers: Sequence[int | None], start: int) -> tuple[int | None, int, int]:
-    """Of the run that begins at ``start``: its first number, the distance between two, and where it ends."""
+    """Return the first number of the run that begins at ``start``, the distance between its numbers, and its end."""
     first, end = numbers[start], start + 1
     following = numbers[end] if end < len(numbers) else None
     if first is None:
@@ -47,13 +49,13 @@ def _run(numbers: Sequence[int | None], start: int) -> tuple[int | None, int, in
     return first, step, end
 
 
-def names(given: Sequence[str]) -> str:
-    """``n-[2:1+1x3] web`` is n-01, n-02, n-03 and web. Names have neither blanks nor brackets."""
-    return " ".join(_names(given))
+def names(labels: Sequence[str]) -> str:
+    """Return ``n-[2:1+1x3] web`` for n-01, n-02, n-03 and web. Names contain neither spaces nor brackets."""
+    return " ".join(_names(labels))
 
 
-def _names(given: Sequence[str]) -> Iterator[str]:
-    for (prefix, width), same in groupby(given, _series):
+def _names(labels: Sequence[str]) -> Iterator[str]:
+    for (prefix, width), same in groupby(labels, _series):
         group = list(same)
         if not width or len(group) < SHORTEST:
             yield from group
@@ -63,6 +65,6 @@ def _names(given: Sequence[str]) -> Iterator[str]:
 
 
 def _series(name: str) -> tuple[str, int]:
-    """What comes before the number at its end, and how many digits that has."""
-    found = NUMBERED.fullmatch(name)
-    return (found[1], len(found[2])) if found else (name, 0)
+    """Return what precedes the number at the end of a name, and how many digits that has."""
+    match = NUMBERED.fullmatch(name)
+    return (match[1], len(match[2])) if match else (name, 0)

@@ -1,4 +1,4 @@
-"""Requests to evict as rows: the answer, how an allowed eviction goes on, what would let a refused one through."""
+"""Eviction requests as rows: the answer, how an allowed eviction continues, and what would let a refused one pass."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ SHUTS_DOWN = {
     (True, True): "evictions.kubelet-on-node-has-shut-down",
     (True, False): "evictions.kubelet-has-shut-down",
 }
-"""By whether it is gone, and whether its node is known."""
+"""(the pod has ended, its node is known) → key."""
 
 
 def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
     sign, answer = ANSWERS.get(request.code, ("no", str(request.code)))
     newest = world.evictions.open.get(request.pod)
     is_open = newest is request
-    there = is_open or (newest is not None and request.then in ("allowed", "deleting", "other"))
+    still_there = is_open or (newest is not None and request.then in ("allowed", "deleting", "other"))
     return {
         "id": request.number,
         "pod": request.pod,
-        "block": block(world, request.pod, there, f"er-{request.number}"),
+        "block": block(world, request.pod, still_there, f"er-{request.number}"),
         "at": clock(request.at_us),
         "since": clock(request.first_us) if request.times > 1 else "",
         "times": request.times,
@@ -64,59 +64,59 @@ def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
 
 
 def _budget_line(budgets: Budgets, request: Request) -> str:
-    there = budgets.named(request.budgets)
-    return "; ".join(say("evictions.budget-now", budget=item.name, numbers=item.text) for item in there)
+    existing = budgets.named(request.budgets)
+    return "; ".join(say("evictions.budget-now", budget=item.name, numbers=item.text) for item in existing)
 
 
 def stuck(world: World, budgets: Budgets, request: Request) -> bool:
-    """Refused again and again, and nothing is under way that would change the answer."""
+    """Return True if a request is refused again and again, and nothing is happening that would change the answer."""
     pod = world.pods.get(request.pod)
     if not (request.refused and request.row >= STUCK and pod is not None and pod.state != "terminating"):
         return False
-    there = budgets.named(request.budgets)
-    return len(there) > 1 or (len(there) == 1 and not there[0].allowed and not there[0].is_changing)
+    existing = budgets.named(request.budgets)
+    return len(existing) > 1 or (len(existing) == 1 and not existing[0].allowed and not existing[0].is_changing)
 
 
 def _way_out(world: World, budgets: Budgets, request: Request, is_open: bool) -> dict[str, Any]:
-    """What would let a refused pod go, and buttons for it: (label, kind, key) of what may be deleted."""
+    """Return what would let a refused pod go, and buttons for it: (label, kind, key) of objects to delete."""
     pod = world.pods.get(request.pod)
     if not (is_open and request.refused and pod is not None):
         return {"ways": [], "deletes": []}
     if pod.state == "terminating":
         return {"ways": [say("evictions.deleted-past-the-api")], "deletes": []}
     pods = [(say("evictions.delete-pod", pod=short_name(request.pod)), "Pod", request.pod)]
-    there = budgets.named(request.budgets)
-    if len(there) > 1:
-        ways = [say("evictions.several-budgets", count=len(there))]
-        deletes = [(say("evictions.delete-budget", budget=item.name), KIND, item.key) for item in there]
+    existing = budgets.named(request.budgets)
+    if len(existing) > 1:
+        ways = [say("evictions.several-budgets", count=len(existing))]
+        deletes = [(say("evictions.delete-budget", budget=item.name), KIND, item.key) for item in existing]
         return {"ways": ways, "deletes": deletes + pods}
-    ways = ways_out(pod, there[0]) if there else [say("evictions.budget-gone")]
+    ways = ways_out(pod, existing[0]) if existing else [say("evictions.budget-gone")]
     return {"ways": ways, "deletes": pods if stuck(world, budgets, request) else []}
 
 
 def _steps(world: World, request: Request) -> list[dict[str, Any]]:
-    """How a pod goes once its eviction is allowed, as far as it has come."""
+    """Return the steps of an allowed eviction so far."""
     if request.leaves_us is None:
         return [{"state": "done", "at": clock(request.first_us), "text": say("evictions.not-started")}]
-    gone = request.then == "gone"
-    held = not gone and request.pod in world.pods and world.pods[request.pod].pod.finished
+    is_gone = request.then == "gone"
+    is_held = not is_gone and request.pod in world.pods and world.pods[request.pod].pod.finished
     rest = request.leaves_us - world.clock_us
-    shuts_down = say(SHUTS_DOWN[gone or held, bool(request.node)], node=request.node)
-    shut: dict[str, Any] = {"state": "done", "at": "", "text": shuts_down}
-    if not gone and not held:
-        shut |= {"state": "now", "left": left(rest), "ring": share(rest, request.grace_us)}
+    shuts_down = say(SHUTS_DOWN[is_gone or is_held, bool(request.node)], node=request.node)
+    shutdown: dict[str, Any] = {"state": "done", "at": "", "text": shuts_down}
+    if not is_gone and not is_held:
+        shutdown |= {"state": "now", "left": left(rest), "ring": share(rest, request.grace_us)}
     first = [say("evictions.grace-period", seconds=seconds(request.grace_us)), say("evictions.not-counted")]
     if request.late:
         first = [say("evictions.on-its-way-already")]
-    if held:
+    if is_held:
         last = {"state": "now", "at": "", "text": say("evictions.held-by-finalizers")}
-        return [*({"state": "done", "at": clock(request.first_us), "text": text} for text in first), shut, last]
+        return [*({"state": "done", "at": clock(request.first_us), "text": text} for text in first), shutdown, last]
     return [
         *({"state": "done", "at": clock(request.first_us), "text": text} for text in first),
-        shut,
+        shutdown,
         {
-            "state": "done" if gone else "next",
-            "at": clock(request.ended_us if gone else request.leaves_us),
-            "text": say("evictions.has-removed") if gone else say("evictions.removes"),
+            "state": "done" if is_gone else "next",
+            "at": clock(request.ended_us if is_gone else request.leaves_us),
+            "text": say("evictions.has-removed") if is_gone else say("evictions.removes"),
         },
     ]

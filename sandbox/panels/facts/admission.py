@@ -1,4 +1,4 @@
-"""What became of a manifest on its way into the API server: defaults and admission, line by line."""
+"""How defaults and admission changed a manifest on its way into the API server, line by line."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from scheduler_engine.trace import events as ev
 
 SAME, ADDED, REMOVED = "", "added", "removed"
 MOST_LINES = 1_000
-"""To compare takes their number by itself."""
+"""Comparing takes time with the square of their number."""
 
 
-def admitted(world: World, kind: str, key: str) -> list[tuple[str, str]] | None:
-    """(what happened to it, line) in order; None when nobody has applied it: something in the cluster has made it."""
-    found = world.applied.get(kind, {}).get(key)
-    if found is None:
+def admitted_lines(world: World, kind: str, key: str) -> list[tuple[str, str]] | None:
+    """Return (``SAME``, ``ADDED`` or ``REMOVED``, line) in order; None if nobody applied the object: a controller
+    created it.
+    """
+    applied = world.applied.get(kind, {}).get(key)
+    if applied is None:
         return None
-    entry, stored = found
+    entry, stored = applied
     assert isinstance(entry.event, ev.ObjectApplied)
-    given = entry.event.given
-    before, after = _lines(given), _lines(_in_order_of(given, stored.manifest))
+    manifest = entry.event.given
+    before, after = _lines(manifest), _lines(_in_order_of(manifest, stored.manifest))
     compared = list(_compared(before[:MOST_LINES], after[:MOST_LINES]))
     more = max(len(before), len(after)) - MOST_LINES
     return [*compared, (SAME, say("admission.more-lines", count=more))] if more > 0 else compared
@@ -35,13 +37,15 @@ def _lines(manifest: Any) -> list[str]:
     return yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=200).splitlines()
 
 
-def _in_order_of(given: Any, stored: Any) -> Any:
-    """``stored`` with its keys in the order of ``given``, then its own: what stayed is seen to have stayed."""
-    if isinstance(given, dict) and isinstance(stored, dict):
-        keys = dict.fromkeys([*(key for key in given if key in stored), *stored])
-        return {key: _in_order_of(given.get(key), stored[key]) for key in keys}
-    if isinstance(given, list | tuple) and isinstance(stored, list | tuple):
-        return [_in_order_of(given[place] if place < len(given) else None, item) for place, item in enumerate(stored)]
+def _in_order_of(applied: Any, stored: Any) -> Any:
+    """Return ``stored`` with its keys in the order of ``applied``, then its other keys, so that equal lines align."""
+    if isinstance(applied, dict) and isinstance(stored, dict):
+        keys = dict.fromkeys([*(key for key in applied if key in stored), *stored])
+        return {key: _in_order_of(applied.get(key), stored[key]) for key in keys}
+    if isinstance(applied, list | tuple) and isinstance(stored, list | tuple):
+        return [
+            _in_order_of(applied[place] if place < len(applied) else None, item) for place, item in enumerate(stored)
+        ]
     return stored
 
 

@@ -1,6 +1,6 @@
 """The arithmetic behind a verdict or a score: a plain sentence, the scheduler's own words, then the sums.
 
-Drawn by ``fragments/arithmetic.html``.
+``fragments/arithmetic.html`` draws it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from sandbox.words.say import say
 
 
 def verdict(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any]:
-    """Why a filter says what it says about a node; of one that was not asked, what it would have said."""
-    told = explain_filter(world, cycle, node, plugin)
+    """Return why a filter says what it says about a node; if it was not asked, what it would have said."""
+    explanation = explain_filter(world, cycle, node, plugin)
     return {
         "plugin": plugin,
         "before": _before(cycle, node, plugin),
-        "sentence": told.sentence,
-        "own": "; ".join(told.reasons),
-        "lines": told.lines,
+        "sentence": explanation.sentence,
+        "own": "; ".join(explanation.reasons),
+        "lines": explanation.lines,
     }
 
 
 def _before(cycle: Cycle, node: str, plugin: str) -> str:
-    """A remark when Kubernetes never asked this filter about this node."""
+    """Return a remark if Kubernetes never asked this filter about this node, else ""."""
     table = cycle.filter
     failed = next((row[1] for row in table.looked_at if row[0] == node), "") if table else ""
     order = table.plugins if table else ()
@@ -38,6 +38,6 @@ def _before(cycle: Cycle, node: str, plugin: str) -> str:
 
 
 def score(world: World, cycle: Cycle, node: str, plugin: str) -> dict[str, Any]:
-    """How a plugin came to its score for a node."""
-    told = explain_score(world, cycle, node, plugin)
-    return {"plugin": plugin, "sentence": told.sentence, "lines": told.lines}
+    """Return how a plugin came to its score for a node."""
+    explanation = explain_score(world, cycle, node, plugin)
+    return {"plugin": plugin, "sentence": explanation.sentence, "lines": explanation.lines}

@@ -1,4 +1,4 @@
-"""A refusal in two words, for cards: those of the fact that decided, or of the reason that the trace recorded."""
+"""A refusal in two or three words, for cards: the words of the fact that decided, or of the recorded reason."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from sandbox.words.phrases import short_reason
 from scheduler_engine import wording
 
 Row = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
+"""(node, plugin that refused, code, reasons, nominated pods that counted), as in FilterRan."""
 
 
 class Briefs:
-    """The short words of one attempt."""
+    """The short words for the refusals of one attempt."""
 
     def __init__(self, world: World, cycle: Cycle) -> None:
         self.world, self.cycle = world, cycle
         self.asks = world.witness.at_hand(cycle)
 
     def of(self, row: Row) -> str:
+        """Return the short words for one row of the filter table."""
         node, plugin, code, reasons, _ = row
         facts = self.world.witness.filter(self.cycle, node, plugin) if self.asks else None
         status = facts.status if facts is not None else None
-        told = ""
+        text = ""
         if facts is not None and status is not None and (status.code.value, status.reasons) == (code, reasons):
-            told = wording.brief(facts)
-        return told or short_reason(reasons)
+            text = wording.brief(facts)
+        return text or short_reason(reasons)

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: whom they select, what they allow, and what stands in the way of an eviction.
+"""PodDisruptionBudgets: which pods they select, what they allow, and what blocks an eviction.
 
 Source: seed 002 §9 and §11.
 """
@@ -22,11 +22,11 @@ KIND = "PodDisruptionBudget"
 
 
 class Budget:
-    """``needed``, ``healthy`` and ``expected`` are numbers of pods; ``allowed``: how many may go now."""
+    """One budget. ``needed``, ``healthy``, ``expected``: numbers of pods; ``allowed``: how many may be evicted now."""
 
-    def __init__(self, world: World, held: KubeObject) -> None:
-        self.world, self.held = world, held
-        self.key, self.name, self.spec, status = held.key, held.name, held.spec, held.status
+    def __init__(self, world: World, stored: KubeObject) -> None:
+        self.world, self.stored = world, stored
+        self.key, self.name, self.spec, status = stored.key, stored.name, stored.spec, stored.status
         self.needed = int(status.get("desiredHealthy") or 0)
         self.healthy = int(status.get("currentHealthy") or 0)
         self.allowed = int(status.get("disruptionsAllowed") or 0)
@@ -34,20 +34,20 @@ class Budget:
 
     @property
     def rule(self) -> str:
-        """``maxUnavailable 1``; without a rule, one pod must stay."""
+        """Return the rule, such as ``maxUnavailable 1``; a budget without a rule needs one pod."""
         rules = (f"{name} {self.spec[name]}" for name in ("minAvailable", "maxUnavailable") if name in self.spec)
         return next(rules, "minAvailable 1")
 
     @property
     def text(self) -> str:
-        """``2 healthy, 2 needed, none may be evicted``"""
+        """Return the numbers in words: ``2 healthy, 2 needed, none may be evicted``."""
         if self.allowed == 0:
             return say("budgets.none-may-go", healthy=self.healthy, needed=self.needed)
         return say("budgets.may-go", healthy=self.healthy, needed=self.needed, allowed=self.allowed)
 
     @cached_property
     def selection(self) -> Selection:
-        return selection(self.held)
+        return selection(self.stored)
 
     def covers(self, namespace: str, labels: Mapping[str, str]) -> bool:
         return self.selection.holds(namespace, labels)
@@ -61,12 +61,12 @@ class Budget:
 
     @cached_property
     def leaving(self) -> list[PodState]:
-        """Pods whose controllers wait until they are gone, and then replace them: then more may go."""
+        """Return the pods whose controllers wait until they are gone, and then replace them: more may go then."""
         return [pod for pod in self.terminating if self.world.witness.is_replaced_later(pod.key)]
 
     @property
     def is_changing(self) -> bool:
-        """Return True if pods are being replaced: those that are leaving, or those whose successors are not ready."""
+        """Return True if pods are being replaced: some are leaving, or their successors are not ready."""
         controlled = any(pod.pod.controller_ref is not None for pod in self.terminating)
         return bool(self.leaving) or (controlled and bool(self.unready))
 
@@ -80,9 +80,9 @@ class Budget:
 
     @cached_property
     def lasting(self) -> int:
-        """How many pods there will be once those that are leaving have gone or been replaced.
+        """Return how many pods there will be once the leaving ones are gone or replaced.
 
-        A number as minAvailable counts the pods that are there, any other rule those that their controllers want.
+        If minAvailable is a number, the pods that exist count; for any other rule, those that their controllers want.
         """
         if isinstance(self.spec.get("minAvailable"), int):
             return len(self.staying) + len(self.leaving)
@@ -90,34 +90,34 @@ class Budget:
 
     @cached_property
     def unready(self) -> list[str]:
-        """Names of pods that stay and do not count as healthy."""
+        """Return the names of pods that stay and do not count as healthy."""
         return [short_name(pod.key) for pod in self.staying if not is_ready(pod.pod)]
 
 
 class Budgets:
-    """The budgets of one moment; what is found out about one is kept, as a drain asks for hundreds of pods."""
+    """The budgets of one moment. Each is computed once, as a drain asks about hundreds of pods."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.seen: dict[str, Budget] = {}
+        self.by_key: dict[str, Budget] = {}
 
     def named(self, keys: Iterable[str]) -> list[Budget]:
-        """Those of ``keys`` that are still there."""
-        held = self.world.objects.get(KIND, {})
-        return [self._of(key, held[key]) for key in keys if key in held]
+        """Return the budgets of ``keys`` that still exist."""
+        manifests = self.world.objects.get(KIND, {})
+        return [self._of(key, manifests[key]) for key in keys if key in manifests]
 
     def of(self, pod: PodState) -> list[Budget]:
-        """Those that select a pod."""
+        """Return the budgets that select a pod."""
         return [item for item in self.named(self.world.objects.get(KIND, {})) if item.selects(pod)]
 
     def _of(self, key: str, manifest: dict[str, Any]) -> Budget:
-        if key not in self.seen:
-            self.seen[key] = Budget(self.world, KubeObject(manifest))
-        return self.seen[key]
+        if key not in self.by_key:
+            self.by_key[key] = Budget(self.world, KubeObject(manifest))
+        return self.by_key[key]
 
 
 def ways_out(pod: PodState, budget: Budget) -> list[str]:
-    """What would let a refused pod go, for its one budget: sentences, the likeliest first."""
+    """Return sentences on what would let a refused pod go, which has one budget; the likeliest first."""
     name, unready, leaving = budget.name, budget.unready, [short_name(other.key) for other in budget.leaving]
     ways = []
     if budget.allowed > 0:

@@ -1,4 +1,4 @@
-"""By which label the map of the cluster groups its nodes: their zone, or, without zones, what pods spread over."""
+"""The label by which the map of the cluster groups its nodes: the zone, or without zones the one pods spread over."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ ZONE_KEYS = (ZONE, BETA_ZONE)
 
 
 def domain_key(world: World) -> str:
-    """The label that most constraints name, where no node has a zone. "" = the zone, or there is none."""
+    """Return the label that most spread constraints name, if no node has a zone.
+
+    "" means the zone, or no label at all.
+    """
     if any(node.zone for node in world.nodes.values()):
         return ""
-    named = Counter(
+    counts = Counter(
         str(constraint.get("topologyKey"))
         for pod in world.pods.values()
         for constraint in pod.pod.topology_spread_constraints
     )
-    del named[HOSTNAME]
-    there = (key for key in named if any(key in node.node.labels for node in world.nodes.values()))
-    return max(there, key=lambda key: named[key], default="")
+    del counts[HOSTNAME]
+    present = (key for key in counts if any(key in node.node.labels for node in world.nodes.values()))
+    return max(present, key=lambda key: counts[key], default="")
 
 
 def domain_of(node: NodeState, key: str) -> str:
-    """ "" = it is in none."""
+    """Return the node's domain, "" if it is in none."""
     return str(node.node.labels.get(key, "")) if key else node.zone

@@ -1,4 +1,4 @@
-"""Drains and evictions by taint as rows, each with what is left of its wait."""
+"""Drains and evictions by taint as rows, each with the rest of its wait."""
 
 from __future__ import annotations
 
@@ -25,57 +25,64 @@ DRAINS = {
     "failed": ("bang", "evictions.drain-failed"),
     "stopped": ("no", "evictions.drain-stopped"),
 }
+"""State → its sign, the key of its name."""
 PLANS = {
     "planned": ("ring", "evictions.planned", "evictions.so-many-planned"),
     "evicted": ("no", "evictions.evicted", "evictions.so-many-evicted"),
     "cancelled": ("yes", "evictions.cancelled", "evictions.so-many-cancelled"),
     "overtaken": ("no", "evictions.overtaken", "evictions.so-many-overtaken"),
 }
-"""State → its sign, its name, and how many there are of it."""
+"""State → its sign, the key of its name, the key of its count."""
 ABOUT = {
     "force": "evictions.flag-force",
     "ignore_daemonsets": "evictions.flag-ignore-daemonsets",
     "delete_emptydir_data": "evictions.flag-delete-emptydir-data",
 }
-"""Field of a drain → what its flag does."""
+"""Field of a drain → key of what its flag does."""
 
 
-def block(world: World, key: str, there: bool, mark: str) -> Block:
-    """``there``: the pod of this name is still the one in question. ``mark`` makes the button's id its own."""
+def block(world: World, key: str, still_there: bool, mark: str) -> Block:
+    """Return a block of the pod ``key``.
+
+    ``still_there``: the pod of this name is still the same one. ``mark`` makes the id of the button unique.
+    """
     pod = world.pods.get(key)
-    if pod is None or not there:
+    if pod is None or not still_there:
         return gone_block(key)
     return pod_block(pod, mark)
 
 
-def draining(world: World, node: str) -> bool:
+def is_draining(world: World, node: str) -> bool:
+    """Return True if a drain of ``node`` is running."""
     drain = world.evictions.drains.get(node)
     return drain is not None and not drain.over
 
 
 def flags(world: World, node: str) -> list[dict[str, Any]]:
-    """kubectl's flags for a drain of ``node``, ticked as they were given for its last one."""
+    """Return kubectl's flags for a drain of ``node``; those of its last drain are ticked."""
     drain = world.evictions.drains.get(node)
-    given = drain.flags if drain else ()
+    ticked = drain.flags if drain else ()
     return [
-        {"field": name, "name": flag, "about": say(ABOUT[name]), "on": name in given}
+        {"field": name, "name": flag, "about": say(ABOUT[name]), "on": name in ticked}
         for name, flag in DRAIN_FLAGS.items()
     ]
 
 
 def failure(world: World, node: str) -> dict[str, Any] | None:
-    """Why the last drain of ``node`` has failed, what would help, and the flags of one that would not fail so."""
+    """Return why the last drain of ``node`` failed, what would help, and the flags that avoid it; None if it did not
+    fail.
+    """
     drain = world.evictions.drains.get(node)
     if drain is None or drain.what != "failed":
         return None
-    again = [name for name in DRAIN_FLAGS if name in drain.flags or name in drain.helping]
-    names = " ".join(DRAIN_FLAGS[name] for name in again)
+    flag_fields = [name for name in DRAIN_FLAGS if name in drain.flags or name in drain.helping]
+    names = " ".join(DRAIN_FLAGS[name] for name in flag_fields)
     helping = [say("evictions.helps", flag=DRAIN_FLAGS[name], what=say(ABOUT[name])) for name in drain.helping]
     return {
         "error": drain.error,
         "ways": helping or [say("evictions.look-at-the-requests")],
-        "again": again,
-        "label": say("evictions.drain-with", flags=names) if again else say("evictions.drain-as-before"),
+        "again": flag_fields,
+        "label": say("evictions.drain-with", flags=names) if flag_fields else say("evictions.drain-as-before"),
     }
 
 
@@ -102,7 +109,7 @@ def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
                 view,
                 f"kept/{drain.node}",
                 say("evictions.stay"),
-                drain.kept,
+                drain.staying,
                 note=say("evictions.of-daemon-sets"),
             ),
         ],
@@ -121,13 +128,13 @@ def _drain_left(drain: Drain, rest: int) -> str:
 
 
 def _leaving(world: World, drain: Drain) -> list[str]:
-    """Also those that have ended, and that finalizers hold."""
-    there = (world.pods.get(key) for key in drain.evicted)
-    return [pod.key for pod in there if pod is not None and pod.state == "terminating" and pod.node == drain.node]
+    """Return the evicted pods that are still there, also those that finalizers hold."""
+    evicted = (world.pods.get(key) for key in drain.evicted)
+    return [pod.key for pod in evicted if pod is not None and pod.state == "terminating" and pod.node == drain.node]
 
 
 def _wait(world: World, drain: Drain, leaving: list[str]) -> tuple[int, int]:
-    """(what is left of the wait, its whole length) in microseconds: for the next round, or for the last pod to end."""
+    """Return (rest of the wait, its whole length) in microseconds: until the next round, or until the last pod ends."""
     if drain.what == "waiting" and drain.next_us is not None:
         return max(0, drain.next_us - world.clock_us), drain.next_us - drain.at_us
     ends = [(world.pods[key].gone_at_us or 0, world.pods[key].terminating_since_us or 0) for key in leaving]
@@ -138,7 +145,7 @@ def _wait(world: World, drain: Drain, leaving: list[str]) -> tuple[int, int]:
 def _list(
     world: World, view: View, name: str, title: str, keys: Sequence[str], sign: str = "", note: str = ""
 ) -> dict[str, Any]:
-    """Pods of a drain; only the first of them are named until somebody asks for all."""
+    """Return one list of pods of a drain. It shows the first few until somebody asks for all."""
     pages = pager(len(keys), view, f"evictions.{name}", PAGE, few=MOST_PODS)
     return {
         "title": title,
@@ -156,16 +163,17 @@ def _named(world: World, key: str) -> dict[str, str]:
 
 
 def plans(world: World) -> list[Plan]:
-    """Those to come by their time, then the others, newest first."""
+    """Return the plans to come by their time, then the others, the newest first."""
     log = world.evictions
     over = [plan for plan in log.plans.values() if plan.state != "planned"]
     over.sort(key=lambda plan: (-plan.ended_us, -plan.number))
     return [*sorted(log.planned.values(), key=lambda plan: plan.at_us), *over]
 
 
-def counted(given: list[Plan]) -> str:
+def plan_counts(plans: list[Plan]) -> str:
+    """Return how many plans are in each state, in words."""
     counts = dict.fromkeys(PLANS, 0)
-    for plan in given:
+    for plan in plans:
         counts[plan.state] += 1
     return ", ".join(say(PLANS[state][2], count=count) for state, count in counts.items() if count)
 
@@ -173,12 +181,12 @@ def counted(given: list[Plan]) -> str:
 def plan_row(world: World, plan: Plan) -> dict[str, Any]:
     log = world.evictions
     sign, state, _ = PLANS[plan.state]
-    there = plan.state == "cancelled" or plan is log.planned.get(plan.pod) or plan is log.leaving.get(plan.pod)
+    still_there = plan.state == "cancelled" or plan is log.planned.get(plan.pod) or plan is log.leaving.get(plan.pod)
     rest = plan.at_us - world.clock_us
     return {
         "id": plan.number,
         "pod": plan.pod,
-        "block": block(world, plan.pod, there, f"et-{plan.number}"),
+        "block": block(world, plan.pod, still_there, f"et-{plan.number}"),
         "node": plan.node,
         "taint": plan.taint,
         "tolerated": _tolerated(plan),
@@ -203,7 +211,7 @@ def _plan_words(world: World, plan: Plan) -> str:
         return say("evictions.evicted-at-once")
     if plan.state == "evicted":
         return say("evictions.evicted-after", waited=left(plan.ended_us - plan.since_us))
-    early = left(plan.at_us - plan.ended_us)
+    left_before = left(plan.at_us - plan.ended_us)
     if plan.state == "cancelled":
-        return say("evictions.cancelled-before", left=early, why=plan.why)
-    return say("evictions.went-before", left=early)
+        return say("evictions.cancelled-before", left=left_before, why=plan.why)
+    return say("evictions.went-before", left=left_before)

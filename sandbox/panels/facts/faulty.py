@@ -1,4 +1,4 @@
-"""What was broken on purpose, and has not happened yet, in words."""
+"""Faults that were injected and have not happened yet, in words."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ NEXT = {
     "late": "faults.next-is-late",
 }
 POINTS = {point: point[0].upper() + point[1:] for point in ANSWERS}
-"""Extension points as their stages are called."""
+"""Extension points → the names of their stages."""
 
 
-def what_comes(fault: Fault) -> str:
+def pending_fault(fault: Fault) -> str:
+    """Return the sentence on what will go wrong."""
     wish = fault.wish
     return say(NEXT[wish.answer], plugin=wish.plugin, point=POINTS[wish.point], seconds=seconds(wish.duration_us))

@@ -1,4 +1,4 @@
-"""What a few letters may mean: pods wherever they are, nodes, workloads and all other objects, plugins, events."""
+"""Search by a few letters: pods, nodes, workloads and all other objects, plugins, events."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from sandbox.words.say import say
 MOST = 40
 MOST_OF_A_KIND = 12
 MOST_EVENTS = 1000
-"""The latest that are looked at."""
+"""The latest ones, which are searched."""
 IN_THE_NOTE = 2
-"""How well a hit fits: 0 = its name begins with what is wanted, 1 = it is in the name, 2 = only in the note."""
+"""How well a hit fits: 0 = its text begins with the search text, 1 = its text contains it, 2 = only its note does."""
 
 
 class Hit(NamedTuple):
-    """``text`` is what is searched, ``note`` tells more, ``leads`` is the part of the view that it opens, and a tab."""
+    """One result. ``text`` is searched first, ``note`` says more, ``leads`` is the part of the view and the tab that it
+    opens.
+    """
 
     kind: str
     text: str
@@ -30,35 +32,38 @@ class Hit(NamedTuple):
 TABLES = {"filter": "filter", "score": "scores", "postFilter": "preemption"}
 """Extension point → the tab that shows what plugins say there."""
 EDIT = "edit"
-"""Leads to the object's form or YAML, for those who may change it."""
+"""Leads to the form or the YAML of the object, for people who may change it."""
 OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget", "PriorityClass")
 
 
-def find(world: World, wanted: str) -> tuple[list[Hit], int]:
-    """Those whose text or note contains ``wanted``, in any case: first those that are called so;
-    and how many more there are."""
-    wanted = wanted.casefold().strip()
+def find(world: World, query: str) -> tuple[list[Hit], int]:
+    """Return the hits whose text or note contains ``query``, ignoring case, and the number of further ones.
+
+    Hits in the text come before hits in the note.
+    """
+    query = query.casefold().strip()
     ranked: dict[str, list[tuple[int, Hit]]] = {}
     for hit in _all(world):
-        place = _place(hit, wanted)
+        place = _place(hit, query)
         if place is not None:
             ranked.setdefault(hit.kind, []).append((place, hit))
-    best = [item for hits in ranked.values() for item in sorted(hits, key=_first)[:MOST_OF_A_KIND]]
-    found = [hit for _, hit in sorted(best, key=lambda item: item[0] == IN_THE_NOTE)[:MOST]]
-    return found, sum(len(hits) for hits in ranked.values()) - len(found)
+    best = [item for hits_of_kind in ranked.values() for item in sorted(hits_of_kind, key=_first)[:MOST_OF_A_KIND]]
+    hits = [hit for _, hit in sorted(best, key=lambda item: item[0] == IN_THE_NOTE)[:MOST]]
+    return hits, sum(len(hits_of_kind) for hits_of_kind in ranked.values()) - len(hits)
 
 
 def _first(item: tuple[int, Hit]) -> int:
     return item[0]
 
 
-def _place(hit: Hit, wanted: str) -> int | None:
+def _place(hit: Hit, query: str) -> int | None:
+    """Return how well a hit fits, None if it does not."""
     text = hit.text.casefold()
-    if text.startswith(wanted):
+    if text.startswith(query):
         return 0
-    if wanted in text:
+    if query in text:
         return 1
-    return IN_THE_NOTE if wanted in hit.note.casefold() else None
+    return IN_THE_NOTE if query in hit.note.casefold() else None
 
 
 def _all(world: World) -> Iterator[Hit]:
@@ -70,20 +75,20 @@ def _all(world: World) -> Iterator[Hit]:
     for kind in OWNERS:
         for key in world.objects.get(kind, ()):
             yield Hit("workload", short_name(key), kind, {"tab": "workloads"})
-    for kind, held in world.objects.items():
+    for kind, keys in world.objects.items():
         if kind not in ("Pod", "Node", *OWNERS):
-            for key in held:
+            for key in keys:
                 yield Hit("object", short_name(key), kind, {EDIT: kind, "key": key})
     yield from _plugins(world)
-    for told in islice(reversed(world.kube_events), MOST_EVENTS):
-        event = told.event
+    for recorded in islice(reversed(world.kube_events), MOST_EVENTS):
+        event = recorded.event
         leads = {"tab": "events", "pod": event.regarding} if event.regarding_kind == "Pod" else {"tab": "events"}
-        about = say("find.event", at=short_clock(told.at_us), regarding=short_name(event.regarding))
+        about = say("find.event", at=short_clock(recorded.at_us), regarding=short_name(event.regarding))
         yield Hit("event", event.reason, f"{about} {event.message}", leads)
 
 
 def _plugins(world: World) -> Iterator[Hit]:
-    """Each with the extension points at which it runs; it opens the table that shows what it says."""
+    """Yield each plugin with its extension points; it opens the table that shows what it says."""
     points: dict[str, list[str]] = {}
     for _, profile in world.configured.profiles if world.configured else ():
         for point, plugins in profile:

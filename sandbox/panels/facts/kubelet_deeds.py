@@ -1,4 +1,4 @@
-"""What a kubelet did to keep its node going: what it removed, whom it evicted, whom it did not take, and why."""
+"""What a kubelet did to protect its node: removals, evictions, rejections, and why."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ EVICTED = {
     (True, False): "nodes.evicted",
     (True, True): "nodes.evicted-to-reclaim",
 }
-"""(the pod has time to end, the signal is above its threshold again) → how it was evicted."""
+"""(the pod has time to end, the signal is above its threshold again) → key of how it was evicted."""
 
 REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
 THINGS = {"dead containers": "nodes.containers-of", "unused images": "nodes.images"}
 
 
 def deeds_of_all(world: World) -> list[Deed]:
-    """Return what kubelets evicted, and what they removed before, the oldest first."""
-    found = [deed for health in world.health.nodes.values() for deed in health.deeds]
-    return sorted((deed for deed in found if not isinstance(deed.event, ev.PodRejected)), key=_time)
+    """Return the evictions and removals of all kubelets, the oldest first."""
+    deeds = [deed for health in world.health.nodes.values() for deed in health.deeds]
+    return sorted((deed for deed in deeds if not isinstance(deed.event, ev.PodRejected)), key=_time)
 
 
 def _time(deed: Deed) -> int:
@@ -36,7 +36,7 @@ def _time(deed: Deed) -> int:
 
 
 def deed_row(deed: Deed, number: int = 0) -> dict[str, Any]:
-    """A line of the list of what a kubelet did. ``number``: its place among those of all kubelets."""
+    """Return a line of the list of deeds. ``number``: its place among the deeds of all kubelets."""
     event = deed.event
     row: dict[str, Any] = {"at": short_clock(deed.at_us), "node": event.node, "number": number, "first": ""}
     if isinstance(event, ev.NodeResourcesReclaimed):
@@ -59,7 +59,7 @@ def deed_row(deed: Deed, number: int = 0) -> dict[str, Any]:
 
 
 def removed_before(deed: Deed) -> str:
-    """Why removing containers and images did not spare the evicted pod; "" where a kubelet removes nothing."""
+    """Return why removing containers and images did not save the evicted pod; "" if kubelets remove nothing then."""
     signal = deed.event.signal if isinstance(deed.event, ev.PodEvicted) else ""
     if deed.removed:
         return say("nodes.not-enough", things=things(deed.removed), amount=freed(deed.removed))
@@ -69,11 +69,12 @@ def removed_before(deed: Deed) -> str:
 
 
 def things(removed: tuple[ev.NodeResourcesReclaimed, ...]) -> str:
-    """Name what was removed: containers by their pods, and images."""
+    """Return the names of what was removed: containers by their pods, and images."""
     return listed([say(THINGS[event.what], names=_names(event), count=len(event.names)) for event in removed])
 
 
 def freed(removed: tuple[ev.NodeResourcesReclaimed, ...]) -> str:
+    """Return how much disk the removals freed."""
     return amount("nodefs.available", sum(event.freed for event in removed))
 
 

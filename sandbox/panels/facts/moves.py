@@ -1,4 +1,4 @@
-"""From where to where a pod moved: lanes of the queue, or its binding, during which it is in none of them."""
+"""Source and target of a pod's move: a lane of the queue, or its binding, during which it is in no lane."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ BEGINS, FAILS = "Scheduled", "ScheduleAttemptFailure"
 
 
 def source_of(move: PodMoved) -> str:
-    """A lane or the binding, "" where the pod was not there before."""
+    """Return the lane or the binding that the pod left, "" if it is new."""
     return move.source or (say("queues.binding") if move.cause == FAILS else "")
 
 
 def target_of(move: PodMoved) -> str:
-    """A lane or the binding, "" where the pod left for good."""
+    """Return the lane or the binding that the pod moved to, "" if it left for good."""
     return move.target or (say("queues.binding") if move.cause == BEGINS else "")

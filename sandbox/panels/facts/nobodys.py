@@ -1,4 +1,4 @@
-"""Pods that wait for a scheduler which does not run here: no profile of the configuration has its name."""
+"""Pods that no scheduler here takes: no profile of the configuration has the name of their scheduler."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 
 
-def served(world: World) -> tuple[str, ...]:
-    """Names of the profiles."""
-    given = world.configured.configuration if world.configured else {}
-    return tuple(profile.get("schedulerName") or "" for profile in given.get("profiles") or ())
+def profile_names(world: World) -> tuple[str, ...]:
+    """Return the names of the profiles."""
+    configuration = world.configured.configuration if world.configured else {}
+    return tuple(profile.get("schedulerName") or "" for profile in configuration.get("profiles") or ())
 
 
-def is_nobodys(world: World, pod: PodState) -> bool:
-    """Nobody will ever give it a node."""
-    return _nobodys(pod, served(world))
+def has_no_scheduler(world: World, pod: PodState) -> bool:
+    """Return True if no scheduler here will ever give the pod a node."""
+    return _has_none(pod, profile_names(world))
 
 
-def nobodys(world: World) -> list[PodState]:
-    """In order of creation."""
-    profiles = served(world)
-    return [pod for pod in world.pods.values() if _nobodys(pod, profiles)]
+def pods_without_scheduler(world: World) -> list[PodState]:
+    """Return these pods in order of creation."""
+    profiles = profile_names(world)
+    return [pod for pod in world.pods.values() if _has_none(pod, profiles)]
 
 
-def _nobodys(pod: PodState, profiles: tuple[str, ...]) -> bool:
-    """Before the scheduler is configured there are no ``profiles``, and nothing is said of anybody."""
+def _has_none(pod: PodState, profiles: tuple[str, ...]) -> bool:
+    """Return True if no profile takes the pod; False before the scheduler is configured (no ``profiles``)."""
     if pod.pod.node_name or not profiles or pod.pod.scheduler_name in profiles:
         return False
     return not (pod.pod.finished or pod.pod.terminating)

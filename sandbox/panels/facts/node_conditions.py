@@ -1,4 +1,4 @@
-"""Conditions of nodes: which are bad, since when, what taints they mean, and how long they stay."""
+"""Conditions of nodes: which ones are bad, since when, their taints, and how long they last."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ WORST_FIRST = ("Ready", "NetworkUnavailable", "MemoryPressure", "DiskPressure", 
 
 
 def is_bad(kind: str, status: str) -> bool:
-    """Of a kind that no taint stands for, True is bad."""
+    """Return True if the status is bad; for kinds without a taint, True is bad."""
     return status in CONDITION_TAINTS.get(kind, ("True",))
 
 
 def troubles(node: Node) -> list[str]:
-    """What is wrong, worst first: ``NotReady``, ``Unreachable``, or the name of a condition that should be False."""
+    """Return what is wrong, worst first: ``NotReady``, ``Unreachable``, or a condition that should be False."""
     if not node.status.get("conditions"):
         return []
     statuses = condition_statuses(node)
-    found = []
+    kinds = []
     for kind in WORST_FIRST:
         status = statuses.get(kind, "")
         if is_bad(kind, status):
-            found.append({"Unknown": "Unreachable", "False": "NotReady"}.get(status, kind))
-    return found
+            kinds.append({"Unknown": "Unreachable", "False": "NotReady"}.get(status, kind))
+    return kinds
 
 
 def rank(node: NodeState) -> tuple[int, ...]:
-    """Sorts nodes in trouble before others."""
+    """Return a sort key that puts nodes in trouble first, then cordoned ones."""
     places = {"Unreachable": 0, "NotReady": 0, **{kind: place for place, kind in enumerate(WORST_FIRST)}}
     worst = [places[kind] for kind in troubles(node.node)]
     return worst[0] if worst else len(WORST_FIRST) + (not node.node.unschedulable), -len(worst)
@@ -47,10 +47,10 @@ def rank(node: NodeState) -> tuple[int, ...]:
 def conditions(
     world: World, node: NodeState, configuration: EvictionConfiguration, health: NodeHealth
 ) -> list[dict[str, Any]]:
-    given = {item.get("type"): item for item in node.node.status.get("conditions") or ()}
+    by_kind = {item.get("type"): item for item in node.node.status.get("conditions") or ()}
     rows = []
     for kind, taints in CONDITION_TAINTS.items():
-        item = given.get(kind) or {}
+        item = by_kind.get(kind) or {}
         status = str(item.get("status") or "")
         statuses = ("True", "False", "Unknown") if kind == "Ready" else ("True", "False")
         rows.append(
@@ -70,20 +70,24 @@ def conditions(
 
 
 def other_taints(node: NodeState) -> list[dict[str, str]]:
-    """Taints that no condition stands for; the one of a cordoned node is said in words."""
-    meant = {key for taints in CONDITION_TAINTS.values() for key in taints.values()}
-    return _taints(node, {taint.key for taint in node.node.taints} - meant - {UNSCHEDULABLE})
+    """Return the taints that stand for no condition, without that of a cordon, which the page says in words."""
+    condition_keys = {key for taints in CONDITION_TAINTS.values() for key in taints.values()}
+    return _taints(node, {taint.key for taint in node.node.taints} - condition_keys - {UNSCHEDULABLE})
 
 
 def _taints(node: NodeState, keys: set[str]) -> list[dict[str, str]]:
-    """One mark for each key, with all of its effects."""
+    """Return one mark for each of ``keys`` with all its effects."""
     effects: dict[str, list[str]] = {}
     for taint in node.node.taints:
         if taint.key in keys:
             effects.setdefault(taint.key, []).append(taint.effect)
     return [
-        {"text": key.rpartition("/")[2], "title": f"{key}:{', '.join(found)}", "effects": ", ".join(found)}
-        for key, found in effects.items()
+        {
+            "text": key.rpartition("/")[2],
+            "title": f"{key}:{', '.join(kinds_of_key)}",
+            "effects": ", ".join(kinds_of_key),
+        }
+        for key, kinds_of_key in effects.items()
     ]
 
 
@@ -96,11 +100,11 @@ def _since(text: object) -> str:
 
 
 def _stays(world: World, kind: str, configuration: EvictionConfiguration, health: NodeHealth) -> str:
-    """How long a pressure is still reported although it is over."""
-    told = dict(health.seen.conditions) if health.seen else {}
-    if kind not in told:
+    """Return how long a pressure is still reported after it ended."""
+    last_seen = dict(health.observation.conditions) if health.observation else {}
+    if kind not in last_seen:
         return ""
-    last_us = told[kind]
+    last_us = last_seen[kind]
     if last_us is None and health.relief is not None:
         last_us = health.relief.at_us
     if last_us is None:

@@ -1,4 +1,4 @@
-"""Eviction signals of one node as gauges: what is left, where the thresholds are, and what the kubelet makes of it."""
+"""The eviction signals of one node as gauges: what is left, the thresholds, and their state for the kubelet."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ TITLES = {
     "pid.available": "gauges.processes",
 }
 URGENCY = ("met", "waits", "reclaiming", "below", "freed", "quiet")
-"""States of a threshold, the one that matters most first; ``below``: it is, but the kubelet has not looked yet;
+"""States of a threshold, the most urgent first. ``below``: the signal is, but the kubelet has not looked yet;
 ``freed``: it was met, and what the kubelet removed was enough.
 """
 
 
 def written_configuration(node: NodeState) -> dict[str, Any] | None:
-    """The KubeletConfiguration that the node carries, None = none, or something that is none."""
+    """Return the KubeletConfiguration in the node's annotation, None if there is none or it is invalid."""
     written = node.node.annotations.get(KUBELET_CONFIGURATION)
     try:
         data = json.loads(written) if written is not None else None
@@ -51,60 +51,62 @@ def written_configuration(node: NodeState) -> dict[str, Any] | None:
 
 
 def configuration_of(node: NodeState) -> EvictionConfiguration:
-    """What the node's kubelet goes by: the default one where nothing right is written."""
+    """Return the configuration of the node's kubelet: the default one unless a valid one is written."""
     written = written_configuration(node)
     return default_configuration() if written is None else load_kubelet_configuration(written)
 
 
 def stats_of(world: World, node: NodeState, health: NodeHealth) -> Stats:
-    """What the kubelet would measure now."""
-    there = [state.pod for state in world.pods.values() if state.pod.node_name == node.name]
-    dead = (pod for pod in there if pod.finished and health.collected.get(pod.key) != pod.uid)
-    return Stats(node.node, tuple(pod for pod in there if pod.phase == "Running"), tuple(dead))
+    """Return what the kubelet would measure now."""
+    pods = [state.pod for state in world.pods.values() if state.pod.node_name == node.name]
+    dead = (pod for pod in pods if pod.finished and health.collected.get(pod.key) != pod.uid)
+    return Stats(node.node, tuple(pod for pod in pods if pod.phase == "Running"), tuple(dead))
 
 
 def amount(signal: str, number: int) -> str:
-    """``1.5Gi`` of memory and disks, ``32,768`` or ``6.55M`` of process numbers and inodes."""
+    """Return a number in words: ``1.5Gi`` for memory and disks, ``32,768`` or ``6.55M`` for processes and inodes."""
     if signal.endswith("available") and signal != "pid.available":
         return memory(number)
     return f"{number:,}" if number < MILLION else f"{number / MILLION:.2f}M"
 
 
 def threshold_text(threshold: Threshold) -> str:
-    """``memory.available<1.5Gi for 1m30s``."""
+    """Return a threshold as ``memory.available<1.5Gi for 1m30s``."""
     if threshold.hard:
         return str(threshold)
     return say("gauges.soft-threshold", threshold=threshold, grace=duration(threshold.grace_us))
 
 
 def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, health: NodeHealth) -> dict[str, Any]:
-    """The gauges. ``focus``: the signal that matters most; ``news``: the kubelet will find something else than before
-    when it ``looks`` again.
+    """Return the gauges. ``focus``: the most urgent signal; ``news``: the kubelet will measure something new when it
+    ``looks`` again.
     """
-    seen = {name: available for name, available, _ in health.seen.signals} if health.seen else {}
+    observed = {name: available for name, available, _ in health.observation.signals} if health.observation else {}
     rows = []
     for signal, observation in measured.observations().items():
         if signal.startswith("imagefs") and not measured.dedicated_imagefs:
             continue
         twin = signal.replace("nodefs", "imagefs") if not measured.dedicated_imagefs else signal
         thresholds = [item for item in configuration.thresholds if item.signal in (signal, twin)]
-        rows.append(_gauge(world, signal, observation, thresholds, health, seen.get(signal)))
+        rows.append(_gauge(world, signal, observation, thresholds, health, observed.get(signal)))
     items = (measured.node, *measured.running)
     urgent = min(rows, key=lambda row: URGENCY.index(row["state"]))
     if urgent["state"] == "quiet":
         urgent = next((row for row in rows if row["limits"]), rows[0])
     awake = KUBELET_CONFIGURATION in measured.node.annotations or any(says_usage(item.annotations) for item in items)
-    own = health.relief.removed if health.relief is not None else ()
-    freed, disk = sum(event.freed for event in own), "imagefs" if measured.dedicated_imagefs else "nodefs"
-    expected = {name: left + (freed if name == f"{disk}.available" else 0) for name, left in seen.items()}
+    removed = health.relief.removed if health.relief is not None else ()
+    freed, disk = sum(event.freed for event in removed), "imagefs" if measured.dedicated_imagefs else "nodefs"
+    expected = {name: left + (freed if name == f"{disk}.available" else 0) for name, left in observed.items()}
     now = {name: item.available for name, item in measured.observations().items()}
-    news = any(expected[name] != now[name] for name in expected if name in now) or (health.seen is None and awake)
+    news = any(expected[name] != now[name] for name in expected if name in now) or (
+        health.observation is None and awake
+    )
     return {"rows": rows, "focus": urgent["signal"], "news": news, "looks": _next_look(world, health)}
 
 
 def _next_look(world: World, health: NodeHealth) -> str:
     last = health.deeds[-1] if health.deeds else None
-    if last is not None and isinstance(last.event, ev.PodEvicted) and last.at_us >= health.seen_us:
+    if last is not None and isinstance(last.event, ev.PodEvicted) and last.at_us >= health.observed_us:
         return say("gauges.looks-after-its-victim")
     at_us = (world.clock_us // HOUSEKEEPING_US + 1) * HOUSEKEEPING_US
     return say("gauges.looks", at=short_clock(at_us))
@@ -116,7 +118,7 @@ def _gauge(
     now: Observation,
     thresholds: list[Threshold],
     health: NodeHealth,
-    seen: int | None,
+    observed: int | None,
 ) -> dict[str, Any]:
     limits = [_limit(world, item, now, health) for item in thresholds]
     state = min((limit["state"] for limit in limits), key=URGENCY.index, default="quiet")
@@ -127,16 +129,16 @@ def _gauge(
         "capacity": amount(signal, now.capacity),
         "state": state,
         "limits": limits,
-        "news": seen is not None and seen != now.available,
-        "seen": amount(signal, seen) if seen is not None else "",
-        "drawing": gauge_drawing(now, thresholds, seen, state),
+        "news": observed is not None and observed != now.available,
+        "seen": amount(signal, observed) if observed is not None else "",
+        "drawing": gauge_drawing(now, thresholds, observed, state),
     }
 
 
 def _limit(world: World, item: Threshold, now: Observation, health: NodeHealth) -> dict[str, Any]:
     limit, extra = item.amount.of(now.capacity), item.min_reclaim.of(now.capacity)
-    told = health.seen.thresholds if health.seen is not None else ()
-    state = next((row[4] for row in told if row[:2] == (str(item), item.signal)), "quiet")
+    thresholds = health.observation.thresholds if health.observation is not None else ()
+    state = next((row[4] for row in thresholds if row[:2] == (str(item), item.signal)), "quiet")
     if state in ("met", "reclaiming") and health.relief is not None:
         state = "freed"
     if state in ("freed", "quiet") and now.available < limit:
@@ -159,28 +161,28 @@ def _limit(world: World, item: Threshold, now: Observation, health: NodeHealth) 
 
 
 def _patience(world: World, item: Threshold, health: NodeHealth) -> str:
-    ends = dict(health.seen.until).get(str(item), world.clock_us) if health.seen else world.clock_us
+    ends = dict(health.observation.until).get(str(item), world.clock_us) if health.observation else world.clock_us
     left = ends - world.clock_us
     return say("gauges.in-grace", left=seconds(left)) if left > 0 else say("gauges.grace-over")
 
 
-def gauge_drawing(now: Observation, thresholds: Iterable[Threshold], seen: int | None, state: str) -> Drawing:
-    """From nothing left (0) to all of it: zones below the thresholds, the level, a tick where the last look saw it."""
+def gauge_drawing(now: Observation, thresholds: Iterable[Threshold], observed: int | None, state: str) -> Drawing:
+    """Draw a gauge from nothing left (0) to all: zones below the thresholds, the level, the last measurement."""
     capacity = max(now.capacity, 1)
-    drawn = [_bar("ga-room", 0, 100, 0, 100)]
+    shapes = [_bar("ga-room", 0, 100, 0, 100)]
     by_size = sorted(thresholds, key=lambda item: -item.amount.of(capacity))
     for item in by_size:
         width = _share(item.amount.of(capacity), capacity)
-        drawn.append(_bar(f"ga-zone {_kind(item)}", 0, width, 6, 88))
-    drawn.append(_bar(f"ga-level is-{state}", 0, _share(now.available, capacity), 28, 44))
+        shapes.append(_bar(f"ga-zone {_kind(item)}", 0, width, 6, 88))
+    shapes.append(_bar(f"ga-level is-{state}", 0, _share(now.available, capacity), 28, 44))
     for item in by_size:
         limit, extra = item.amount.of(capacity), item.min_reclaim.of(capacity)
         if extra:
-            drawn.append(_bar("ga-goal", _share(limit, capacity), _share(extra, capacity), 88, 24))
-        drawn.append(_tick(f"ga-mark {_kind(item)}", limit, capacity, -14, 128))
-    if seen is not None and seen != now.available:
-        drawn.append(_tick("ga-seen", seen, capacity, 14, 72))
-    return Drawing("ga-svg", tuple(drawn))
+            shapes.append(_bar("ga-goal", _share(limit, capacity), _share(extra, capacity), 88, 24))
+        shapes.append(_tick(f"ga-mark {_kind(item)}", limit, capacity, -14, 128))
+    if observed is not None and observed != now.available:
+        shapes.append(_tick("ga-seen", observed, capacity, 14, 72))
+    return Drawing("ga-svg", tuple(shapes))
 
 
 def _kind(item: Threshold) -> str:
@@ -188,7 +190,7 @@ def _kind(item: Threshold) -> str:
 
 
 def _bar(classes: str, x: float, width: float, y: int, height: int) -> Rect:
-    """All in percent, as gauges have two sizes."""
+    """Return a bar; all lengths in percent, as gauges have two sizes."""
     return Rect(classes, percent(x), percent(width), f"{y}%", f"{height}%")
 
 

@@ -1,6 +1,6 @@
-"""What manifests may speak of: the names, labels and taints that are in the cluster, for the editors to offer.
+"""Names, labels and taints of the cluster that editors of manifests offer.
 
-Tables are lists of names, or keys with their values.
+A table is a list of names, or keys with their values.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 MOST_NAMES = 500
 MOST_KEYS = 200
 MOST_VALUES = 100
-"""Of one key."""
+"""Values of one key."""
 
 Pairs = Iterable[tuple[str, str]]
 Manifest = Mapping[str, Any]
 
 RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
-"""Known even while there is no node."""
+"""Offered even while there is no node."""
 
 
 def offers(world: World) -> dict[str, list[str] | dict[str, list[str]]]:
-    """All tables, each cut to what a person can choose from."""
-    names = {table: _first(found(world)) for table, found in NAMES.items()}
-    keys = {table: _by_key(found(world)) for table, found in KEYS.items()}
+    """Return all tables, each cut to a length that people can choose from."""
+    names = {table: _first(read(world)) for table, read in NAMES.items()}
+    keys = {table: _by_key(read(world)) for table, read in KEYS.items()}
     return {**names, **keys, "nodeFields": {"metadata.name": names["nodes"]}}
 
 
-def _first(found: Iterable[str], most: int = MOST_NAMES) -> list[str]:
-    return sorted(islice(dict.fromkeys(found), most))
+def _first(names: Iterable[str], most: int = MOST_NAMES) -> list[str]:
+    return sorted(islice(dict.fromkeys(names), most))
 
 
 def _by_key(pairs: Pairs) -> dict[str, list[str]]:
@@ -51,10 +51,10 @@ def _all(world: World, kind: str) -> Iterable[Manifest]:
 
 
 def _named(kind: str) -> Callable[[World], Iterator[str]]:
-    def found(world: World) -> Iterator[str]:
+    def names(world: World) -> Iterator[str]:
         return (manifest["metadata"]["name"] for manifest in _all(world, kind))
 
-    return found
+    return names
 
 
 def _namespaces(world: World) -> Iterator[str]:
@@ -73,11 +73,11 @@ def _schedulers(world: World) -> Iterator[str]:
 
 
 def _labels(kind: str) -> Callable[[World], Iterator[tuple[str, str]]]:
-    def found(world: World) -> Iterator[tuple[str, str]]:
+    def labels(world: World) -> Iterator[tuple[str, str]]:
         for manifest in _all(world, kind):
             yield from (manifest["metadata"].get("labels") or {}).items()
 
-    return found
+    return labels
 
 
 def _taints(world: World) -> Iterator[tuple[str, str]]:

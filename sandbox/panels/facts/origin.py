@@ -1,4 +1,4 @@
-"""What set a move of the queue off: a person's command, a step of some cycle, or the clock."""
+"""What caused a move in the queue: a person's command, a step of a cycle, or the clock."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sandbox.words.say import say
 
 
 def origin(world: World, queued: Queued) -> dict[str, Any]:
-    """``text`` in words; ``command`` or ``cycle`` is the number of its mark on the timeline, if it has one there.
+    """Return ``text`` in words, with ``command`` or ``cycle``: the number of its mark on the timeline, if there is one.
 
-    A Pop needs no cause but that it was the pod's turn.
+    A Pop has no cause but the pod's turn.
     """
     if queued.came.cause in ("Pop", "PopFromBackoffQ"):
         return {"text": ""}

@@ -1,4 +1,4 @@
-"""Who made which pods: workloads, their replica sets, and the state of a pod in kubectl's words."""
+"""Owners of pods: workloads and their replica sets; and the state of a pod in kubectl's words."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ Manifest = dict[str, Any]
 REVISION = "deployment.kubernetes.io/revision"
 Labels = tuple[tuple[str, str], ...]
 Alike = dict[tuple[str, Labels], list[PodState]]
-"""Namespace and labels → the pods that have not finished. What selects one of them selects all."""
+"""Namespace and labels → the pods that have not finished. A selector selects all or none of a group."""
 KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
 
 
 class Owned:
-    """``pods``: uid of a controller → its pods; ``sets``: uid of a Deployment → its replica sets, newest first;
+    """Pods by owner. ``pods``: uid of a controller → its pods. ``sets``: uid of a Deployment → its replica sets, newest
+    first.
+
     ``workloads``: those that no other workload controls, by kind and age.
     """
 
@@ -57,7 +59,7 @@ def alike(world: World) -> Alike:
 
 
 def controller_of(manifest: Manifest) -> Manifest:
-    """The owner reference of its controller, {} without one."""
+    """Return the owner reference of its controller, {} without one."""
     references: list[Manifest] = (manifest.get("metadata") or {}).get("ownerReferences") or []
     return next((item for item in references if item.get("controller")), {})
 
@@ -67,44 +69,44 @@ def uid(manifest: Manifest) -> str:
 
 
 def key_of(manifest: Manifest) -> str:
-    """``namespace/name``."""
+    """Return ``namespace/name``."""
     metadata = manifest["metadata"]
     return f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
 
 
 def revision(manifest: Manifest) -> int:
-    """Of a replica set or of a Deployment's present template; 0 = it has none."""
+    """Return the revision of a replica set, or of a Deployment's current template; 0 if it has none."""
     text = ((manifest.get("metadata") or {}).get("annotations") or {}).get(REVISION, "0")
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def condition(pod: PodState) -> str:
-    """What kubectl would list in its column STATUS, "" for a pod that is ready."""
-    seen = pod.pod
-    if seen.finished:
-        return str(seen.status.get("reason") or ("Completed" if seen.phase == "Succeeded" else "Error"))
+    """Return what kubectl would list in its column STATUS, "" for a pod that is ready."""
+    stored = pod.pod
+    if stored.finished:
+        return str(stored.status.get("reason") or ("Completed" if stored.phase == "Succeeded" else "Error"))
     if pod.state == "terminating":
         return "Terminating"
     if not pod.node:
-        return "SchedulingGated" if seen.scheduling_gates else "Pending"
-    if seen.phase in ("", "Pending"):
-        return "ContainerCreating" if seen.node_name else "Pending"
-    return "" if is_ready(seen) else "NotReady"
+        return "SchedulingGated" if stored.scheduling_gates else "Pending"
+    if stored.phase in ("", "Pending"):
+        return "ContainerCreating" if stored.node_name else "Pending"
+    return "" if is_ready(stored) else "NotReady"
 
 
 def is_waiting(pod: PodState) -> bool:
-    """Neither ready nor on its way out."""
+    """Return True if the pod is neither ready nor leaving."""
     return not pod.pod.finished and pod.state != "terminating" and bool(condition(pod))
 
 
 def controlled_by(pod: Pod, world: World) -> str:
-    """``ReplicaSet shop-1 of Deployment shop``, "" for a pod that stands alone."""
+    """Return ``ReplicaSet shop-1 of Deployment shop``, "" for a pod without a controller."""
     text, reference = "", pod.controller_ref or {}
     for _ in range(3):
         if not reference:
             break
         owner = f"{reference.get('kind')} {reference.get('name')}"
         text = say("workloads.owned-by", owned=text, owner=owner) if text else owner
-        held = world.objects.get(str(reference.get("kind")), {}).get(f"{pod.namespace}/{reference.get('name')}")
-        reference = controller_of(held) if held else {}
+        manifest = world.objects.get(str(reference.get("kind")), {}).get(f"{pod.namespace}/{reference.get('name')}")
+        reference = controller_of(manifest) if manifest else {}
     return text

@@ -1,4 +1,4 @@
-"""Where the moment in view stands in the log of commands. Whatever names the position takes it from here."""
+"""The position of the moment in view in the log of commands. All parts of the page take it from here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.words.say import say
 
 
 class Position(NamedTuple):
-    """``number``: the command in view, of ``length`` in the log. ``title`` is "" where nothing is to be explained."""
+    """``number``: the command in view, of ``length`` in the log. ``title``: an explanation, "" if none is needed."""
 
     number: int
     length: int
@@ -20,7 +20,7 @@ class Position(NamedTuple):
 
 
 def position(world: World) -> Position:
-    """Return the position of the moment in view: in the past, or where the sandbox stands."""
+    """Return the position of the moment in view, in the past or at the present."""
     head = (world.present or world).head
     number, length = world.head, world.length
     text = say(TEXTS[number < length], number=number, length=length)
@@ -34,6 +34,6 @@ def position(world: World) -> Position:
 
 
 TEXTS = {False: "timeline.command", True: "timeline.command-of"}
-"""Whether later commands are kept → what is shown."""
+"""Whether there are later commands in the log → key of the text."""
 SPOKEN = {False: "timeline.spoken-now", True: "timeline.spoken-past"}
-"""Whether it is the past → what the knob of the timeline says to a screen reader."""
+"""Whether it is the past → key of what the knob of the timeline says to a screen reader."""

@@ -1,4 +1,4 @@
-"""How many nodes one search looked at, where it started and where the next one starts, in words and numbers.
+"""How many nodes a search looked at, where it started and where the next one starts, in words and numbers.
 
 Source: seed 002 §7; upstream ``schedule_one.go`` (``numFeasibleNodesToFind``, ``findNodesThatPassFilters``).
 """
@@ -19,18 +19,20 @@ from scheduler_engine.wording import Line
 
 NOT_NEEDED = "sampling.not-needed"
 LABEL_ROOM, LONG_ROOM = 12, 50
-"""Percent of the line that a label needs at either end, and one with a long name."""
+"""Percent of the line that a label needs at either end: one with a short name, one with a long name."""
 SHORT_NAME, LONGEST_NAME = 16, 24
-"""Letters of a node's name that leave room beside it, and that are shown at most."""
+"""Letters of a node's name: up to here it counts as short; more are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """``visited`` nodes in visiting order, of which ``fit`` are kept and ``failed`` failed; ``extra``: one more fits,
-    which ended the search. ``whole``: the order of all nodes, ``order``: of those that were searched; ``unvisited``:
-    the rest of these, in the order in which they would have come. ``left_out``: nodes of which PreFilter said that they
-    need not be looked at. ``won``: the nominated node was tried first and fits. ``tried_first``: it was, does not fit,
-    and the search did not come to it again. ``counted``: how many failed for the next start.
+    """One search.
+
+    ``whole``: all nodes in order; ``order``: those that were searched; ``left_out``: nodes that PreFilter excluded.
+    ``won``: the nominated node was tried first and fits. ``visited``: nodes in visiting order, of which ``failed``
+    failed; ``extra``: one more fits than is needed, which ended the search. ``unvisited``: the rest of the order.
+    ``tried_first``: the nominated node, if it was tried first, does not fit, and was not visited again. ``counted``:
+    number of failed nodes that count for the next start index.
     """
 
     table: FilterRan
@@ -47,7 +49,7 @@ class Search:
 
     @property
     def looked_at(self) -> tuple[str, ...]:
-        """All nodes that were looked at, each once."""
+        """Return all nodes that were looked at, each once."""
         return (self.tried_first, *self.visited) if self.tried_first else self.visited
 
     @property
@@ -56,11 +58,11 @@ class Search:
 
     @property
     def start(self) -> int:
-        """Where in the ``order`` it started: the index goes round where fewer nodes are searched than there are."""
+        """Return the place in ``order`` of the start; the index wraps if fewer nodes are searched than exist."""
         return self.table.start_index % len(self.order) if self.order else 0
 
     def at(self, index: int) -> str:
-        """``place 145 (node-144)`` of the nodes that are searched; places count from 1."""
+        """Return ``place 145 (node-144)`` of the searched nodes; places count from 1."""
         return _place(self.order, index, len(self.order) if self.narrowed else 0)
 
     @property
@@ -69,12 +71,12 @@ class Search:
 
     @property
     def following(self) -> str:
-        """Where the next search starts that goes round all nodes."""
+        """Return where the next search starts, if it covers all nodes."""
         return _place(self.whole, self.table.next_start_index)
 
 
 def _place(order: tuple[str, ...], index: int, among: int = 0) -> str:
-    """``among``: how many nodes are left of all, where PreFilter has narrowed the search."""
+    """Return a place in words. ``among``: number of nodes left if PreFilter narrowed the search, else 0."""
     if index < len(order) and among:
         return say("sampling.place-among", place=index + 1, count=among, node=order[index])
     if index < len(order):
@@ -83,7 +85,7 @@ def _place(order: tuple[str, ...], index: int, among: int = 0) -> str:
 
 
 def search_of(cycle: Cycle) -> Search | None:
-    """None before Filter has run."""
+    """Return the search of an attempt, None before Filter has run."""
     table = cycle.filter
     if table is None:
         return None
@@ -96,9 +98,9 @@ def search_of(cycle: Cycle) -> Search | None:
         counted[table.nominated_first] = None
     order = _order(cycle, table, won)
     start = table.start_index % len(order) if order else 0
-    seen = {table.tried_first, *visited}
-    rest = tuple(name for name in (*order[start:], *order[:start]) if name not in seen)
-    concerned = {*order, *seen}
+    looked_at = {table.tried_first, *visited}
+    rest = tuple(name for name in (*order[start:], *order[:start]) if name not in looked_at)
+    concerned = {*order, *looked_at}
     left_out = tuple(name for name in cycle.order if name not in concerned)
     extra = len(passing) > len(table.feasible)
     return Search(
@@ -107,21 +109,21 @@ def search_of(cycle: Cycle) -> Search | None:
 
 
 def _erred(table: FilterRan) -> bool:
-    """A filter failed on the nominated node for a reason of its own, which is no refusal."""
+    """Return True if a filter ended with an error on the nominated node, which is not a refusal."""
     return table.nominated is not None and table.nominated[2] == "Error"
 
 
 def _order(cycle: Cycle, table: FilterRan, won: bool) -> tuple[str, ...]:
-    """The nodes that were searched; a nominated node that wins keeps the others from it."""
+    """Return the nodes that were searched: PreFilter may narrow them, but not if the nominated node wins."""
     named = cycle.pre_filter.node_names if cycle.pre_filter else None
     if named is None or won:
         return cycle.order
-    known = set(cycle.order)
-    return tuple(name for name in named if name in known)
+    in_snapshot = set(cycle.order)
+    return tuple(name for name in named if name in in_snapshot)
 
 
 def summary(search: Search) -> str:
-    """One or two sentences on how far the search went and where the next one starts."""
+    """Return one to three sentences on how far the search went and where the next one starts."""
     nominated = search.table.nominated_first
     if search.won:
         return say("sampling.nominated-won", node=nominated, following=search.following)
@@ -159,20 +161,20 @@ def _how_far(search: Search) -> str:
 
 
 def why_unvisited(search: Search) -> str:
-    """Why the search ended before it came to the rest."""
+    """Return why the search ended before the remaining nodes."""
     if search.won:
         return say("sampling.nominated-wins", node=search.table.nominated_first)
     return say("sampling.enough-fit", count=search.table.nodes_to_find)
 
 
 def not_visited(search: Search) -> list[tuple[str, tuple[str, ...]]]:
-    """Why nodes were not visited, and which."""
-    found = [(why_unvisited(search), search.unvisited), (say("sampling.narrowed-by-pre-filter"), search.left_out)]
-    return [(why, nodes) for why, nodes in found if nodes]
+    """Return (why, nodes) for each reason why nodes were not visited."""
+    reasons = [(why_unvisited(search), search.unvisited), (say("sampling.narrowed-by-pre-filter"), search.left_out)]
+    return [(why, nodes) for why, nodes in reasons if nodes]
 
 
 def arithmetic(world: World, cycle: Cycle, search: Search) -> list[Line]:
-    """The percentage, what is enough, start, visited and next start."""
+    """Return the lines on the percentage, the number of nodes that is enough, start, visited and next start."""
     if search.won:
         return [Line(say("sampling.nominated"), search.table.nominated_first, say("sampling.nominated-note"))]
     table = search.table
@@ -211,7 +213,7 @@ def _visited(search: Search) -> Line:
 
 
 def order_line(search: Search) -> Drawing | None:
-    """The node order as a band: the visited stretch, where it started, where the next search starts."""
+    """Draw the node order as a band: the visited stretch, its start, and the start of the next search."""
     total = len(search.order)
     if not total or search.narrowed or search.won:
         return None

@@ -6,7 +6,7 @@ from sandbox.panels.model.world import World
 
 
 def start_of(world: World) -> str:
-    """The node where the search of the attempt under way starts, else the next search; "" without nodes.
+    """Return the node where the search of the running attempt starts, else the next search; "" without nodes.
 
     A search goes through the snapshot's list, which keeps its order when a node changes its zone.
     """

@@ -1,10 +1,10 @@
-"""One plain sentence per stage: what just happened to the pod in question."""
+"""One plain sentence per stage: what just happened to the pod."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from sandbox.panels.facts.victims import evicted, otherwise
+from sandbox.panels.facts.victims import evicted, spared_sentences
 from sandbox.panels.model.state import Cycle
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural, short_reason
@@ -13,7 +13,7 @@ from scheduler_engine.trace.events import PreemptionLimited, SnapshotTaken
 
 
 def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
-    """(fit, may be helped by eviction, cannot be helped) of the Filter stage; those cannot that PreFilter left out."""
+    """Return (fit, eviction may help, it cannot) of the Filter stage; nodes that PreFilter excluded cannot."""
     table = cycle.filter
     if table is None:
         return 0, 0, 0
@@ -31,36 +31,36 @@ def _pop(cycle: Cycle) -> str:
 
 
 def _snapshot(cycle: Cycle) -> str:
-    taken = cycle.snapshot
-    if taken is None:
+    snapshot = cycle.snapshot
+    if snapshot is None:
         return say("stages.cache-copied")
     if cycle.outcome and not cycle.order:
         return say("stages.no-node")
-    return _joined(_cloned(taken), *_left(taken))
+    return _joined(_cloned(snapshot), *_left(snapshot))
 
 
-def _cloned(taken: SnapshotTaken) -> str:
-    if not taken.cloned:
-        return say("stages.none-newer" if taken.dropped or taken.ghosts else "stages.nothing-cloned")
-    if len(taken.cloned) >= taken.length:
-        return say("stages.all-cloned", count=taken.length)
-    key = "stages.some-cloned-until" if taken.stopped_at else "stages.some-cloned"
+def _cloned(snapshot: SnapshotTaken) -> str:
+    if not snapshot.cloned:
+        return say("stages.none-newer" if snapshot.dropped or snapshot.ghosts else "stages.nothing-cloned")
+    if len(snapshot.cloned) >= snapshot.length:
+        return say("stages.all-cloned", count=snapshot.length)
+    key = "stages.some-cloned-until" if snapshot.stopped_at else "stages.some-cloned"
     return say(
         key,
-        count=len(taken.cloned),
-        infos=plural(taken.length, "NodeInfo"),
-        names=listed(list(taken.cloned)),
-        stop=taken.stopped_at,
+        count=len(snapshot.cloned),
+        infos=plural(snapshot.length, "NodeInfo"),
+        names=listed(list(snapshot.cloned)),
+        stop=snapshot.stopped_at,
     )
 
 
-def _left(taken: SnapshotTaken) -> Iterator[str]:
-    """What nodes that have left did to the snapshot."""
-    if taken.dropped:
-        yield say("stages.copies-dropped", count=len(taken.dropped), nodes=listed(list(taken.dropped)))
-    passed = [name for name in taken.ghosts if name not in taken.dropped]
-    if passed:
-        yield say("stages.ghosts-passed-over", count=len(passed), nodes=listed(passed))
+def _left(snapshot: SnapshotTaken) -> Iterator[str]:
+    """Yield what happened to the copies of nodes that left."""
+    if snapshot.dropped:
+        yield say("stages.copies-dropped", count=len(snapshot.dropped), nodes=listed(list(snapshot.dropped)))
+    ghosts = [name for name in snapshot.ghosts if name not in snapshot.dropped]
+    if ghosts:
+        yield say("stages.ghosts-passed-over", count=len(ghosts), nodes=listed(ghosts))
 
 
 def _pre_filter(cycle: Cycle) -> str:
@@ -110,7 +110,9 @@ def _only(node: str, looked: int, nodes: int) -> str:
 
 
 def _nowhere(nodes: int, soft: int, hard: int) -> str:
-    """``soft`` of the nodes may be helped by an eviction, ``hard`` may not."""
+    """Return the sentence that no node fits. ``soft``: nodes on which evictions may help; ``hard``: those on which they
+    cannot.
+    """
     if nodes == 1:
         return say("stages.the-only-node-never-fits") if hard else say("stages.the-only-node-may-fit")
     text = say("stages.none-fits", nodes=nodes)
@@ -119,7 +121,7 @@ def _nowhere(nodes: int, soft: int, hard: int) -> str:
 
 
 def _refusals(cycle: Cycle) -> str:
-    """The commonest reasons: ``Refused: 36 for cpu, 18 for spread.``"""
+    """Return the most frequent reasons: ``Refused: 36 for cpu, 18 for spread.``"""
     counts: dict[str, int] = {}
     for row in cycle.filter.looked_at if cycle.filter else ():
         if row[1]:
@@ -140,7 +142,7 @@ def _post_filter(cycle: Cycle) -> str:
         candidates = sum(1 for tried in cycle.tried if not tried.rejected)
         names, node = evicted(ran), ran.nominated_node
         key = "stages.evicting-makes-room" if names else "stages.room-without-evictions"
-        text = _joined(say(key, pods=listed(names), node=node), otherwise(ran))
+        text = _joined(say(key, pods=listed(names), node=node), spared_sentences(ran))
         text = _joined(text, say("stages.hurts-least", candidates=candidates, node=node)) if candidates > 1 else text
         text = _joined(text, _limit(cycle.limited))
         cleared = listed([short_name(pod) for pod in ran.cleared_nominations])
@@ -152,8 +154,8 @@ def _post_filter(cycle: Cycle) -> str:
         return say(INELIGIBLE[ran.ineligible], pod=short_name(cycle.pod), node=ran.waits_for)
     failed = next((verdict for verdict in ran.verdicts if verdict[1] == "Error"), None)
     if failed:
-        found = any(not tried.rejected for tried in cycle.tried)
-        key = "stages.room-but-refused" if found else "stages.nobody-looked-for-room"
+        has_candidate = any(not tried.rejected for tried in cycle.tried)
+        key = "stages.room-but-refused" if has_candidate else "stages.nobody-looked-for-room"
         return say(key, plugin=failed[0], reasons="; ".join(failed[2]))
     if cycle.limited is not None and not cycle.limited.candidates_to_find:
         return say("stages.no-candidate-wanted")
@@ -161,7 +163,7 @@ def _post_filter(cycle: Cycle) -> str:
 
 
 def _limit(limited: PreemptionLimited | None) -> str:
-    """Which nodes were never tried, as enough candidates had been found."""
+    """Return which nodes were never tried because there were enough candidates, "" if all were."""
     if limited is None or limited.tried == limited.nodes:
         return ""
     return say("stages.dry-run-stopped", tried=limited.tried, nodes=limited.nodes, first=limited.first)
@@ -214,7 +216,7 @@ def _assume(cycle: Cycle) -> str:
 
 
 def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
-    """``done`` and ``empty`` are keys: when every plugin agrees, and when there is none."""
+    """Return the sentence on an extension point. ``done`` and ``empty`` are keys: all plugins agree, there is none."""
     ran = cycle.plugins.get(point)
     verdicts = ran.verdicts if ran else ()
     for plugin, code, reasons in verdicts:
@@ -228,13 +230,13 @@ def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
 
 
 def _undone(cycle: Cycle) -> str:
-    """What a failure after Reserve sets off, in its order."""
-    told = cycle.plugins.get("Unreserve")
-    if told is None:
+    """Return what a failure after Reserve sets off, in its order."""
+    unreserved = cycle.plugins.get("Unreserve")
+    if unreserved is None:
         return ""
     return say(
         UNDONE[bool(cycle.forgotten), cycle.requeued is not None],
-        plugins=listed([plugin for plugin, _, _ in told.verdicts]) or say("stages.no-plugin"),
+        plugins=listed([plugin for plugin, _, _ in unreserved.verdicts]) or say("stages.no-plugin"),
         node=cycle.forgotten,
         queue=cycle.requeued.target if cycle.requeued else "",
     )
@@ -250,16 +252,16 @@ HELP = {
     (True, False): "stages.never",
     (False, True): "stages.by-eviction",
 }
-"""Whether some nodes can never take the pod, and whether evictions may help on some."""
+"""(some nodes can never take the pod, evictions may help on some) → key."""
 UNDONE = {
     (False, False): "stages.undone",
     (True, False): "stages.undone-forgotten",
     (False, True): "stages.undone-requeued",
     (True, True): "stages.undone-forgotten-requeued",
 }
-"""Whether the cache forgot the pod, and whether it is back in the queue."""
+"""(the cache forgot the pod, it is back in the queue) → key."""
 INELIGIBLE = {"never": "stages.never-preempts", "waiting": "stages.waits-for-a-victim"}
-"""Why a pod may not preempt → what is said of it."""
+"""Why a pod may not preempt → key."""
 AT_POINT = {
     "Reserve": ("stages.set-aside", "stages.nothing-set-aside"),
     "Permit": ("stages.approved", "stages.nobody-to-approve"),
@@ -283,7 +285,7 @@ SENTENCES: dict[str, Callable[[Cycle], str]] = {
 
 
 def sentence(cycle: Cycle) -> str:
-    """What just happened, without the pod's name and stage."""
+    """Return what just happened, without the pod's name and stage."""
     stage = cycle.last_stage
     if stage in SENTENCES:
         return SENTENCES[stage](cycle)

@@ -1,6 +1,6 @@
-"""Pods per zone for the spread constraint of the pod in question, as shown in the zone headers.
+"""Pods per zone for the spread constraint of the pod in focus, as the zone headers show them.
 
-While the pod is being placed they say by what its filter judged each zone; when that is history, how the pods stand.
+While the pod is being placed, they say how its filter judged each zone; afterwards, how the pods stand.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ SKEWS = ("spread.skew", "spread.skew-with-few-domains", "spread.skew-without-dom
 
 
 def is_history(world: World, cycle: Cycle) -> bool:
-    """The pod has its node, and since then time has passed or something beside the scheduler has happened."""
+    """Return True if the pod has its node, and since then time passed or something else happened."""
     pod = world.pods.get(cycle.pod)
     if cycle is not world.cycle or not cycle.outcome or not cycle.stages or pod is None or not pod.node:
         return False
     happened = world.evictions.happened
-    beside = happened is not None and happened.n > world.latest.get(ev.StageFinished, 0)
-    return beside or world.clock_us > cycle.stages[-1].at_us
+    other_news = happened is not None and happened.n > world.latest.get(ev.StageFinished, 0)
+    return other_news or world.clock_us > cycle.stages[-1].at_us
 
 
 def skews(world: World, cycle: Cycle | None, key: str) -> dict[str, dict[str, Any]]:
-    """Zone, or domain of the label ``key`` that the map groups by, → pips and verdict."""
+    """Return zone, or domain of the label ``key`` by which the map groups, → pips and verdict."""
     pod = world.pods.get(cycle.pod) if cycle else None
     if cycle is None or pod is None:
         return {}
@@ -41,11 +41,11 @@ def skews(world: World, cycle: Cycle | None, key: str) -> dict[str, dict[str, An
 
 
 def _worst(facts: Iterator[tuple[str, Fact]]) -> dict[str, Fact]:
-    """One fact for each zone: a refusal if there is one, then the largest skew."""
-    found: dict[str, Fact] = {}
+    """Return one fact for each zone: a refusal if there is one, else the largest skew."""
+    worst: dict[str, Fact] = {}
     for zone, item in facts:
-        found[zone] = max(found.get(zone, item), item, key=_badness)
-    return found
+        worst[zone] = max(worst.get(zone, item), item, key=_badness)
+    return worst
 
 
 def _badness(item: Fact) -> tuple[bool, int]:
@@ -61,22 +61,23 @@ def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tup
 
 
 def _judged(world: World, cycle: Cycle, keys: tuple[str, ...], key: str) -> Iterator[tuple[str, Fact]]:
-    """What the filter looked at in each zone, for each constraint: of the first node that it knew there, and of those
-    with nominated pods, as these may change the judgement.
+    """Yield what the filter saw in each zone for each constraint.
+
+    One node of each zone is enough, and those with nominated pods, which may change the verdict.
     """
     table = cycle.filter
     if table is None or PLUGIN not in table.plugins or PLUGIN in table.skipped or not world.witness.at_hand(cycle):
         return
     shared = {row[0] for row in table.looked_at if row[4]}
-    known = set[str]()
+    finished = set[str]()
     for node in world.nodes.values():
         zone = domain_of(node, key)
-        wanted = zone and (zone not in known or node.name in shared)
-        facts = world.witness.filter(cycle, node.name, PLUGIN) if wanted else None
+        is_needed = zone and (zone not in finished or node.name in shared)
+        facts = world.witness.filter(cycle, node.name, PLUGIN) if is_needed else None
         for item in facts.of(*SKEWS) if facts else ():
             if _is_over(item, keys) and item.values["name"] == zone:
                 if node.name not in shared:
-                    known.add(zone)
+                    finished.add(zone)
                 yield zone, item
 
 
@@ -89,8 +90,8 @@ def _zone(item: Fact, standing: bool) -> dict[str, Any]:
     count, skew, most = numbers["there"], numbers["skew"], numbers["most"]
     assert isinstance(count, int)
     assert isinstance(counts, Counts)
-    counted = any(name == numbers["name"] for name, _ in counts.numbers)
-    said = "out" if not counted else "yes" if item.ok else "no"
+    is_counted = any(name == numbers["name"] for name, _ in counts.numbers)
+    verdict = "out" if not is_counted else "yes" if item.ok else "no"
     text = {
         "out": say("verdicts.not-counted"),
         "yes": say("verdicts.skew-allowed", skew=skew, most=most),
@@ -100,7 +101,7 @@ def _zone(item: Fact, standing: bool) -> dict[str, Any]:
         "count": count,
         "pips": range(min(count, 5)),
         "many": count > 5,
-        "said": said,
-        "text": text[said],
+        "said": verdict,
+        "text": text[verdict],
         "standing": standing,
     }

@@ -22,13 +22,13 @@ TAB_OF_STAGE = {
     "Bind": "events",
     "PostBind": "events",
 }
-"""Where one looks who clicks on a stage."""
+"""The panel that a click on a stage opens."""
 BINDING = ("PreBind", "Bind", "PostBind")
-"""While a pod is bound nothing is opened: that it is assumed shows in the cache."""
+"""Stages after which the cache panel stays open: it shows that the pod is assumed."""
 
 
 def tab_for(cycle: Cycle | None) -> str:
-    """The decision panel that shows the stage at hand; of an attempt that is over, the one that tells why."""
+    """Return the decision panel of the current stage; for an attempt that has ended, the one that says why."""
     if cycle is None:
         return "cache"
     if cycle.outcome == "error":
@@ -42,7 +42,7 @@ def tab_for(cycle: Cycle | None) -> str:
 
 
 def _may_help(cycle: Cycle) -> bool:
-    """Whether evicting pods helps somewhere, or was tried to."""
+    """Return True if evicting pods helps on some node, or was tried."""
     return any(not tried.rejected for tried in cycle.tried) or bool(
         cycle.post_filter and cycle.post_filter.nominated_node
     )

@@ -15,9 +15,11 @@ from sandbox.words.say import say
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """``kind``: ok, no (eviction may help), hard (it cannot), out (not visited), best, plain or "" (nothing to say).
+    """The verdict on a node. ``kind``: ok, no (eviction may help), hard (it cannot), out (not visited), best, plain or
+    "" (none).
 
-    ``plugin``: the filter that refused. ``eviction``: whether evicting pods helps, of a node that is told and refused.
+    ``why``: the long form of ``text``. ``plugin``: the filter that refused. ``eviction``: whether evicting pods helps,
+    if the node was refused and the caller wants details.
     """
 
     kind: str
@@ -33,8 +35,10 @@ INELIGIBLE = {"never": "phrases.may-not-preempt", "waiting": "phrases.waits-for-
 
 
 def helps(cycle: Cycle, node: str, code: str) -> str:
-    """Whether evicting pods from a node that was refused with ``code`` lets the pod in: what the dry run found there,
-    that there was none as the pod may not preempt, before that what the code promises.
+    """Return whether evicting pods from a node that was refused with ``code`` lets the pod in.
+
+    It says what the dry run showed there, or that there was none as the pod may not preempt, or before that what the
+    code promises.
     """
     tried = next((item for item in cycle.tried if item.node == node), None)
     if tried is not None:
@@ -45,57 +49,61 @@ def helps(cycle: Cycle, node: str, code: str) -> str:
     return say(INELIGIBLE[ran.ineligible], node=ran.waits_for) if ran and ran.ineligible else say(HELPS)
 
 
-def words_for(world: World, cycle: Cycle | None, told: Container[str] = ()) -> dict[str, Word]:
-    """Node → its word, for the furthest stage the attempt reached. Of the nodes that are ``told``, a refusal is put in
-    the words of the fact that decided; of all others the reason will do, as there may be thousands.
+def words_for(world: World, cycle: Cycle | None, detailed: Container[str] = ()) -> dict[str, Word]:
+    """Return node → its word, for the furthest stage that the attempt reached.
+
+    For the nodes in ``detailed``, a refusal is worded by the fact that decided. For the others the reason is enough:
+    there may be thousands.
     """
     if cycle is None or cycle.filter is None:
         return {}
-    said: dict[str, Word] = {}
+    words: dict[str, Word] = {}
     briefs = Briefs(world, cycle)
     forbidden = cycle.post_filter is not None and cycle.post_filter.ineligible
     for row in cycle.filter.looked_at:
         node, plugin, code, reasons, _ = row
         if plugin:
             kind = "no" if code == MAY_HELP and not forbidden else "hard"
-            text, eviction = (briefs.of(row), helps(cycle, node, code)) if node in told else (short_reason(reasons), "")
-            said[node] = Word(kind, text, "; ".join(reasons), plugin, eviction)
+            text, eviction = (
+                (briefs.of(row), helps(cycle, node, code)) if node in detailed else (short_reason(reasons), "")
+            )
+            words[node] = Word(kind, text, "; ".join(reasons), plugin, eviction)
         else:
-            said[node] = Word("ok", say("verdicts.fits"), say("verdicts.fits-note"))
+            words[node] = Word("ok", say("verdicts.fits"), say("verdicts.fits-note"))
     for node in cycle.filter.feasible:
-        said.setdefault(node, Word("ok", say("verdicts.fits"), say("verdicts.fits-note")))
+        words.setdefault(node, Word("ok", say("verdicts.fits"), say("verdicts.fits-note")))
     search = search_of(cycle)
     if search is not None:
         if search.extra:
-            said[search.visited[-1]] = Word("out", say("verdicts.not-needed"), say(NOT_NEEDED))
+            words[search.visited[-1]] = Word("out", say("verdicts.not-needed"), say(NOT_NEEDED))
         for why, nodes in not_visited(search):
-            said |= {node: Word("out", say("verdicts.not-visited"), why) for node in nodes}
-    _scores(cycle, said)
-    _preemption(cycle, said)
+            words |= {node: Word("out", say("verdicts.not-visited"), why) for node in nodes}
+    _scores(cycle, words)
+    _preemption(cycle, words)
     if cycle.selected is not None:
-        said[cycle.selected.node] = Word("best", _selected(cycle.selected.total), say("verdicts.selected-note"))
-    return said
+        words[cycle.selected.node] = Word("best", _selected(cycle.selected.total), say("verdicts.selected-note"))
+    return words
 
 
 def _selected(total: int | None) -> str:
     return say("verdicts.selected") if total is None else say("verdicts.selected-with-total", total=total)
 
 
-def _scores(cycle: Cycle, said: dict[str, Word]) -> None:
+def _scores(cycle: Cycle, words: dict[str, Word]) -> None:
     for node, total in cycle.normalized.totals if cycle.normalized else ():
-        said[node] = Word("plain", str(total), say("verdicts.total-note", total=total))
+        words[node] = Word("plain", str(total), say("verdicts.total-note", total=total))
 
 
-def _preemption(cycle: Cycle, said: dict[str, Word]) -> None:
+def _preemption(cycle: Cycle, words: dict[str, Word]) -> None:
     for tried in cycle.tried:
         if tried.rejected:
-            refused = said.get(tried.node, NOTHING)
-            said[tried.node] = replace(refused, kind="hard", text=_no_victims(refused.text), why=tried.rejected)
+            refused = words.get(tried.node, NOTHING)
+            words[tried.node] = replace(refused, kind="hard", text=_no_victims(refused.text), why=tried.rejected)
         else:
-            said[tried.node] = Word("plain", plural(len(tried.victims), "victim"), say("verdicts.candidate-note"))
+            words[tried.node] = Word("plain", plural(len(tried.victims), "victim"), say("verdicts.candidate-note"))
     if cycle.post_filter is not None and cycle.post_filter.nominated_node:
         nominated = Word("best", say("verdicts.nominated"), say("verdicts.nominated-note"))
-        said[cycle.post_filter.nominated_node] = nominated
+        words[cycle.post_filter.nominated_node] = nominated
 
 
 def _no_victims(refusal: str) -> str:

@@ -1,4 +1,4 @@
-"""The victims of a preemption: who is evicted, and what became of those who need not be."""
+"""The victims of a preemption: which pods are evicted, and what happened to the others."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.trace.events import PostFilterRan
 
-OTHERWISE = {"terminating": "victims.leaving", "gone": "victims.gone", "waiting": "victims.awaiting-permit"}
-"""Why a victim was not deleted → what is said of it."""
+SPARED = {"terminating": "victims.leaving", "gone": "victims.gone", "waiting": "victims.awaiting-permit"}
+"""Why a victim was not deleted → key of the sentence."""
 
 
 def evicted(ran: PostFilterRan) -> list[str]:
-    """Names of the pods that preemption deleted."""
+    """Return the names of the pods that preemption deleted."""
     spared = dict(ran.not_deleted)
     return [short_name(victim) for victim in ran.victims if victim not in spared]
 
 
-def otherwise(ran: PostFilterRan) -> str:
-    """A sentence for each reason for which victims were not deleted."""
-    said = []
-    for why, key in OTHERWISE.items():
-        names = [short_name(victim) for victim, because in ran.not_deleted if because == why]
+def spared_sentences(ran: PostFilterRan) -> str:
+    """Return a sentence for each reason why victims were not deleted."""
+    sentences = []
+    for why, key in SPARED.items():
+        names = [short_name(victim) for victim, reason in ran.not_deleted if reason == why]
         if names:
-            said.append(say(key, count=len(names), pods=listed(names)))
-    return " ".join(said)
+            sentences.append(say(key, count=len(names), pods=listed(names)))
+    return " ".join(sentences)

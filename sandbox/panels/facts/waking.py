@@ -1,4 +1,4 @@
-"""Who woke a pod, and what the plugins answered: event → plugin, verdict and why."""
+"""What woke a pod, and what plugins answered: event → plugin, verdict and why."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered
 
 
-def answered(hint: HintAnswered) -> str:
-    """``NodeUpdateNodeTaint node-a → TaintToleration says Queue: …``."""
-    event = asked_about(hint)
+def answer_text(hint: HintAnswered) -> str:
+    """Return ``NodeUpdateNodeTaint node-a → TaintToleration says Queue: …``."""
+    event = event_of_hint(hint)
     return say("history.answer", event=event, plugin=hint.plugin, verdict=hint.verdict, why=wording.hint(hint))
 
 
-def asked_about(hint: HintAnswered) -> str:
-    """The event that a plugin was asked about."""
+def event_of_hint(hint: HintAnswered) -> str:
+    """Return the event that a plugin was asked about."""
     return event_of(hint.cluster_event, hint.about)
 
 
 def event_of(name: str, about: str) -> str:
-    """An event with the object that changed: ``NodeUpdateNodeTaint node-a``."""
+    """Return an event with the object that changed: ``NodeUpdateNodeTaint node-a``."""
     return f"{name} {short_name(about)}".strip()
 
 
 def woken_by(world: World, queued: Queued) -> str:
-    """``woken by command 7: untaint node-a key:NoSchedule``; nothing of a pod that was not waiting."""
+    """Return ``woken by command 7: untaint node-a key:NoSchedule``, "" for a pod that was not waiting."""
     if not woke(queued.came):
         return ""
     by = origin(world, queued)
@@ -40,17 +40,17 @@ def woken_by(world: World, queued: Queued) -> str:
 
 
 def last_woken(world: World, pod: str) -> dict[str, Any] | None:
-    """When and by what a pod that still waits was woken since its last attempt; None: by nothing."""
+    """Return when and by what a waiting pod was woken since its last attempt, None if by nothing."""
     queued = world.queue.get(pod)
     if queued is None or not woke(queued.came):
         return None
     text = say("history.at", clock=clock(queued.at_us), what=woken_by(world, queued))
-    return {"text": text, "answer": answered(queued.answer) if queued.answer else ""}
+    return {"text": text, "answer": answer_text(queued.answer) if queued.answer else ""}
 
 
-def left_by(world: World, pod: str) -> dict[str, Any] | None:
-    """What a plugin answered last about a pod that is unschedulable still; None: nobody asked."""
+def last_skip(world: World, pod: str) -> dict[str, Any] | None:
+    """Return the last QueueSkip for a pod that is still unschedulable, None if no plugin was asked."""
     left = world.stayed.get(pod)
     if left is None:
         return None
-    return {"text": say("history.left"), "answer": answered(left.hint)}
+    return {"text": say("history.left"), "answer": answer_text(left.hint)}

@@ -1,4 +1,4 @@
-"""Whose attempt a table shows."""
+"""The attempt that a table shows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 
 
-def whose(world: World, cycle: Cycle | None) -> dict[str, Any] | None:
-    """``now``: the name of the pod in focus, if it is another attempt than this one."""
+def attempt_shown(world: World, cycle: Cycle | None) -> dict[str, Any] | None:
+    """Return the attempt. ``now``: name of the pod in focus, if this is not the attempt in focus."""
     if cycle is None:
         return None
     other = world.cycle if world.cycle is not None and world.cycle is not cycle else None

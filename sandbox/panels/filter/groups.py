@@ -1,4 +1,4 @@
-"""The filter table for many nodes: one row per reason, with its nodes, their places in the visiting order and zones."""
+"""The filter table for many nodes: one row per reason, with its nodes, their places in visiting order, and zones."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from sandbox.words.phrases import zone_title, zone_titles
 from sandbox.words.say import say
 
 FEW_NODES, FEW_ZONES, PAGE = 2, 4, 100
-"""How many of a group are named at first, and on one page when somebody asks for all."""
+"""How many nodes and zones of a group are named at first, and how many on a page."""
 ENDS = {
     "ok": "filter.goes-on-to-score",
     "also": "filter.not-reported",
     "spare": "filter.not-scored",
     "out": "filter.not-visited",
 }
-"""Kind of a group → what becomes of its nodes; of those that are refused it is said whether eviction may help."""
+"""Kind of a group → key of what happens to its nodes. For refused nodes the row says whether eviction may help."""
 
 
 @dataclass(slots=True)
 class Group:
-    """Nodes of which the same is to be said. ``kind``: ok, no, also (not reported), spare (fits, but is not needed) or
-    out (not visited).
+    """Nodes with the same answer. ``kind``: ok, no, also (not reported), spare (fits, but is not needed) or out (not
+    visited).
     """
 
     kind: str
@@ -44,18 +44,18 @@ class Group:
 
 
 def groups(world: World, cycle: Cycle, search: Search, view: View) -> list[dict[str, Any]]:
-    """The nodes that fit lead, then the reasons, the most frequent first; what is not reported comes last."""
-    found: dict[tuple[str, ...], Group] = {}
+    """Return the rows: nodes that fit, then the reasons by frequency; refusals that are not reported come later."""
+    by_answer: dict[tuple[str, ...], Group] = {}
     passed = say("filter.every-filter-passed")
     for node, plugin, code, reasons, _ in search.table.looked_at[: -1 if search.extra else None]:
-        said = ("no", plugin, "; ".join(reasons), code, helps(cycle, node, code)) if plugin else ("ok", "", passed)
-        found.setdefault(said, Group(*said)).nodes.append(node)
+        answer = ("no", plugin, "; ".join(reasons), code, helps(cycle, node, code)) if plugin else ("ok", "", passed)
+        by_answer.setdefault(answer, Group(*answer)).nodes.append(node)
     if view.reasons:
         for node, verdicts in search.table.also:
             for plugin, code, reasons in verdicts:
-                noted = ("also", plugin, "; ".join(reasons), code)
-                found.setdefault(noted, Group(*noted)).nodes.append(node)
-    ordered = sorted(found.values(), key=lambda group: (("ok", "no", "also").index(group.kind), -len(group.nodes)))
+                unreported = ("also", plugin, "; ".join(reasons), code)
+                by_answer.setdefault(unreported, Group(*unreported)).nodes.append(node)
+    ordered = sorted(by_answer.values(), key=lambda group: (("ok", "no", "also").index(group.kind), -len(group.nodes)))
     if search.extra:
         ordered.append(Group("spare", "", say(NOT_NEEDED), nodes=[search.visited[-1]]))
     for why, names in not_visited(search):

@@ -1,4 +1,4 @@
-"""The filter matrix: rows in visiting order, columns in plugin order; for many nodes grouped by reason."""
+"""The filter matrix: rows in visiting order, columns in plugin order; many nodes are grouped by reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Briefs, Row
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, not_visited, order_line, search_of, summary
 from sandbox.panels.facts.verdicts import MAY_HELP, helps
-from sandbox.panels.facts.whose import whose
+from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.filter.groups import groups
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -24,9 +24,9 @@ from sandbox.words.say import say
 PAGE = 100
 GROUPED_ABOVE = 40
 FEW = 12
-"""Up to so many nodes there is nothing to group, and the node order can be read off the cards."""
+"""Up to this many nodes there is nothing to group, and the cards show the node order."""
 VERDICTS = {"Unschedulable": 1, "UnschedulableAndUnresolvable": 2}
-"""Code of a refusal → its place among the verdicts, behind the nodes that fit."""
+"""Code of a refusal → its place among the verdicts, after the nodes that fit."""
 
 SHORTER = {
     "NodeUnschedulable": "NodeUnsched.",
@@ -36,12 +36,12 @@ SHORTER = {
 }
 ANSWERS = {"Success": "filter.will-check", "Skip": "filter.skips"}
 SAYS = {"z": "filter.not-run", "s": "filter.nothing-to-check"}
-"""Class of a cell without a verdict → what it says."""
+"""Class of a cell without a verdict → key of its title."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_of_choice(view.cycle, view.pod)
-    base = {"pod": short_name(cycle.pod) if cycle else "", "has": False, "whose": whose(world, cycle)}
+    base = {"pod": short_name(cycle.pod) if cycle else "", "has": False, "whose": attempt_shown(world, cycle)}
     if cycle is None:
         return base | {
             "empty": say("filter.no-pod-here" if world.attempts else "filter.no-pod"),
@@ -115,13 +115,13 @@ def _narrowed(cycle: Cycle) -> str:
 
 
 def _message(cycle: Cycle) -> dict[str, Any] | None:
-    """Kubernetes' message, each phrase with the nodes it stands for."""
+    """Return Kubernetes' message, each phrase with the nodes that it counts."""
     text = cycle.message if cycle.outcome in ("unschedulable", "nominated", "error") else ""
     text = text or (cycle.fit_error.message if cycle.fit_error else "")
     if not text:
         return None
-    told, logged = without_log(text)
-    head, parts, after = phrases(told)
+    message, logged = without_log(text)
+    head, parts, after = phrases(message)
     by_reason: dict[str, list[str]] = {}
     for node, plugin, _, reasons, _ in cycle.filter.looked_at if cycle.filter else ():
         for reason in reasons if plugin else ():
@@ -142,10 +142,10 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
     looked_at = table.looked_at
     pages = pager(len(looked_at), view, "filter", PAGE)
     places = {name: place for place, name in enumerate(cycle.order or world.cache.order, 1)}
-    maker = _Rows(world, cycle, search, view)
+    builder = _Rows(world, cycle, search, view)
     start = table.rows[0][0] if table.rows else ""
-    told = ordered(looked_at, view, "filter", _orders(world, table.plugins))
-    rows = [maker.row(row, places.get(row[0], 0), row[0] == start) for row in on_page(told, pages)]
+    in_order = ordered(looked_at, view, "filter", _orders(world, table.plugins))
+    rows = [builder.row(row, places.get(row[0], 0), row[0] == start) for row in on_page(in_order, pages)]
     left = [(name, why) for why, names in not_visited(search) for name in names]
     ghosts = [node for node in world.nodes.values() if node.ghost]
     unvisited = pager(len(left), view, "filter.unvisited", PAGE, few=FEW)
@@ -178,7 +178,7 @@ def _heads(view: View) -> dict[str, Any]:
 
 
 def _orders(world: World, plugins: tuple[str, ...]) -> Keys[Row]:
-    """A plugin's column puts the nodes on top that it refuses, and those last that it was not asked about."""
+    """Return the sort keys. A plugin's column puts nodes that it refuses first, and those it did not check last."""
     numbers = {plugin: number for number, plugin in enumerate(plugins)}
     return {
         **{plugin: partial(_asked, numbers, number) for plugin, number in numbers.items()},
@@ -189,13 +189,13 @@ def _orders(world: World, plugins: tuple[str, ...]) -> Keys[Row]:
 
 
 def _asked(numbers: dict[str, int], number: int, row: Row) -> int:
-    """0 = the plugin of this number refuses the node, 1 = it passes, 2 = an earlier one has refused it."""
+    """Return 0 if the plugin of this number refuses the node, 1 if it passes it, 2 if an earlier plugin refused it."""
     failed = numbers.get(row[1], len(numbers))
     return 0 if failed == number else 1 + (failed < number)
 
 
 class _Rows:
-    """Makes the rows of one attempt."""
+    """Builds the rows of one attempt."""
 
     def __init__(self, world: World, cycle: Cycle, search: Search, view: View) -> None:
         self.world, self.cycle, self.search, self.view = world, cycle, search, view
@@ -222,7 +222,7 @@ class _Rows:
         }
 
     def _kind(self, row: Row) -> str:
-        """Class of the open cell."""
+        """Return the class of the open cell."""
         if self.view.plugin == row[1]:
             return "n"
         return "n also" if self.view.plugin in {plugin for plugin, _, _ in self.also.get(row[0], ())} else ""
@@ -252,7 +252,7 @@ class _Rows:
         return {"kind": kind, "plugin": row[1], "title": title, "brief": self.briefs.of(row)}
 
     def _code(self, row: Row) -> dict[str, str]:
-        """The row's last cell: fits, or whether eviction may help."""
+        """Return the row's last cell: fits, or whether eviction may help."""
         node, failed, code, _, _ = row
         if not failed:
             spare = self.search.extra and node == self.search.visited[-1]

@@ -1,11 +1,11 @@
-"""What may make a pod leave its node, for the inspector: its budgets, the last answer, the taint that drives it off."""
+"""What may make a pod leave its node, for the inspector: budgets, the last answer, a taint."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sandbox.panels.facts.budgets import Budgets
-from sandbox.panels.facts.eviction_nodes import draining, failure, flags
+from sandbox.panels.facts.eviction_nodes import failure, flags, is_draining
 from sandbox.panels.facts.node_conditions import is_bad
 from sandbox.panels.model.state import NodeState, PodState
 from sandbox.panels.model.world import World
@@ -46,15 +46,15 @@ def of_node(world: World, node: NodeState) -> dict[str, Any]:
     log = world.evictions
     soonest = min((plan.at_us for plan in log.planned.values() if plan.node == node.name), default=None)
     return {
-        "draining": draining(world, node.name),
+        "draining": is_draining(world, node.name),
         "flags": flags(world, node.name),
         "failure": failure(world, node.name) if node.node.unschedulable else None,
-        "conditions": [_condition(given) for given in node.node.status.get("conditions") or ()],
+        "conditions": [_condition(condition) for condition in node.node.status.get("conditions") or ()],
         "planned": sum(1 for plan in log.planned.values() if plan.node == node.name),
         "planned_left": left(soonest - world.clock_us) if soonest is not None else "",
     }
 
 
-def _condition(given: dict[str, Any]) -> dict[str, Any]:
-    name, status = str(given.get("type", "")), str(given.get("status", ""))
+def _condition(condition: dict[str, Any]) -> dict[str, Any]:
+    name, status = str(condition.get("type", "")), str(condition.get("status", ""))
     return {"type": name, "status": status, "good": not is_bad(name, status)}

@@ -1,4 +1,4 @@
-"""A node's NodeInfo: what the cache of the scheduler in focus counts there, beside what the API server has."""
+"""A node's NodeInfo: what the cache of the scheduler in focus counts there, compared with the API server."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ FEW, PAGE = 12, 100
 
 
 def node_info(world: World, name: str, view: View) -> dict[str, Any]:
-    """``rows``: (aggregate, values, their pages), in the order of Kubernetes' struct.
-
-    No rows when the cache does not know it.
+    """Return ``rows``: (field, values, their pages), in the order of Kubernetes' struct; no rows if the cache has no
+    such node.
     """
     cache = world.cache
     info = cache.node_info(name)
@@ -58,12 +57,17 @@ def _pods(cache: CacheState, infos: list[PodInfo]) -> list[str]:
     ]
 
 
-def _resource(held: Resource, pods: int | None = None) -> list[str]:
-    """``pods``: of how many the allowed number is told, None = of none."""
-    named = {"cpu": held.milli_cpu, "memory": held.memory, "ephemeral-storage": held.ephemeral_storage, **held.scalar}
-    texts = [f"{name.rpartition('/')[2]} {shown(name, number)}" for name, number in named.items() if number]
-    if pods is not None and held.allowed_pod_number:
-        texts.append(plural(held.allowed_pod_number, "pod"))
+def _resource(resource: Resource, pods: int | None = None) -> list[str]:
+    """Return amounts in words. ``pods``: number of pods on the node, None to leave out the allowed number."""
+    amounts = {
+        "cpu": resource.milli_cpu,
+        "memory": resource.memory,
+        "ephemeral-storage": resource.ephemeral_storage,
+        **resource.scalar,
+    }
+    texts = [f"{name.rpartition('/')[2]} {shown(name, number)}" for name, number in amounts.items() if number]
+    if pods is not None and resource.allowed_pod_number:
+        texts.append(plural(resource.allowed_pod_number, "pod"))
     return texts
 
 
@@ -89,9 +93,9 @@ def _generation(cache: CacheState, name: str, generation: int) -> str:
 
 
 def _difference(world: World, name: str, info: NodeInfo) -> str:
-    """Pods that only one of the two counts here, but for those that are assumed."""
-    there = {pod.key for pod in world.pods_of(name) if pod.pod.node_name}
-    here = {item.pod.key for item in info.pods if item.pod.uid not in world.cache.assumed}
-    missing, redundant = sorted(there - {item.pod.key for item in info.pods}), sorted(here - there)
+    """Return which pods only the cache or only the API server counts here, without assumed ones."""
+    bound = {pod.key for pod in world.pods_of(name) if pod.pod.node_name}
+    counted = {item.pod.key for item in info.pods if item.pod.uid not in world.cache.assumed}
+    missing, redundant = sorted(bound - {item.pod.key for item in info.pods}), sorted(counted - bound)
     sentences = (("inspector.cache-lacks", missing), ("inspector.cache-still-counts", redundant))
     return " ".join(say(key, pods=listed([short_name(pod) for pod in pods])) for key, pods in sentences if pods)

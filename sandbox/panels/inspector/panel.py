@@ -1,4 +1,4 @@
-"""The inspector: everything about one pod or node, with why here and why not there, in words from the trace."""
+"""The inspector: everything about one pod or node, with why here and why not there, in words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.moves import source_of, target_of
-from sandbox.panels.facts.nobodys import is_nobodys
+from sandbox.panels.facts.nobodys import has_no_scheduler
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
-from sandbox.panels.facts.waking import asked_about, event_of, last_woken, left_by
+from sandbox.panels.facts.waking import event_of, event_of_hint, last_skip, last_woken
 from sandbox.panels.inspector.departures import of_node, of_pod
 from sandbox.panels.inspector.node_info import node_info
 from sandbox.panels.inspector.pod_facts import facts
@@ -32,7 +32,7 @@ from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.rejected_pods import is_rejected
 
 FEW, PAGE = 12, 60
-"""Of each list at first, and on one page when somebody asks for all."""
+"""Items of a list at first, and on a page."""
 LANES = {
     "inFlight": "inspector.being-scheduled",
     "unschedulablePods": "inspector.unschedulable",
@@ -50,18 +50,18 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if view.pod:
         return _shown(world, view.pod, view)
     stay = view.stay_of("inspector")
-    known = stay in world.pods or stay in world.attempts
-    found = _shown(world, stay if known else flight, view)
-    passed = short_name(flight) if known and flight != stay else ""
-    return found | {"loose": True, "asked": stay, "in_flight": passed}
+    is_known = stay in world.pods or stay in world.attempts
+    shown = _shown(world, stay if is_known else flight, view)
+    other = short_name(flight) if is_known and flight != stay else ""
+    return shown | {"loose": True, "asked": stay, "in_flight": other}
 
 
 def _shown(world: World, key: str, view: View) -> dict[str, Any]:
     if key in world.pods:
         return _pod(world, world.pods[key], view)
     if key and key in world.attempts:
-        gone = {"kind": "gone", "key": key, "name": short_name(key), **_attempts(world, key, view)}
-        return gone | {"expectable": expectable.of_pod(world, key, None)}
+        stats = {"kind": "gone", "key": key, "name": short_name(key), **_attempts(world, key, view)}
+        return stats | {"expectable": expectable.of_pod(world, key, None)}
     return {
         "kind": "none",
         "nodes": plural(len(world.nodes), "node"),
@@ -73,9 +73,9 @@ def _shown(world: World, key: str, view: View) -> dict[str, Any]:
 
 def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
     attempts = world.attempts.get(pod.key, [])
-    asked_for = world.by_number.get(view.cycle)
+    chosen = world.by_number.get(view.cycle)
     own = [cycle for cycle in attempts if cycle.is_of(pod.pod.uid)]
-    cycle = asked_for if asked_for in attempts else _telling(pod, own)
+    cycle = chosen if chosen in attempts else _deciding(pod, own)
     return {
         "kind": "pod",
         "key": pod.key,
@@ -85,7 +85,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "app": pod.app,
         "priority": pod.pod.priority,
         "state": _state(world, pod),
-        "woken": last_woken(world, pod.key) or left_by(world, pod.key),
+        "woken": last_woken(world, pod.key) or last_skip(world, pod.key),
         "facts": facts(pod, world),
         "finished": pod.pod.finished,
         "labels": sorted(pod.pod.labels.items()),
@@ -109,14 +109,14 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
 
 
 def _of_namesake(pod: PodState, attempts: list[Cycle]) -> str:
-    """Say that the message of a pending pod comes from the attempt of a deleted pod of its name."""
+    """Say that the message of a pending pod comes from the attempt of a deleted pod of its name, else ""."""
     if pod.pod.node_name or not attempts or not attempts[-1].taken or attempts[-1].is_of(pod.pod.uid):
         return ""
     return say("inspector.message-of-namesake", cycle=attempts[-1].number)
 
 
 def _withdrawn(world: World, pod: PodState, own: list[Cycle]) -> str:
-    """Which preemption withdrew the nomination that the last attempt of a pending pod had brought."""
+    """Return which preemption withdrew the nomination that the last attempt of a pending pod had given it, else ""."""
     if pod.pod.node_name or pod.key in world.nominations or not own or own[-1].outcome != "nominated":
         return ""
     for cycle in reversed(world.cycles):
@@ -139,19 +139,19 @@ def _asks(container: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": container["name"], **{name: requests.get(name, "") for name in ("cpu", "memory")}}
 
 
-def _telling(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
-    """The attempt that put the pod where it is, though another scheduler may have tried later; else the last one."""
+def _deciding(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
+    """Return the attempt that put the pod where it is, even if another scheduler tried later; else the last one."""
     bound = (cycle for cycle in reversed(attempts) if cycle.outcome == "bound" and cycle.node == pod.node)
     return next(bound, attempts[-1] if attempts else None)
 
 
 def _events(world: World, key: str, view: View) -> dict[str, Any]:
-    found = [
+    events = [
         recorded
         for recorded in reversed(world.kube_events)
         if recorded.event.regarding == key and recorded.event.regarding_kind == "Pod"
     ]
-    pages = pager(len(found), view, "inspector.events", PAGE, few=FEW)
+    pages = pager(len(events), view, "inspector.events", PAGE, few=FEW)
     rows = [
         {
             "at": clock(recorded.at_us),
@@ -160,36 +160,36 @@ def _events(world: World, key: str, view: View) -> dict[str, Any]:
             "warning": recorded.event.type == "Warning",
             "times": recorded.count,
         }
-        for recorded in on_page(found, pages)
+        for recorded in on_page(events, pages)
     ]
     return {"events": rows, "event_pages": pages}
 
 
 def _hints(world: World, key: str, view: View) -> dict[str, Any]:
-    found = world.hints.get(key, [])[::-1]
-    pages = pager(len(found), view, "inspector.hints", PAGE, few=FEW)
+    hints = world.hints.get(key, [])[::-1]
+    pages = pager(len(hints), view, "inspector.hints", PAGE, few=FEW)
     rows = [
-        {"plugin": hint.plugin, "event": asked_about(hint), "verdict": hint.verdict, "why": wording.hint(hint)}
-        for hint in on_page(found, pages)
+        {"plugin": hint.plugin, "event": event_of_hint(hint), "verdict": hint.verdict, "why": wording.hint(hint)}
+        for hint in on_page(hints, pages)
     ]
     return {"hints": rows, "hint_pages": pages}
 
 
 def _moves(world: World, key: str, view: View) -> dict[str, Any]:
-    found = world.moves.get(key, [])[::-1]
-    pages = pager(len(found), view, "inspector.moves", PAGE, few=FEW)
-    return {"moves": [_move(world, queued) for queued in on_page(found, pages)], "move_pages": pages}
+    moves = world.moves.get(key, [])[::-1]
+    pages = pager(len(moves), view, "inspector.moves", PAGE, few=FEW)
+    return {"moves": [_move(world, queued) for queued in on_page(moves, pages)], "move_pages": pages}
 
 
 def _move(world: World, queued: Queued) -> dict[str, Any]:
-    """From where to where, by which event and whose hint, and what set it off."""
+    """Return source and target of a move, its event and hint, and its cause."""
     came, answer = queued.came, queued.answer
     return {
         "at": clock(queued.at_us),
         "source": source_of(came) or say("inspector.outside"),
         "target": target_of(came) or say("inspector.out"),
         "cause": event_of(came.cause, queued.about),
-        "hint": say("inspector.hint", plugin=answer.plugin, verdict=answer.verdict, event=asked_about(answer))
+        "hint": say("inspector.hint", plugin=answer.plugin, verdict=answer.verdict, event=event_of_hint(answer))
         if answer
         else "",
         "why": wording.hint(answer) if answer else "",
@@ -210,7 +210,7 @@ def _state(world: World, pod: PodState) -> str:
         return say("inspector.assumed", node=pod.node)
     if pod.state == "bound":
         return say("inspector.bound", node=pod.node)
-    if is_nobodys(world, pod):
+    if has_no_scheduler(world, pod):
         return say("inspector.nobodys", scheduler=pod.pod.scheduler_name)
     state, nominated = _waiting(world.queue.get(pod.key)), world.nominations.get(pod.key)
     return say("inspector.nominated", state=state, node=nominated) if nominated and not pod.node else state
@@ -223,7 +223,7 @@ def _waiting(queued: Queued | None) -> str:
 
 
 def _ended(pod: Pod) -> str:
-    """``evicted from n1``, ``not taken by n1 (OutOfcpu)``, ``failed on n1 (DeadlineExceeded)``: it holds nothing."""
+    """Return ``evicted from n1``, ``not taken by n1 (OutOfcpu)`` or ``failed on n1 (DeadlineExceeded)``."""
     reason = pod.status.get("reason") or ""
     if is_rejected(pod):
         return say("inspector.rejected", node=pod.node_name, reason=reason)
@@ -237,8 +237,8 @@ def _ended(pod: Pod) -> str:
 
 def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
     name = "inspector.attempts"
-    found = ordered(world.attempts.get(key, [])[::-1], view, name, {"oldest": lambda cycle: cycle.number})
-    pages = pager(len(found), view, name, PAGE, few=FEW)
+    attempts = ordered(world.attempts.get(key, [])[::-1], view, name, {"oldest": lambda cycle: cycle.number})
+    pages = pager(len(attempts), view, name, PAGE, few=FEW)
     rows = [
         {
             "number": cycle.attempt,
@@ -251,10 +251,10 @@ def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
             "earlier": key in world.pods and not cycle.is_of(world.pods[key].pod.uid),
             "chosen": cycle.number == view.cycle,
         }
-        for cycle in on_page(found, pages)
+        for cycle in on_page(attempts, pages)
     ]
     heads = own(view, name, say("orders.newest")), head(view, name, "oldest", [say("orders.oldest")])
-    return {"attempts": rows, "attempt_pages": pages, "attempt_heads": heads if len(found) > 1 else ()}
+    return {"attempts": rows, "attempt_pages": pages, "attempt_heads": heads if len(attempts) > 1 else ()}
 
 
 def _what(cycle: Cycle) -> str:
@@ -264,13 +264,13 @@ def _what(cycle: Cycle) -> str:
 
 
 def _message(pod: PodState, cycle: Cycle | None) -> str:
-    """The PodScheduled condition's message while the pod is pending; why it ended, if that is told."""
+    """Return the message of the PodScheduled condition of a pending pod; for a finished pod, why it ended, if known."""
     if pod.pod.finished and pod.pod.status.get("message"):
         return str(pod.pod.status["message"]).strip()
     if pod.pod.node_name:
         return ""
-    said = (pod.pod.condition("PodScheduled") or {}).get("message")
-    return str(said) if said else cycle.message if cycle and cycle.outcome != "bound" else ""
+    message = (pod.pod.condition("PodScheduled") or {}).get("message")
+    return str(message) if message else cycle.message if cycle and cycle.outcome != "bound" else ""
 
 
 def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         ],
         "taints": [{"text": taint.text, "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
         "labels": sorted(node.node.labels.items()),
-        "images": [f"{held[0].rpartition('/')[2]}, {memory(size)}" for held, size in on_page(images, image_pages)],
+        "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in on_page(images, image_pages)],
         "image_pages": image_pages,
         "pods": [block(pod) for pod in sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)],
         "pod_count": len(world.pods_of(node.name)),
@@ -324,6 +324,6 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
 
 
 def _exact(resource: str, used: int, total: int) -> str:
-    """``2.25/4`` or ``320Mi/32Gi``: as much as there is room for here, unlike on the node's card."""
+    """Return ``2.25/4`` or ``320Mi/32Gi``: more exact than on the node's card."""
     text = cores if resource == "cpu" else partial(shown, resource)
     return f"{text(used)}/{text(total)}"

@@ -1,4 +1,4 @@
-"""What a pod asks for, in a learner's words: (term, plain text, the precise form) per line."""
+"""What a pod asks for, in a learner's words."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ DOMAINS = {
 
 
 def facts(pod: PodState, world: World) -> list[dict[str, str]]:
-    """``tab``: the decision panel that tells more."""
+    """Return rows of ``term`` and ``text``; ``tab``: the tab that shows more."""
     owner = controlled_by(pod.pod, world)
     controlled = [{"term": say("inspector.controlled-by"), "text": owner, "tab": "workloads"}] if owner else []
-    return [*controlled, *({"term": say(term), "text": text} for term, text in _asked(pod) if text)]
+    return [*controlled, *({"term": say(term), "text": text} for term, text in _requirements(pod) if text)]
 
 
-def _asked(pod: PodState) -> list[tuple[str, str]]:
+def _requirements(pod: PodState) -> list[tuple[str, str]]:
     return [
-        ("inspector.asks-for", asks(pod)),
+        ("inspector.asks-for", requested(pod)),
         (
             "inspector.overhead",
             ", ".join(f"{name} {value}" for name, value in (pod.pod.spec.get("overhead") or {}).items()),
@@ -60,7 +60,7 @@ def _asked(pod: PodState) -> list[tuple[str, str]]:
     ]
 
 
-def asks(pod: PodState) -> str:
+def requested(pod: PodState) -> str:
     parts = []
     for name, number in pod.requests.items():
         if name == "cpu":
@@ -82,12 +82,16 @@ def _wants(pod: PodState) -> str:
 
 
 def _term(term: dict[str, Any]) -> str:
-    listed = [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
-    return _chained("inspector.both", [_expression(item) for item in listed]) if listed else say("inspector.empty-term")
+    expressions = [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
+    return (
+        _chained("inspector.both", [_expression(item) for item in expressions])
+        if expressions
+        else say("inspector.empty-term")
+    )
 
 
 def _chained(key: str, parts: list[str]) -> str:
-    """``a or b or c``, by a row with the places ``first`` and ``second``."""
+    """Join parts as ``a or b or c``, by a row with the places ``first`` and ``second``."""
     return reduce(lambda first, second: say(key, first=first, second=second), parts)
 
 

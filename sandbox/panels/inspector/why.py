@@ -1,4 +1,4 @@
-"""Why a pod is where it is, and why it is not elsewhere, in the sentences that explain each verdict and score."""
+"""Why a pod is where it is, and why it is not elsewhere, in the sentences on each verdict and score."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sandbox.words.say import say
 
 FEW, PAGE = 12, 60
 RELATIVE = ("InterPodAffinity", "PodTopologySpread", "TaintToleration", "NodeResourcesBalancedAllocation")
-"""Scores that may speak against a node that they prefer to another, which is worse still."""
+"""Plugins whose score may argue against the winner, although they prefer it to a node that is worse still."""
 
 
 def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any] | None:
-    """What the chosen node led by. ``plugin``: the score that decided most, ``says`` how it came about there."""
+    """Return by what the chosen node won. ``plugin``: the score that decided most; ``says``: its explanation there."""
     if cycle is None or cycle.selected is None:
         if pod.pod.node_name and cycle is None:
             return {"node": pod.pod.node_name, "text": say("inspector.given")}
@@ -37,7 +37,7 @@ def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any]
 
 
 def _why_only(cycle: Cycle) -> str:
-    """Key of why no score was needed."""
+    """Return the key of why no score was needed."""
     if cycle.filter is None:
         return "inspector.only-one"
     if cycle.filter.nominated_first == cycle.filter.feasible[0]:
@@ -46,7 +46,7 @@ def _why_only(cycle: Cycle) -> str:
 
 
 def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:
-    """What the winner gains and loses most against the runner-up."""
+    """Return the score by which the winner gains most on the runner-up, and the one by which it loses most."""
     if cycle.normalized is None:
         return {}
     others = sorted((item for item in cycle.normalized.totals if item[0] != winner), key=lambda item: -item[1])
@@ -55,19 +55,19 @@ def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:
         return {}
     second = others[0][0]
     changes = sorted((rows.get(winner, 0) - rows.get(second, 0), plugin) for plugin, rows in weighted.items())
-    gain, by = changes[-1]
+    gain, best = changes[-1]
     if gain <= 0:
         return {}
     loss, worst = changes[0]
     if loss < 0:
-        edge = say("inspector.gains-and-loses", other=second, by=by, gain=gain, worst=worst, loss=signed(loss))
+        edge = say("inspector.gains-and-loses", other=second, by=best, gain=gain, worst=worst, loss=signed(loss))
     else:
-        edge = say("inspector.gains", other=second, by=by, gain=gain)
-    return {"edge": edge, "plugin": by, "says": _says(world, cycle, by, winner, second)}
+        edge = say("inspector.gains", other=second, by=best, gain=gain)
+    return {"edge": edge, "plugin": best, "says": _says(world, cycle, best, winner, second)}
 
 
 def _says(world: World, cycle: Cycle, plugin: str, winner: str, second: str) -> str:
-    """Why ``plugin`` prefers the winner, never without what makes it a gain."""
+    """Return why ``plugin`` prefers the winner. A relative score is compared with that of the runner-up."""
     ours = explain_score(world, cycle, winner, plugin).sentence
     if cycle.normalized is None or plugin not in RELATIVE:
         return ours
@@ -78,20 +78,20 @@ def _says(world: World, cycle: Cycle, plugin: str, winner: str, second: str) -> 
 
 
 def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
-    """Nodes grouped by what they said; ``says`` explains the first one's refusal."""
+    """Return the nodes that refused, grouped by their answer; ``says`` explains the refusal of the first one."""
     if cycle is None or cycle.filter is None:
         return {"not_there": []}
     briefs = Briefs(world, cycle)
-    groups: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    nodes_by_group: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     words: dict[tuple[str, tuple[str, ...], str], str] = {}
     for row in cycle.filter.looked_at:
         node, plugin, code, reasons, _ = row
         if plugin:
-            said = plugin, reasons, helps(cycle, node, code)
-            if said not in groups:
-                words[said] = briefs.of(row)
-            groups.setdefault(said, []).append(node)
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+            group = plugin, reasons, helps(cycle, node, code)
+            if group not in nodes_by_group:
+                words[group] = briefs.of(row)
+            nodes_by_group.setdefault(group, []).append(node)
+    ordered = sorted(nodes_by_group.items(), key=lambda item: -len(item[1]))
     pages = pager(len(ordered), view, "inspector.not-there", PAGE, few=FEW)
     rows = [
         {

@@ -12,17 +12,17 @@ from sandbox.words.amounts import SECOND, clock, seconds, short_clock
 from sandbox.words.say import say
 
 PAST_US, LEAST_US, AHEAD = 120 * SECOND, 40 * SECOND, 4
-"""How far back it goes, the shortest stretch that is drawn, and the part of it that the future may take."""
+"""How far back it goes, the shortest stretch that is drawn, and the divisor for the part that the future may take."""
 SLOTS = 200
-"""Places for ticks; those of one place become one."""
+"""Places for ticks; ticks in the same place become one."""
 STEPS = (1, 2, 5, 10, 15, 30, 60)
 MOST_MARKS = 8
 LEAST_WIDTH = 0.3
 LABEL_WIDTH = 8
-"""Percent that a length needs."""
+"""Percent of the width that the label of a gap needs."""
 HEIGHT = 30
 WORST = ("failed", "released", "created", "acquired", "renewed", "held")
-"""Of several tries in one place, the first of these is drawn."""
+"""Outcomes of tries, the worst first. Of several tries in one place the worst is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Scale:
     end_us: int
 
     def x(self, us: int) -> float:
-        """Percent of the width."""
+        """Return a time's place in percent of the width."""
         inside = min(max(us, self.start_us), self.end_us)
         return 100 * (inside - self.start_us) / (self.end_us - self.start_us)
 
@@ -40,13 +40,13 @@ class Scale:
 
 
 def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
-    """Lanes and the scale below them; ``says`` tells the same in words."""
+    """Return the lanes and the scale below them; ``says`` is the same in words."""
     scale = _scale(log, clock_us)
-    doubled = overlaps(log, clock_us)
+    overlapping = overlaps(log, clock_us)
     lanes = [
         {
             "name": name,
-            "shapes": _lane(log, name, replica, scale, clock_us, doubled),
+            "shapes": _lane(log, name, replica, scale, clock_us, overlapping),
             "says": _says(replica, scale, clock_us),
         }
         for name, replica in log.replicas.items()
@@ -55,7 +55,7 @@ def draw(log: ElectionLog, clock_us: int) -> dict[str, Any]:
     return {
         "lanes": lanes,
         "axis": _axis(scale, clock_us),
-        "doubled": bool(doubled),
+        "doubled": bool(overlapping),
         "gaps": [shape for start, end in empty for shape in _gap(start, end, scale)],
         "gaps_say": "; ".join(say("leader.gap", start=clock(start), end=clock(end)) for start, end in empty),
     }
@@ -73,7 +73,7 @@ def _scale(log: ElectionLog, clock_us: int) -> Scale:
 
 
 def overlaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
-    """Stretches of time in which more than one replica took itself for the leader; none without an election."""
+    """Return the stretches of time in which more than one replica believed that it led; none without an election."""
     if not log.elects:
         return []
     edges: list[tuple[int, int]] = []
@@ -81,33 +81,33 @@ def overlaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
         for span in replica.spans:
             if span.schedules:
                 edges += [(span.start_us, 1), (clock_us if span.end_us is None else span.end_us, -1)]
-    found: list[tuple[int, int]] = []
+    stretches: list[tuple[int, int]] = []
     count = since = 0
     for at_us, change in sorted(edges, key=lambda edge: (edge[0], -edge[1])):
         if count < 2 <= count + change:
             since = at_us
         elif count >= 2 > count + change and at_us > since:
-            found.append((since, at_us))
+            stretches.append((since, at_us))
         count += change
-    return found
+    return stretches
 
 
 def gaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
-    """Stretches of time in which no replica led; none without an election."""
+    """Return the stretches of time in which no replica led; none without an election."""
     if not log.elects:
         return []
     spans = [span for replica in log.replicas.values() for span in replica.spans]
-    found: list[tuple[int, int]] = []
+    stretches: list[tuple[int, int]] = []
     until = min((span.start_us for span in spans), default=clock_us)
     for span in sorted((span for span in spans if span.schedules), key=lambda span: span.start_us):
         if span.start_us > until:
-            found.append((until, span.start_us))
+            stretches.append((until, span.start_us))
         until = max(until, clock_us if span.end_us is None else span.end_us)
-    return [*found, (until, clock_us)] if clock_us > until else found
+    return [*stretches, (until, clock_us)] if clock_us > until else stretches
 
 
 def _gap(start_us: int, end_us: int, scale: Scale) -> Shapes:
-    """With its length, which stands beside what is too narrow for it."""
+    """Draw a gap with its length, which is beside the gap if that is too narrow."""
     x, end = scale.x(start_us), scale.x(end_us)
     at, anchor = ((x + end) / 2, "middle") if end - x > LABEL_WIDTH else (end + 1, "start")
     if at > 100 - LABEL_WIDTH:
@@ -125,12 +125,12 @@ def _lane(
     replica: Replica,
     scale: Scale,
     clock_us: int,
-    doubled: list[tuple[int, int]],
+    overlapping: list[tuple[int, int]],
 ) -> Shapes:
     parts = [_span(span, scale, clock_us) for span in replica.spans]
     parts += [_lease(lease, scale, clock_us) for lease in replica.leases]
     parts.append(_ticks(replica, scale))
-    parts += [_band("both", start, end, scale, 1, HEIGHT - 2) for start, end in doubled if _leads(replica, start)]
+    parts += [_band("both", start, end, scale, 1, HEIGHT - 2) for start, end in overlapping if _leads(replica, start)]
     parts += [_flag(at_us, count, scale) for at_us, holder, count in log.takeovers if holder == name]
     parts.append((tick("ls-now", scale.x(clock_us), 1.5, 0, HEIGHT),))
     return tuple(shape for part in parts for shape in part)
@@ -144,7 +144,7 @@ def _leads(replica: Replica, at_us: int) -> bool:
 
 
 def _band(classes: str, start_us: int, end_us: int, scale: Scale, y: int, height: int, fill: str = "") -> Shapes:
-    """What has only begun is drawn, too, by the least width that can be seen."""
+    """Draw a stretch of time, at least as wide as can be seen."""
     if end_us < max(start_us, scale.start_us) or start_us > scale.end_us:
         return ()
     x = scale.x(start_us)
@@ -155,16 +155,16 @@ def _span(span: Span, scale: Scale, clock_us: int) -> Shapes:
     if span.state == "stopped":
         return ()
     end_us = clock_us if span.end_us is None else span.end_us
-    drawn = _band("lead" if span.schedules else "wait", span.start_us, end_us, scale, 8, 12)
+    shapes = _band("lead" if span.schedules else "wait", span.start_us, end_us, scale, 8, 12)
     if span.paused:
-        drawn += _band("still", span.start_us, end_us, scale, 8, 12, "p-hatch")
+        shapes += _band("still", span.start_us, end_us, scale, 8, 12, "p-hatch")
     if not span.reachable:
-        drawn += _band("cut", span.start_us, end_us, scale, 8, 12)
-    return drawn
+        shapes += _band("cut", span.start_us, end_us, scale, 8, 12)
+    return shapes
 
 
 def _lease(lease: Lease, scale: Scale, clock_us: int) -> Shapes:
-    """What has passed of it, and what is still to come."""
+    """Draw the past and the future part of a lease."""
     past = _band("lease", lease.start_us, min(lease.end_us, clock_us), scale, 22, 3)
     return past + (_band("ahead", clock_us, lease.end_us, scale, 22, 3) if lease.end_us > clock_us else ())
 
@@ -193,7 +193,7 @@ def _tick(at_us: int, outcome: str, count: int, scale: Scale) -> Rect:
 
 
 def _flag(at_us: int, count: int, scale: Scale) -> Shapes:
-    """A takeover, with the number of transitions after it."""
+    """Draw a takeover."""
     if not scale.holds(at_us):
         return ()
     x = scale.x(at_us)
@@ -213,32 +213,32 @@ def _step_us(scale: Scale) -> int:
 def _axis(scale: Scale, clock_us: int) -> Shapes:
     step = _step_us(scale)
     first = -(-scale.start_us // step) * step
-    drawn: list[Rect | Text] = []
+    marks: list[Rect | Text] = []
     for us in range(first, scale.end_us + 1, step):
         x = scale.x(us)
         anchor = "start" if x < 4 else "end" if x > 96 else "middle"
-        drawn += [tick("ls-m", x, 1, 0, 4), Text("ls-n", percent(x), "15", short_clock(us), anchor=anchor)]
-    return (*drawn, tick("ls-now", scale.x(clock_us), 1.5, 0, 6))
+        marks += [tick("ls-m", x, 1, 0, 4), Text("ls-n", percent(x), "15", short_clock(us), anchor=anchor)]
+    return (*marks, tick("ls-now", scale.x(clock_us), 1.5, 0, 6))
 
 
 def _says(replica: Replica, scale: Scale, clock_us: int) -> str:
-    """The lane in words."""
-    said = []
+    """Return the lane in words."""
+    texts = []
     for span in replica.spans:
         end_us = clock_us if span.end_us is None else span.end_us
         if end_us < scale.start_us:
             continue
-        said.append(_says_span(span))
-    return "; ".join(said[-12:])
+        texts.append(_says_span(span))
+    return "; ".join(texts[-12:])
 
 
 def _says_span(span: Span) -> str:
     until = say("leader.until-now") if span.end_us is None else clock(span.end_us)
     doing = "stopped" if span.state == "stopped" else "leads" if span.schedules else "waits"
-    said = [say(DOING[doing], start=clock(span.start_us), end=until)]
-    said += [say("leader.standing-still")] * span.paused
-    said += [say("leader.partitioned")] * (not span.reachable)
-    return ", ".join(said)
+    texts = [say(DOING[doing], start=clock(span.start_us), end=until)]
+    texts += [say("leader.standing-still")] * span.paused
+    texts += [say("leader.partitioned")] * (not span.reachable)
+    return ", ".join(texts)
 
 
 DOING = {"stopped": "leader.span-stopped", "leads": "leader.span-leads", "waits": "leader.span-waits"}

@@ -1,4 +1,4 @@
-"""The replicas of the scheduler: who leads, what each believes, its clock, and the record in the lock."""
+"""The replicas of the scheduler: which one leads, what each believes, its clock, and the record in the lock."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
-FEW_TOLD, MOST_TOLD = 6, 40
+FEW_SENTENCES, MOST_SENTENCES = 6, 40
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     log = world.election
     if log.configured is None or (len(log.replicas) < 2 and not log.elects):
         return {"empty": True, **form(world)}
-    pages = pager(len(log.told), view, "leader.told", MOST_TOLD, few=FEW_TOLD)
+    pages = pager(len(log.sentences), view, "leader.told", MOST_SENTENCES, few=FEW_SENTENCES)
     rows = [_row(log, name, replica, world.clock_us) for name, replica in log.replicas.items()]
     return {
         "empty": False,
@@ -31,7 +31,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "alarm": alarm(log, world.clock_us),
         "rows": rows,
         "lock": _lock(log, world.clock_us),
-        "told": [{"at": clock(at_us), "text": text} for at_us, text in on_page(list(reversed(log.told)), pages)],
+        "told": [{"at": clock(at_us), "text": text} for at_us, text in on_page(list(reversed(log.sentences)), pages)],
         "told_pages": pages,
         "line": draw(log, world.clock_us),
         **form(world),
@@ -39,17 +39,17 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def form(world: World) -> dict[str, Any]:
-    """What the form about the replicas says before it is changed: what holds now, else the configuration's values."""
+    """Return the values of the form about replicas: those in force, else those of the configuration."""
     now = world.election.configured
-    given = (world.configured.configuration if world.configured else {}).get("leaderElection") or {}
-    lasting = {
-        "lease_duration": given.get("leaseDuration", "15s"),
-        "renew_deadline": given.get("renewDeadline", "10s"),
-        "retry_period": given.get("retryPeriod", "2s"),
+    election = (world.configured.configuration if world.configured else {}).get("leaderElection") or {}
+    periods = {
+        "lease_duration": election.get("leaseDuration", "15s"),
+        "renew_deadline": election.get("renewDeadline", "10s"),
+        "retry_period": election.get("retryPeriod", "2s"),
     }
     if now is None or not now.leader_elect:
         lock = now.lock if now else "leases"
-        return {"form": {"count": 3, "leader_elect": True, "lock": lock or "leases", "release": True, **lasting}}
+        return {"form": {"count": 3, "leader_elect": True, "lock": lock or "leases", "release": True, **periods}}
     return {
         "form": {
             "count": len(now.replicas),
@@ -64,22 +64,22 @@ def form(world: World) -> dict[str, Any]:
 
 
 def _summary(log: ElectionLog) -> str:
-    told = log.configured
-    if told is None or not told.leader_elect:
+    configured = log.configured
+    if configured is None or not configured.leader_elect:
         return say("leader.election-is-off")
     lease, renew, retry = (
-        duration(us) for us in (told.lease_duration_us, told.renew_deadline_us, told.retry_period_us)
+        duration(us) for us in (configured.lease_duration_us, configured.renew_deadline_us, configured.retry_period_us)
     )
     return f"leaseDuration {lease}, renewDeadline {renew}, retryPeriod {retry}"
 
 
 def alarm(log: ElectionLog, clock_us: int) -> str:
-    """More than one schedules: what that means; "" otherwise."""
-    having = {name: one for name, one in log.replicas.items() if one.now.schedules}
-    if len(having) < 2:
+    """Return what it means that more than one replica schedules, "" if that is not so."""
+    scheduling = {name: one for name, one in log.replicas.items() if one.now.schedules}
+    if len(scheduling) < 2:
         return ""
-    working = [name for name, one in having.items() if not one.now.paused]
-    still = [name for name, one in having.items() if one.now.paused]
+    working = [name for name, one in scheduling.items() if not one.now.paused]
+    paused = [name for name, one in scheduling.items() if one.now.paused]
     if not log.elects:
         return say("leader.nobody-elects", names=listed(working))
     if len(working) == 2:
@@ -87,7 +87,7 @@ def alarm(log: ElectionLog, clock_us: int) -> str:
     if working[1:]:
         return say("leader.all-schedule", names=listed(working))
     if working:
-        return say("leader.stands-still", names=listed(still), leader=working[0], count=len(still))
+        return say("leader.stands-still", names=listed(paused), leader=working[0], count=len(paused))
     return ""
 
 
@@ -134,7 +134,7 @@ def _state(log: ElectionLog, replica: Replica) -> str:
 
 
 def _overtaken(log: ElectionLog, name: str) -> bool:
-    """The lock names somebody else."""
+    """Return True if the lock names another holder."""
     return log.elects and log.lock is not None and bool(log.lock.holder) and log.lock.holder != name
 
 
@@ -155,7 +155,7 @@ BELIEFS = {
     "itself": ("leader.itself-leads", "leader.itself-leads-for", "leader.own-lease-has-ended"),
     "other": ("leader.other-leads", "leader.other-leads-for", "leader.other-lease-has-ended"),
 }
-"""Who holds the lock → that it leads, for how long it still does, and that its lease has ended."""
+"""Holder of the lock → keys: it leads, it leads for some time yet, its lease has ended."""
 
 TRIED = {
     "created": "leader.created",
@@ -182,7 +182,7 @@ STEPS = {
     ("release", "done"): "leader.release",
     ("release", "failed"): "leader.release-fails",
 }
-"""What a step of a try was and how it went, in 003's three steps; the fast path has come since."""
+"""(step of a try, its result) → key. The three steps are those of seed 003; the fast path is newer."""
 
 
 def _tried(replica: Replica) -> dict[str, Any]:
@@ -210,12 +210,12 @@ def _clock(replica: Replica, clock_us: int) -> dict[str, Any]:
 
 
 def signed_clock(us: int) -> str:
-    """``00:12.4``; a clock that was set back may show less than nothing."""
+    """Return ``00:12.4``; a clock that was set back may show a negative time."""
     return f"−{clock(-us)}" if us < 0 else clock(us)
 
 
 def _off(us: int) -> str:
-    """How far a clock is off: ``10 min fast``, ``2.5 s slow``; "" when it is right to a tenth of a second."""
+    """Return how wrong a clock is: ``10 min fast``, ``2.5 s slow``; "" if it is right to a tenth of a second."""
     size = abs(us)
     if size < SECOND // 10:
         return ""
@@ -231,10 +231,10 @@ def _off(us: int) -> str:
 
 
 def _lock(log: ElectionLog, clock_us: int) -> dict[str, Any] | None:
-    told, record = log.configured, log.lock
-    if told is None or not told.leader_elect:
+    configured, record = log.configured, log.lock
+    if configured is None or not configured.leader_elect:
         return None
-    kind = KINDS[told.lock]
+    kind = KINDS[configured.lock]
     rows: list[dict[str, str]] = []
     if record is not None:
         times = [
@@ -252,8 +252,8 @@ def _lock(log: ElectionLog, clock_us: int) -> dict[str, Any] | None:
         ]
     return {
         "kind": kind,
-        "old": told.lock != "leases",
-        "key": told.lock_key,
+        "old": configured.lock != "leases",
+        "key": configured.lock_key,
         "rows": rows,
         "writer": record.writer if record else "",
         "age": seconds(max(0, clock_us - log.lock_us)),

@@ -17,7 +17,7 @@ from sandbox.words.say import say
 from scheduler_engine.trace.counters import QUEUES, Histogram
 
 MOST = 8
-"""Lines per chart: as many as can be told apart. The other ones are on the next page."""
+"""Lines per chart: as many as can be distinguished. The others are on the next page."""
 
 LOOKS = tuple(f"l{number}" for number in range(1, MOST + 1))
 MEANING = {"scheduled": "ok", "unschedulable": "no", "error": "err"}
@@ -70,54 +70,54 @@ def stats(world: World, view: View) -> dict[str, Any]:
 def _pending(series: Series, view: View) -> dict[str, Any]:
     lines = series.of("pending")
     notes = {queue: say(key) if key else "" for queue, key in NOTES.items()}
-    found = [(queue, notes[queue], lines[queue]) for queue in QUEUES if queue in lines]
-    return _chart(view, "pending", say("metrics.pending"), "scheduler_pending_pods", say("metrics.by-queue"), found)
+    labelled = [(queue, notes[queue], lines[queue]) for queue in QUEUES if queue in lines]
+    return _chart(view, "pending", say("metrics.pending"), "scheduler_pending_pods", say("metrics.by-queue"), labelled)
 
 
 def _incoming(series: Series, queue: str, view: View) -> dict[str, Any]:
     lines = {event: line for (into, event), line in series.of("incoming").items() if into == queue}
-    found = [(event, "", line) for event, line in sorted(lines.items(), key=lambda item: -(item[1].last or 0))]
+    labelled = [(event, "", line) for event, line in sorted(lines.items(), key=lambda item: -(item[1].last or 0))]
     title, note = say(LANES[queue]), say("metrics.by-event")
-    return _counted(view, f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", note, found)
+    return _counted(view, f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", note, labelled)
 
 
 def _attempts(series: Series, view: View) -> dict[str, Any]:
     lines = series.of("attempts")
     several = len({profile for _, profile in lines}) > 1
-    found = [(result, profile if several else "", lines[result, profile]) for result, profile in sorted(lines)]
-    looks = [MEANING[label] for label, _, _ in found] if not several else LOOKS
+    labelled = [(result, profile if several else "", lines[result, profile]) for result, profile in sorted(lines)]
+    looks = [MEANING[label] for label, _, _ in labelled] if not several else LOOKS
     title, note = say("metrics.attempts"), say("metrics.by-result")
-    return _counted(view, "attempts", title, "scheduler_schedule_attempts_total", note, found, looks)
+    return _counted(view, "attempts", title, "scheduler_schedule_attempts_total", note, labelled, looks)
 
 
 def _preemption(series: Series, view: View) -> dict[str, Any]:
-    found = [(say(PREEMPTION[label]), "", line) for label, line in series.of("preemption").items()]
+    labelled = [(say(PREEMPTION[label]), "", line) for label, line in series.of("preemption").items()]
     metric = "scheduler_preemption_attempts_total, …_victims"
-    return _counted(view, "preemption", say("metrics.preemption"), metric, say("metrics.preemption-note"), found)
+    return _counted(view, "preemption", say("metrics.preemption"), metric, say("metrics.preemption-note"), labelled)
 
 
 def _usage(series: Series, resource: str, scope: str, view: View) -> dict[str, Any]:
     present = [(name, line) for name, line in series.of(f"{resource}/{scope}").items() if line.last is not None]
     present.sort(key=lambda item: -(item[1].last or 0))
-    found = [(name or zone_title(""), name, line) for name, line in present]
-    note = say("metrics.requested-fullest-first" if len(found) > MOST else "metrics.requested")
+    labelled = [(name or zone_title(""), name, line) for name, line in present]
+    note = say("metrics.requested-fullest-first" if len(labelled) > MOST else "metrics.requested")
     says = partial(_room, series.usage, resource, scope)
-    return _chart(view, f"{resource}-{scope}", say(SHARES[resource, scope]), "", note, found, unit="%", says=says)
+    return _chart(view, f"{resource}-{scope}", say(SHARES[resource, scope]), "", note, labelled, unit="%", says=says)
 
 
 def _room(usage: Usage, resource: str, scope: str, name: str) -> str:
-    """``2.5 of 4``: cores, or memory in binary units."""
+    """Return ``2.5 of 4``: cores, or memory in binary units."""
     if scope == "zone":
-        asked, total = usage.zones[name, resource]
+        requested, total = usage.zones[name, resource]
     else:
-        asked = usage.asked.get(name, {}).get(resource, 0)
+        requested = usage.requested.get(name, {}).get(resource, 0)
         total = usage.nodes[name].allocatable[resource]
     show = cores if resource == "cpu" else memory
-    return say("metrics.room", asked=show(asked), total=show(total))
+    return say("metrics.room", asked=show(requested), total=show(total))
 
 
 def _per_pod(histogram: Histogram) -> dict[str, Any]:
-    """Bars: how many pods were bound at which attempt."""
+    """Return bars: how many pods were bound at which attempt."""
     lows = (1, *(bound + 1 for bound in histogram.bounds[:-1]))
     labels = [str(low) if low == high else f"{low}–{high}" for low, high in zip(lows, histogram.bounds, strict=True)]
     labels.append(say("metrics.over", number=histogram.bounds[-1]))
@@ -146,16 +146,18 @@ def _chart(
     title: str,
     metric: str,
     note: str,
-    found: list[tuple[str, str, Line]],
+    labelled: list[tuple[str, str, Line]],
     unit: str = "",
     looks: Iterable[str] = LOOKS,
     says: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """``found``: (label, a few words or what ``says`` makes them of, line); those of the page in view are drawn."""
-    rows, drawn = [], []
-    pages = pager(len(found), view, f"metrics.{name}", MOST)
+    """Return a chart of ``labelled``: (label, a few words or the argument of ``says``, line). The page in view is
+    drawn.
+    """
+    rows, lines = [], []
+    pages = pager(len(labelled), view, f"metrics.{name}", MOST)
     top: int | float = 100 if unit else 0
-    for (label, words, line), look in zip(on_page(found, pages), looks, strict=False):
+    for (label, words, line), look in zip(on_page(labelled, pages), looks, strict=False):
         top = max(top, line.highest or 0)
         rows.append(
             {
@@ -166,12 +168,12 @@ def _chart(
                 "highest": _shown(line.highest, unit),
             }
         )
-        drawn.append({"name": label, "look": look, **_points(line)})
+        lines.append({"name": label, "look": look, **_points(line)})
     chart = _frame(name, title, metric, note)
     return chart | {
         "rows": rows,
         "pages": pages,
-        "drawn": {"lines": drawn, "top": top, "unit": unit},
+        "drawn": {"lines": lines, "top": top, "unit": unit},
     }
 
 
@@ -181,11 +183,11 @@ def _counted(
     title: str,
     metric: str,
     note: str,
-    found: list[tuple[str, str, Line]],
+    labelled: list[tuple[str, str, Line]],
     looks: Iterable[str] = LOOKS,
 ) -> dict[str, Any]:
-    """A chart of counters: their highest value is the present one."""
-    chart = _chart(view, name, title, metric, note, found, looks=looks)
+    """Return a chart of counters: their highest value is the current one."""
+    chart = _chart(view, name, title, metric, note, labelled, looks=looks)
     return chart | {
         "heads": ("", say("metrics.total-column")),
         "rows": [row | {"highest": ""} for row in chart["rows"]],
@@ -197,7 +199,7 @@ def _shown(value: Value, unit: str) -> str:
 
 
 def _points(line: Line) -> dict[str, list[Any]]:
-    """``x`` in simulated seconds; a peak stands as a point of its own before the value that it went back to."""
+    """Return ``x`` in simulated seconds and ``y``; a peak is a point before the value that follows it."""
     x: list[float] = []
     y: list[Value] = []
     for point in line.points:

@@ -1,8 +1,8 @@
-"""Trace entries as time series over simulated time: what the charts of the metrics panel draw.
+"""Trace entries as time series over simulated time, which the charts of the metrics panel draw.
 
-``Series.apply`` takes one entry at a time. Each line keeps at most ``POINTS`` points: when simulated time outgrows
-them, all lines become half as fine. A point keeps the highest value of its stretch of time beside the last one, so that
-a peak within one instant (pods come, pods are bound) stays to be seen.
+``Series.apply`` takes one entry at a time. Each line keeps at most ``POINTS`` points: when simulated time exceeds them,
+all lines become half as fine. A point keeps the highest and the last value of its stretch of time, so that a peak
+within an instant (pods come, pods are bound) stays visible.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from scheduler_engine.trace.counters import QUEUES, Counters
 
 POINTS = 120
 FINEST_US = SECOND // 10
-"""The stretch of simulated time that has one point of its own, at first."""
+"""The stretch of simulated time that one point covers at first."""
 MOST_GONE = 40
-"""So many lines of what is gone are kept for each chart, in case it comes back."""
+"""Most lines per chart of things that are gone; they are kept in case they come back."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Line:
         return _higher(point.highest for point in self.points)
 
     def put(self, at_us: int, value: Value, width_us: int) -> None:
-        """The value from ``at_us`` on; times only rise."""
+        """Add the value from ``at_us`` on; times only rise."""
         if self.points and self.last == value:
             return
         self._add(Point(at_us, value, value), width_us)
@@ -72,8 +72,10 @@ def _higher(values: Iterable[Value]) -> Value:
 
 
 class Series:
-    """``lines``: chart → label → line. Charts: ``pending``, ``incoming``, ``attempts``, ``preemption``, and
-    ``<resource>/node`` and ``<resource>/zone`` in percent.
+    """``lines``: chart → label → line.
+
+    Charts: ``pending``, ``incoming``, ``attempts``, ``preemption``, and ``<resource>/node`` and ``<resource>/zone`` in
+    percent. ``folded``: number of entries so far. ``width_us``: what one point covers.
     """
 
     def __init__(self) -> None:
@@ -123,20 +125,20 @@ class Series:
             self._note(chart, label, value)
 
     def _note(self, chart: str, label: Any, value: Value) -> None:
-        """Forget what has been gone for the longest, where too much is."""
-        gone = self._gone.setdefault(chart, {})
-        gone.pop(label, None)
+        """Record whether a line is gone; beyond ``MOST_GONE`` drop the one that has been gone longest."""
+        labels = self._gone.setdefault(chart, {})
+        labels.pop(label, None)
         if value is not None:
             return
-        gone[label] = None
-        if len(gone) > MOST_GONE:
-            oldest = next(iter(gone))
-            del gone[oldest], self.lines[chart][oldest]
+        labels[label] = None
+        if len(labels) > MOST_GONE:
+            oldest = next(iter(labels))
+            del labels[oldest], self.lines[chart][oldest]
 
     def _count(self, chart: str, at_us: int, values: Mapping[Any, int]) -> None:
-        """Counters stood at 0 before they were first counted."""
-        known = self.of(chart)
-        self._put(chart, 0, {label: 0 for label in values if label not in known})
+        """Put the values of counters. Before their first value, counters were 0."""
+        lines = self.of(chart)
+        self._put(chart, 0, {label: 0 for label in values if label not in lines})
         self._put(chart, at_us, values)
 
     def _moved(self, entry: ev.Entry) -> None:
@@ -147,8 +149,8 @@ class Series:
         self._count("attempts", entry.at_us, self.counters.attempts)
 
     def _preempted(self, entry: ev.Entry) -> None:
-        counted = {"attempts": self.counters.preemption_attempts, "victims": self.counters.victims.total}
-        self._count("preemption", entry.at_us, counted)
+        counts = {"attempts": self.counters.preemption_attempts, "victims": self.counters.victims.total}
+        self._count("preemption", entry.at_us, counts)
 
     def _used(self, entry: ev.Entry) -> None:
         for node, zone in self.usage.apply(entry.event):
@@ -161,7 +163,7 @@ _series: WeakKeyDictionary[World, Series] = WeakKeyDictionary()
 
 
 def series_of(world: World) -> Series:
-    """The series of a world's trace so far. Folded on when it is asked for: nobody pays for a panel that is closed."""
+    """Return the series of a world's trace so far. It is folded only on demand: a closed panel costs nothing."""
     series = _series.get(world)
     if series is None:
         series = _series[world] = Series()

@@ -1,32 +1,34 @@
-"""What the pods in the scheduler's cache ask for, beside what the nodes have to give, folded from the trace."""
+"""What the pods in the scheduler's cache request, and what the nodes can allocate, folded from the trace."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.model.state import NodeState, asked_by
+from sandbox.panels.model.state import NodeState, requests_of
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.trace import events as ev
 
 RESOURCES = ("cpu", "memory")
 PLACED = ("assumed", "added", "confirmed", "updated")
-"""What may happen to a pod in the cache that leaves it there."""
+"""Changes of a pod in the cache after which it is still there."""
 TAKEN_BACK = ("forgotten", "expired")
 RECENTLY_DELETED = 64
-"""Pods that are still known for a while: the cycle of one that was deleted meanwhile may yet assume it."""
+"""Deleted pods that are remembered for a while: a running cycle may still assume one."""
 
 Value = int | float | None
-"""None: there is nothing to measure, such as the load of a node that is gone."""
+"""None: there is nothing to measure, such as the load of a deleted node."""
 
 
 class Usage:
-    """Requests of the pods on ``nodes``, assumed ones included: ``asked`` is node → resource → millicores or bytes,
-    ``zones`` is (zone, resource) → [requested, allocatable]. The zone of nodes without one is "".
+    """Requests of the pods on ``nodes``, assumed ones included.
+
+    ``requested``: node → resource → millicores or bytes. ``zones``: (zone, resource) → [requested, allocatable]; the
+    zone of nodes without one is "".
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, NodeState] = {}
-        self.asked: dict[str, dict[str, int]] = {}
+        self.requested: dict[str, dict[str, int]] = {}
         self.zones: dict[tuple[str, str], list[int]] = {}
         self._uids: dict[str, str] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
@@ -34,7 +36,7 @@ class Usage:
         self._placed: dict[str, tuple[str, dict[str, int]]] = {}
 
     def apply(self, event: ev.Event) -> list[tuple[str, str]]:
-        """The (node, zone) pairs whose load may have changed."""
+        """Apply an event, and return the (node, zone) pairs whose load may have changed."""
         if isinstance(event, ev.CachePodChanged):
             return self._cache_pod(event)
         if isinstance(event, ev.ObjectDeleted):
@@ -51,15 +53,15 @@ class Usage:
         return []
 
     def of_node(self, name: str, resource: str) -> Value:
-        """Percent of the node's allocatable that is requested."""
+        """Return the percentage of the node's allocatable that is requested."""
         if name not in self.nodes:
             return None
-        asked = self.asked.get(name, {}).get(resource, 0)
-        return _percent(asked, self.nodes[name].allocatable.get(resource, 0))
+        requested = self.requested.get(name, {}).get(resource, 0)
+        return _percent(requested, self.nodes[name].allocatable.get(resource, 0))
 
     def of_zone(self, zone: str, resource: str) -> Value:
-        asked, total = self.zones.get((zone, resource), (0, 0))
-        return _percent(asked, total)
+        requested, total = self.zones.get((zone, resource), (0, 0))
+        return _percent(requested, total)
 
     def _node(self, name: str, state: NodeState | None) -> list[tuple[str, str]]:
         before = self.nodes.pop(name, None)
@@ -80,13 +82,15 @@ class Usage:
         return self._node(event.key, None) if event.kind == "Node" else []
 
     def _weigh(self, name: str, node: NodeState, sign: int) -> None:
-        asked = self.asked.get(name, {})
+        requested = self.requested.get(name, {})
         for resource in RESOURCES:
-            self._shift(node.zone, resource, sign * asked.get(resource, 0), sign * node.allocatable.get(resource, 0))
+            self._shift(
+                node.zone, resource, sign * requested.get(resource, 0), sign * node.allocatable.get(resource, 0)
+            )
 
-    def _shift(self, zone: str, resource: str, asked: int, total: int) -> None:
+    def _shift(self, zone: str, resource: str, requested: int, total: int) -> None:
         sums = self.zones.setdefault((zone, resource), [0, 0])
-        sums[0] += asked
+        sums[0] += requested
         sums[1] += total
         if not any(sums):
             del self.zones[zone, resource]
@@ -98,34 +102,34 @@ class Usage:
             touched.append(self._ask(*self._placed.pop(pod), -1))
         node = event.node if event.what in PLACED else self._bound_elsewhere(event, pod)
         if node and pod in self._manifests:
-            requests = asked_by(Pod(self._manifests[pod]))
+            requests = requests_of(Pod(self._manifests[pod]))
             self._placed[pod] = (node, requests)
             touched.append(self._ask(node, requests, 1))
         return touched
 
     def _bound_elsewhere(self, event: ev.CachePodChanged, uid: str) -> str:
-        """The node of a pod that one scheduler takes back and another has bound; "" when there is none."""
+        """Return the node of a pod that one scheduler takes back and another has bound, "" if there is none."""
         there = event.what in TAKEN_BACK and self._uids.get(event.pod) == uid
         return Pod(self._manifests[uid]).node_name if there else ""
 
     def _scheduler_gone(self) -> list[tuple[str, str]]:
-        """What it assumed and did not bind is lost with it."""
+        """Drop the pods that a stopped scheduler assumed and did not bind."""
         bound = {uid: Pod(self._manifests[uid]).node_name for uid in self._placed if uid in self._manifests}
         lost = [uid for uid, node in bound.items() if not node]
         return [self._ask(*self._placed.pop(uid), -1) for uid in lost]
 
     def _ask(self, name: str, requests: dict[str, int], sign: int) -> tuple[str, str]:
-        asked = self.asked.setdefault(name, {})
+        requested = self.requested.setdefault(name, {})
         node = self.nodes.get(name)
         for resource in RESOURCES:
             amount = sign * requests.get(resource, 0)
-            asked[resource] = asked.get(resource, 0) + amount
+            requested[resource] = requested.get(resource, 0) + amount
             if node is not None:
                 self._shift(node.zone, resource, amount, 0)
-        if not any(asked.values()):
-            del self.asked[name]
+        if not any(requested.values()):
+            del self.requested[name]
         return name, node.zone if node is not None else ""
 
 
-def _percent(asked: int, total: int) -> Value:
-    return round(100 * asked / total, 1) if total else None
+def _percent(requested: int, total: int) -> Value:
+    return round(100 * requested / total, 1) if total else None

@@ -1,4 +1,4 @@
-"""What one command applied, and what became of each object."""
+"""What one command applied, and the change in each object."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from sandbox.words.say import say
 from scheduler_engine.api.taints import Taint
 
 COUNTED = ("metadata.resourceVersion", "metadata.generation", "status.observedGeneration", "status.conditions")
-"""Fields that follow by themselves."""
+"""Fields that the API server changes as a consequence; they are not listed as differences."""
 LONGEST_VALUE = 40
+"""Characters; a longer value is not shown, only its path."""
 
 Named = tuple[str, str]
 """(kind, key)"""
@@ -19,8 +20,11 @@ Named = tuple[str, str]
 
 @dataclass(slots=True)
 class Applied:
-    """``objects``: what was applied → ``added``, ``changed`` or ``unchanged``. ``written``: all that the API server
-    wrote meanwhile → ``added`` or ``changed``. ``changes``: of what was changed, what it says now.
+    """The result of an apply command.
+
+    ``objects``: each applied object → ``added``, ``changed`` or ``unchanged``. ``written``: each object that the API
+    server wrote meanwhile → ``added`` or ``changed``. ``changes``: each object that changed → its new values, as
+    ``differences`` returns them.
     """
 
     objects: dict[Named, str] = field(default_factory=dict)
@@ -29,25 +33,28 @@ class Applied:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], start: str = "") -> Iterator[str]:
-    """``spec.replicas=3``, ``no spec.nodeName``, ``label app=web``: what a manifest says otherwise."""
+    """Yield what changed in a manifest: ``spec.replicas=3``, ``no spec.nodeName``, ``label app=web``.
+
+    ``start`` is put before every path.
+    """
     for name in dict.fromkeys((*before, *after)):
-        path, held, value = f"{start}{name}", before.get(name), after.get(name)
-        if held == value or path in COUNTED:
+        path, old, value = f"{start}{name}", before.get(name), after.get(name)
+        if old == value or path in COUNTED:
             continue
-        if path in TOLD:
-            yield from TOLD[path](held or {}, value or {})
-        elif isinstance(held, Mapping) or isinstance(value, Mapping):
-            yield from differences(held or {}, value or {}, f"{path}.")
+        if path in TEXTS:
+            yield from TEXTS[path](old or {}, value or {})
+        elif isinstance(old, Mapping) or isinstance(value, Mapping):
+            yield from differences(old or {}, value or {}, f"{path}.")
         elif value is None:
             yield f"no {path}"
-        elif isinstance(value, str | int | float) and len(told := str(value)) <= LONGEST_VALUE:
-            yield f"{path}={told}"
+        elif isinstance(value, str | int | float) and len(text := str(value)) <= LONGEST_VALUE:
+            yield f"{path}={text}"
         else:
             yield path
 
 
 def _labels(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
-    """Keys of labels have dots and slashes, so that a path would not say where one begins."""
+    """Yield the labels that changed. They are no paths, as their keys have dots and slashes."""
     for key in dict.fromkeys((*before, *after)):
         if key not in after:
             yield say("happenings.no-label", key=key)
@@ -56,17 +63,17 @@ def _labels(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str
 
 
 def _taints(before: Iterable[Mapping[str, str]], after: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """A taint is known by its key and its effect."""
-    held, given = (
+    """Yield the taints that changed. The key and the effect together identify a taint."""
+    old, new = (
         {(taint["key"], taint["effect"]): taint.get("value") or "" for taint in taints} for taints in (before, after)
     )
-    for (key, effect), value in given.items():
-        if held.get((key, effect)) != value:
+    for (key, effect), value in new.items():
+        if old.get((key, effect)) != value:
             yield say("happenings.taint", taint=Taint(key, value, effect).text)
-    for key, effect in held:
-        if (key, effect) not in given:
+    for key, effect in old:
+        if (key, effect) not in new:
             yield say("happenings.no-taint", taint=Taint(key, "", effect).text)
 
 
-TOLD: dict[str, Callable[[Any, Any], Iterator[str]]] = {"metadata.labels": _labels, "spec.taints": _taints}
-"""Path → what is said of the differences there, in place of their paths."""
+TEXTS: dict[str, Callable[[Any, Any], Iterator[str]]] = {"metadata.labels": _labels, "spec.taints": _taints}
+"""Path → the function that describes differences there, instead of their paths."""

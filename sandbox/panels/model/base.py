@@ -1,4 +1,4 @@
-"""All models of one trace, and how to read them; how entries change them stands beside, one module per concern."""
+"""All models of one trace, and how to read them. The modules in ``folding`` change them, one module per concern."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from scheduler_engine.trace import events as ev
 
 
 class Models:
-    """``clock_us``, ``head`` (commands in force), ``length`` (commands that exist), ``seed`` of the draws, ``who`` gave
-    the last command, ``people`` (command → who gave it), ``guide`` (steps of the scenario), ``expected``
-    (what is expected of the run), ``witness`` (what plugins looked at) and ``stuck`` (the log leads further
-    than it can be replayed) may be set by the caller.
+    """The state folded from one trace.
 
-    ``schedulers``: replica → what belongs to it, for those that schedule; ``scheduler`` is the one in focus, whose
-    fields the World passes on. ``acting``: the replica that began or did something last, ``moved_last``: its cycle.
-    ``applied``: kind → key → the entry that tells what somebody applied last, and what became of it. ``given``: what
-    the last command applied, None when it was another one.
-    ``admission_plugins``: those that are switched on and off by default.
-    ``assumed_ttl_us``: after which an assumed pod expires in any cache, 0 = never. ``changed``: kind → number of the
-    entry that last changed an object of that kind. ``starts``: how many entries there were before each command.
-    ``instants``: (number of the first entry, simulated microseconds) of each time at which
-    something happened; ``moved``: (number of the entry, the move) of each pod that went from one queue to another.
-    ``present``: the World that this one is the past of, None for the present one itself. ``rests``: after how many
-    entries the engine stood between two steps, and the simulated microseconds then. ``boxes``: number of a cycle → what
-    the timeline drew for it last, and what that followed from.
+    The caller may set: ``clock_us``; ``head`` (commands in force) and ``length`` (commands in the log); ``seed`` of the
+    draws; ``who`` gave the last command; ``people`` (command → who gave it); ``guide`` (steps of the scenario);
+    ``expected`` (expectations); ``witness`` (what plugins looked at); ``stuck`` (the log cannot be replayed to its
+    end).
+
+    ``schedulers``: replica → its state, for replicas that schedule; ``scheduler`` is the one in focus, whose fields the
+    World passes on. ``acting``: the replica that acted last; ``moved_last``: its cycle. ``applied``: kind → key → (the
+    entry of its last apply, the object that was stored then). ``last_apply``: what the last command applied, None if
+    that was another kind of command. ``admission_plugins``: enabled ones that are off by default. ``assumed_ttl_us``:
+    after how long an assumed pod expires in a cache, 0 = never. ``changed``: kind → number of the entry that last
+    changed an object of that kind. ``starts``: number of entries before each command. ``instants``: (number of the
+    first entry, simulated microseconds) of each time at which something happened. ``moved``: (number of the entry, the
+    move) of each pod that changed queues. ``present``: the World of which this one is the past, None for the present
+    one. ``rests``: (number of entries, simulated microseconds) each time the engine stopped between two steps.
+    ``boxes``: number of a cycle → the box that the timeline drew for it last, with the values it depends on.
     """
 
     queue = InFocus[dict[str, Queued]]()
@@ -94,7 +94,7 @@ class Models:
         self.witness: Witness = Nobody()
         self.lesson: Teacher = Alone()
         self.commands: list[Command] = []
-        self.given: Applied | None = None
+        self.last_apply: Applied | None = None
         self.kube_events: list[KubeEvent] = []
         self.health = node_health.Health()
         self.evictions = eviction_log.EvictionLog()
@@ -103,47 +103,50 @@ class Models:
     # --- schedulers ------------------------------------------------------------------------------------------------
 
     def of(self, entry: ev.Entry) -> SchedulerState:
-        """The state of the scheduler that ``entry`` is about; it begins empty when it is new."""
-        found = self.schedulers.get(entry.replica)
-        if found is None:
+        """Return the state of the scheduler that ``entry`` is about; a new one starts empty."""
+        scheduler = self.schedulers.get(entry.replica)
+        if scheduler is None:
             if not entry.replica and self.election.replicas:
                 return self.scheduler
-            found = self.begin(entry.replica)
-        return found
+            scheduler = self.begin(entry.replica)
+        return scheduler
 
     def begin(self, replica: str) -> SchedulerState:
-        """A scheduler starts with an empty queue and an empty cache."""
+        """Add a scheduler with an empty queue and an empty cache."""
         self.schedulers[replica] = SchedulerState(replica)
         return self.schedulers[replica]
 
     def look_at(self, replica: str) -> None:
-        """Bring a scheduler into focus; one that does not schedule, or "": the one that acted last."""
+        """Bring a scheduler into focus: the one that acted last if ``replica`` is "" or does not schedule."""
         if len(self.schedulers) == 1 and self.schedulers.get(self.scheduler.replica) is self.scheduler:
             return
-        found = self.schedulers.get(replica) or self.schedulers.get(self.acting)
-        self._focus(found or next(iter(self.schedulers.values()), None) or SchedulerState())
+        scheduler = self.schedulers.get(replica) or self.schedulers.get(self.acting)
+        self._focus(scheduler or next(iter(self.schedulers.values()), None) or SchedulerState())
 
     def stop(self, replica: str, why: str, at_us: int) -> None:
-        """A scheduler is gone, with its queue and its cache."""
-        gone = self.schedulers.pop(replica, None)
-        if gone is not None:
-            gone.abandon(why, at_us)
-            if gone is self.scheduler:
+        """Remove a scheduler with its queue and its cache."""
+        stopped = self.schedulers.pop(replica, None)
+        if stopped is not None:
+            stopped.abandon(why, at_us)
+            if stopped is self.scheduler:
                 self.look_at("")
 
     def _focus(self, scheduler: SchedulerState) -> None:
-        """Put the pods where this scheduler assumes them to be."""
+        """Bring a scheduler into focus: place the pods on the nodes that it assumes."""
         if scheduler is self.scheduler:
             return
         for uid in self.scheduler.cache.assumed:
             self._assume(self.scheduler.cache.pods[uid].key, uid, "")
         self.scheduler = scheduler
         for uid in scheduler.cache.assumed:
-            held = scheduler.cache.pods[uid]
-            self._assume(held.key, uid, held.node)
+            cached_pod = scheduler.cache.pods[uid]
+            self._assume(cached_pod.key, uid, cached_pod.node)
 
     def _assume(self, key: str, uid: str, node: str) -> None:
-        """A cache may still know a pod that has gone, when another one has come by that name."""
+        """Record that the scheduler in focus assumes a pod on ``node``.
+
+        Nothing changes if the uid differs: a cache may still know a deleted pod whose name another pod now has.
+        """
         pod = self.pods.get(key)
         if pod is None or pod.pod.uid != uid:
             return
@@ -154,55 +157,55 @@ class Models:
     # --- moments ------------------------------------------------------------------------------------------------------
 
     def rest_at(self, entry: int) -> int:
-        """How many entries there were when the engine first stood still after ``entry``."""
+        """Return the number of entries when the engine first stopped at or after ``entry``."""
         place = bisect_left(self.rests, (entry, -1))
         return self.rests[place][0] if place < len(self.rests) else entry
 
     def moment_of(self, entry: int) -> Moment:
-        """The address of the moment after so many entries."""
+        """Return the moment after ``entry`` entries."""
         command = bisect_left(self.starts, entry) - 1
         return Moment(command, entry - self.starts[command])
 
     def entry_of(self, moment: Moment) -> int:
-        """How many entries there were at a moment; of what is none in this trace, at the nearest one before."""
+        """Return the number of entries at a moment; if this trace has no such moment, at the nearest one before."""
         if moment.command >= len(self.starts):
             return len(self.entries)
         return min(self.starts[moment.command] + moment.entries, self.end_of(moment.command))
 
     def end_of(self, command: int) -> int:
-        """How many entries there were when a command had ended."""
+        """Return the number of entries at the end of a command."""
         return self.starts[command + 1] if command + 1 < len(self.starts) else len(self.entries)
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def cycle_in_view(self, number: int) -> Cycle | None:
-        """The attempt that was asked for, or the one in focus."""
+        """Return the chosen attempt, else the one in focus."""
         return self.by_number.get(number) or self.cycle
 
     def cycle_of_choice(self, number: int, pod: str) -> Cycle | None:
-        """The attempt that was asked for, else the last one of the chosen pod, else the one in focus.
+        """Return the chosen attempt, else the last one of the chosen pod, else the one in focus.
 
-        Where the scheduler in view has not tried the pod, the last attempt of any other, which may be gone.
+        If the scheduler in view has not tried the pod, its last attempt by any other counts, which may be gone.
         """
         others = self.attempts.get(pod, ())[-1:]
         return self.by_number.get(number) or self.attempt_of(pod, self.scheduler) or next(iter(others), self.cycle)
 
     def attempt_of(self, pod: str, scheduler: SchedulerState) -> Cycle | None:
-        """The last attempt of one scheduler at ``pod``."""
+        """Return the last attempt of one scheduler at ``pod``."""
         attempts = reversed(self.attempts.get(pod, ()))
         return next((cycle for cycle in attempts if cycle.replica == scheduler.replica), None)
 
     def latest_but(self, kinds: Container[type[ev.Event]]) -> int:
-        """Number of the last entry that is of none of ``kinds``: while it stays, nothing else has happened."""
+        """Return the number of the last entry of any kind but ``kinds``: while it stays, nothing else has happened."""
         return max((number for kind, number in self.latest.items() if kind not in kinds), default=0)
 
     def lane(self, name: str) -> list[Queued]:
         return [queued for queued in self.queue.values() if queued.lane == name]
 
     def in_lane(self, name: str) -> list[Queued]:
-        """Return who is in a lane: in flight also deleted pods whose names others have."""
-        found = self.lane(name)
-        return [*found, *self.replaced.values()] if name == "inFlight" else found
+        """Return the pods in a lane. In flight, these include deleted pods whose names other pods now have."""
+        pods = self.lane(name)
+        return [*pods, *self.replaced.values()] if name == "inFlight" else pods
 
     def pods_of(self, node: str) -> list[PodState]:
         return [self.pods[key] for key in self.pods_on.get(node, ()) if key in self.pods]
@@ -215,7 +218,7 @@ class Models:
         ]
 
     def used(self, node: str) -> dict[str, int]:
-        """What the bound and assumed pods of a node ask for: resource → amount, ``pods`` included."""
+        """Return what the bound and assumed pods of a node request: resource → amount, ``pods`` included."""
         total: dict[str, int] = {"pods": 0}
         for pod in self.pods_of(node):
             total["pods"] += 1

@@ -1,7 +1,7 @@
-"""One scheduler's cache and its snapshot, as the trace tells them.
+"""One scheduler's cache and its snapshot, folded from the trace.
 
-The cache lives: every change puts a NodeInfo at the head of its list with a new generation. The snapshot is what the
-last scheduling cycle copied from it, and stays behind until the next one.
+Every change puts a NodeInfo at the head of the cache's list with a new generation. The snapshot is what the last
+scheduling cycle copied from it; it stays the same until the next cycle.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ NODE_CHANGES = {"added": "cache.node-added", "updated": "cache.node-updated", "g
 
 @dataclass
 class Info:
-    """A NodeInfo in the list: its ``generation`` and what changed it last; ``node`` as the cache has it.
+    """A NodeInfo in the list: its ``generation``, the last ``change`` in words, and the ``node`` as the cache has it.
 
-    A ghost has left the tree, its pods have not: ``node`` is what was there last, and ``images`` are those that it had.
+    A ghost has left the node tree, but its pods are still in the cache. Its ``node`` and ``images`` are the last ones
+    known.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Info:
 
 
 @dataclass(frozen=True)
-class Held:
+class CachedPod:
     """A pod that the cache counts on ``node``, as the API server had it then."""
 
     key: str
@@ -55,7 +56,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Lists:
-    """Those of a snapshot: names of nodes, and ``namespace/name`` of the claims in use."""
+    """The lists of a snapshot: names of nodes, and ``namespace/name`` of the claims in use."""
 
     nodes: tuple[str, ...] = ()
     with_affinity: tuple[str, ...] = ()
@@ -65,16 +66,17 @@ class Lists:
 
 @dataclass
 class CacheState:
-    """``infos``: NodeInfos from the least recently changed to the most, as changing puts one at the end.
+    """A cache and the last snapshot of it.
 
-    ``pods``: uid → all that the cache counts; ``assumed``: uids of those that only it counts there. ``zones``,
-    ``order``: the nodeTree and the round-robin order that it gives. ``snapshot``: the last one that was taken, with its
-    ``lists``; ``copied``: node → generation of its copy in there. ``images``: name → size at the first node that had
-    it, and how many have it. One that no node has any more is forgotten, and counted anew when another node has it.
+    ``infos``: NodeInfos from the least to the most recently changed. ``pods``: uid → each pod that the cache counts;
+    ``assumed``: uids of those that only the cache counts on a node. ``zones``, ``order``: the nodeTree and its
+    round-robin order. ``snapshot``: the last one, with its ``lists``; ``copied``: node → generation of its copy in
+    there. ``images``: name → size at the first node that had it, and the number of nodes that have it. An image that no
+    node has any more is forgotten, and counted again from the next node that has it.
     """
 
     infos: dict[str, Info] = field(default_factory=dict)
-    pods: dict[str, Held] = field(default_factory=dict)
+    pods: dict[str, CachedPod] = field(default_factory=dict)
     assumed: dict[str, None] = field(default_factory=dict)
     zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
     order: tuple[str, ...] = ()
@@ -87,7 +89,7 @@ class CacheState:
     # --- folding ---------------------------------------------------------------------------------------------------
 
     def pod_changed(self, event: ev.CachePodChanged, pod: Pod | None) -> None:
-        """``pod``: as the API server has it, None when it has none of that uid any more."""
+        """Apply a change of a pod. ``pod``: as the API server has it, None if it has no pod of that uid."""
         change = say(POD_CHANGES[event.what], pod=event.pod.rpartition("/")[2])
         for name, generation in event.stamped:
             self._stamp(name, generation, change)
@@ -96,18 +98,18 @@ class CacheState:
         if event.what in GONE:
             self.ports.leave(event.uid)
             return
-        held = Held(event.pod, event.node, pod or (before.pod if before else None))
-        self.pods[event.uid] = held
-        self.ports.place(event.uid, event.node, held.pod)
+        cached_pod = CachedPod(event.pod, event.node, pod or (before.pod if before else None))
+        self.pods[event.uid] = cached_pod
+        self.ports.place(event.uid, event.node, cached_pod.pod)
         if event.what == "assumed":
             self.assumed[event.uid] = None
 
     def node_changed(self, event: ev.CacheNodeChanged, node: Node | None) -> None:
-        """``node``: as the API server has it."""
+        """Apply a change of a node. ``node``: as the API server has it."""
         before = self.infos.get(event.node)
-        had = before.node if before and not before.ghost else None
-        kept = self._images_of(had)
-        for name, image in kept.items():
+        old = before.node if before and not before.ghost else None
+        images = self._images_of(old)
+        for name, image in images.items():
             image.num_nodes -= 1
             if not image.num_nodes:
                 del self.images[name]
@@ -117,7 +119,7 @@ class CacheState:
         info = self._stamp(event.node, event.generation, say(NODE_CHANGES[event.what]))
         info.ghost = event.what == "ghost"
         if info.ghost:
-            info.images = kept
+            info.images = images
             return
         info.node, info.images = node or info.node, {}
         for name, size in image_sizes(info.node).items():
@@ -145,23 +147,23 @@ class CacheState:
             self.lists = self._lists(self.lists.nodes if event.node_order is None else event.node_order)
 
     def _is_there(self, name: str) -> bool:
-        """A ghost is in the cache alone."""
+        """Return True if the node is in the tree; a ghost is only in the cache."""
         return name in self.infos and not self.infos[name].ghost
 
     def _lists(self, nodes: tuple[str, ...]) -> Lists:
-        """The trace does not spell these lists out: they follow from the pods in the cache at that moment."""
+        """Return the lists of a snapshot. The trace does not record them; they follow from the pods in the cache."""
         with_affinity, with_anti_affinity, claims = set(), set(), dict[str, dict[str, None]]()
-        for held in self.pods.values():
-            pod = held.pod
+        for cached_pod in self.pods.values():
+            pod = cached_pod.pod
             if pod is None:
                 continue
             if pod.has_pod_affinity:
-                with_affinity.add(held.node)
+                with_affinity.add(cached_pod.node)
             if pod.has_required_anti_affinity:
-                with_anti_affinity.add(held.node)
+                with_anti_affinity.add(cached_pod.node)
             if pod.claim_names:
                 used = (f"{pod.namespace}/{claim}" for claim in pod.claim_names)
-                claims.setdefault(held.node, {}).update(dict.fromkeys(used))
+                claims.setdefault(cached_pod.node, {}).update(dict.fromkeys(used))
         return Lists(
             nodes,
             tuple(name for name in nodes if name in with_affinity),
@@ -172,51 +174,53 @@ class CacheState:
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def recent(self) -> list[Info]:
-        """The list from its head, the highest generation."""
+        """Return the list from its head, which has the highest generation."""
         return list(reversed(self.infos.values()))
 
     def next_order(self) -> tuple[str, ...]:
-        """The nodes as the next snapshot lists them: in the tree's order if a node has come or left, else as before."""
+        """Return the nodes as the next snapshot lists them: in tree order if a node came or left, else as before."""
         return self.lists.nodes if set(self.order) == set(self.lists.nodes) else self.order
 
     def newer(self) -> int:
-        """How many at the head the next snapshot will look at: changed since the last one was taken."""
-        taken = self.snapshot.generation if self.snapshot else 0
-        return sum(1 for _ in takewhile(lambda info: info.generation > taken, reversed(self.infos.values())))
+        """Return how many NodeInfos at the head changed since the last snapshot; the next one looks at these."""
+        snapshot_generation = self.snapshot.generation if self.snapshot else 0
+        return sum(
+            1 for _ in takewhile(lambda info: info.generation > snapshot_generation, reversed(self.infos.values()))
+        )
 
     def node_info(self, name: str) -> NodeInfo | None:
-        """With all its sums, as the scheduler has it; None when the cache has none of that name."""
+        """Return a NodeInfo with all its sums, as the scheduler has it; None if the cache has none of that name."""
         info = self.infos.get(name)
         if info is None:
             return None
-        made = self._node_info(info, [held for held in self.pods.values() if held.node == name])
-        made.image_states = info.images if info.ghost else self._images_of(info.node)
-        return made
+        node_info = self._node_info(info, [cached_pod for cached_pod in self.pods.values() if cached_pod.node == name])
+        node_info.image_states = info.images if info.ghost else self._images_of(info.node)
+        return node_info
 
     def node_infos(self) -> Iterator[tuple[str, NodeInfo]]:
-        """All of them by name, without their images."""
-        on: dict[str, list[Held]] = {}
-        for held in self.pods.values():
-            on.setdefault(held.node, []).append(held)
+        """Return all NodeInfos by name, without their images."""
+        on: dict[str, list[CachedPod]] = {}
+        for cached_pod in self.pods.values():
+            on.setdefault(cached_pod.node, []).append(cached_pod)
         return ((name, self._node_info(info, on.get(name, []))) for name, info in self.infos.items())
 
-    def _node_info(self, info: Info, pods: list[Held]) -> NodeInfo:
-        made = NodeInfo(generation=info.generation)
+    def _node_info(self, info: Info, pods: list[CachedPod]) -> NodeInfo:
+        node_info = NodeInfo(generation=info.generation)
         if info.node is not None:
-            made.set_node(info.node)
+            node_info.set_node(info.node)
         if info.ghost:
-            made.remove_node()
-        for held in pods:
-            if held.pod is not None:
-                made.add_pod(held.pod)
-        made.used_ports = dict(self.ports.on.get(info.name, {}))
-        return made
+            node_info.remove_node()
+        for cached_pod in pods:
+            if cached_pod.pod is not None:
+                node_info.add_pod(cached_pod.pod)
+        node_info.used_ports = dict(self.ports.on.get(info.name, {}))
+        return node_info
 
 
 def image_sizes(node: Node | None) -> dict[str, int]:
-    """Name of each image that a node has → its size there, where it stands first."""
-    found: dict[str, int] = {}
+    """Return each image name of a node → its size in bytes; the first image with the name counts."""
+    sizes: dict[str, int] = {}
     for names, size in node.images if node is not None else ():
         for name in names:
-            found.setdefault(name, size)
-    return found
+            sizes.setdefault(name, size)
+    return sizes

@@ -1,4 +1,4 @@
-"""Copies of a World that cost what can change in it: what never changes is shared, the trace above all."""
+"""Copies of a World that store only what can change; what never changes, above all the trace, is shared."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ import io
 import pickle
 from typing import Any
 
-from sandbox.panels.model.cache import Held, Lists
+from sandbox.panels.model.cache import CachedPod, Lists
 from sandbox.panels.model.state import Command, StageMark
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.trace import events as ev
 
-SHARED = (ev.Entry, ev.Event, KubeObject, StageMark, Command, Held, Lists)
-"""Once made, none of these changes but for what it keeps for itself."""
+SHARED = (ev.Entry, ev.Event, KubeObject, StageMark, Command, CachedPod, Lists)
+"""Types whose instances never change, except for values that they cache."""
 
 
 class Checkpoint:
-    """A World as it was after so many ``entries``."""
+    """A World as it was after ``entries`` entries."""
 
     def __init__(self, world: World) -> None:
         self.entries = len(world.entries)
         self.shared: list[Any] = []
-        self.objects = {kind: dict(held) for kind, held in world.objects.items()}
+        self.objects = {kind: dict(objects) for kind, objects in world.objects.items()}
         numbers: dict[int, int] = {}
 
-        def number_of(found: object) -> int | None:
-            if not isinstance(found, SHARED):
+        def number_of(item: object) -> int | None:
+            if not isinstance(item, SHARED):
                 return None
-            number = numbers.setdefault(id(found), len(self.shared))
+            number = numbers.setdefault(id(item), len(self.shared))
             if number == len(self.shared):
-                self.shared.append(found)
+                self.shared.append(item)
             return number
 
-        written = io.BytesIO()
-        pickler = pickle.Pickler(written, pickle.HIGHEST_PROTOCOL)
+        stream = io.BytesIO()
+        pickler = pickle.Pickler(stream, pickle.HIGHEST_PROTOCOL)
         pickler.persistent_id = number_of  # type: ignore[method-assign]
         pickler.dump(world.changing())
-        self.written = written.getvalue()
+        self.written = stream.getvalue()
 
     def world(self, entries: list[ev.Entry]) -> World:
-        """The World anew, to be folded on; ``entries``: of the trace that it was made from."""
+        """Return a new World in this state, to fold more into. ``entries``: those of the copied World's trace."""
         unpickler = pickle.Unpickler(io.BytesIO(self.written))
         unpickler.persistent_load = self.shared.__getitem__  # type: ignore[method-assign]
-        objects = {kind: dict(held) for kind, held in self.objects.items()}
-        return World.again(unpickler.load(), entries[: self.entries], objects)
+        objects = {kind: dict(by_key) for kind, by_key in self.objects.items()}
+        return World.restore(unpickler.load(), entries[: self.entries], objects)

@@ -1,6 +1,6 @@
-"""The replicas of the scheduler, their tries, and the record in the lock over time.
+"""The replicas of the scheduler, their tries to get the lock, and the lock's record over time.
 
-Nothing fences, so what each replica believes is kept beside what the lock says.
+Nothing fences a replica off, so what each one believes is recorded beside what the lock says.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
-MOST_SPANS, MOST_TRIES, MOST_TAKEOVERS, MOST_TOLD = 60, 600, 60, 40
+MOST_SPANS, MOST_TRIES, MOST_TAKEOVERS, MOST_SENTENCES = 60, 600, 60, 40
 
 
 @dataclass(slots=True)
 class Span:
-    """What a replica was from ``start_us`` (simulated) on; ``end_us`` None = still is."""
+    """A state of a replica from ``start_us`` to ``end_us`` in simulated microseconds; None = it lasts."""
 
     start_us: int
     state: str
@@ -30,7 +30,7 @@ class Span:
 
 @dataclass(slots=True)
 class Lease:
-    """The time for which a replica believes that nobody else may lead: ``end_us`` moves with every renewal."""
+    """The time in which a replica believes that nobody else may lead. Every renewal moves ``end_us``."""
 
     start_us: int
     end_us: int
@@ -38,9 +38,9 @@ class Lease:
 
 @dataclass
 class Replica:
-    """``now`` is what it is since ``at_us``; ``tried`` its last try, at ``tried_us``. ``tries``: (when, outcome).
+    """One scheduler of several. ``now``: its state since ``at_us``; ``tried``: its last try, at ``tried_us``.
 
-    ``ended``: why it stopped, when it did.
+    ``ended``: why it stopped, if it did. ``tries``: (simulated microseconds, outcome).
     """
 
     now: ev.ReplicaChanged
@@ -53,15 +53,16 @@ class Replica:
     tries: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=MOST_TRIES))
 
     def shows_us(self, clock_us: int) -> int:
-        """Microseconds that its own clock shows at the simulated time ``clock_us``."""
+        """Return the time of its own clock, in microseconds, at the simulated time ``clock_us``."""
         return self.now.own_us + int((clock_us - self.at_us) * Fraction(self.now.rate))
 
 
 @dataclass
 class ElectionLog:
-    """``lock`` is the record since ``lock_us``. ``takeovers``: (when, who leads from then on, transitions).
+    """The history of the election. ``lock``: the lock's record since ``lock_us``.
 
-    ``told``: (when, sentence), of what is worth a sentence.
+    ``takeovers``: (simulated microseconds, new leader, leaderTransitions). ``sentences``: (simulated microseconds, what
+    happened).
     """
 
     configured: ev.ReplicasConfigured | None = None
@@ -69,11 +70,11 @@ class ElectionLog:
     lock: ev.LockChanged | None = None
     lock_us: int = 0
     takeovers: deque[tuple[int, str, int]] = field(default_factory=lambda: deque(maxlen=MOST_TAKEOVERS))
-    told: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=MOST_TOLD))
+    sentences: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=MOST_SENTENCES))
 
     @property
     def several(self) -> bool:
-        """There is more than one replica, so that it matters which one did something."""
+        """Return True if there is more than one replica, so that it matters which one did something."""
         return len(self.replicas) > 1
 
     @property
@@ -81,7 +82,7 @@ class ElectionLog:
         return self.configured is not None and self.configured.leader_elect
 
     def nobody(self) -> str:
-        """Why no scheduler works, and what helps; "" when there are no replicas."""
+        """Return why no scheduler works and what helps; "" if there are no replicas."""
         if not self.replicas:
             return ""
         if all(replica.now.state == "stopped" for replica in self.replicas.values()):
@@ -91,15 +92,15 @@ class ElectionLog:
         return say("election.nobody", holder=self.lock.holder)
 
     def idle(self) -> str:
-        """Why nobody schedules just now; "" when somebody does, or when there are no replicas."""
-        having = {name: one.now for name, one in self.replicas.items() if one.now.schedules}
-        if not having:
+        """Return why nobody schedules now; "" if somebody does, or if there are no replicas."""
+        scheduling = {name: replica.now for name, replica in self.replicas.items() if replica.now.schedules}
+        if not scheduling:
             return self.nobody()
-        if any(not now.paused for now in having.values()):
+        if any(not now.paused for now in scheduling.values()):
             return ""
-        return say("election.nobody-works", names=listed(list(having)), count=len(having))
+        return say("election.nobody-works", names=listed(list(scheduling)), count=len(scheduling))
 
-    def stands_still(self, name: str) -> bool:
+    def is_paused(self, name: str) -> bool:
         return name in self.replicas and self.replicas[name].now.paused
 
 

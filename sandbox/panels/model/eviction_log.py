@@ -1,4 +1,4 @@
-"""Requests to evict and their answers, drains, and evictions that taints have planned."""
+"""Eviction requests and their answers, drains, and evictions planned for taints."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclass(slots=True)
 class Request:
-    """An answer to a request to evict; the same one again counts on it (``times``, ``at_us`` is the last time).
+    """An answer to an eviction request. The same answer again is counted in ``times``; ``at_us`` is its last time.
 
-    ``leaves_us``: when the grace period of a pod that may go ends. ``then`` tells how it went on, at ``ended_us``:
-    ``gone``, or after a refusal ``allowed``, ``deleting`` (asked again, it was being deleted already), ``deleted`` or
-    ``other`` (another answer, or asked by somebody else). ``row``: refusals of this pod one after the other, whoever
-    asked. ``late``: the pod was being deleted already when it was asked for.
+    ``leaves_us``: when the grace period of an evicted pod ends. ``then``: the sequel, at ``ended_us``: ``gone``, or
+    after a refusal ``allowed``, ``deleting`` (the next request came during the deletion), ``deleted`` or ``other``
+    (another answer, or another requester). ``row``: number of refusals of this pod in a row, by any requester.
+    ``late``: the pod was already being deleted at the time of the request.
     """
 
     pod: str
@@ -42,9 +42,12 @@ class Request:
 
 @dataclass(slots=True)
 class Drain:
-    """``what`` as in DrainChanged, since ``at_us``. ``evicted``: pods that went; ``rounds``: how often it asked, the
-    last time at ``asked_us``. ``flags`` were given; with ``helping`` a failed drain would not have failed.
-    ``warning`` and ``error`` are kubectl's texts.
+    """A drain of a node. ``what``: its state since ``at_us``, as in DrainChanged.
+
+    ``refused``: pods that may not go now; ``staying``: pods of DaemonSets; ``evicted``: pods that were evicted.
+    ``rounds``: number of rounds of requests, the last one at ``asked_us``, the next one at ``next_us``. ``flags``:
+    kubectl's flags of this drain; with the flags ``helping`` a failed drain would not have failed. ``warning`` and
+    ``error`` are kubectl's texts.
     """
 
     node: str
@@ -53,7 +56,7 @@ class Drain:
     what: str = "started"
     at_us: int = 0
     refused: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    staying: tuple[str, ...] = ()
     next_us: int | None = None
     rounds: int = 0
     asked_us: int | None = None
@@ -70,9 +73,10 @@ class Drain:
 
 @dataclass(slots=True)
 class Plan:
-    """A pod must leave ``node`` at ``at_us`` for ``taint``; ``seconds`` None: it tolerates the taint not at all.
+    """A planned eviction: the pod must leave ``node`` at ``at_us`` because of ``taint``.
 
-    ``state``: planned, evicted, cancelled (``why``) or overtaken (the pod went before).
+    ``seconds``: how long it tolerates the taint, None = not at all. ``state``: planned, evicted, cancelled (``why``) or
+    overtaken (the pod went before).
     """
 
     pod: str
@@ -89,7 +93,9 @@ class Plan:
 
 @dataclass(slots=True)
 class Happening:
-    """Something that a person did or the clock brought; entry ``n`` is its last. ``item`` is what ``kind`` is about."""
+    """The last thing that a person did or that time caused; ``n``: number of its last entry. ``item`` depends on
+    ``kind``.
+    """
 
     n: int
     at_us: int
@@ -99,8 +105,10 @@ class Happening:
 
 @dataclass
 class EvictionLog:
-    """Oldest first. ``open``: pod → its newest request, ``planned`` and ``leaving``: pod → the plan to evict it and the
-    one that did, all as long as the pod is there.
+    """Requests, drains and plans, the oldest first.
+
+    ``open``: pod → its newest request. ``planned``: pod → the plan to evict it; ``leaving``: pod → the plan that
+    evicted it. All three end with the pod. ``happened``: the last happening.
     """
 
     requests: dict[int, Request] = field(default_factory=dict)
@@ -113,17 +121,18 @@ class EvictionLog:
     number: int = 0
 
     def news(self, entry: int) -> Happening | None:
-        """The last that happened, if it came after ``entry``."""
+        """Return the last happening if it came after ``entry``, else None."""
         return self.happened if self.happened is not None and self.happened.n > entry else None
 
-    def newest(self, request: Request) -> None:
-        """Put it at the end."""
+    def move_to_end(self, request: Request) -> None:
+        """Give a request a new number, and put it at the end."""
         self.requests.pop(request.number, None)
         self.number += 1
         request.number = self.number
         self.requests[self.number] = request
 
     def plan(self, plan: Plan) -> None:
+        """Add a plan with the next number."""
         self.number += 1
         plan.number = self.number
         self.plans[self.number] = plan

@@ -1,4 +1,4 @@
-"""What is expected of a run, as it is known beside the trace: by those who look at it, and by its scenario."""
+"""Expectations of a run, by people and by its scenario. They are not in the trace."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 HERE, BEHIND, AHEAD, UNDONE = PLACES = ("here", "behind", "ahead", "undone")
-"""Where an expectation stands, seen from the moment that is looked at; undone: in no part of the log any more."""
+"""Where an expectation is, seen from the moment in view; undone: in no part of the log any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An expectation, and whether the exported test would find that it holds.
+    """An expectation, and whether the exported test would find it true.
 
-    ``key``: by which it is removed, 0 for one of the scenario, whose place in the file is ``path``. ``text``: as in a
-    file. ``moment``: where it stands, "" where nothing is known of that yet. ``counts``: an export of the moment that
-    is looked at has it. ``wrong``: what such a test finds instead, at the expectation's own moment, in words.
-    ``differs``: what is otherwise at the moment that is looked at; None: it could not be looked at.
+    ``key``: identifies it for removal, 0 for an expectation of the scenario, which is at ``path`` in the file.
+    ``text``: as in a file. ``n``: number of the command that it follows. ``moment``: its address, "" if not known yet.
+    ``place``: one of ``PLACES``. ``counts``: an export of the moment in view contains it. ``wrong``: what such a test
+    would find instead at the expectation's own moment, in words. ``differs``: what is different at the moment in view;
+    None: that could not be checked.
     """
 
     key: int
@@ -32,22 +33,22 @@ class Outcome:
 
     @property
     def red(self) -> bool:
-        """The exported test would fail."""
+        """Return True if the exported test would fail."""
         return self.counts and bool(self.wrong)
 
 
 class Watch(Protocol):
-    """Looks at expectations only when somebody asks."""
+    """Checks expectations, but only when asked."""
 
     def outcomes(self) -> list[Outcome]:
-        """All of them, in the order of their moments."""
+        """Return the outcomes of all expectations, in the order of their moments."""
 
     def red(self) -> int:
-        """How many make the exported test fail."""
+        """Return how many expectations make the exported test fail."""
 
 
 class Nothing:
-    """Nothing is expected."""
+    """A watch without expectations."""
 
     def outcomes(self) -> list[Outcome]:
         return []

@@ -1,4 +1,4 @@
-"""A scenario's steps, as they are known beside the trace."""
+"""The steps of a scenario. They are not in the trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from scheduler_engine.commands import Command
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``command`` as the trace records it; ``text`` for people. ``refused``: it must be: the trace does not have it."""
+    """One step. ``command`` as the trace records it; ``text`` for people.
+
+    ``refused``: it must be refused, so it is not in the trace.
+    """
 
     command: Command
     text: str
@@ -18,7 +21,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """``setup``: number of commands that were executed when the scenario was opened."""
+    """The steps of the scenario. ``setup``: number of commands executed when the scenario was opened."""
 
     setup: int = 0
     steps: tuple[Step, ...] = ()

@@ -1,4 +1,4 @@
-"""The lesson of a sandbox, and predictions, as they are known beside the trace."""
+"""The lesson of a sandbox, and predictions. They are not in the trace."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any, Protocol
 
 
 class Teacher(Protocol):
-    """Looks into the simulation only when somebody asks."""
+    """Reads the lesson and looks into the simulation, but only when asked."""
 
     def part(self) -> dict[str, Any] | None:
-        """The part of the lesson that is open; None where there is no lesson."""
+        """Return the open part of the lesson, None in a sandbox without a lesson."""
 
     def prediction(self) -> dict[str, Any] | None:
-        """What can be predicted now, what became of the last prediction, and the score."""
+        """Return the current question, the result of the last prediction, and the score."""
 
 
 class Alone:
-    """There is no lesson, and nothing is asked."""
+    """A sandbox without a lesson or questions."""
 
     def part(self) -> dict[str, Any] | None:
         return None

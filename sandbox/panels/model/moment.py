@@ -1,4 +1,4 @@
-"""A moment: a place in the trace at which the engine stood between two steps, and its address."""
+"""A moment: a place in the trace at which the engine stopped between two steps, and its address."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WRITTEN = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """After so many ``entries`` of the trace of command ``command``. Command 0 is what a sandbox begins with."""
+    """The moment after ``entries`` entries of the trace of command ``command``. Command 0 is the start of a sandbox."""
 
     command: int
     entries: int
@@ -20,6 +20,6 @@ class Moment:
 
     @classmethod
     def read(cls, text: str) -> Moment | None:
-        """As it is written; None: it is none."""
-        found = WRITTEN.fullmatch(text)
-        return cls(int(found[1]), int(found[2])) if found else None
+        """Return the moment of a text such as ``12.40``, None if it is not one."""
+        match = WRITTEN.fullmatch(text)
+        return cls(int(match[1]), int(match[2])) if match else None

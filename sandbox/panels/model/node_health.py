@@ -1,5 +1,5 @@
-"""What the kubelets have seen and done, as the trace tells it: pressure, rankings, evictions, what was reclaimed, whom
-they did not take.
+"""What kubelets observed and did, folded from the trace: pressure, rankings, evictions, reclaimed resources,
+rejections.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from scheduler_engine.trace import events as ev
 
 @dataclass(slots=True)
 class Deed:
-    """What a kubelet did to keep its node going; ``ranking`` is the order that led to an eviction.
+    """One action of a kubelet to protect its node. ``ranking``: the order that led to an eviction.
 
     ``above``: it evicts although the signal is above its threshold again, to reclaim the minimum. ``removed``: what it
-    removed in the same look so far, this deed included. ``enough``: no pod had to go after that. ``other_disk``: the
+    removed so far in the same look, this deed included. ``enough``: no pod had to go after that. ``other_disk``:
     containers and images are on another disk than the one that is short.
     """
 
@@ -29,8 +29,8 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """Node conditions that a kubelet ``began`` and ceased (``ended``) to report, soft thresholds whose grace period
-    began (with its end) or was cut short (``calmed``).
+    """A change of pressure: node conditions that a kubelet ``began`` or ceased (``ended``) to report; soft thresholds
+    whose grace period began (``waits``, with its end in simulated microseconds) or was cut short (``calmed``).
     """
 
     node: str
@@ -42,11 +42,11 @@ class Pressure:
 
 @dataclass(slots=True)
 class NodeHealth:
-    """What one kubelet has told. ``collected``: finished pods whose containers it removed, key → uid."""
+    """What one kubelet reported. ``collected``: finished pods whose containers it removed, key → uid."""
 
     uid: str = ""
-    seen: ev.PressureObserved | None = None
-    seen_us: int = 0
+    observation: ev.PressureObserved | None = None
+    observed_us: int = 0
     ranking: ev.EvictionRanked | None = None
     ranked_us: int = 0
     deeds: list[Deed] = field(default_factory=list)
@@ -54,14 +54,16 @@ class NodeHealth:
 
     @property
     def relief(self) -> Deed | None:
-        """The last removal, while it is the last thing that this kubelet did or saw, and no pod had to go after it."""
+        """Return the last removal if this kubelet did and saw nothing since, and no pod had to go after it."""
         removals = (deed for deed in reversed(self.deeds) if isinstance(deed.event, ev.NodeResourcesReclaimed))
         last = next(removals, None)
-        return last if last is not None and last.enough and last.at_us >= max(self.seen_us, self.ranked_us) else None
+        return (
+            last if last is not None and last.enough and last.at_us >= max(self.observed_us, self.ranked_us) else None
+        )
 
     @property
     def victim(self) -> str:
-        """The pod that the last ranking chose, "" when it chose none."""
+        """Return the pod that the last ranking chose, "" if it chose none."""
         last = self.deeds[-1] if self.deeds else None
         if last is None or not isinstance(last.event, ev.PodEvicted):
             return ""
@@ -72,10 +74,11 @@ class NodeHealth:
 
 @dataclass
 class Health:
-    """Node → what its kubelet has told. A node that was made anew under the same name begins anew."""
+    """Node → what its kubelet reported. A node created again under the same name starts empty."""
 
     nodes: dict[str, NodeHealth] = field(default_factory=dict)
 
     def of(self, name: str, uid: str) -> NodeHealth:
-        known = self.nodes.get(name)
-        return known if known is not None and known.uid == uid else NodeHealth(uid)
+        """Return the health of a node; an empty one if the uid differs."""
+        health = self.nodes.get(name)
+        return health if health is not None and health.uid == uid else NodeHealth(uid)

@@ -1,6 +1,6 @@
-"""What belongs to one scheduler alone: its queue, its cache and its cycles under way, as the trace tells them.
+"""The state of one scheduler: its queue, its cache and its running cycles, folded from the trace.
 
-Replicas share the API server and nothing else, so a World holds one of these for each that schedules.
+Replicas share only the API server, so a World has one of these for each replica that schedules.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ T = TypeVar("T")
 
 @dataclass
 class SchedulerState:
-    """``replica`` is its name, "" for the one scheduler of a sandbox without replicas.
+    """``replica``: its name, "" for the one scheduler of a sandbox without replicas.
 
-    ``cycle``: the one that moved last, ``started`` the number of the one that it began last; ``binding``: binding
-    cycles under way, oldest first. ``stayed``: pod → the last QueueSkip since it came where it is.
-    ``requeuing``: what just happened to the pods that waited. ``replaced``: uid → place in flight of a deleted pod
-    whose name another one has; it stays when the attempt fails, as upstream.
+    ``cycle``: the one that moved last; ``started``: number of the one that began last; ``binding``: running binding
+    cycles, the oldest first. ``stayed``: pod → the last QueueSkip since its last move. ``requeuing``: what just
+    happened to waiting pods. ``replaced``: uid → place in flight of a deleted pod whose name another pod now has; as
+    upstream, it stays when the attempt fails.
     """
 
     replica: str = ""
@@ -43,7 +43,7 @@ class SchedulerState:
     faults: dict[int, Fault] = field(default_factory=dict)
 
     def abandon(self, why: str, at_us: int) -> None:
-        """It is gone, and with it what it was about to do."""
+        """End its running cycles with the outcome ``abandoned``; times in simulated microseconds."""
         under_way = [*self.binding.values(), *([self.cycle] if self.cycle is not None else [])]
         for cycle in under_way:
             if not cycle.outcome:
@@ -51,13 +51,13 @@ class SchedulerState:
 
 
 class Focused(Protocol):
-    """Whatever looks at one scheduler."""
+    """An object that looks at one scheduler."""
 
     scheduler: SchedulerState
 
 
 class InFocus(Generic[T]):
-    """A field of the scheduler that a World shows."""
+    """A field of the scheduler in focus, as an attribute of the World."""
 
     def __set_name__(self, owner: type[Focused], name: str) -> None:
         self.name = name

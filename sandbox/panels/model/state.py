@@ -1,4 +1,4 @@
-"""The parts of a World: plain records that the trace is folded into."""
+"""The parts of a World: plain records folded from the trace."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ BINDING = frozenset(stage.name for stage in STAGES if stage.binding)
 
 @dataclass(slots=True)
 class Queued:
-    """A pod's place in the scheduling queue: the move that brought it there (``came``), and what set that off.
+    """A pod's place in the scheduling queue: the move that brought it there (``came``), and what caused that.
 
-    ``move``: its last one, which may have changed it in place. ``cycle``: the one in which a step set it off, 0 = a
-    person's own ``command`` or the clock did. ``about``: key of the object whose change moved it.
+    ``move``: its last move, which may have changed it in place. ``cycle``: number of the cycle whose step caused it, 0
+    = a person's own ``command`` or the clock did. ``about``: key of the object whose change moved it.
     """
 
     lane: str
@@ -37,7 +37,7 @@ class Queued:
 
 @dataclass(slots=True)
 class Fault:
-    """Something that will go wrong; ``pod`` is held up by it until ``until_us``, "" = nobody met it yet."""
+    """A fault to come. ``pod``: the pod that it delays until ``until_us``, "" if it has not struck yet."""
 
     wish: ev.FaultSet
     pod: str = ""
@@ -47,7 +47,7 @@ class Fault:
 
 @dataclass
 class PodState:
-    """A pod as the API server and the scheduler's cache know it. ``node`` is where it is bound or assumed."""
+    """A pod as the API server and the scheduler's cache know it."""
 
     pod: Pod
     app: int
@@ -61,11 +61,12 @@ class PodState:
 
     @property
     def node(self) -> str:
+        """Return the node to which the pod is bound or on which it is assumed, "" if there is none."""
         return self.pod.node_name or self.assumed_on
 
     @property
     def state(self) -> str:
-        """``terminating``, ``bound``, ``assumed`` or ``pending``."""
+        """Return ``terminating``, ``bound``, ``assumed`` or ``pending``."""
         if self.terminating_since_us is not None:
             return "terminating"
         if self.pod.node_name:
@@ -74,7 +75,7 @@ class PodState:
 
     @property
     def gone_at_us(self) -> int | None:
-        """When its grace period ends."""
+        """Return when its grace period ends, in simulated microseconds; None if it is not being deleted."""
         if self.terminating_since_us is None:
             return None
         grace = self.pod.metadata.get("deletionGracePeriodSeconds")
@@ -83,30 +84,30 @@ class PodState:
         return self.terminating_since_us + int(grace) * SECOND
 
     def left_us(self, clock_us: int) -> int:
-        """Until its grace period ends."""
+        """Return the microseconds until its grace period ends."""
         return max(0, (self.gone_at_us or clock_us) - clock_us)
 
     @cached_property
     def requests(self) -> dict[str, int]:
         """Resource → millicores, bytes or count."""
-        return asked_by(self.pod)
+        return requests_of(self.pod)
 
 
-def asked_by(pod: Pod) -> dict[str, int]:
-    """The pod's effective request; cpu and memory lead, and what it does not ask for is left out."""
-    asked = pod_resource(pod).request
-    named = {
-        "cpu": asked.milli_cpu,
-        "memory": asked.memory,
-        "ephemeral-storage": asked.ephemeral_storage,
-        **asked.scalar,
+def requests_of(pod: Pod) -> dict[str, int]:
+    """Return the pod's effective request, cpu and memory first; resources that it does not request are left out."""
+    request = pod_resource(pod).request
+    amounts = {
+        "cpu": request.milli_cpu,
+        "memory": request.memory,
+        "ephemeral-storage": request.ephemeral_storage,
+        **request.scalar,
     }
-    return {name: number for name, number in named.items() if number}
+    return {name: number for name, number in amounts.items() if number}
 
 
 @dataclass
 class NodeState:
-    """A node; ``ghost`` = the API server forgot it, but the cache still holds its pods."""
+    """A node. ``ghost``: it is deleted, but the cache still has its pods; ``left_us``: since when."""
 
     node: Node
     ghost: bool = False
@@ -118,13 +119,13 @@ class NodeState:
 
     @property
     def leaving(self) -> bool:
-        """Being deleted, and still there: something holds it."""
+        """Return True if it is being deleted, and still there: finalizers hold it."""
         return self.node.terminating and not self.ghost
 
     @cached_property
     def allocatable(self) -> dict[str, int]:
-        given = self.node.allocatable or self.node.status.get("capacity") or {}
-        return amounts(given)
+        quantities = self.node.allocatable or self.node.status.get("capacity") or {}
+        return amounts(quantities)
 
     @cached_property
     def zone(self) -> str:
@@ -134,7 +135,7 @@ class NodeState:
 
 @dataclass(frozen=True, slots=True)
 class StageMark:
-    """``entry``: number of the entry that tells of it."""
+    """A finished stage of a cycle. ``entry``: number of its entry."""
 
     stage: str
     note: str
@@ -148,17 +149,17 @@ class StageMark:
 class Cycle:
     """One scheduling attempt with all its tables. ``outcome`` "" while it runs.
 
-    ``entry``, ``last_entry``: numbers of the first and the last entry that tell of its stages. ``replica``: whose it
-    is, ``before``: the number of the cycle that its scheduler began before it, 0 = none. ``uid`` is its pod's;
-    ``taken``: when the attempt ended, another pod had the name.
+    ``entry``, ``last_entry``: numbers of the first and the last entry of its stages. ``replica``: the scheduler that
+    runs it; ``before``: number of the previous cycle of that scheduler, 0 = none. ``uid`` is its pod's; ``taken``: when
+    the attempt ended, another pod had the name.
 
-    ``waits``: whom it waits for on Permit, and until when. What was undone when it failed: ``forgotten`` is the node
-    that the cache took it off, ``requeued`` its way back.
+    ``waits``: (plugin, simulated microseconds) on Permit: who makes it wait, and until when. After a failure:
+    ``forgotten`` is the node from which the cache took the pod, ``requeued`` its move back to the queue.
 
-    ``configured`` is the configuration that it began with and keeps.
+    ``configured`` is the configuration at its start, which it keeps.
 
-    ``state``: what plugins wrote into the CycleState, one after the other. ``popped``: the pod as it was popped, which
-    may be gone before it is assumed.
+    ``state``: what plugins wrote into the CycleState, in order. ``popped``: the pod as it was popped, which may be gone
+    before it is assumed.
     """
 
     number: int
@@ -204,7 +205,7 @@ class Cycle:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """Of the nodes, as the snapshot lists them."""
+        """Return the nodes in the order of the snapshot."""
         return self.lists.nodes
 
     @property
@@ -217,7 +218,7 @@ class Cycle:
 
     @property
     def last_scheduling(self) -> StageMark | None:
-        """The last stage of its scheduling cycle that is done."""
+        """Return the last finished stage of its scheduling cycle."""
         return next((mark for mark in reversed(self.stages) if mark.stage not in BINDING), None)
 
     @property
@@ -225,7 +226,7 @@ class Cycle:
         return max([self.command, *(mark.command for mark in self.stages)])
 
     def is_of(self, uid: str) -> bool:
-        """Return True if the attempt is not that of another pod of the same name."""
+        """Return True unless the attempt was for another pod of the same name."""
         return self.uid in ("", uid)
 
     def mark(self, stage: str) -> StageMark | None:
@@ -234,7 +235,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``command`` as the trace records it; ``after_cycle``: how many cycles had begun by then."""
+    """``command`` as the trace records it; ``after_cycle``: number of cycles that had begun by then."""
 
     number: int
     command: commands.Command
@@ -258,16 +259,18 @@ class KubeEvent:
 
 
 def by_priority(queued: Queued) -> tuple[int, ...]:
-    """The order of activeQ."""
+    """Return a sort key: the order of activeQ."""
     return -queued.move.priority, queued.move.timestamp_us
 
 
 def by_expiry(queued: Queued) -> tuple[int, ...]:
-    """The order of both backoff queues. In v1.34 backoffs end at whole seconds, so that priority decides often."""
+    """Return a sort key: the order of both backoff queues. In v1.34 backoffs end at whole seconds, so priority often
+    decides.
+    """
     return queued.move.backoff_until_us or 0, -queued.move.priority, queued.move.timestamp_us
 
 
-def leaves_us(move: ev.PodMoved, otherwise_us: int) -> int:
-    """When a pod leaves its backoff queue if nothing takes it out before."""
-    known = (move.flushed_us, move.backoff_until_us, otherwise_us)
-    return next(at_us for at_us in known if at_us is not None)
+def leaves_us(move: ev.PodMoved, default_us: int) -> int:
+    """Return when a pod leaves its backoff queue if nothing takes it out before, in simulated microseconds."""
+    times = (move.flushed_us, move.backoff_until_us, default_us)
+    return next(at_us for at_us in times if at_us is not None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """``command``: the number of the first one that fails; ``reason``: the engine's words. What is shown is the state
+    """``command``: number of the first command that fails; ``reason``: the engine's words. The page shows the state
     before it.
     """
 

@@ -1,6 +1,6 @@
-"""What plugins looked at in an attempt, and what controllers are about to do: asked of them, at that very moment.
+"""What plugins looked at in an attempt, and what controllers will do: they are asked about that very moment.
 
-A panel words what it is given; where nobody is asked, or a plugin gives nothing, there is what the trace recorded.
+Panels turn the facts into words. Without a witness, or without facts, they show what the trace recorded.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from scheduler_engine.framework.facts import Fact, Facts, Room
 
 
 class Witness(Protocol):
-    """Of the sandbox and the moment that are looked at."""
+    """Answers questions about a sandbox at the moment in view."""
 
     def at_hand(self, cycle: Cycle) -> bool:
-        """Whether asking costs little, so that it may be done without being wished for."""
+        """Return True if asking costs little, so that panels may ask without a person's click."""
 
     def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
-        """Why a plugin refused the pod before any node was looked at; None: it cannot be told."""
+        """Return why a plugin refused the pod before any node was looked at, None if unknown."""
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        """By what a filter judged a node; None: it cannot be told."""
+        """Return the facts by which a filter judged a node, None if unknown."""
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        """How a plugin came to its score for a node; None: it cannot be told."""
+        """Return the facts behind a plugin's score for a node, None if unknown."""
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
-        """What an attempt saw of a resource on a node; None: it cannot be told."""
+        """Return what an attempt saw of a resource on a node, None if unknown."""
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
-        """Why so many feasible nodes were enough; nothing where it cannot be told."""
+        """Return the facts that say how many feasible nodes are enough; none if unknown."""
 
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
-        """What a plugin says of a pod as it stands among the others at the moment that is looked at."""
+        """Return what a plugin says about a pod among the others at the moment in view."""
 
     def is_replaced_later(self, pod: str) -> bool:
-        """Return True if the controller of a pod that is being deleted will make another one when it is gone."""
+        """Return True if the controller of a pod that is being deleted will create another one when it is gone."""
 
 
 class Nobody:
-    """Of a trace alone."""
+    """A witness that knows nothing, for a trace alone."""
 
     def at_hand(self, cycle: Cycle) -> bool:
         return False

@@ -1,7 +1,7 @@
-"""The World: everything the panels show, folded from trace entries. No Django, no engine.
+"""The World: everything that panels show, folded from trace entries. No Django, no engine.
 
-Looking back is folding a prefix of the trace; ``apply`` takes one entry at a time, so a live World only sees what is
-new. Cycles of all schedulers stand in one history; queue, cache and snapshot are those of the scheduler in focus.
+The past is a prefix of the trace, folded. ``apply`` takes one entry at a time, so a live World reads only what is new.
+Cycles of all schedulers are in one history; queue, cache and snapshot are those of the scheduler in focus.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.trace import events as ev
 
 REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
+"""The ending that controllers append to the name of a pod."""
 COLOURS = 10
 BESIDE = (
     "entries",
@@ -35,18 +36,19 @@ BESIDE = (
     "lesson",
     "_appliers",
 )
+"""Fields that ``changing`` leaves out."""
 FOLDS = (queueing, requeuing, cycles, node_health, eviction_log, applied, election)
 
 
 class World(Models):
-    """The models of a trace, up to the entry that was applied last."""
+    """The models of a trace, up to the last applied entry."""
 
     def __init__(self) -> None:
         super().__init__()
         self._appliers = self._table()
 
     def _table(self) -> dict[type[ev.Event], list[Callable[[ev.Entry, Any], None]]]:
-        """Type of event → what it changes here, in this order."""
+        """Return type of event → the functions that apply it, in this order."""
         table: dict[type[ev.Event], list[Callable[[ev.Entry, Any], None]]] = {
             ev.CommandGiven: [self._command],
             ev.ObjectAdded: [self._stored],
@@ -71,21 +73,23 @@ class World(Models):
         return world
 
     def changing(self) -> dict[str, Any]:
-        """All of it but the trace and the objects, which ``again`` takes beside it, and what is made anew."""
+        """Return all fields but the trace and the objects, which ``restore`` takes beside it, and those that it creates
+        again.
+        """
         return {name: value for name, value in vars(self).items() if name not in BESIDE}
 
     @classmethod
-    def again(
+    def restore(
         cls, changing: dict[str, Any], entries: list[ev.Entry], objects: dict[str, dict[str, dict[str, Any]]]
     ) -> World:
-        """The opposite of ``changing``."""
+        """Return a World with the fields that ``changing`` returned."""
         world = cls.__new__(cls)
         vars(world).update(vars(cls()), **changing, entries=entries, objects=objects)
         world._appliers = world._table()
         return world
 
-    def stand_in(self, present: World) -> None:
-        """This is what ``present`` was some time ago: what is known beside the trace is the same."""
+    def set_present(self, present: World) -> None:
+        """Make this World the past of ``present``: share what is not in the trace."""
         self.present, self.seed, self.guide, self.people = present, present.seed, present.guide, present.people
         self.rests = present.rests
         self.length = present.length
@@ -110,8 +114,8 @@ class World(Models):
     # --- objects ---------------------------------------------------------------------------------------------------
 
     def _stored(self, entry: ev.Entry, event: ev.ObjectAdded | ev.ObjectModified) -> None:
-        if self.given is not None and (held := self.objects.get(event.kind, {}).get(event.key)):
-            self.given.changes.setdefault((event.kind, event.key), [*differences(held, event.manifest)])
+        if self.last_apply is not None and (old := self.objects.get(event.kind, {}).get(event.key)):
+            self.last_apply.changes.setdefault((event.kind, event.key), [*differences(old, event.manifest)])
         self.objects.setdefault(event.kind, {})[event.key] = event.manifest
         self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
@@ -128,8 +132,8 @@ class World(Models):
         assumed = old.assumed_on if old else ""
         state = PodState(pod, self._app(pod), old.added_us if old else entry.at_us, "" if pod.node_name else assumed)
         if pod.terminating:
-            known = old.terminating_since_us if old else None
-            state.terminating_since_us = entry.at_us if known is None else known
+            since = old.terminating_since_us if old else None
+            state.terminating_since_us = entry.at_us if since is None else since
         self.pods[key] = state
         self._place(key, old.node if old else "", "" if pod.finished else state.node)
 
@@ -138,11 +142,11 @@ class World(Models):
         self.applied.get(event.kind, {}).pop(event.key, None)
         self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
-            gone = self.pods.pop(event.key, None)
+            deleted = self.pods.pop(event.key, None)
             for scheduler in self.schedulers.values():
                 scheduler.nominations.pop(event.key, None)
-            if gone is not None:
-                self._place(event.key, gone.node, "")
+            if deleted is not None:
+                self._place(event.key, deleted.node, "")
         elif event.kind == "Node" and event.key in self.nodes:
             node = self.nodes[event.key]
             if self.pods_on.get(event.key):
@@ -151,7 +155,7 @@ class World(Models):
                 del self.nodes[event.key]
 
     def _app(self, pod: Pod) -> int:
-        """Number of the colour of the pod's app (1–10), given out in order of first appearance."""
+        """Return the number of the colour of the pod's app (1–10), in order of first appearance."""
         name = app_name(pod)
         if name not in self.apps:
             self.apps[name] = len(self.apps) % COLOURS + 1
@@ -167,21 +171,24 @@ class World(Models):
     # --- cache -----------------------------------------------------------------------------------------------------
 
     def _cache_pod(self, entry: ev.Entry, event: ev.CachePodChanged) -> None:
-        mine = self.of(entry)
-        known = self.pods.get(event.pod)
-        pod = known.pod if known is not None and known.pod.uid == event.uid else None
-        attempt = self.attempt_of(event.pod, mine)
-        gone = attempt.popped if attempt is not None and attempt.uid == event.uid else None
-        mine.cache.pod_changed(event, pod or gone)
+        scheduler = self.of(entry)
+        state = self.pods.get(event.pod)
+        pod = state.pod if state is not None and state.pod.uid == event.uid else None
+        attempt = self.attempt_of(event.pod, scheduler)
+        popped = attempt.popped if attempt is not None and attempt.uid == event.uid else None
+        scheduler.cache.pod_changed(event, pod or popped)
         if event.what == "forgotten" and pod is not None and attempt is not None:
             attempt.forgotten = event.node
         if event.what == "expired":
-            eviction_log.tell(self, entry, "expired", event)
-        if mine is self.scheduler:
-            self._assume(event.pod, event.uid, event.node if event.uid in mine.cache.assumed else "")
+            eviction_log.record(self, entry, "expired", event)
+        if scheduler is self.scheduler:
+            self._assume(event.pod, event.uid, event.node if event.uid in scheduler.cache.assumed else "")
 
     def _cache_node(self, entry: ev.Entry, event: ev.CacheNodeChanged) -> None:
-        """A scheduler that learns late of a node's end does not end the one that has come since."""
+        """Apply a change of a node in a cache.
+
+        A scheduler that learns late that a node was deleted does not remove the new one of that name.
+        """
         node = self.nodes.get(event.node)
         self.of(entry).cache.node_changed(event, node.node if node else None)
         if node is None:
@@ -200,7 +207,7 @@ class World(Models):
 
 
 def app_name(pod: Pod) -> str:
-    """Label ``app``, else the recommended name label, else the pod's name without its replica's ending."""
+    """Return the label ``app``, else the recommended name label, else the pod's name without its replica's ending."""
     labels = pod.labels
-    given = labels.get("app") or labels.get("app.kubernetes.io/name") or labels.get("k8s-app")
-    return given or REPLICA.sub("", pod.name) or pod.name
+    label = labels.get("app") or labels.get("app.kubernetes.io/name") or labels.get("k8s-app")
+    return label or REPLICA.sub("", pod.name) or pod.name

@@ -30,7 +30,7 @@ SOFT: dict[str, Any] = {
 
 
 def configuration_text(data: dict[str, Any]) -> str:
-    """A KubeletConfiguration as YAML, with its kind on top."""
+    """Return a KubeletConfiguration as YAML, with apiVersion and kind on top."""
     return written({"apiVersion": API_VERSION, "kind": KIND, **data})
 
 
@@ -50,38 +50,38 @@ PRESETS = tuple(
 """(id, key of the title, text) of configurations to start from."""
 
 GRACES = (("", "nodes.grace-of-today"), ("0", "nodes.grace-as-documented"))
-"""(seconds as the node's annotation has them, key of the title) of how long a hard eviction lets a pod end."""
+"""(seconds as in the node's annotation, key of the title): the grace period of a hard eviction."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    there = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
-    if not there:
+    in_order = sorted((item for item in world.nodes.values() if not item.ghost), key=rank)
+    if not in_order:
         return {"empty": True}
-    pages = pager(len(there), view, "nodes", PAGE)
-    shown = _chosen(world, view, there)
+    pages = pager(len(in_order), view, "nodes", PAGE)
+    node = _chosen(world, view, in_order)
     return {
         "empty": False,
-        "count": len(there),
-        "troubled": sum(1 for node in there if troubles(node.node)),
-        "rows": [_row(node, node is shown) for node in on_page(there, pages)],
+        "count": len(in_order),
+        "troubled": sum(1 for item in in_order if troubles(item.node)),
+        "rows": [_row(item, item is node) for item in on_page(in_order, pages)],
         "pages": pages,
-        "node": _detail(world, shown, view),
-        "loose": view.node != shown.name,
+        "node": _detail(world, node, view),
+        "loose": view.node != node.name,
         "asked": view.stay_of("nodes"),
     }
 
 
-def _chosen(world: World, view: View, there: list[NodeState]) -> NodeState:
-    """The node that somebody chose or works with, or that of the pod that they chose; else the worst one."""
+def _chosen(world: World, view: View, in_order: list[NodeState]) -> NodeState:
+    """Return the node that somebody chose or works with, else that of the chosen pod, else the worst one."""
     name = view.node or view.stay_of("nodes") or (world.pods[view.pod].node if view.pod in world.pods else "")
-    wanted = world.nodes.get(name)
-    return wanted if wanted is not None and not wanted.ghost else there[0]
+    node = world.nodes.get(name)
+    return node if node is not None and not node.ghost else in_order[0]
 
 
-def _row(node: NodeState, shown: bool) -> dict[str, Any]:
+def _row(node: NodeState, is_shown: bool) -> dict[str, Any]:
     return {
         "name": node.name,
-        "shown": shown,
+        "shown": is_shown,
         "cordoned": node.node.unschedulable,
         "leaving": node.leaving,
         "troubles": troubles(node.node),
@@ -92,7 +92,7 @@ def _detail(world: World, node: NodeState, view: View) -> dict[str, Any]:
     health = world.health.of(node.name, node.node.uid)
     configuration = configuration_of(node)
     measured = stats_of(world, node, health)
-    shown = gauges(world, measured, configuration, health)
+    drawn_gauges = gauges(world, measured, configuration, health)
     return {
         "name": node.name,
         "zone": node.zone,
@@ -102,8 +102,8 @@ def _detail(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "silent": "Unreachable" in troubles(node.node),
         "conditions": conditions(world, node, configuration, health),
         "taints": other_taints(node),
-        "gauges": shown,
-        "users": users(world, measured, shown["focus"], view),
+        "gauges": drawn_gauges,
+        "users": users(world, measured, drawn_gauges["focus"], view),
         "ranking": ranking(world, health, view),
         "relief": relief(health),
         "history": history(health, view),
@@ -112,14 +112,14 @@ def _detail(world: World, node: NodeState, view: View) -> dict[str, Any]:
 
 
 def _kubelet(node: NodeState, thresholds: list[str]) -> dict[str, Any]:
-    given, grace = written_configuration(node), node.node.annotations.get(HARD_EVICTION_GRACE, "")
+    configuration, grace = written_configuration(node), node.node.annotations.get(HARD_EVICTION_GRACE, "")
     graces = tuple((value, say(key)) for value, key in GRACES)
     if grace not in dict(graces):
         graces = (*graces, (grace, say("nodes.grace-of-its-own", seconds=grace)))
     return {
-        "given": given is not None,
+        "given": configuration is not None,
         "thresholds": thresholds,
-        "yaml": PRESETS[0][2] if given is None else configuration_text(given),
+        "yaml": PRESETS[0][2] if configuration is None else configuration_text(configuration),
         "grace": grace,
         "graces": graces,
         "presets": tuple((name, say(key), text) for name, key, text in PRESETS),

@@ -1,4 +1,4 @@
-"""What the pods of one node use, against what they asked for; who would be evicted first; OOM scores."""
+"""What the pods of one node use compared with their requests; which would be evicted first; OOM scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scheduler_engine.api.simulated import USAGE, amount_of
 MOST, PAGE = 40, 100
 MEBIBYTE = 1 << 20
 NOTCHES = 128
-"""About so many places of the slider."""
+"""Approximate number of positions of the slider."""
 TITLES = {
     "memory": ("usage.memory", "500Mi"),
     "ephemeral_storage": ("usage.storage", "2Gi"),
@@ -33,7 +33,7 @@ TITLES = {
     "pids": ("usage.processes", "200"),
     "cpu": ("usage.cpu", "250m"),
 }
-"""What can be used → (title, an example)."""
+"""What can be used → (key of the title, an example)."""
 PLACES = {
     "memory": "usage.of-memory",
     "ephemeral_storage": "usage.of-disk",
@@ -45,7 +45,9 @@ PLACES = {
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The signal that the rows go by. ``main``: what can be turned up in each row; ``kinds``: all that counts."""
+    """The signal by which rows are sorted. ``main``: what each row can change; ``kinds``: all that counts; ``capacity``
+    of the node.
+    """
 
     signal: str
     main: str
@@ -54,7 +56,7 @@ class Focus:
 
     @property
     def unit(self) -> int:
-        """Size of a step of the slider."""
+        """Return the unit of the slider: 1, or a mebibyte in bytes."""
         return 1 if self.main in ("inodes", "pids") else MEBIBYTE
 
     def text(self, number: int) -> str:
@@ -62,9 +64,10 @@ class Focus:
 
 
 def users(world: World, stats: Stats, signal: str, view: View) -> dict[str, Any]:
-    """Rows of the running pods, in the order in which they are evicted for ``signal``, and of the system daemons.
+    """Return rows of the running pods, in the order in which they are evicted for ``signal``, and of the system
+    daemons.
 
-    Of many pods those that go first are there at first, and the chosen one.
+    Of many pods the first to go are shown at first, and the chosen one.
     """
     observation = stats.observations().get(signal)
     kinds = measured(signal, stats.dedicated_imagefs)
@@ -146,12 +149,12 @@ def _use(item: Pod | Node, focus: Focus, drawing: Callable[[int], Drawing]) -> d
 
 
 def usage_drawing(used: int, request: int | None, capacity: int, classes: str) -> Drawing:
-    """Use of what the node has; what goes beyond the request is hatched, unless there is no such thing (None)."""
+    """Draw the use of the node's capacity; what exceeds the request is hatched, unless ``request`` is None."""
     scale = 100 / capacity if capacity else 0.0
     within = used if request is None else min(used, request)
-    drawn = [rect("cap", 0, 100, 4.5, 9), rect(f"seg {classes}", 0, min(within * scale, 100), 5, 8)]
+    shapes = [rect("cap", 0, 100, 4.5, 9), rect(f"seg {classes}", 0, min(within * scale, 100), 5, 8)]
     if used > within:
-        drawn.append(rect("over", within * scale, min(used * scale, 100) - within * scale, 5, 8))
+        shapes.append(rect("over", within * scale, min(used * scale, 100) - within * scale, 5, 8))
     if request:
-        drawn.append(tick("limr", min(request * scale, 100), 1.5, 1, 16))
-    return Drawing("u-svg", tuple(drawn))
+        shapes.append(tick("limr", min(request * scale, 100), 1.5, 1, 16))
+    return Drawing("u-svg", tuple(shapes))

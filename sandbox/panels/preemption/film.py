@@ -1,4 +1,4 @@
-"""The film of one node's dry run: as it is, the lower-priority pods out, one reprieve after the other, the result."""
+"""The film of a node's dry run: the node as it is, lower-priority pods out, one reprieve after the other, the end."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import amounts
 
 MOST_REMOVALS = 12
-"""Pods that are taken out one by one; what more there are go together."""
+"""Pods that are taken out one by one; the rest go together."""
 
 
 def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, Any]:
-    """``frames`` in order, each with a bar and its sum; ``protected``: pods whose eviction would violate a budget."""
+    """Return ``frames`` in order, each with a bar and its sum; ``protected``: pods whose eviction would violate a
+    budget.
+    """
     return {
         "node": tried.node,
         "frames": _Film(world, cycle, tried).frames(),
@@ -32,13 +34,13 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
     }
 
 
-def pod_in_short(world: World, key: str) -> Block:
+def pod_block(world: World, key: str) -> Block:
     pod = world.pods.get(key)
     return block(pod, "", state="bound") if pod else gone_block(key)
 
 
 def _tight(world: World, cycle: Cycle, node: str) -> str:
-    """The resource whose bar tells the story: the first one that was short on this node, else cpu."""
+    """Return the resource whose bar is drawn: the first one that was short on this node, else cpu."""
     facts = world.witness.filter(cycle, node, "NodeResourcesFit")
     short = (
         (item.values["resource"] for item in facts.shown if item.ok is False and "resource" in item.values)
@@ -50,7 +52,7 @@ def _tight(world: World, cycle: Cycle, node: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """Who is on the node in one frame: the asker if ``with_asker``, then ``inside``; ``back`` is the one on trial."""
+    """Pods on the node in one frame: the pod in question if ``with_asker``, then ``inside``; ``back`` is on trial."""
 
     inside: tuple[str, ...]
     with_asker: bool
@@ -59,7 +61,7 @@ class _Bar:
 
 
 class _Film:
-    """What the cycle saw on the node, and how much each pod asks for of the resource that tells the story."""
+    """What the cycle saw on the node, and how much of the drawn resource each pod requests."""
 
     def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried) -> None:
         self.world, self.tried = world, tried
@@ -85,35 +87,37 @@ class _Film:
         if not self.tried.rejected:
             bar = _Bar(inside, True)
             used = self._taken(self._size(*inside) + self.asked)
-            made = self._frame(len(frames), say("film.result"), bar, used)
-            frames.append(made | {"formula": self._sum(bar), "note": self._result()})
+            frame = self._frame(len(frames), say("film.result"), bar, used)
+            frames.append(frame | {"formula": self._sum(bar), "note": self._result()})
         return frames
 
     def _removals(self, number: int, inside: tuple[str, ...], removed: list[str]) -> list[dict[str, Any]]:
-        """One frame for each call of RemovePod, from who stands on the node first."""
+        """Return one frame for each call of RemovePod, starting with the pods on the node."""
         why = {key: reason for action, key, _, reason in self.tried.steps if action == "remove"}
-        shown = removed if len(removed) <= MOST_REMOVALS + 1 else removed[:MOST_REMOVALS]
+        one_by_one = removed if len(removed) <= MOST_REMOVALS + 1 else removed[:MOST_REMOVALS]
         frames = []
-        for place, key in enumerate(shown, 1):
+        for place, key in enumerate(one_by_one, 1):
             bar = _Bar((*inside, *removed[place:]), False)
             pod = short_name(key)
             note = say("film.removed-why", pod=pod, why=why[key]) if why[key] else say("film.removed", pod=pod)
-            made = self._used(number + place - 1, say("film.out"), bar, note)
-            frames.append(made | {"pod": pod_in_short(self.world, key)})
-        rest = len(removed) - len(shown)
+            frame = self._used(number + place - 1, say("film.out"), bar, note)
+            frames.append(frame | {"pod": pod_block(self.world, key)})
+        rest = len(removed) - len(one_by_one)
         if rest:
             note = say("film.removed-the-rest", count=rest)
-            frames.append(self._used(number + len(shown), say("film.rest-out", count=rest), _Bar(inside, False), note))
+            frames.append(
+                self._used(number + len(one_by_one), say("film.rest-out", count=rest), _Bar(inside, False), note)
+            )
         return frames
 
     def _used(self, number: int, title: str, bar: _Bar, note: str) -> dict[str, Any]:
-        """A frame without the asker."""
+        """Return a frame without the pod in question."""
         used = self._taken(self._size(*bar.inside))
-        made = self._frame(number, title, bar, used)
-        return made | {"formula": say("film.used-of", used=used, total=self._text(self.total)), "note": note}
+        frame = self._frame(number, title, bar, used)
+        return frame | {"formula": say("film.used-of", used=used, total=self._text(self.total)), "note": note}
 
     def _taken(self, used: int) -> str:
-        """``2000m used + 1000m nominated (q)``."""
+        """Return ``2000m used + 1000m nominated (q)``."""
         text = say("film.used", amount=self._text(used))
         return f"{text} + {self._nominated(self._text(self.waiting))}" if self.nominated else text
 
@@ -130,8 +134,8 @@ class _Film:
         else:
             note = say("film.still-does-not-fit", pods=without, pod=self.name)
         outcome = say("film.fits") if ok else say("film.still-no")
-        made = self._frame(number, title, bar, outcome, "yes" if ok else "no", reason)
-        return made | {"formula": self._sum(bar), "note": note}
+        frame = self._frame(number, title, bar, outcome, "yes" if ok else "no", reason)
+        return frame | {"formula": self._sum(bar), "note": note}
 
     def _reprieve(self, number: int, inside: tuple[str, ...], key: str, ok: bool, reason: str) -> dict[str, Any]:
         bar = _Bar(inside, True, key, refused=not ok)
@@ -144,9 +148,9 @@ class _Film:
         else:
             note = say("film.is-a-victim-why", resource=self.resource, pod=name, why=reason)
         outcome = say("film.kept") if ok else say("film.victim")
-        made = self._frame(number, say("film.back-in"), bar, outcome, "yes" if ok else "no", reason)
-        return made | {
-            "pod": pod_in_short(self.world, key),
+        frame = self._frame(number, say("film.back-in"), bar, outcome, "yes" if ok else "no", reason)
+        return frame | {
+            "pod": pod_block(self.world, key),
             "violates": key in self.tried.violating,
             "formula": self._sum(bar),
             "note": note,
@@ -157,7 +161,7 @@ class _Film:
         return say("film.victims", count=len(victims), pods=", ".join(victims)) if victims else say("film.nobody")
 
     def _frame(
-        self, number: int, title: str, bar: _Bar, outcome: str, said: str = "", reason: str = ""
+        self, number: int, title: str, bar: _Bar, outcome: str, sign: str = "", reason: str = ""
     ) -> dict[str, Any]:
         return {
             "number": number,
@@ -165,7 +169,7 @@ class _Film:
             "pod": None,
             "drawing": self._drawn(bar),
             "outcome": outcome,
-            "said": said,
+            "said": sign,
             "reason": reason,
             "violates": False,
         }
@@ -177,48 +181,48 @@ class _Film:
         return amounts(self.resource, number)[0]
 
     def _sum(self, bar: _Bar) -> str:
-        """``3000m asked + 500m staying + 600m back = 4100m > 4000m``."""
+        """Return ``3000m asked + 500m staying + 600m back = 4100m > 4000m``."""
         parts = [(self.asked, "film.asked"), (self.waiting, ""), (self._size(*bar.inside), "film.staying")]
         if bar.back:
             parts.append((self._size(bar.back), "film.back"))
         parts = [part for index, part in enumerate(parts) if part[0] or not index]
         whole = sum(number for number, _ in parts)
-        *texts, shown, total = amounts(self.resource, *(number for number, _ in parts), whole, self.total)
+        *texts, sum_text, total = amounts(self.resource, *(number for number, _ in parts), whole, self.total)
         keys = (key for _, key in parts)
         terms = " + ".join(
             say(key, amount=text) if key else self._nominated(text) for text, key in zip(texts, keys, strict=True)
         )
-        result = f" = {shown}" if len(parts) > 1 else ""
+        result = f" = {sum_text}" if len(parts) > 1 else ""
         return f"{terms}{result} {'>' if whole > self.total else '≤'} {total}"
 
     def _drawn(self, bar: _Bar) -> Drawing:
         scale = shapes.FULL / self.total if self.total else 0.0
         x = 0.0
-        drawn: list[Shapes] = [(shapes.rect("cap", 0, shapes.FULL, 0.5, 14),)]
+        parts: list[Shapes] = [(shapes.rect("cap", 0, shapes.FULL, 0.5, 14),)]
         if bar.with_asker:
             x = self.asked * scale
-            drawn += [(shapes.rect("in", 0.2, min(x, 100) - 0.4, 1, 13),), _label(0, x, self.name, "int")]
+            parts += [(shapes.rect("in", 0.2, min(x, 100) - 0.4, 1, 13),), _label(0, x, self.name, "int")]
         for key in (*bar.inside, *([bar.back] if bar.back else [])):
             width = min(self._size(key) * scale, max(100 - x, 0))
             pod = self.world.pods.get(key)
             if key == bar.back and bar.refused:
-                drawn.append((shapes.rect("over", x, max(width, 0.8), 0.5, 14),))
+                parts.append((shapes.rect("over", x, max(width, 0.8), 0.5, 14),))
             else:
                 segment = shapes.rect(f"seg app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13)
-                drawn += [(segment,), _label(x, width, short_name(key), "")]
+                parts += [(segment,), _label(x, width, short_name(key), "")]
             x += width
         for key, size in self.nominated.items():
             width = min(size * scale, max(100 - x, 0))
             pod = self.world.pods.get(key)
             segment = shapes.rect(f"seg is-waiting app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13)
-            drawn += [(segment,), _label(x, width, short_name(key), "")] if width else []
+            parts += [(segment,), _label(x, width, short_name(key), "")] if width else []
             x += width
-        drawn.append((shapes.limit(-2, 19),))
-        return Drawing("fb", tuple(shape for several in drawn for shape in several))
+        parts.append((shapes.limit(-2, 19),))
+        return Drawing("fb", tuple(shape for several in parts for shape in several))
 
 
 def _label(x: float, width: float, text: str, classes: str) -> Shapes:
-    """Nothing where there is no room for it."""
+    """Return a label, nothing if there is no room for it."""
     if width < len(text) * 2.1:
         return ()
     return (Text(classes, shapes.percent(x), "11", text, dx="4"),)

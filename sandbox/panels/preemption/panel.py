@@ -1,4 +1,4 @@
-"""Preemption: the candidates, the film of one of them, and the ladder of criteria with who fell where."""
+"""Preemption: the candidates, the film of one of them, and the ladder of criteria with where each one fell."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
-from sandbox.panels.facts.victims import evicted, otherwise
-from sandbox.panels.facts.whose import whose
+from sandbox.panels.facts.victims import evicted, spared_sentences
+from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.preemption.film import film, pod_in_short
+from sandbox.panels.preemption.film import film, pod_block
 from sandbox.panels.view import View
 from sandbox.words.amounts import short_name, signed
 from sandbox.words.phrases import listed, plural
@@ -25,7 +25,7 @@ CANDIDATES, OTHERS, PAGE = 50, 30, 100
 PLUGIN = "DefaultPreemption"
 SUM = "smallest sum of the victims' priorities"
 OFFSET = 1 << 31
-"""Added to every priority in the sum, as none is lower than −2³¹: no victim then makes the sum smaller."""
+"""Added to every priority in the sum. No priority is lower than −2³¹, so no victim makes the sum smaller."""
 
 PLAINLY = {
     "No preemption victims found for incoming pod": "preemption.nobody-lower",
@@ -46,7 +46,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     base: dict[str, Any] = {
         "cycle": cycle.number if cycle else 0,
         "has": False,
-        "whose": whose(world, cycle),
+        "whose": attempt_shown(world, cycle),
     }
     if cycle is None:
         return base | {"empty": say("preemption.nothing-here" if world.attempts else "preemption.nothing-yet")}
@@ -101,7 +101,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _limit(limited: PreemptionLimited | None) -> str:
-    """How the limit of candidates bounded the dry run; "" without one."""
+    """Return how the limit of candidates bounded the dry run, "" without one."""
     if limited is None:
         return ""
     about: dict[str, Any] = {
@@ -123,14 +123,14 @@ def _surplus(nodes: tuple[str, ...]) -> str:
 
 
 def _background(cycle: Cycle) -> str:
-    """Where all victims were leaving already, nothing is done in the background either."""
+    """Return what happens in the background, "" if all victims were already leaving."""
     ran = cycle.post_filter
     done = ran is not None and any(dict(ran.not_deleted).get(victim) != "terminating" for victim in ran.victims)
     return say("preemption.in-the-background") if done else ""
 
 
 def _cleared(cycle: Cycle) -> str:
-    """Who lost its nomination to the chosen node."""
+    """Return which pods lost their nomination to the chosen node."""
     cleared = cycle.post_filter.cleared_nominations if cycle.post_filter else ()
     if not cleared:
         return ""
@@ -150,7 +150,7 @@ def _why_none(cycle: Cycle) -> str:
 
 
 def _plainly(rejected: str) -> str:
-    """Why a node cannot help; in Kubernetes' words where there are no plainer ones."""
+    """Return why a node cannot help, in Kubernetes' words if there are no plainer ones."""
     key = PLAINLY.get(rejected)
     return say(key) if key else rejected
 
@@ -173,11 +173,11 @@ def _selected(
 
 
 def _victim(world: World, key: str, violating: tuple[str, ...]) -> dict[str, Any]:
-    """``budget``: the names of the budgets that its eviction would violate, None = it violates none."""
+    """Return a victim. ``budget``: names of the budgets that its eviction would violate, None if it violates none."""
     pod, budget = world.pods.get(key), None
     if key in violating:
         budget = ", ".join(guard.name for guard in Budgets(world).of(pod)) if pod else ""
-    return {"pod": pod_in_short(world, key), "budget": budget}
+    return {"pod": pod_block(world, key), "budget": budget}
 
 
 def _summary(cycle: Cycle, chosen: str) -> str:
@@ -188,7 +188,7 @@ def _summary(cycle: Cycle, chosen: str) -> str:
         names = evicted(ran)
         key = "preemption.must-go" if names else "preemption.room-is-coming"
         text = say(key, victims=listed(names), pod=short_name(cycle.pod), node=chosen)
-        return f"{text} {otherwise(ran)}".rstrip()
+        return f"{text} {spared_sentences(ran)}".rstrip()
     if ran.ineligible:
         return say(INELIGIBLE[ran.ineligible], pod=short_name(cycle.pod), node=ran.waits_for)
     if chosen:
@@ -201,20 +201,20 @@ def _summary(cycle: Cycle, chosen: str) -> str:
 
 
 def _sum(value: str, victims: int) -> str:
-    """``100 + 2·2³¹`` instead of a number of ten digits."""
+    """Return ``100 + 2·2³¹`` instead of a number of ten digits."""
     if not value.removeprefix("-").isdigit() or not victims:
         return value
     return f"{signed(int(value) - victims * OFFSET)} + {victims}·2³¹"
 
 
 def _tied(cycle: Cycle) -> tuple[str, ...]:
-    """Nodes that are equal under every criterion, none when one of them decided."""
+    """Return the nodes that are equal under every criterion, none if a criterion decided."""
     survivors = cycle.ladder[-1].survivors if len(cycle.ladder) == len(CRITERIA) else ()
     return survivors if len(survivors) > 1 else ()
 
 
 def _drawn(cycle: Cycle, chosen: str) -> list[dict[str, Any]]:
-    """The rung behind the criteria. Before PostFilter is over nobody has been chosen, and the first by name will be."""
+    """Return the last rung: among equal nodes the first by name wins, also before PostFilter has chosen it."""
     tied = _tied(cycle)
     if not tied:
         return []

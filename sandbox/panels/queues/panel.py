@@ -9,9 +9,9 @@ from typing import Any
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.moves import source_of
-from sandbox.panels.facts.nobodys import nobodys, served
+from sandbox.panels.facts.nobodys import pods_without_scheduler, profile_names
 from sandbox.panels.facts.origin import origin
-from sandbox.panels.facts.waking import asked_about, event_of, woken_by
+from sandbox.panels.facts.waking import event_of, event_of_hint, woken_by
 from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority, leaves_us
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.wakes import wakes
@@ -34,20 +34,20 @@ CAUSES = {
     "UnschedulablePodUpdate": "queues.pod-changed",
 }
 QUIET_CAUSES = ("UnschedulablePodAdd", "PodAdd", "ScheduleAttemptFailure", "Pop")
-"""They say no more than the lane does."""
+"""Causes that say no more than the lane does."""
 
 RULES = {"v1.34": "queues.rules-of-v1-34", "design-doc": "queues.rules-of-the-design-doc"}
-"""What tells the two rule sets apart, in one breath."""
+"""Rules of the queue → key of how they differ from the others."""
 FEW = 5
-"""Pods of a lane that are seen at one glance, in whatever order."""
+"""Most pods of a lane that are seen at a glance, in any order."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     lanes = [_lane(world, lane, view) for lane in LANES]
     lanes = [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"]
-    others, held = _of_nobody(world, view), _held(world, view)
+    others, ended = _of_nobody(world, view), _held(world, view)
     return {
-        "lanes": [*lanes, *(lane for lane in (others, held) if lane["cards"])],
+        "lanes": [*lanes, *(lane for lane in (others, ended) if lane["cards"])],
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
         "pending": sum(lane["count"] for lane in (*lanes, others)) - _deleted(world),
         "nobody": "" if world.schedulers else world.election.nobody(),
@@ -58,7 +58,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _replicas(world: World) -> list[dict[str, Any]]:
-    """Whose queue may be shown, when there is more than one."""
+    """Return the replicas whose queue may be shown, if there is more than one."""
     if len(world.schedulers) < 2:
         return []
     return [
@@ -74,9 +74,9 @@ def _rules(world: World) -> dict[str, str]:
 
 
 def _backoff(world: World) -> tuple[int, int]:
-    """Seconds of the first backoff, and of the longest."""
-    given = world.configured.configuration if world.configured else {}
-    return given.get("podInitialBackoffSeconds", 1), given.get("podMaxBackoffSeconds", 10)
+    """Return the first and the longest backoff in seconds."""
+    configuration = world.configured.configuration if world.configured else {}
+    return configuration.get("podInitialBackoffSeconds", 1), configuration.get("podMaxBackoffSeconds", 10)
 
 
 def _rules_of(world: World) -> str:
@@ -88,9 +88,9 @@ def _rules_of(world: World) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """``title`` and ``note`` are keys; ``order`` is the order in which pods leave.
+    """One lane. ``title`` and ``note`` are keys; ``order`` is the order in which pods leave.
 
-    ``card``: what a card says in this lane only.
+    ``source``: the lane of the model. ``card``: a function that returns what only cards of this lane say.
     """
 
     name: str
@@ -116,63 +116,63 @@ ORDERS: Keys[tuple[int, Queued]] = {
 
 
 def _deleted(world: World) -> int:
-    """How many of those in flight are no longer there."""
-    known = ((queued.move.uid, world.pods.get(queued.move.pod)) for queued in world.in_lane("inFlight"))
-    return sum(1 for uid, pod in known if pod is None or pod.pod.uid != uid)
+    """Return how many pods in flight no longer exist."""
+    uids_and_pods = ((queued.move.uid, world.pods.get(queued.move.pod)) for queued in world.in_lane("inFlight"))
+    return sum(1 for uid, pod in uids_and_pods if pod is None or pod.pod.uid != uid)
 
 
 def _heads(view: View) -> tuple[Head, ...]:
-    """Buttons for the order of all lanes; a card keeps the place at which its pod would leave."""
-    found = (head(view, "queues", column, [say(key)], down=column != "name") for column, key in COLUMNS.items())
-    return own(view, "queues", say("orders.queue")), *found
+    """Return buttons for the order of all lanes; a card keeps the place at which its pod would leave."""
+    columns = (head(view, "queues", column, [say(key)], down=column != "name") for column, key in COLUMNS.items())
+    return own(view, "queues", say("orders.queue")), *columns
 
 
 def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
-    found = sorted(world.in_lane(lane.source), key=lane.order)
-    pages = pager(len(found), view, f"queues.{lane.name}", MOST)
-    told = ordered(enumerate(found, 1), view, "queues", ORDERS)
-    cards = [_card(world, queued, place, lane) for place, queued in on_page(told, pages)]
+    queued_pods = sorted(world.in_lane(lane.source), key=lane.order)
+    pages = pager(len(queued_pods), view, f"queues.{lane.name}", MOST)
+    in_order = ordered(enumerate(queued_pods, 1), view, "queues", ORDERS)
+    cards = [_card(world, queued, place, lane) for place, queued in on_page(in_order, pages)]
     return {
         "id": lane.name,
         "source": lane.source,
         "title": say(lane.title),
         "note": say(NOTES.get((_rules_of(world), lane.name), lane.note)),
-        "count": len(found),
+        "count": len(queued_pods),
         "cards": cards,
         "pages": pages,
     }
 
 
 def _of_nobody(world: World, view: View) -> dict[str, Any]:
-    """Pods that are in no queue, as no profile has the name of their scheduler."""
-    here = listed(list(served(world)))
+    """Return a lane of pods that are in no queue, as no profile has the name of their scheduler."""
+    here = listed(list(profile_names(world)))
 
-    def said(pod: PodState) -> dict[str, str]:
-        asked = pod.pod.scheduler_name
-        title = say("queues.nobodys-title", scheduler=asked, profiles=here)
-        return {"title": title, "age": say("queues.in-no-queue"), "detail": say("queues.asks-for", scheduler=asked)}
+    def card_of(pod: PodState) -> dict[str, str]:
+        scheduler = pod.pod.scheduler_name
+        title = say("queues.nobodys-title", scheduler=scheduler, profiles=here)
+        return {"title": title, "age": say("queues.in-no-queue"), "detail": say("queues.asks-for", scheduler=scheduler)}
 
     about = {"id": "nobody", "title": say("queues.nobodys"), "note": say("queues.nobodys-note")}
-    return about | _outside(nobodys(world), view, "nobody", said)
+    return about | _outside(pods_without_scheduler(world), view, "nobody", card_of)
 
 
 def _held(world: World, view: View) -> dict[str, Any]:
-    """Pods that have ended, are on no node's card any more, and stay because of their finalizers."""
+    """Return a lane of pods that ended, are on no node's card any more, and stay because of their finalizers."""
 
-    def said(pod: PodState) -> dict[str, str]:
+    def card_of(pod: PodState) -> dict[str, str]:
         names = listed(pod.pod.metadata.get("finalizers") or [], 2)
         return {"title": say("queues.held-title"), "age": say("queues.ended"), "detail": names}
 
-    found = [pod for pod in world.pods.values() if pod.state == "terminating" and pod.pod.finished]
+    pods = [pod for pod in world.pods.values() if pod.state == "terminating" and pod.pod.finished]
     about = {"id": "held", "title": say("queues.held"), "note": say("queues.held-note")}
-    return about | _outside(found, view, "held", said)
+    return about | _outside(pods, view, "held", card_of)
 
 
 def _outside(
-    found: list[PodState], view: View, lane: str, said: Callable[[PodState], dict[str, str]]
+    pods: list[PodState], view: View, lane: str, card_of: Callable[[PodState], dict[str, str]]
 ) -> dict[str, Any]:
-    """A lane of pods that are in no queue of the scheduler."""
-    pages = pager(len(found), view, f"queues.{lane}", MOST)
+    """Return a lane of pods that are in no queue. ``card_of`` returns what their cards say."""
+    pages = pager(len(pods), view, f"queues.{lane}", MOST)
     cards = [
         {
             "lane": lane,
@@ -181,11 +181,11 @@ def _outside(
             "app": pod.app,
             "priority": pod.pod.priority,
             "place": place,
-            **said(pod),
+            **card_of(pod),
         }
-        for place, pod in on_page(list(enumerate(found, 1)), pages)
+        for place, pod in on_page(list(enumerate(pods, 1)), pages)
     ]
-    return {"source": lane, "count": len(found), "cards": cards, "pages": pages}
+    return {"source": lane, "count": len(pods), "cards": cards, "pages": pages}
 
 
 def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
 
 
 def _is_in(cycle: Cycle | None, move: PodMoved) -> bool:
-    """Return True if the attempt goes on, and is that of the pod that moved."""
+    """Return True if the attempt is running, and is that of the pod that moved."""
     return cycle is not None and cycle.pod == move.pod and cycle.is_of(move.uid) and not cycle.outcome
 
 
@@ -233,16 +233,16 @@ CAME = {
     (True, False): "queues.came-from",
     (True, True): "queues.came-from-by-hint",
 }
-"""(it was in a queue before, a plugin's hint brought it) → how it came."""
+"""(it was in a queue before, a plugin's hint brought it) → key of how it came."""
 
 
 def _verdict(queued: Queued) -> dict[str, Any]:
-    """Which plugin's hint brought the pod here, to which event, and why."""
+    """Return which plugin's hint brought the pod here, for which event, and why."""
     return _hint(queued.answer) if queued.answer is not None else {}
 
 
 def _hint(answer: HintAnswered) -> dict[str, Any]:
-    return {"hint": (answer.plugin, answer.verdict, asked_about(answer), wording.hint(answer))}
+    return {"hint": (answer.plugin, answer.verdict, event_of_hint(answer), wording.hint(answer))}
 
 
 def _moved(queued: Queued) -> str:
@@ -258,8 +258,10 @@ NOTED = {
     "v1.34": ("queues.noted", "queues.noted-nothing"),
     "design-doc": ("queues.moves", "queues.moves-none"),
 }
-"""Rules → what a pod in flight says of events since its Pop, and of none. The design document has nothing noted: it
-compares the cycle of the last move request with the pod's own."""
+"""Rules → (key of what a pod in flight says of events since its Pop, key for none).
+
+By the design document it notes none: it compares the cycle of the last move request with its own.
+"""
 
 
 def _flying(world: World, queued: Queued) -> dict[str, Any]:
@@ -281,7 +283,7 @@ def _flying(world: World, queued: Queued) -> dict[str, Any]:
 
 
 def _of_a_taken_name(world: World, queued: Queued) -> dict[str, Any]:
-    """A deleted pod in flight, whose name another one has."""
+    """Return the card of a deleted pod in flight whose name another pod now has."""
     attempts = world.attempts.get(queued.move.pod, ())
     over = all(cycle.outcome for cycle in attempts if cycle.uid == queued.move.uid)
     return {
@@ -325,7 +327,7 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
 
 
 def _until(world: World, queued: Queued, end_us: int) -> str:
-    """When the pod leaves its queue, and how that came to be: whole seconds of backoff, and the rest of the last."""
+    """Return when the pod leaves its queue, and why then: whole seconds of backoff, and the rest of the last one."""
     initial, most = _backoff(world)
     lasts_us = (queued.move.backoff_until_us or 0) - queued.move.timestamp_us
     whole = -(-lasts_us // SECOND)
@@ -335,7 +337,7 @@ def _until(world: World, queued: Queued, end_us: int) -> str:
     elif initial and initial << power == whole:
         exponent = str(power).translate(SUPERSCRIPTS)
         until = say("queues.backoff-formula", end=clock(end_us), initial=initial, power=exponent)
-    else:  # It came to be under another configuration.
+    else:  # The backoff began under another configuration.
         until = say("queues.backoff-until", end=clock(end_us))
     if end_us > queued.move.timestamp_us + whole * SECOND:
         until = say("queues.backoff-and-rest", until=until)
@@ -369,8 +371,8 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
 def _why(world: World, pod: str) -> str:
     attempt = world.attempt_of(pod, world.scheduler)
     table = attempt.filter if attempt else None
-    told = dict.fromkeys(row[3] for row in table.looked_at if row[1]) if table else ()
-    return listed(list(dict.fromkeys(short_reason(reasons) for reasons in told)), 2)
+    reasons_of_nodes = dict.fromkeys(row[3] for row in table.looked_at if row[1]) if table else ()
+    return listed(list(dict.fromkeys(short_reason(reasons) for reasons in reasons_of_nodes)), 2)
 
 
 def _gated(world: World, queued: Queued) -> dict[str, Any]:
@@ -390,4 +392,4 @@ LANES = (
     Lane("gated", "queues.gated", "queues.gated-order", "gated", _by_time, _gated),
 )
 NOTES = {("design-doc", "unschedulable"): "queues.stuck-order-of-the-design-doc"}
-"""(rules, lane) → what the lane says instead."""
+"""(rules, lane) → key of the note that replaces the lane's own."""

@@ -1,6 +1,6 @@
-"""Which cluster events may wake a pod that plugins rejected: what these registered for, as the trace tells it.
+"""Which cluster events may wake a pod that plugins rejected: the events that these plugins registered.
 
-Source: for the rules of the design document seed 000.
+Source: seed 000 for the rules of the design document.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from sandbox.words.say import say
 
 SHORT = {"PersistentVolumeClaim": "PVC", "PersistentVolume": "PV"}
 FIRST = ("Add", "Delete")
-"""What people can do about it comes before what may change."""
+"""Events that people can cause come before those that merely change something."""
 MOVE_REQUESTS = ("Node/*", "Pod/Delete", "Service/*", "PV/*", "PVC/*", "StorageClass/*", "CSINode/*")
-"""By the design document these wake every pod, whoever rejected it."""
+"""By the design document these wake every pod, whichever plugin rejected it."""
 AFFINITY = "queues.pod-that-it-needs"
-"""A pod that gets a node, or changes there, wakes those with a required affinity term that it matches."""
+"""A pod that gets a node, or changes there, wakes pods with a required affinity term that it matches."""
 
 
 def wakes(world: World, profile: str, plugins: tuple[str, ...], has_affinity: bool) -> list[str]:
-    """The events of all these plugins, each once. ``has_affinity``: the pod has a required term of pod affinity."""
+    """Return the events of all these plugins, each once. ``has_affinity``: the pod requires pod affinity."""
     configured = world.configured
     if configured is None:
         return []

@@ -1,7 +1,6 @@
-"""One sentence for what happens beside the scheduler: answers to evictions, drains, taints, and what a person turned.
+"""One sentence for what happens beside the scheduler: answers to evictions, drains, taints, and what a person did.
 
-Each teller gives (before, kind, key, after, next): the sentence is ``before``, the name of the pod or node (``kind``)
-as a button, and ``after``.
+Each function returns the ``Parts`` of a sentence.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from sandbox.panels.facts.kubelet_deeds import freed, removed_before, things
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.model.node_health import Deed, Pressure
 from sandbox.panels.model.world import World
-from sandbox.panels.sentence.commanded import Told, applied, commanded
+from sandbox.panels.sentence.commanded import Parts, applied, commanded
 from sandbox.words.amounts import clock, left, short_name
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import around, say
@@ -30,22 +29,23 @@ NEEDS = {
     "ignore_daemonsets": "happenings.needs-ignore-daemonsets",
     "delete_emptydir_data": "happenings.needs-delete-emptydir-data",
 }
-"""Field of a drain → which pods need its flag."""
+"""Field of a drain → key of which pods need its flag."""
 PRESSURES = {
     (True, False): "happenings.kubelet-reports",
     (False, True): "happenings.kubelet-sees",
     (True, True): "happenings.kubelet-reports-and-sees",
 }
-"""Whether the kubelet reports other conditions, and whether it sees other thresholds."""
+"""(the kubelet reports other conditions, it sees other thresholds) → key."""
 
 
 def happening(world: World) -> Happening | None:
-    """The last one, as long as no scheduling cycle has moved on since."""
+    """Return the last happening, None if a scheduling cycle moved on since."""
     return world.evictions.news(world.latest.get(ev.StageFinished, 0))
 
 
-def told(world: World, last: Happening) -> dict[str, Any]:
-    before, kind, key, after, following = TELLERS[last.kind](world, last.item)
+def happening_sentence(world: World, last: Happening) -> dict[str, Any]:
+    """Return the sentence on a happening, with Kubernetes' words and the number of its entry."""
+    before, kind, key, after, following = SENTENCES[last.kind](world, last.item)
     return {
         "before": before,
         "of": kind,
@@ -59,7 +59,7 @@ def told(world: World, last: Happening) -> dict[str, Any]:
 
 
 def _precise(item: Any) -> str:
-    """The same in Kubernetes' words, where it has any."""
+    """Return the same in Kubernetes' words, "" if there are none."""
     if isinstance(item, Request):
         return item.cause
     if isinstance(item, Drain):
@@ -69,7 +69,7 @@ def _precise(item: Any) -> str:
     return ""
 
 
-def _request(world: World, request: Request) -> Told:
+def _request(world: World, request: Request) -> Parts:
     if request.refused:
         before, after = around("happenings.eviction-refused", "pod", code=request.code, message=request.message)
         if request.times > 1:
@@ -80,11 +80,11 @@ def _request(world: World, request: Request) -> Told:
         before, after = around("happenings.evicted-at-once", "pod")
         return before, "pod", request.pod, after, ""
     before, after = around("happenings.eviction-allowed", "pod", left=left(request.grace_us))
-    gone = say("happenings.gone-at", clock=clock(request.leaves_us)) if request.leaves_us is not None else ""
-    return before, "pod", request.pod, after, gone
+    end = say("happenings.gone-at", clock=clock(request.leaves_us)) if request.leaves_us is not None else ""
+    return before, "pod", request.pod, after, end
 
 
-def _drain(world: World, drain: Drain) -> Told:
+def _drain(world: World, drain: Drain) -> Parts:
     evicted = plural(len(drain.evicted), "pod")
     if drain.what == "waiting":
         key = "happenings.drain-waits-after-some" if drain.evicted else "happenings.drain-waits"
@@ -99,13 +99,13 @@ def _drain(world: World, drain: Drain) -> Told:
         before, after = around(key, "node", evicted=evicted, needs=needs, pods=refused)
         return before, "node", drain.node, after, ""
     before, after = around(DRAINS[drain.what], "node", evicted=evicted)
-    if drain.kept and drain.what != "stopped":
-        names = listed([short_name(pod) for pod in drain.kept])
-        after = f"{after} {say('happenings.daemons-stay', count=len(drain.kept), pods=names)}"
+    if drain.staying and drain.what != "stopped":
+        names = listed([short_name(pod) for pod in drain.staying])
+        after = f"{after} {say('happenings.daemons-stay', count=len(drain.staying), pods=names)}"
     return before, "node", drain.node, after, ""
 
 
-def _plan(world: World, plan: Plan) -> Told:
+def _plan(world: World, plan: Plan) -> Parts:
     key, following = _turned(world, plan)
     others = _others(world, plan)
     before, after = around(
@@ -123,7 +123,7 @@ def _plan(world: World, plan: Plan) -> Told:
 
 
 def _turned(world: World, plan: Plan) -> tuple[str, str]:
-    """The key of the sentence about a plan, and what comes next."""
+    """Return the key of the sentence about a plan, and what comes next."""
     if plan.state == "planned":
         return "happenings.must-leave", say("happenings.to-go", left=left(plan.at_us - world.clock_us))
     if plan.state == "cancelled":
@@ -133,7 +133,7 @@ def _turned(world: World, plan: Plan) -> tuple[str, str]:
 
 
 def _soonest(world: World) -> str:
-    """The pod that a taint drives away next."""
+    """Return which pod a taint evicts next."""
     plan = min(world.evictions.planned.values(), key=lambda item: item.at_us, default=None)
     if plan is None:
         return ""
@@ -141,7 +141,7 @@ def _soonest(world: World) -> str:
 
 
 def _others(world: World, plan: Plan) -> int:
-    """Plans for the same node that changed in the same way at the same moment."""
+    """Return how many plans for the same node changed in the same way at the same moment."""
     return sum(_turn(other) == _turn(plan) for other in world.evictions.plans.values()) - 1
 
 
@@ -149,12 +149,12 @@ def _turn(plan: Plan) -> tuple[str, str, int]:
     return plan.state, plan.node, plan.since_us if plan.state == "planned" else plan.ended_us
 
 
-def _expired(world: World, event: ev.CachePodChanged) -> Told:
+def _expired(world: World, event: ev.CachePodChanged) -> Parts:
     before, after = around("happenings.expired", "pod", node=event.node)
     return before, "pod", event.pod, after, say("happenings.given-twice")
 
 
-def _deed(world: World, deed: Deed) -> Told:
+def _deed(world: World, deed: Deed) -> Parts:
     event = deed.event
     if isinstance(event, ev.NodeResourcesReclaimed):
         key = "happenings.frees-enough" if deed.enough else "happenings.frees-too-little"
@@ -183,26 +183,26 @@ def _deed(world: World, deed: Deed) -> Told:
     return before, "pod", event.pod, after, ""
 
 
-def _pressure(world: World, told: Pressure) -> Told:
-    conditions = (("happenings.reports", told.began), ("happenings.reports-no-more", told.ended))
+def _pressure(world: World, pressure: Pressure) -> Parts:
+    conditions = (("happenings.reports", pressure.began), ("happenings.reports-no-more", pressure.ended))
     reports = [say(key, conditions=listed(list(names))) for key, names in conditions if names]
-    sees = [say("happenings.must-last", threshold=text, clock=clock(until)) for text, until in told.waits]
-    sees += [say("happenings.holds-no-more", threshold=text) for text in told.calmed]
+    sees = [say("happenings.must-last", threshold=text, clock=clock(until)) for text, until in pressure.waits]
+    sees += [say("happenings.holds-no-more", threshold=text) for text in pressure.calmed]
     key = PRESSURES[bool(reports), bool(sees)]
     before, after = around(key, "node", reports=listed(reports), thresholds="; ".join(sees))
-    return before, "node", told.node, after, ""
+    return before, "node", pressure.node, after, ""
 
 
-def _clock(world: World, move: ev.PodMoved) -> Told:
-    """What it meant for the pods that waited is all that there is to tell."""
+def _clock(world: World, move: ev.PodMoved) -> Parts:
+    """Return no sentence: what the move meant for waiting pods says it all."""
     return "", "", "", "", ""
 
 
-def _election(world: World, text: str) -> Told:
+def _election(world: World, text: str) -> Parts:
     return "", "", "", text, ""
 
 
-TELLERS: dict[str, Callable[[World, Any], Told]] = {
+SENTENCES: dict[str, Callable[[World, Any], Parts]] = {
     "answer": _request,
     "drain": _drain,
     "plan": _plan,

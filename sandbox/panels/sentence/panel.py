@@ -1,6 +1,7 @@
 """One pod, one stage, one sentence: what just happened, and what comes next.
 
-Where something beside the scheduler is newer than the last stage (an answer to an eviction, a drain), that is told.
+If something beside the scheduler (an answer to an eviction, a drain) is newer than the last stage, the sentence is
+about that.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.eviction_log import Happening
 from sandbox.panels.model.state import Cycle, by_expiry, by_priority, leaves_us
-from sandbox.panels.model.steps import offered, untouched
+from sandbox.panels.model.steps import next_steps, untouched
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
 from sandbox.panels.sentence import effects
-from sandbox.panels.sentence.happenings import happening, told
+from sandbox.panels.sentence.happenings import happening, happening_sentence
 from sandbox.panels.view import View
 from sandbox.words.amounts import clock, short_name
 from sandbox.words.phrases import LEAVES, plural
@@ -30,15 +31,15 @@ NEXT = {
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    """``how``: what to press in the workbench. ``steps``: what the scenario offers to do next. ``red``: how many
-    expectations fail.
+    """Return the sentence. ``how``: what to press in the workbench. ``steps``: the next steps of the scenario. ``red``:
+    number of expectations that fail.
     """
     if world.stuck is not None:
         return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None, "red": 0}
-    said, past = _said(world, view), world.present is not None
-    steps = None if past else offered(world)
+    happened, past = _sentence(world, view), world.present is not None
+    steps = None if past else next_steps(world)
     return {
-        **said,
+        **happened,
         "red": world.expected.red(),
         "back": None,
         "past": past,
@@ -48,7 +49,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _stuck(stuck: Stuck) -> dict[str, Any]:
-    """``back``: the number of the last command that can be repeated."""
+    """Return where the log stops. ``back``: the number of the last command that can be repeated."""
     return {
         "text": say("sentence.cannot-be-repeated", command=stuck.command),
         "how": say("sentence.how-to-continue"),
@@ -59,7 +60,7 @@ def _stuck(stuck: Stuck) -> dict[str, Any]:
 
 
 def _idle_at(world: World, view: View) -> dict[str, Any]:
-    """What the panel needs where no pod is being scheduled."""
+    """Return the data of the panel while no pod is being scheduled."""
     cycle = world.cycle_in_view(view.cycle)
     return {
         "pod": "",
@@ -74,24 +75,24 @@ def _idle_at(world: World, view: View) -> dict[str, Any]:
     }
 
 
-def _said(world: World, view: View) -> dict[str, Any]:
+def _sentence(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     last = None if cycle is not world.cycle else happening(world)
-    beside = _beside(world, last, cycle) if last is not None else None
-    if beside is not None:
+    parts = _beside(world, last, cycle) if last is not None else None
+    if parts is not None:
         number = cycle.number if cycle else 0
-        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, **beside}
+        return {"beside": True, "pod": "", "tab": tab_for(cycle), "cycle": number, **parts}
     if cycle is None:
         return _idle_at(world, view)
     stage = STAGE_INDEX.get(cycle.last_stage)
-    meant = effects.of_stage(world) if cycle is world.cycle else ""
+    effect = effects.of_stage(world) if cycle is world.cycle else ""
     return {
         "replica": cycle.replica if world.election.several else "",
         "pod": cycle.pod,
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
         "says": STAGES[stage].says if stage is not None else "",
-        "text": " ".join(filter(None, (sentence(cycle), _faster(world, cycle), _taken(world, cycle), meant))),
+        "text": " ".join(filter(None, (sentence(cycle), _faster(world, cycle), _taken(world, cycle), effect))),
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
@@ -100,25 +101,25 @@ def _said(world: World, view: View) -> dict[str, Any]:
 
 
 def _beside(world: World, last: Happening, cycle: Cycle | None) -> dict[str, Any] | None:
-    """What happened, what it meant for the pods that waited, and how it goes on; None: there is nothing to tell."""
+    """Return what happened, what it meant for waiting pods, and what comes next; None if there is nothing to say."""
     if untouched(world):
         return None
-    said = told(world, last)
-    meant = effects.of_happening(world) if cycle else _guide(world, last)
-    if not (said["name"] or said["text"] or meant):
+    parts = happening_sentence(world, last)
+    effect = effects.of_happening(world) if cycle else _guide(world, last)
+    if not (parts["name"] or parts["text"] or effect):
         return None
     return {
-        **said,
-        "text": f"{said['text']} {meant}" if meant else said["text"],
-        "how": _how(world) if meant and not cycle else "",
-        "next": said["next"] or _following(world, cycle),
-        "precise": said["precise"] or effects.precisely(world),
+        **parts,
+        "text": f"{parts['text']} {effect}" if effect else parts["text"],
+        "how": _how(world) if effect and not cycle else "",
+        "next": parts["next"] or _following(world, cycle),
+        "precise": parts["precise"] or effects.precise_answers(world),
     }
 
 
 def _following(world: World, cycle: Cycle | None) -> str:
-    """The next stage of the attempt under way, else who is next in the queue; "" when nobody goes on with it."""
-    if world.election.idle() or (cycle is not None and world.election.stands_still(cycle.replica)):
+    """Return the next stage of the running attempt, else the next pod in the queue; "" if nobody continues."""
+    if world.election.idle() or (cycle is not None and world.election.is_paused(cycle.replica)):
         return ""
     if cycle is not None and not cycle.outcome and cycle.next_stage in STAGE_INDEX:
         stage = STAGES[STAGE_INDEX[cycle.next_stage]].title
@@ -133,7 +134,7 @@ def _following(world: World, cycle: Cycle | None) -> str:
 
 
 def _guide(world: World, last: Happening) -> str:
-    """What to do where nothing was scheduled yet; what happens to a replica tells by itself when nobody schedules."""
+    """Return what to do if nothing was scheduled yet; "" if a change of a replica already says why nobody schedules."""
     if last.kind == "election" and world.election.idle():
         return ""
     return _idle(world) if world.lane("activeQ") or (world.nodes and not world.pods) else ""
@@ -153,7 +154,7 @@ def _idle(world: World) -> str:
 
 
 def _how(world: World) -> str:
-    """What to press where ``_idle`` says that nobody is scheduled."""
+    """Return what to press when ``_idle`` says that nobody is scheduled."""
     if not world.nodes and not world.pods:
         return say("sentence.how-to-begin")
     if world.election.idle():
@@ -169,7 +170,7 @@ def _first(world: World) -> str:
 
 
 def _faster(world: World, cycle: Cycle) -> str:
-    """Another replica has bound the pod, which is why this one could not."""
+    """Say that another replica bound the pod, if that is why this one could not."""
     if cycle.outcome != "error":
         return ""
     others = (other for other in reversed(world.attempts[cycle.pod]) if other.replica != cycle.replica)
@@ -178,7 +179,7 @@ def _faster(world: World, cycle: Cycle) -> str:
 
 
 def _taken(world: World, cycle: Cycle) -> str:
-    """Another pod has taken the name of the one whose attempt failed: it gets the condition."""
+    """Say that the name of the failed pod now belongs to another pod, which gets the condition."""
     if not cycle.taken or cycle.outcome not in ("unschedulable", "nominated", "error"):
         return ""
     leaks = any(cycle.uid in scheduler.replaced for scheduler in world.schedulers.values())
@@ -197,7 +198,7 @@ def _next(world: World, cycle: Cycle) -> str:
 
 
 def _after(world: World, cycle: Cycle) -> str:
-    """What becomes of the pod."""
+    """Return what happens to the pod next."""
     if _faster(world, cycle):
         return say("sentence.runs-by-the-other")
     if _taken(world, cycle):
@@ -206,7 +207,7 @@ def _after(world: World, cycle: Cycle) -> str:
 
 
 def _precise(cycle: Cycle) -> str:
-    """The same in Kubernetes' words, where it has any."""
+    """Return the same in Kubernetes' words, "" if there are none."""
     if cycle.message:
         return cycle.message
     if cycle.fit_error is not None and cycle.last_stage in ("Filter", "PostFilter"):

@@ -14,13 +14,13 @@ PREEMPTS = "PreemptLowerPriority"
 
 
 def classes(world: World, view: View, size: int) -> tuple[list[tuple[dict[str, Any], list[PodState]]], Pager]:
-    """The classes of the page in view, the highest first, each with its pods."""
-    found = sorted(world.objects.get("PriorityClass", {}).items(), key=lambda item: (-_value(item[1]), item[0]))
-    having: dict[str, list[PodState]] = {}
+    """Return the classes of the page in view, the highest first, each with its pods; and the pager."""
+    by_value = sorted(world.objects.get("PriorityClass", {}).items(), key=lambda item: (-_value(item[1]), item[0]))
+    pods_of: dict[str, list[PodState]] = {}
     for pod in world.pods.values():
-        having.setdefault(str(pod.pod.spec.get("priorityClassName") or ""), []).append(pod)
-    pages = pager(len(found), view, "workloads.classes", size)
-    return [(_row(name, manifest), having.get(name, [])) for name, manifest in on_page(found, pages)], pages
+        pods_of.setdefault(str(pod.pod.spec.get("priorityClassName") or ""), []).append(pod)
+    pages = pager(len(by_value), view, "workloads.classes", size)
+    return [(_row(name, manifest), pods_of.get(name, [])) for name, manifest in on_page(by_value, pages)], pages
 
 
 def _value(manifest: Manifest) -> int:

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets as rows: how many pods may go at this moment, why, and which pods each one counts."""
+"""PodDisruptionBudgets as rows: how many pods may go now, why, and which pods each one counts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sandbox.words.say import say
 def budgets(
     world: World, groups: Alike, view: View, size: int
 ) -> tuple[list[tuple[dict[str, Any], list[PodState]]], Pager]:
-    """The budgets of the page in view, each with the pods that it selects."""
+    """Return the budgets of the page in view, each with the pods that it selects; and the pager."""
     keys = list(world.objects.get(KIND, {}))
     pages = pager(len(keys), view, "workloads.budgets", size)
-    shown = Budgets(world).named(on_page(keys, pages))
-    return [(_row(budget), _selected(groups, budget)) for budget in shown], pages
+    in_view = Budgets(world).named(on_page(keys, pages))
+    return [(_row(budget), _selected(groups, budget)) for budget in in_view], pages
 
 
 def _selected(groups: Alike, budget: Budget) -> list[PodState]:
@@ -30,7 +30,7 @@ def _selected(groups: Alike, budget: Budget) -> list[PodState]:
 
 
 def _row(budget: Budget) -> dict[str, Any]:
-    told = budget.held.condition("DisruptionAllowed") or {}
+    condition = budget.stored.condition("DisruptionAllowed") or {}
     return {
         "key": budget.key,
         "name": short_name(budget.key),
@@ -41,7 +41,7 @@ def _row(budget: Budget) -> dict[str, Any]:
         "healthy": budget.healthy,
         "needed": budget.needed,
         "expected": budget.expected,
-        "reason": str(told.get("reason") or ""),
-        "message": str(told.get("message") or ""),
-        "disrupted": len(budget.held.status.get("disruptedPods") or {}),
+        "reason": str(condition.get("reason") or ""),
+        "message": str(condition.get("message") or ""),
+        "disrupted": len(budget.stored.status.get("disruptedPods") or {}),
     }

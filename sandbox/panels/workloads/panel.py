@@ -1,4 +1,4 @@
-"""Workloads: what each one wants and has, where its pods stand, how far its rollout is, and the budgets over pods."""
+"""Workloads: what each one wants and has, where its pods run, its rollout; budgets and priority classes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace import events as ev
 
 PAGE = 20
-"""Workloads on one page, and budgets."""
+"""Workloads, budgets or classes on one page."""
 MOST_PODS, PAGE_OF_PODS = 24, 240
-"""Pods of one set or budget that are drawn."""
+"""Pods of one set or budget at first, and on a page."""
 LONGEST_BASE = 58
-"""Characters of its owner's name that a pod's name begins with, at most."""
+"""Most characters of its owner's name with which a pod's name begins."""
 OLD_SETS = 2
-"""Old revisions without pods that have a row of their own."""
-SEEN = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted, ev.CachePodChanged, ev.CacheNodeChanged)
-"""Events that may change something in this panel."""
+"""Old revisions without pods that get their own row."""
+EVENTS = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted, ev.CachePodChanged, ev.CacheNodeChanged)
+"""Events that may change this panel."""
 
 
 def same_while(world: World, view: View) -> object:
-    return max((world.latest.get(kind, 0) for kind in SEEN), default=0)
+    return max((world.latest.get(kind, 0) for kind in EVENTS), default=0)
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def _workload(world: World, owned: Owned, manifest: Manifest, view: View) -> dic
     kind, sets = manifest["kind"], owned.sets_of(manifest)
     own = owned.pods_of(manifest)
     pods = [*own, *(pod for item in sets for pod in owned.pods_of(item))]
-    makers = [item for item in sets if desired(item) or owned.pods_of(item)] if sets else [manifest]
-    samples = [_sample(item, owned.pods_of(item)) for item in makers]
+    creators = [item for item in sets if desired(item) or owned.pods_of(item)] if sets else [manifest]
+    samples = [_sample(item, owned.pods_of(item)) for item in creators]
     newest = [pod for item in sets[:1] for pod in owned.pods_of(item)]
     app = next((pod.app for pod in pods), 0)
-    shown = [item for item in sets if desired(item) or owned.pods_of(item) or item is sets[0]]
-    idle = [item for item in sets if item not in shown]
+    current = [item for item in sets if desired(item) or owned.pods_of(item) or item is sets[0]]
+    idle = [item for item in sets if item not in current]
     return {
         "kind": kind,
         "key": key_of(manifest),
@@ -77,20 +77,20 @@ def _workload(world: World, owned: Owned, manifest: Manifest, view: View) -> dic
         "rollout": rollout(manifest, newest if sets else own),
         "where": where(world, samples, pods, app),
         "unplaced": sum(not pod.node and pod.state != "terminating" for pod in pods),
-        "sets": [_set(owned, item, manifest, view) for item in [*shown, *idle[:OLD_SETS]]],
+        "sets": [_set(owned, item, manifest, view) for item in [*current, *idle[:OLD_SETS]]],
         "older": listed([say("workloads.revision", number=revision(item)) for item in idle[OLD_SETS:]]),
         **_pods(view, f"{kind}/{key_of(manifest)}", own, "w:", f"{manifest['metadata']['name']}-"),
     }
 
 
-def _sample(maker: Manifest, pods: list[PodState]) -> Pod:
-    """A pod as this workload makes them."""
+def _sample(creator: Manifest, pods: list[PodState]) -> Pod:
+    """Return a pod as this workload creates them."""
     alive = next((pod.pod for pod in reversed(pods) if not pod.pod.finished and pod.state != "terminating"), None)
     if alive is not None:
         return alive
-    template = spec_of(maker).get("template") or {}
+    template = spec_of(creator).get("template") or {}
     labels = (template.get("metadata") or {}).get("labels") or {}
-    namespace = key_of(maker).partition("/")[0]
+    namespace = key_of(creator).partition("/")[0]
     return Pod(
         {"kind": "Pod", "metadata": {"namespace": namespace, "labels": labels}, "spec": template.get("spec") or {}}
     )
@@ -113,21 +113,21 @@ def _set(owned: Owned, manifest: Manifest, owner: Manifest, view: View) -> dict[
     }
 
 
-def _pods(view: View, whose: str, pods: list[PodState], mark: str, prefix: str = "") -> dict[str, Any]:
-    """Those that wait come first, those that have finished last."""
+def _pods(view: View, list_name: str, pods: list[PodState], mark: str, prefix: str = "") -> dict[str, Any]:
+    """Return the pods of a list: waiting ones first, finished ones last."""
     ordered = sorted(pods, key=lambda pod: (not is_waiting(pod), bool(pod.node), pod.pod.finished))
-    pages = pager(len(ordered), view, f"workloads.{whose}", PAGE_OF_PODS, few=MOST_PODS)
+    pages = pager(len(ordered), view, f"workloads.{list_name}", PAGE_OF_PODS, few=MOST_PODS)
     return {"pods": [_block(pod, mark, prefix) for pod in on_page(ordered, pages)], "pod_pages": pages}
 
 
 def _block(pod: PodState, mark: str, prefix: str) -> Block:
-    """The end of the name that tells pods of one set apart, and what keeps the pod from being ready."""
+    """Return a block whose label is the end of the pod's name, with what keeps the pod from being ready."""
     word, name = condition(pod), short_name(pod.key)
     label = pod.pod.name.removeprefix(prefix[:LONGEST_BASE]) if prefix else name
     state = "gone" if pod.pod.finished else pod.state
-    said = word or say("workloads.ready")
+    condition_text = word or say("workloads.ready")
     if pod.node:
-        title = say("workloads.pod-on-a-node", pod=name, node=pod.node, condition=said)
+        title = say("workloads.pod-on-a-node", pod=name, node=pod.node, condition=condition_text)
     else:
-        title = say("workloads.pod", pod=name, condition=said)
+        title = say("workloads.pod", pod=name, condition=condition_text)
     return Block(pod.key, name, label, state, pod.app, None, word, title, mark + pod.key)

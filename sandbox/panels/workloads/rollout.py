@@ -1,4 +1,4 @@
-"""How far a workload is: its numbers, its conditions in Kubernetes' words, and what it waits for in ours.
+"""The progress of a workload: its numbers, its conditions in Kubernetes' words, and what it waits for in ours.
 
 Source: seed 002 §4 (rolling updates); the status fields are those of the apps/v1 and batch/v1 APIs.
 """
@@ -22,14 +22,14 @@ NUMBERS: dict[str, tuple[str, str, str, str]] = {
     "ReplicationController": ("replicas", "", "readyReplicas", "availableReplicas"),
     "Job": ("active", "", "ready", ""),
 }
-"""Kind → its status fields for current, updated, ready and available; "" = it has no such number."""
+"""Kind → its status fields for current, updated, ready and available; "" if it has no such number."""
 SCALABLE = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")
 BAD_WHEN_TRUE = ("ReplicaFailure", "Failed", "FailureTarget")
 NEUTRAL = ("Suspended", "SuccessCriteriaMet")
 RECREATE = ("workloads.recreate", "workloads.recreate-leaving")
 ROLLING_UPDATE = ("workloads.rolling-update", "workloads.rolling-update-leaving")
-"""What is said while pods are updated, and then while old ones leave."""
+"""Keys: while pods are updated, and then while old ones leave."""
 JOB_ENDS = (
     ("Complete", "yes", "workloads.job-complete"),
     ("Failed", "", "workloads.job-failed"),
@@ -46,7 +46,7 @@ def status_of(manifest: Manifest) -> Manifest:
 
 
 def desired(manifest: Manifest) -> int | None:
-    """None: the pods decide themselves when a Job is done."""
+    """Return the desired number of pods, None for a Job whose pods decide when it is done."""
     spec, kind = spec_of(manifest), manifest["kind"]
     if kind == "DaemonSet":
         return int(status_of(manifest).get("desiredNumberScheduled") or 0)
@@ -55,16 +55,16 @@ def desired(manifest: Manifest) -> int | None:
 
 
 def numbers(manifest: Manifest) -> list[dict[str, Any]]:
-    """Current, updated, ready, available; ``short``: less than desired."""
-    wanted, status = desired(manifest) or 0, status_of(manifest)
+    """Return current, updated, ready, available; ``short``: less than desired."""
+    target, status = desired(manifest) or 0, status_of(manifest)
     current = "workloads.active-pods" if manifest["kind"] == "Job" else "workloads.current-pods"
     titles = (current, "workloads.updated-pods", "workloads.ready-pods", "workloads.available-pods")
-    made = []
+    rows = []
     for title, field in zip(titles, NUMBERS[manifest["kind"]], strict=True):
         number = int(status.get(field) or 0)
-        short = bool(field) and number < wanted and manifest["kind"] != "Job"
-        made.append({"title": say(title), "text": str(number) if field else "–", "short": short})
-    return made
+        short = bool(field) and number < target and manifest["kind"] != "Job"
+        rows.append({"title": say(title), "text": str(number) if field else "–", "short": short})
+    return rows
 
 
 def conditions(manifest: Manifest) -> list[dict[str, Any]]:
@@ -74,22 +74,22 @@ def conditions(manifest: Manifest) -> list[dict[str, Any]]:
 def _condition(item: Manifest) -> dict[str, Any]:
     kind, status = str(item.get("type")), str(item.get("status"))
     good = (status == "True") != (kind in BAD_WHEN_TRUE)
-    said = "" if kind in NEUTRAL else ("yes" if good else "no")
+    sign = "" if kind in NEUTRAL else ("yes" if good else "no")
     return {
         "type": kind,
         "status": "" if status == "True" else status,
         "reason": str(item.get("reason") or ""),
         "message": str(item.get("message") or ""),
-        "said": said,
+        "said": sign,
     }
 
 
 def rollout(manifest: Manifest, pods: Iterable[PodState]) -> dict[str, str]:
-    """``said`` is ``yes`` (all is as wanted), ``wait`` or "" (nothing to do); ``text`` says how far it is, ``waits``
-    for which pod.
+    """Return the progress. ``said`` is ``yes`` (complete), ``wait`` or "" (nothing to do); ``text`` says how far it is,
+    ``waits`` names a pod that it waits for.
     """
-    said, text = WORDS[manifest["kind"]](manifest)
-    return {"said": said, "text": text, "waits": _waits_for(pods) if said != "yes" else ""}
+    sign, text = WORDS[manifest["kind"]](manifest)
+    return {"said": sign, "text": text, "waits": _waits_for(pods) if sign != "yes" else ""}
 
 
 def _waits_for(pods: Iterable[PodState]) -> str:
@@ -100,7 +100,8 @@ def _waits_for(pods: Iterable[PodState]) -> str:
     return say("workloads.waits-for", count=len(waiting), pod=short_name(first.key), condition=condition(first))
 
 
-Said = tuple[str, str]
+Verdict = tuple[str, str]
+"""(``yes``, ``wait`` or "", the sentence)."""
 
 
 def _counts(manifest: Manifest) -> list[int]:
@@ -108,91 +109,91 @@ def _counts(manifest: Manifest) -> list[int]:
     return [int(status.get(field) or 0) for field in NUMBERS[manifest["kind"]]]
 
 
-def _deployment(manifest: Manifest) -> Said:
-    wanted, (current, updated, _, available) = desired(manifest) or 0, _counts(manifest)
+def _deployment(manifest: Manifest) -> Verdict:
+    target, (current, updated, _, available) = desired(manifest) or 0, _counts(manifest)
     spec = spec_of(manifest)
     if spec.get("paused"):
         return "wait", say("workloads.paused")
     recreates = (spec.get("strategy") or {}).get("type") == "Recreate"
     updating, leaving = RECREATE if recreates else ROLLING_UPDATE
-    if updated < wanted and (current > updated or recreates):
-        return "wait", say(updating, updated=updated, wanted=wanted)
-    if updated < wanted:
-        return "wait", say("workloads.made", made=updated, pods=plural(wanted, "pod"))
+    if updated < target and (current > updated or recreates):
+        return "wait", say(updating, updated=updated, wanted=target)
+    if updated < target:
+        return "wait", say("workloads.made", made=updated, pods=plural(target, "pod"))
     if current > updated:
-        return "wait", say(leaving, count=current - updated, wanted=wanted)
-    if available < wanted:
-        return "wait", say("workloads.available", available=available, wanted=wanted)
-    return _whole(wanted)
+        return "wait", say(leaving, count=current - updated, wanted=target)
+    if available < target:
+        return "wait", say("workloads.available", available=available, wanted=target)
+    return _whole(target)
 
 
-def _stateful_set(manifest: Manifest) -> Said:
-    wanted, (current, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
+def _stateful_set(manifest: Manifest) -> Verdict:
+    target, (current, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
     spec, status = spec_of(manifest), status_of(manifest)
     strategy = spec.get("updateStrategy") or {}
     partition = int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
-    if status.get("currentRevision") != status.get("updateRevision") and updated < wanted - partition:
+    if status.get("currentRevision") != status.get("updateRevision") and updated < target - partition:
         if strategy.get("type") == "OnDelete":
-            return "wait", say("workloads.on-delete", updated=updated, wanted=wanted)
-        return "wait", say("workloads.rolling-down", updated=updated, wanted=wanted - partition)
-    if ready < wanted or current != wanted:
+            return "wait", say("workloads.on-delete", updated=updated, wanted=target)
+        return "wait", say("workloads.rolling-down", updated=updated, wanted=target - partition)
+    if ready < target or current != target:
         if spec.get("podManagementPolicy") == "Parallel":
-            return "wait", say("workloads.ready-of", ready=ready, wanted=wanted)
-        return "wait", say("workloads.ready-one-by-one", ready=ready, wanted=wanted)
-    return _whole(wanted)
+            return "wait", say("workloads.ready-of", ready=ready, wanted=target)
+        return "wait", say("workloads.ready-one-by-one", ready=ready, wanted=target)
+    return _whole(target)
 
 
-def _daemon_set(manifest: Manifest) -> Said:
-    said, text = _on_nodes(manifest)
+def _daemon_set(manifest: Manifest) -> Verdict:
+    sign, text = _on_nodes(manifest)
     wrong = int(status_of(manifest).get("numberMisscheduled") or 0)
-    return said, say("workloads.misscheduled", text=text, pods=plural(wrong, "pod")) if wrong else text
+    return sign, say("workloads.misscheduled", text=text, pods=plural(wrong, "pod")) if wrong else text
 
 
-def _on_nodes(manifest: Manifest) -> Said:
-    wanted, (_, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
-    nodes = plural(wanted, "node")
-    if not wanted:
+def _on_nodes(manifest: Manifest) -> Verdict:
+    target, (_, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
+    nodes = plural(target, "node")
+    if not target:
         return "", say("workloads.no-node")
-    if updated < wanted:
+    if updated < target:
         return "wait", say("workloads.rolling-over-nodes", updated=updated, nodes=nodes)
-    if ready < wanted:
+    if ready < target:
         return "wait", say("workloads.ready-on", ready=ready, nodes=nodes)
     return "yes", say("workloads.one-on-each", nodes=nodes)
 
 
-def _replica_set(manifest: Manifest) -> Said:
-    wanted, (current, _, ready, _) = desired(manifest) or 0, _counts(manifest)
-    if current < wanted:
-        return "wait", say("workloads.made", made=current, pods=plural(wanted, "pod"))
-    if ready < wanted:
-        return "wait", say("workloads.ready-of", ready=ready, wanted=wanted)
-    return _whole(wanted)
+def _replica_set(manifest: Manifest) -> Verdict:
+    target, (current, _, ready, _) = desired(manifest) or 0, _counts(manifest)
+    if current < target:
+        return "wait", say("workloads.made", made=current, pods=plural(target, "pod"))
+    if ready < target:
+        return "wait", say("workloads.ready-of", ready=ready, wanted=target)
+    return _whole(target)
 
 
-def _job(manifest: Manifest) -> Said:
+def _job(manifest: Manifest) -> Verdict:
     status, pods = status_of(manifest), _succeeded(manifest)
     true = {item.get("type") for item in status.get("conditions") or () if item.get("status") == "True"}
-    for kind, said, key in JOB_ENDS:
+    for kind, sign, key in JOB_ENDS:
         if kind in true:
-            return said, say(key, pods=pods)
+            return sign, say(key, pods=pods)
     return "wait", say("workloads.job-runs", pods=pods, most=spec_of(manifest).get("parallelism", 1))
 
 
 def _succeeded(manifest: Manifest) -> str:
-    status, wanted = status_of(manifest), desired(manifest)
+    status, target = status_of(manifest), desired(manifest)
     done, failed = int(status.get("succeeded") or 0), int(status.get("failed") or 0)
-    if wanted is None:
+    if target is None:
         return say("workloads.succeeded", done=done, failed=failed)
-    return say("workloads.succeeded-of", done=done, wanted=wanted, failed=failed)
+    return say("workloads.succeeded-of", done=done, wanted=target, failed=failed)
 
 
-def _whole(wanted: int) -> Said:
-    if not wanted:
+def _whole(target: int) -> Verdict:
+    if not target:
         return "", say("workloads.scaled-to-0")
-    return "yes", say("workloads.both-ready") if wanted == 2 else say("workloads.all-ready", count=wanted)
+    return "yes", say("workloads.both-ready") if target == 2 else say("workloads.all-ready", count=target)
 
 
-WORDS: dict[str, Callable[[Manifest], Said]] = {
+WORDS: dict[str, Callable[[Manifest], Verdict]] = {
     "Deployment": _deployment,
     "StatefulSet": _stateful_set,
     "DaemonSet": _daemon_set,

@@ -1,6 +1,6 @@
-"""Where the pods of a workload stand: how many per zone, and the skew of its topologySpreadConstraints.
+"""Where the pods of a workload run: how many per zone, and the skew of its topologySpreadConstraints.
 
-Source: seed 002 §4; a pod that runs is never moved to repair a skew (ibid., Known limitations).
+Source: seed 002 §4; a running pod is never moved to repair a skew (same section, Known limitations).
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Domain, Fact
 
 MOST_DOMAINS = 8
-"""So many domains are listed; of more only the emptiest and the fullest are named."""
+"""Most domains that are listed; of more, only the emptiest and the fullest are named."""
 MOST_PIPS = 6
 PLUGIN, HARD = "PodTopologySpread", "DoNotSchedule"
 SKEWS = {"yes": "workloads.skew-kept", "no": "workloads.skew-broken", "soft": "workloads.skew-only-preferred"}
 Counts = dict[str, int]
 
 
-def where(world: World, makes: Iterable[Pod], pods: Iterable[PodState], app: int) -> list[dict[str, Any]]:
-    """One line per constraint of the pods that a workload ``makes``; without any, its ``pods`` per zone."""
+def where(world: World, samples: Iterable[Pod], pods: Iterable[PodState], app: int) -> list[dict[str, Any]]:
+    """Return one line per constraint of the ``samples`` of a workload's pods; without any, its ``pods`` per zone."""
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for pod in makes:
+    for pod in samples:
         if pod.topology_spread_constraints:
-            for told in _by_constraint(world.witness.standing(pod, PLUGIN)):
-                numbers = told[0].values
+            for domains in _by_constraint(world.witness.standing(pod, PLUGIN)):
+                numbers = domains[0].values
                 key = tuple(numbers[name] for name in ("when", "domain", "selector", "most", "least", "counts"))
-                lines.setdefault(key, _constraint(told, app))
+                lines.setdefault(key, _constraint(domains, app))
     return list(lines.values()) or _zones(world, pods, app)
 
 
 def _by_constraint(facts: Iterable[Fact]) -> list[list[Fact]]:
-    found: dict[tuple[Any, ...], list[Fact]] = {}
+    by_constraint: dict[tuple[Any, ...], list[Fact]] = {}
     for item in facts:
-        found.setdefault((item.values["when"], item.values["number"]), []).append(item)
-    return [*found.values()]
+        by_constraint.setdefault((item.values["when"], item.values["number"]), []).append(item)
+    return [*by_constraint.values()]
 
 
-def _constraint(told: list[Fact], app: int) -> dict[str, Any]:
-    """``told``: how each domain of one constraint stands."""
-    worst = max(told, key=lambda item: int(str(item.values["skew"])))
+def _constraint(domains: list[Fact], app: int) -> dict[str, Any]:
+    """Return the line of one constraint. ``domains``: a fact for each domain."""
+    worst = max(domains, key=lambda item: int(str(item.values["skew"])))
     numbers = worst.values
-    said = "yes" if worst.ok else "no" if numbers["when"] == HARD else "soft"
-    few = len(told) < int(str(numbers["least"]))
+    sign = "yes" if worst.ok else "no" if numbers["when"] == HARD else "soft"
+    few = len(domains) < int(str(numbers["least"]))
     domain = numbers["domain"]
     assert isinstance(domain, Domain)
     return {
-        **_line(domain.key, {str(item.values["name"]): int(str(item.values["there"])) for item in told}, app),
-        "said": said,
-        "text": say(SKEWS[said], skew=numbers["skew"], most=numbers["most"]),
+        **_line(domain.key, {str(item.values["name"]): int(str(item.values["there"])) for item in domains}, app),
+        "said": sign,
+        "text": say(SKEWS[sign], skew=numbers["skew"], most=numbers["most"]),
         "selector": numbers["selector"] or say("workloads.selects-nobody"),
         "note": say("workloads.few-domains", least=numbers["least"]) if few else "",
     }
@@ -71,7 +71,9 @@ def _zones(world: World, pods: Iterable[PodState], app: int) -> list[dict[str, A
 
 
 def _line(key: str, counts: Counts, app: int) -> dict[str, Any]:
-    """``domains`` in the order of the cluster; ``many`` is a sentence in place of too long a list."""
+    """Return a line. ``domains`` are in order of their names; ``many`` is a sentence instead of a list that is too
+    long.
+    """
     lowest, highest = min(counts.values(), default=0), max(counts.values(), default=0)
     several = len(counts) > MOST_DOMAINS
     ordered = sorted(counts.items(), key=lambda item: item[0])

@@ -72,7 +72,7 @@ def _drawn(
         "can_act": can_act,
         "try_url": try_url,
         "query": frame.query(view, found["moment"]["at"]),
-        "left_out": " ".join(frames.left_out(request.GET.dict())),
+        "left_out": " ".join(frames.address_errors(request.GET.dict())),
         "origins": [frame.origin] if frame.origin else frames.origins(settings.FRAME_ANCESTORS, own),
     }
     return render(request, "embed.html", context)

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.panels import PANELS, faults
 from sandbox.panels.cache.dump import dump
 from sandbox.panels.facts import finding, offering
-from sandbox.panels.facts.admission import admitted
+from sandbox.panels.facts.admission import admitted_lines
 from sandbox.panels.facts.finding import Hit
 from sandbox.panels.leader import panel as leader
 from sandbox.panels.model import steps
@@ -47,7 +47,7 @@ def manifest_text(live: Live, position: Position, kind: str, key: str, at: Momen
 def admission(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> list[Any] | None:
     """What the API server changed in the manifest that was applied, line by line, at a moment."""
     live.move_to(position)
-    return admitted(live.at(at), kind, key)
+    return admitted_lines(live.at(at), kind, key)
 
 
 @reading
@@ -91,7 +91,7 @@ def leader_form(live: Live, position: Position) -> dict[str, Any]:
 @reading
 def steps_made(live: Live, position: Position) -> int:
     """How many steps of the scenario lie behind."""
-    return steps.made(_world(live, position))
+    return steps.steps_done(_world(live, position))
 
 
 @reading

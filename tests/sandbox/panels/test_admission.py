@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels import View, World
-from sandbox.panels.facts.admission import admitted
+from sandbox.panels.facts.admission import admitted_lines
 from sandbox.panels.inspector.panel import stats as inspector
 from sandbox.panels.workloads.panel import stats as workloads
 from scheduler_engine import commands
@@ -34,7 +34,7 @@ POD = make_pod("web-1").priority_class("high").cpu("500m").obj()
 
 
 def test_additions_of_admission_and_defaults_are_listed_line_by_line() -> None:
-    additions = admitted(world(apply(HIGH, POD)), "Pod", "default/web-1")
+    additions = admitted_lines(world(apply(HIGH, POD)), "Pod", "default/web-1")
     assert additions is not None
     assert [line for how, line in additions if how == "removed"] == []
     added = changes(additions)
@@ -46,13 +46,13 @@ def test_additions_of_admission_and_defaults_are_listed_line_by_line() -> None:
 
 def test_the_additions_do_not_change_with_later_events() -> None:
     node = make_node("n1").capacity(cpu="4", pods=9).obj()
-    additions = admitted(world(apply(HIGH, POD, node), commands.Settle()), "Pod", "default/web-1")
+    additions = admitted_lines(world(apply(HIGH, POD, node), commands.Settle()), "Pod", "default/web-1")
     assert not any("nodeName" in line for line in changes(additions))
 
 
 def test_a_second_apply_lists_its_own_additions() -> None:
     again = make_pod("web-1").priority_class("high").cpu("500m").label("tier", "front").obj()
-    additions = admitted(world(apply(HIGH, POD), apply(again)), "Pod", "default/web-1")
+    additions = admitted_lines(world(apply(HIGH, POD), apply(again)), "Pod", "default/web-1")
     assert additions is not None
     assert ("", "    tier: front") in additions
 
@@ -61,7 +61,7 @@ def test_a_long_manifest_is_compared_by_its_beginning() -> None:
     pod = make_pod("web-1").obj()
     env = [{"name": f"N{number}", "value": "x"} for number in range(3000)]
     pod["spec"]["containers"][0]["env"] = env
-    additions = admitted(world(apply(pod)), "Pod", "default/web-1")
+    additions = admitted_lines(world(apply(pod)), "Pod", "default/web-1")
     assert additions is not None
     assert 1_000 <= len(additions) < 2_001
     assert additions[-1][1].endswith("more lines, which are not compared")
@@ -69,8 +69,8 @@ def test_a_long_manifest_is_compared_by_its_beginning() -> None:
 
 def test_an_object_that_was_not_applied_has_no_additions() -> None:
     now = world(apply(HIGH, POD), commands.Delete("Pod", "default/web-1"))
-    assert admitted(now, "Pod", "default/web-1") is None
-    assert admitted(now, "Namespace", "default") is None
+    assert admitted_lines(now, "Pod", "default/web-1") is None
+    assert admitted_lines(now, "Namespace", "default") is None
     assert not inspector(world(apply(HIGH)), View()).get("applied")
 
 

@@ -130,7 +130,7 @@ def test_a_zone_header_agrees_with_the_card_on_which_a_nominated_pod_counts() ->
     simulation.execute(commands.Apply((make_pod("hi").label("app", "web").cpu("2").priority(100).obj(),)))
     simulation.execute(commands.Settle())
     world = filtered(simulation, web("mid").priority(50))
-    assert words_for(world, world.cycle, told=["a2"])["a2"].text == "skew 2 > 1"
+    assert words_for(world, world.cycle, detailed=["a2"])["a2"].text == "skew 2 > 1"
     assert {title: text for title, (_, text, _) in zone_skews(world).items()} == {"a": "skew 2 > 1", "b": "skew 1 ≤ 1"}
 
 

@@ -11,7 +11,7 @@ from sandbox.panels import View, World
 from sandbox.panels.model.eviction_log import Happening
 from sandbox.panels.model.node_health import Deed
 from sandbox.panels.sentence.commanded import commanded
-from sandbox.panels.sentence.happenings import told
+from sandbox.panels.sentence.happenings import happening_sentence
 from sandbox.panels.sentence.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.scenario import play
@@ -370,7 +370,7 @@ def removal(enough: bool) -> Deed:
     ],
 )
 def test_everything_a_kubelet_removed_is_listed_with_its_effect(enough: bool, outcome: str) -> None:
-    said = told(World(), Happening(1, 0, "deed", removal(enough)))
+    said = happening_sentence(World(), Happening(1, 0, "deed", removal(enough)))
     assert said["before"] + said["name"] + said["text"] == (
         f"The kubelet of node1 {outcome}. It removed the containers of the ended pod done and the unused images "
         "a/old:1 and a/old:2."

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from sandbox.panels import View, World
 from sandbox.panels.inspector.panel import stats as inspector
 from sandbox.panels.queues.panel import stats as queues
-from sandbox.panels.sentence.happenings import happening, told
+from sandbox.panels.sentence.happenings import happening, happening_sentence
 from scheduler_engine import commands
 from scheduler_engine.cli import explaining, running
 from scheduler_engine.simulation import Simulation
@@ -68,7 +68,7 @@ def test_they_count_as_pending_and_the_sentence_does_not_say_that_no_pod_waits()
     assert queues(there, View())["pending"] == 2
     last = happening(there)
     assert last is not None
-    assert told(there, last)["text"] == "5 s passed. 2 pods wait for a scheduler that does not run here."
+    assert happening_sentence(there, last)["text"] == "5 s passed. 2 pods wait for a scheduler that does not run here."
 
 
 def test_a_pod_that_is_bound_by_name_needs_no_scheduler() -> None:

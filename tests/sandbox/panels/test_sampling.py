@@ -231,7 +231,7 @@ def test_a_nominated_node_tried_first_in_vain_counts_as_visited_everywhere() -> 
     world, cycle, search = stepped(simulation)
     assert sums(world, cycle, search)["Visited"] == "100 fit + 1 fail (nominated) + 1 = 102"
     assert sums(world, cycle, search)["Next start index"] == "(0 + 100 + 1) mod 150 = 101"
-    word = words_for(world, cycle, told=["n149"])["n149"]
+    word = words_for(world, cycle, detailed=["n149"])["n149"]
     assert (word.kind, word.text, word.plugin) == ("no", "cpu", "NodeResourcesFit")
     assert [len(nodes) for _, nodes in not_visited(search)] == [48]
     assert (

@@ -12,7 +12,7 @@ import pytest
 from sandbox.library.scenarios import command, guide, scenarios, story_of, written
 from sandbox.panels import TABS, View, World
 from sandbox.panels.inspector import panel as inspector
-from sandbox.panels.model.steps import made, offered
+from sandbox.panels.model.steps import next_steps, steps_done
 from scheduler_engine.scenario import Scenario, command_of
 from scheduler_engine.testing import make_pod
 from tests.sandbox.scenarios import advance, delete, evict, looking_back, panel_html, world_after
@@ -48,7 +48,7 @@ def step(slug: str, number: int) -> dict[str, Any]:
     ],
 )
 def test_steps_are_taken_in_order(slug: str, steps: list[dict[str, Any]], number: int) -> None:
-    assert made(guided(slug, *steps)) == number
+    assert steps_done(guided(slug, *steps)) == number
 
 
 def web(cpu: str) -> dict[str, Any]:
@@ -73,23 +73,23 @@ def test_a_step_is_taken_by_a_command_with_the_same_content(
     story = story_of(Scenario("s", "s", then=(step, {"kind": "settle"})))
     world = world_after(SLUG, command)
     world.guide = replace(guide("", written(story)), setup=len(world.commands) - 1)
-    assert made(world) == number
+    assert steps_done(world) == number
 
 
 def test_the_next_step_is_offered_until_all_are_taken() -> None:
     first = {"number": 1, "text": "evict db-0"}
-    assert offered(guided(SLUG)) == {"first": first, "more": [], "of": 5, "over": False}
+    assert next_steps(guided(SLUG)) == {"first": first, "more": [], "of": 5, "over": False}
     steps = [command_of(step) for step in scenarios()[SLUG].then]
-    assert offered(guided(SLUG, *steps)) == {"first": None, "more": [], "of": 5, "over": True}
+    assert next_steps(guided(SLUG, *steps)) == {"first": None, "more": [], "of": 5, "over": True}
 
 
 def test_behind_steps_that_will_be_refused_the_next_ones_are_offered_too() -> None:
-    completions = offered(guided(REFUSING))
+    completions = next_steps(guided(REFUSING))
     assert (completions["first"]["number"], [row["number"] for row in completions["more"]]) == (1, [2, 3, 4])
 
 
 def test_a_sandbox_without_a_scenario_offers_nothing() -> None:
-    assert offered(World()) == {"first": None, "more": [], "of": 0, "over": False}
+    assert next_steps(World()) == {"first": None, "more": [], "of": 0, "over": False}
 
 
 def test_a_scenario_of_an_older_version_has_no_steps_any_more() -> None:
@@ -137,9 +137,9 @@ def test_a_step_has_its_own_text_and_that_of_the_button_with_the_same_effect(slu
 
 def test_no_step_of_the_leader_that_is_killed_stays_on_the_button_for_ever() -> None:
     world = guided("leader-killed", *map(command_of, scenarios()["leader-killed"].then[:4]))
-    assert made(world) == 4
+    assert steps_done(world) == 4
     assert [command.summary for command in world.commands[world.guide.setup :]][-1] == "settle"
-    assert offered(world)["first"]["text"] == "let 10 s pass: the lease still counts"
+    assert next_steps(world)["first"]["text"] == "let 10 s pass: the lease still counts"
 
 
 def test_only_an_editor_sees_the_button_and_only_in_the_present() -> None:

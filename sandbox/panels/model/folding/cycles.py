@@ -1,4 +1,4 @@
-"""How the entries about scheduling cycles and the snapshot change the models."""
+"""Fold entries about scheduling cycles and snapshots into the models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scheduler_engine.trace import events as ev
 
 
 def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
-    mine = world.of(entry)
+    scheduler = world.of(entry)
     pod = world.pods.get(event.pod)
     cycle = Cycle(
         event.cycle,
@@ -25,39 +25,39 @@ def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
         pod.pod.priority if pod else 0,
         entry.n,
         entry.n,
-        replica=mine.replica,
-        before=mine.started,
+        replica=scheduler.replica,
+        before=scheduler.started,
         configured=world.configured,
     )
-    popped = mine.queue.get(event.pod)
+    popped = scheduler.queue.get(event.pod)
     cycle.uid = popped.move.uid if popped is not None else ""
     cycle.popped = pod.pod if pod is not None and cycle.is_of(pod.pod.uid) else None
-    mine.started = event.cycle
+    scheduler.started = event.cycle
     world.cycles.append(cycle)
-    world.by_number[event.cycle] = mine.cycle = cycle
+    world.by_number[event.cycle] = scheduler.cycle = cycle
     world.attempts.setdefault(event.pod, []).append(cycle)
-    _acted(world, mine, cycle)
+    _acted(world, scheduler, cycle)
 
 
-def _acted(world: Models, mine: SchedulerState, cycle: Cycle) -> None:
-    world.moved_last, world.acting = cycle, mine.replica
+def _acted(world: Models, scheduler: SchedulerState, cycle: Cycle) -> None:
+    world.moved_last, world.acting = cycle, scheduler.replica
 
 
 def stage_finished(world: Models, entry: ev.Entry, event: ev.StageFinished) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is None:
         return
-    mine = world.of(entry)
+    scheduler = world.of(entry)
     cycle.stages.append(StageMark(event.stage, event.note, event.next_stage, entry.at_us, entry.command, entry.n))
     cycle.last_entry = entry.n
-    mine.cycle = cycle
-    _acted(world, mine, cycle)
+    scheduler.cycle = cycle
+    _acted(world, scheduler, cycle)
     if event.stage == "WaitOnPermit":
         cycle.waits = ()
     if event.next_stage in BINDING:
-        mine.binding[cycle.number] = cycle
+        scheduler.binding[cycle.number] = cycle
     else:
-        mine.binding.pop(cycle.number, None)
+        scheduler.binding.pop(cycle.number, None)
 
 
 def finished(world: Models, entry: ev.Entry, event: ev.CycleFinished) -> None:
@@ -104,6 +104,8 @@ def plugins(world: Models, entry: ev.Entry, event: ev.PluginsRan) -> None:
 
 
 def _table(name: str) -> Callable[[Models, ev.Entry, Any], None]:
+    """Return an applier that stores the event in the cycle's field ``name``."""
+
     def put(world: Models, entry: ev.Entry, event: Any) -> None:
         cycle = world.by_number.get(event.cycle)
         if cycle is not None:
@@ -113,6 +115,8 @@ def _table(name: str) -> Callable[[Models, ev.Entry, Any], None]:
 
 
 def _append(name: str) -> Callable[[Models, ev.Entry, Any], None]:
+    """Return an applier that appends the event to the cycle's list ``name``."""
+
     def put(world: Models, entry: ev.Entry, event: Any) -> None:
         cycle = world.by_number.get(event.cycle)
         if cycle is not None:

@@ -1,4 +1,4 @@
-"""How entries change the replicas of the scheduler, their tries, and the record in the lock over time."""
+"""Fold entries about replicas, their tries and the lock into the election log."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ HOLDS = ("created", "acquired", "renewed")
 """Outcomes of a try after which the replica holds the lock."""
 
 
-def _tell(world: Models, entry: ev.Entry, text: str) -> None:
-    world.election.told.append((entry.at_us, text))
-    eviction_log.tell(world, entry, "election", text)
+def _record(world: Models, entry: ev.Entry, text: str) -> None:
+    world.election.sentences.append((entry.at_us, text))
+    eviction_log.record(world, entry, "election", text)
 
 
 def configured(world: Models, entry: ev.Entry, event: ev.ReplicasConfigured) -> None:
-    """All schedulers before are gone."""
+    """Replace the replicas: all schedulers so far stop."""
     for replica in list(world.schedulers):
         world.stop(replica, say("election.replaced"), entry.at_us)
     old = world.election
     same = old.configured is not None and (old.configured.lock, old.configured.lock_key) == (event.lock, event.lock_key)
     world.election = ElectionLog(event, lock=old.lock if same else None, lock_us=old.lock_us)
     rule = "election.started-with-election" if event.leader_elect else "election.started"
-    _tell(world, entry, say(rule, count=len(event.replicas), lock=lock_name(event)))
+    _record(world, entry, say(rule, count=len(event.replicas), lock=lock_name(event)))
 
 
 SAYS = {
@@ -41,18 +41,18 @@ SAYS = {
     "cut off from the API server": "election.cut-off",
     "reaches the API server again": "election.reached-again",
 }
-"""What happened to a replica, as the trace puts it → in a sentence."""
+"""What happened to a replica, in the words of the trace → key of the sentence."""
 
 
 def changed(world: Models, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
-    """The lock's change tells who leads, so that is not told here."""
+    """Record a replica's new state. A change of the leader gets no sentence here: the change of the lock has one."""
     log, name = world.election, event.replica
-    known = log.replicas.get(name)
-    before = known.now if known is not None else None
-    if known is None:
-        known = log.replicas[name] = Replica(event, entry.at_us)
-    known.now, known.at_us = event, entry.at_us
-    _span(known, event, entry.at_us)
+    replica = log.replicas.get(name)
+    before = replica.now if replica is not None else None
+    if replica is None:
+        replica = log.replicas[name] = Replica(event, entry.at_us)
+    replica.now, replica.at_us = event, entry.at_us
+    _span(replica, event, entry.at_us)
     if not event.schedules:
         world.stop(name, say("election.stopped", replica=name, why=event.why), entry.at_us)
     elif name not in world.schedulers:
@@ -60,21 +60,21 @@ def changed(world: Models, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
         world.acting = name if log.elects else world.acting
     ends = before is not None and event.state == "stopped" != before.state
     if ends:
-        known.ended = event.why
+        replica.ended = event.why
     if before is not None and not (log.elects and event.state == "leading" != before.state):
         text = say(SAYS.get(event.why, "election.anything-else"), replica=name, why=event.why)
         idle = log.idle() if ends else say("election.nobody-now") if event.paused and log.idle() else ""
-        _tell(world, entry, f"{text} {idle}" if idle else text)
+        _record(world, entry, f"{text} {idle}" if idle else text)
 
 
 def _span(replica: Replica, event: ev.ReplicaChanged, at_us: int) -> None:
     last = replica.spans[-1] if replica.spans else None
-    seen = (event.state, event.schedules, event.paused, event.reachable)
-    if last is not None and seen == (last.state, last.schedules, last.paused, last.reachable):
+    state = (event.state, event.schedules, event.paused, event.reachable)
+    if last is not None and state == (last.state, last.schedules, last.paused, last.reachable):
         return
     if last is not None:
         last.end_us = at_us
-    replica.spans.append(Span(at_us, *seen))
+    replica.spans.append(Span(at_us, *state))
 
 
 def tried(world: Models, entry: ev.Entry, event: ev.ElectorTried) -> None:
@@ -82,7 +82,7 @@ def tried(world: Models, entry: ev.Entry, event: ev.ElectorTried) -> None:
     replica = log.replicas.get(event.replica)
     if replica is None:
         return
-    was = replica.tried
+    previous = replica.tried
     replica.tried, replica.tried_us = event, entry.at_us
     replica.tries.append((entry.at_us, event.outcome))
     if event.outcome in HOLDS and event.valid_until_us is not None:
@@ -93,8 +93,8 @@ def tried(world: Models, entry: ev.Entry, event: ev.ElectorTried) -> None:
             replica.leases.append(Lease(entry.at_us, event.valid_until_us))
     elif event.outcome == "released" and replica.leases:
         replica.leases[-1].end_us = entry.at_us
-    if event.outcome == "failed" and (was is None or was.outcome != "failed"):
-        _tell(world, entry, say("election.fails", replica=event.replica, message=event.message))
+    if event.outcome == "failed" and (previous is None or previous.outcome != "failed"):
+        _record(world, entry, say("election.fails", replica=event.replica, message=event.message))
 
 
 def lock_changed(world: Models, entry: ev.Entry, event: ev.LockChanged) -> None:
@@ -104,11 +104,11 @@ def lock_changed(world: Models, entry: ev.Entry, event: ev.LockChanged) -> None:
         return
     if event.holder:
         log.takeovers.append((entry.at_us, event.holder, event.leader_transitions))
-    _tell(world, entry, _takeover(before, event))
+    _record(world, entry, _takeover(before, event))
 
 
 def _takeover(before: ev.LockChanged | None, event: ev.LockChanged) -> str:
-    """The holder changed: how that could happen."""
+    """Return the sentence that says how the holder of the lock changed."""
     number = event.leader_transitions
     if not event.holder:
         return say("election.releases", replica=event.writer)
@@ -116,8 +116,8 @@ def _takeover(before: ev.LockChanged | None, event: ev.LockChanged) -> str:
         return say("election.creates", replica=event.holder, number=number)
     if not before.holder:
         return say("election.finds-free", replica=event.holder, number=number)
-    waited = before.lease_duration_seconds
-    return say("election.takes-over", replica=event.holder, holder=before.holder, seconds=waited, number=number)
+    duration = before.lease_duration_seconds
+    return say("election.takes-over", replica=event.holder, holder=before.holder, seconds=duration, number=number)
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {

@@ -1,4 +1,4 @@
-"""How entries change requests to evict and their answers, drains, and evictions that taints have planned."""
+"""Fold entries about eviction requests, drains and planned evictions into the eviction log."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from scheduler_engine.trace import events as ev
 
 BY_TAINT = "TaintManagerEviction"
 BY_TIME = ("answer", "drain", "plan", "deed", "pressure")
-"""What goes on as time passes."""
+"""Kinds of happenings that continue as time passes."""
 
 
-def tell(world: Models, entry: ev.Entry, kind: str, item: Any) -> None:
+def record(world: Models, entry: ev.Entry, kind: str, item: Any) -> None:
+    """Record the last thing that happened."""
     world.evictions.happened = Happening(len(world.entries), entry.at_us, kind, item)
 
 
 def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
+    """Record a command, unless it is a step, or an advance during something that continues anyway."""
     going_on = world.evictions.news(world.latest.get(ev.StageFinished, 0))
     command: Command = event.command
-    # Many ticks of playing go by.
-    passed = isinstance(command, Advance) and not command.play
+    # Playing advances the clock in many small commands.
+    is_advance = isinstance(command, Advance) and not command.play
     own = not command.steps and not command.traced
-    if own or (passed and (going_on is None or going_on.kind not in BY_TIME)):
-        tell(world, entry, "command", event)
+    if own or (is_advance and (going_on is None or going_on.kind not in BY_TIME)):
+        record(world, entry, "command", event)
 
 
 def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None:
@@ -46,7 +48,7 @@ def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None
         if before is not None and before.refused:
             request.row = before.row + 1 if request.refused else 0
             before.then, before.ended_us = _then(request), entry.at_us
-    log.newest(request)
+    log.move_to_end(request)
     if request.then:
         log.open.pop(request.pod, None)
     else:
@@ -57,11 +59,11 @@ def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None
         drain.asked_us = entry.at_us
         if not request.refused:
             drain.evicted[event.pod] = None
-    tell(world, entry, "answer", request)
+    record(world, entry, "answer", request)
 
 
 def _then(request: Request) -> str:
-    """How a refusal before ``request`` went on."""
+    """Return the sequel of the refusal before ``request``."""
     if request.refused:
         return "other"
     return "deleting" if request.late else "allowed"
@@ -117,8 +119,8 @@ def drain_changed(world: Models, entry: ev.Entry, event: ev.DrainChanged) -> Non
     if event.what == "failed":
         drain.helping, drain.error = event.flags, event.message
     if event.what != "stopped":
-        drain.kept = event.kept
-    tell(world, entry, "drain", drain)
+        drain.staying = event.kept
+    record(world, entry, "drain", drain)
 
 
 def taint_planned(world: Models, entry: ev.Entry, event: ev.TaintEvictionPlanned) -> None:
@@ -128,16 +130,16 @@ def taint_planned(world: Models, entry: ev.Entry, event: ev.TaintEvictionPlanned
         if before is not None:
             before.state, before.ended_us = "cancelled", entry.at_us
             before.why = say(CANCELLED[event.why], taint=event.taint, seconds=event.seconds)
-            tell(world, entry, "plan", before)
+            record(world, entry, "plan", before)
         return
     plan = Plan(event.pod, event.node, event.taint, event.seconds, entry.at_us, event.at_us)
     log.plan(plan)
     log.planned[event.pod] = plan
-    tell(world, entry, "plan", plan)
+    record(world, entry, "plan", plan)
 
 
 def recorded(world: Models, entry: ev.Entry, event: ev.EventRecorded) -> None:
-    """The Event is all that tells of a pod that must go at once."""
+    """Record an eviction by the taint manager. For a pod that must go at once, this Event is the only trace of it."""
     if event.reason != BY_TAINT or not event.message.startswith("Marking"):
         return
     log = world.evictions
@@ -149,7 +151,7 @@ def recorded(world: Models, entry: ev.Entry, event: ev.EventRecorded) -> None:
         log.plan(plan)
     plan.state, plan.ended_us = "evicted", entry.at_us
     log.leaving[event.regarding] = plan
-    tell(world, entry, "plan", plan)
+    record(world, entry, "plan", plan)
 
 
 CANCELLED = {
@@ -159,7 +161,7 @@ CANCELLED = {
     "evicted": "evictions.driven-away",
     "stays": "evictions.may-stay",
 }
-"""Why a plan is given up → the sentence on it."""
+"""Why a plan was cancelled → key of the sentence."""
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {

@@ -1,4 +1,4 @@
-"""How entries change what the kubelets have seen and done: pressure, rankings, evictions, refusals, what they freed."""
+"""Fold entries about kubelets: pressure, rankings, evictions, rejections, what they reclaimed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox.panels.model.base import Models
-from sandbox.panels.model.folding.eviction_log import tell
+from sandbox.panels.model.folding.eviction_log import record
 from sandbox.panels.model.node_health import Deed, NodeHealth, Pressure
 from scheduler_engine.api.node_stats import reclaims
 from scheduler_engine.api.simulated import IMAGEFS
@@ -14,28 +14,30 @@ from scheduler_engine.trace import events as ev
 
 
 def _health(world: Models, name: str) -> NodeHealth:
+    """Return the health of the node; a new one if a node of the same name was created again."""
     node = world.nodes.get(name)
-    known = world.health.of(name, node.node.uid if node is not None else "")
-    world.health.nodes[name] = known
-    return known
+    health = world.health.of(name, node.node.uid if node is not None else "")
+    world.health.nodes[name] = health
+    return health
 
 
 def observed(world: Models, entry: ev.Entry, event: ev.PressureObserved) -> None:
     health = _health(world, event.node)
-    pressure = _changed(health.seen, event)
+    pressure = _changed(health.observation, event)
     if pressure.began or pressure.ended or pressure.waits or pressure.calmed:
-        tell(world, entry, "pressure", pressure)
-    health.seen, health.seen_us = event, entry.at_us
+        record(world, entry, "pressure", pressure)
+    health.observation, health.observed_us = event, entry.at_us
 
 
 def _changed(before: ev.PressureObserved | None, now: ev.PressureObserved) -> Pressure:
-    held, holds = dict(before.conditions if before else ()), dict(now.conditions)
+    """Return how pressure differs between two observations."""
+    conditions_before, conditions = dict(before.conditions if before else ()), dict(now.conditions)
     waited, waits = dict(before.until if before else ()), dict(now.until)
     quiet = {text for text, _, _, _, state in now.thresholds if state == "quiet"}
     return Pressure(
         now.node,
-        tuple(name for name in holds if name not in held),
-        tuple(name for name in held if name not in holds),
+        tuple(name for name in conditions if name not in conditions_before),
+        tuple(name for name in conditions_before if name not in conditions),
         tuple((text, until) for text, until in waits.items() if text not in waited),
         tuple(text for text in waited if text in quiet),
     )
@@ -52,17 +54,17 @@ def ranked(world: Models, entry: ev.Entry, event: ev.EvictionRanked) -> None:
 
 def evicted(world: Models, entry: ev.Entry, event: ev.PodEvicted) -> None:
     health = _health(world, event.node)
-    seen = health.seen.thresholds if health.seen is not None else ()
-    states = {state for _, signal, _, _, state in seen if signal == event.signal}
+    thresholds = health.observation.thresholds if health.observation is not None else ()
+    states = {state for _, signal, _, _, state in thresholds if signal == event.signal}
     deed = Deed(entry.at_us, event, above="reclaiming" in states and "met" not in states)
     if event.signal:
         deed.ranking, deed.removed = health.ranking, _removed(health, entry)
         deed.other_disk = _other_disk(world, event)
-    _did(world, entry, health, deed)
+    _add_deed(world, entry, health, deed)
 
 
 def _removed(health: NodeHealth, entry: ev.Entry) -> tuple[ev.NodeResourcesReclaimed, ...]:
-    """What the kubelet removed in this look."""
+    """Return what the kubelet removed so far in this look."""
     last = health.deeds[-1] if health.deeds else None
     return last.removed if last is not None and last.at_us == entry.at_us else ()
 
@@ -75,7 +77,7 @@ def _other_disk(world: Models, event: ev.PodEvicted) -> bool:
 
 
 def rejected(world: Models, entry: ev.Entry, event: ev.PodRejected) -> None:
-    _did(world, entry, _health(world, event.node), Deed(entry.at_us, event))
+    _add_deed(world, entry, _health(world, event.node), Deed(entry.at_us, event))
 
 
 def reclaimed(world: Models, entry: ev.Entry, event: ev.NodeResourcesReclaimed) -> None:
@@ -83,15 +85,15 @@ def reclaimed(world: Models, entry: ev.Entry, event: ev.NodeResourcesReclaimed) 
     earlier = _removed(health, entry)
     if earlier:
         health.deeds[-1].enough = False
-    _did(world, entry, health, Deed(entry.at_us, event, removed=(*earlier, event), enough=True))
+    _add_deed(world, entry, health, Deed(entry.at_us, event, removed=(*earlier, event), enough=True))
     if event.what == "dead containers":
-        known = (world.pods.get(key) for key in event.names)
-        health.collected.update({pod.key: pod.pod.uid for pod in known if pod is not None})
+        pods = (world.pods.get(key) for key in event.names)
+        health.collected.update({pod.key: pod.pod.uid for pod in pods if pod is not None})
 
 
-def _did(world: Models, entry: ev.Entry, health: NodeHealth, deed: Deed) -> None:
+def _add_deed(world: Models, entry: ev.Entry, health: NodeHealth, deed: Deed) -> None:
     health.deeds.append(deed)
-    tell(world, entry, "deed", deed)
+    record(world, entry, "deed", deed)
 
 
 APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {

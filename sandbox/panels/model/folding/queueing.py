@@ -1,4 +1,4 @@
-"""How the entries about the queue, the binding cycles and faults change the models."""
+"""Fold entries about the queue, nominations and faults into the models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAILED = "ScheduleAttemptFailure"
 
 
 def configured(world: Models, entry: ev.Entry, event: ev.Configured) -> None:
-    """Other plugins come without the faults of the old ones."""
+    """Record a configuration. Faults of the old plugins end with them."""
     world.configured = event
     if entry.replica:
         world.of(entry).faults.clear()
@@ -25,36 +25,40 @@ def configured(world: Models, entry: ev.Entry, event: ev.Configured) -> None:
 
 
 def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
-    mine = world.of(entry)
-    known = mine.queue.get(event.pod)
-    queued = Queued(event.target, event, entry.at_us, event, entry.command, _cycle(world, entry), _answer(mine, event))
-    if event.in_place and known is not None:
-        known.move = event
+    scheduler = world.of(entry)
+    place = scheduler.queue.get(event.pod)
+    queued = Queued(
+        event.target, event, entry.at_us, event, entry.command, _cycle(world, entry), _answer(scheduler, event)
+    )
+    if event.in_place and place is not None:
+        place.move = event
         return
-    mine.moves.setdefault(event.pod, []).append(queued)
+    scheduler.moves.setdefault(event.pod, []).append(queued)
     if not event.target:
-        mine.replaced.pop(event.uid, None)
-    if known is not None and known.move.uid != event.uid:
+        scheduler.replaced.pop(event.uid, None)
+    if place is not None and place.move.uid != event.uid:
         if not event.target:
-            return  # the attempt of a deleted pod of that name is over
-        if known.lane == "inFlight":
-            mine.replaced[known.move.uid] = known
+            return  # the attempt of a deleted pod of that name has ended
+        if place.lane == "inFlight":
+            scheduler.replaced[place.move.uid] = place
     if event.target and (event.source or event.cause == FAILED):
         world.moved.append((entry.n, event))
-    mine.noted.pop(event.pod, None)
+    scheduler.noted.pop(event.pod, None)
     if event.cause != FAILED or event.target != "unschedulablePods":
-        mine.stayed.pop(event.pod, None)  # what hints answer about events noted in flight comes before this very move
-    mine.queue.pop(event.pod, None)
+        scheduler.stayed.pop(event.pod, None)  # hints about events noted in flight precede this move
+    scheduler.queue.pop(event.pod, None)
     if event.target:
-        mine.queue[event.pod] = queued
+        scheduler.queue[event.pod] = queued
     if event.cause == FAILED:
-        attempt = world.attempt_of(event.pod, mine)
+        attempt = world.attempt_of(event.pod, scheduler)
         if attempt is not None:
             attempt.requeued = event
 
 
 def _cycle(world: Models, entry: ev.Entry) -> int:
-    """The cycle, of any scheduler, in which a step set this off; 0 when a person's own command or the clock did."""
+    """Return the number of the cycle, of any scheduler, whose step caused this; 0 if a person's command or the clock
+    did.
+    """
     cycle = world.moved_last
     if cycle is None or not world.commands or not world.commands[-1].command.steps:
         return 0
@@ -62,11 +66,11 @@ def _cycle(world: Models, entry: ev.Entry) -> int:
     return cycle.number if last == entry.at_us else 0
 
 
-def _answer(mine: SchedulerState, event: ev.PodMoved) -> ev.HintAnswered | None:
-    """What the plugin said that decided the move."""
+def _answer(scheduler: SchedulerState, event: ev.PodMoved) -> ev.HintAnswered | None:
+    """Return the hint that decided the move, None if no plugin did."""
     if not event.plugin:
         return None
-    hints = reversed(mine.hints.get(event.pod, ()))
+    hints = reversed(scheduler.hints.get(event.pod, ()))
     return next((hint for hint in hints if (hint.plugin, hint.verdict) == (event.plugin, event.hint)), None)
 
 
@@ -84,10 +88,10 @@ def noted(world: Models, entry: ev.Entry, event: ev.MoveRequested | ev.EventNote
 
 
 def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
-    mine = world.of(entry)
-    mine.hints.setdefault(event.pod, []).append(event)
+    scheduler = world.of(entry)
+    scheduler.hints.setdefault(event.pod, []).append(event)
     if event.verdict == "QueueSkip":
-        mine.stayed[event.pod] = Left(len(world.entries), event)
+        scheduler.stayed[event.pod] = Left(len(world.entries), event)
 
 
 def nominated(world: Models, entry: ev.Entry, event: ev.NominationChanged) -> None:
@@ -109,7 +113,7 @@ def fault_set(world: Models, entry: ev.Entry, event: ev.FaultSet) -> None:
 
 
 def fault_struck(world: Models, entry: ev.Entry, event: ev.FaultStruck) -> None:
-    """A fault is over, or holds a pod up; one that a reconfiguration took away may still strike."""
+    """Record that a fault is over, or delays a pod. A fault that a reconfiguration removed may still strike."""
     faults = world.of(entry).faults
     fault = faults.get(event.number)
     if fault is None:

@@ -1,4 +1,4 @@
-"""How entries change what just happened to the pods that waited."""
+"""Fold entries about what just happened to the waiting pods."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox.panels.model.base import Models
-from sandbox.panels.model.folding.eviction_log import tell
+from sandbox.panels.model.folding.eviction_log import record
 from sandbox.panels.model.requeuing import UNSCHEDULABLE, Requeuing, Woken, woke
 from scheduler_engine.trace import events as ev
 
@@ -19,33 +19,33 @@ def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
 
 
 def stage_finished(world: Models, entry: ev.Entry, event: ev.StageFinished) -> None:
-    mine = world.of(entry)
-    mine.requeuing = mine.requeuing.after_stage(len(world.entries))
+    scheduler = world.of(entry)
+    scheduler.requeuing = scheduler.requeuing.after_stage(len(world.entries))
 
 
 def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
     if event.in_place:
         return
-    mine = world.of(entry)
-    mine.requeuing.woken.pop(event.pod, None)
-    queued = mine.queue.get(event.pod)
+    scheduler = world.of(entry)
+    scheduler.requeuing.woken.pop(event.pod, None)
+    queued = scheduler.queue.get(event.pod)
     if queued is None or not woke(event):
         return
-    mine.requeuing.left.pop(event.pod, None)
-    mine.requeuing.woken[event.pod] = Woken(len(world.entries), queued)
+    scheduler.requeuing.left.pop(event.pod, None)
+    scheduler.requeuing.woken[event.pod] = Woken(len(world.entries), queued)
     if event.cause in BY_THE_CLOCK:
-        tell(world, entry, "clock", event)
+        record(world, entry, "clock", event)
 
 
 def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
-    mine = world.of(entry)
-    queued = mine.queue.get(event.pod)
+    scheduler = world.of(entry)
+    queued = scheduler.queue.get(event.pod)
     if event.verdict == "QueueSkip" and queued is not None and queued.lane in UNSCHEDULABLE:
-        mine.requeuing.left[event.pod] = mine.stayed[event.pod]
+        scheduler.requeuing.left[event.pod] = scheduler.stayed[event.pod]
 
 
 def move_requested(world: Models, entry: ev.Entry, event: ev.MoveRequested) -> None:
-    world.of(entry).requeuing.looked = len(world.entries)
+    world.of(entry).requeuing.checked = len(world.entries)
     noted(world, entry, event)
 
 

@@ -1,1 +1,1 @@
-"""The workbench: Django site around the scheduler engine."""
+"""Scheduler Sandbox: the Django site around the scheduler engine."""

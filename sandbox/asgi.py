@@ -1,4 +1,4 @@
-"""Entry point of the server: HTTP to Django, websockets to the consumers."""
+"""The ASGI application: HTTP goes to Django, websockets go to the consumers."""
 
 import os
 
@@ -6,7 +6,7 @@ import django
 from channels.routing import ProtocolTypeRouter
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
-# Loads the applications, which the handler and the consumers below need.
+# The handler and the consumers imported below need the loaded Django apps.
 django.setup(set_prefix=False)
 
 from sandbox.routing import websockets  # noqa: E402

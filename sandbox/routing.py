@@ -1,4 +1,4 @@
-"""Websocket URLs of the site, and who is let through to them."""
+"""The websocket URLs, and the checks before a connection reaches a consumer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TOO_OFTEN = 4429
-"""Close code for who connects or talks too often: the page waits long before it connects again."""
+"""Close code for a client over its rate limit. The page then waits long before it connects again."""
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
@@ -39,24 +39,24 @@ websocket_urlpatterns = [
 ]
 
 
-def guarded(application: Application) -> Application:
-    """Let through whoever comes from a page of this site, and neither connects nor talks too often."""
+def rate_limited(application: Application) -> Application:
+    """Return ``application`` behind a check of the origin's syntax and behind the rate limits of a websocket."""
 
-    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+    async def limited(scope: Scope, receive: Receive, send: Send) -> None:
         if not _has_readable_origin(scope):
             return await refuse(scope, receive, send)
         if ratelimit.wait("address", who := ratelimit.client_of(scope)) or ratelimit.wait("socket", who):
             await receive()
             await send({"type": "websocket.accept"})
             return await send({"type": "websocket.close", "code": TOO_OFTEN})
-        # The root path is what a visitor's header says to Daphne.
+        # Daphne takes the root path from a header, which any visitor can send.
         return await application(scope | {"root_path": ""}, _paced(receive, send), send)
 
-    return door
+    return limited
 
 
 def _has_readable_origin(scope: Scope) -> bool:
-    """Whether Channels can judge the origin: it breaks down at one like ``http://[``."""
+    """Return True if Channels can parse the Origin header. It crashes on one like ``http://[``."""
     try:
         return all(urlsplit(value.decode("latin-1")).port != 0 for name, value in scope["headers"] if name == b"origin")
     except ValueError:
@@ -64,7 +64,7 @@ def _has_readable_origin(scope: Scope) -> bool:
 
 
 def _paced(receive: Receive, send: Send) -> Receive:
-    """``receive`` of a socket that is closed when it talks too often."""
+    """Return a ``receive`` that closes the socket when it sends messages too often."""
     bucket = ratelimit.Bucket()
 
     async def receive_paced() -> Message:
@@ -80,21 +80,21 @@ def _paced(receive: Receive, send: Send) -> Receive:
 
 
 WITHOUT_ORIGIN = b"null"
-"""What a page tells that stands in a frame with ``sandbox`` and without ``allow-same-origin``."""
+"""The Origin header of a page in an iframe with ``sandbox`` and without ``allow-same-origin``."""
 
 
-def from_pages(routes: Application) -> Application:
-    """Let pages of this site through, and pages in frames that have no origin.
+def origin_checked(routes: Application) -> Application:
+    """Return ``routes`` for pages of this site, and for pages in frames that have no origin.
 
-    The token in the address alone gives authority, and a browser adds nothing to it that a foreign page does not know.
+    The token in the address is the only authority. The browser sends no cookie that would add to it.
     """
     validated = AllowedHostsOriginValidator(routes)
 
-    async def judged(scope: Scope, receive: Receive, send: Send) -> None:
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
         origins = [value for name, value in scope["headers"] if name == b"origin"]
         await (routes if origins == [WITHOUT_ORIGIN] else validated)(scope, receive, send)
 
-    return judged
+    return checked
 
 
-websockets = guarded(from_pages(URLRouter(websocket_urlpatterns)))
+websockets = rate_limited(origin_checked(URLRouter(websocket_urlpatterns)))

@@ -1,4 +1,4 @@
-"""URLs of the site. Everything below ``s/<id>/<token>/`` is a capability: who knows the URL may use it."""
+"""The URLs of the site. Each URL below ``s/<id>/<token>/`` is a capability: knowing it is the right to use it."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""What people expect of a sandbox: collected at a moment, kept with it, taken back with a button."""
+"""Add and delete the expectations of a sandbox."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ LONGEST = 8000
 
 
 def expect(sandbox: Sandbox, fact: str, about: dict[str, Any], at: Moment | None, who: str = "") -> Expectation:
-    """Keep a fact of a moment, None = the present, as an expectation.
+    """Store a fact of a moment, None = the present, as an expectation, and return it.
 
-    Raises ``Rejected`` where there is none, ``NothingToDo`` when it is kept already, ``OverQuota`` or ``EngineError``.
+    Raises ``Rejected`` if there is no such fact, ``NothingToDo`` if it is stored already, ``OverQuota`` or
+    ``EngineError``.
     """
     plan = Plan.of(sandbox)
 
@@ -33,32 +34,33 @@ def expect(sandbox: Sandbox, fact: str, about: dict[str, Any], at: Moment | None
         expectation, *where = engines.ask(plan, place.position, jobs.expectation, fact, about, at)
         if expectation is None:
             raise Rejected(say("expectations.nothing"))
-        return _keep(sandbox, place, json.dumps(expectation, separators=(",", ":")), tuple(where), who)
+        return _store(sandbox, place, json.dumps(expectation, separators=(",", ":")), tuple(where), who)
 
     return engines.at_present(sandbox, attempt)
 
 
-def _keep(sandbox: Sandbox, place: Place, text: str, where: tuple[int, ...], who: str) -> Expectation | None:
-    """None when another worker was quicker."""
+def _store(sandbox: Sandbox, place: Place, text: str, where: tuple[int, ...], who: str) -> Expectation | None:
+    """Store an expectation. Return None if the log has changed meanwhile."""
     if len(text) > LONGEST:
         raise Rejected(say("expectations.long"))
     state, n, entries = where
     with transaction.atomic():
         if statements.place(sandbox.pk, lock=True) != place:
             return None
-        held = Expectation.objects.filter(sandbox=sandbox)
-        if held.filter(state=state, n=n, entries=entries, expectation=text).exists():
+        moment = {"state": state, "n": n, "entries": entries}
+        collected = Expectation.objects.filter(sandbox=sandbox)
+        if collected.filter(expectation=text, **moment).exists():
             raise NothingToDo(say("expectations.already"))
-        most = quotas.quotas().expectations
-        if held.count() >= most:
-            raise quotas.OverQuota(say("expectations.full", most=most))
-        kept = Expectation.objects.create(sandbox=sandbox, state=state, n=n, entries=entries, expectation=text, who=who)
+        limit = quotas.quotas().expectations
+        if collected.count() >= limit:
+            raise quotas.OverQuota(say("expectations.full", most=limit))
+        stored = Expectation.objects.create(sandbox=sandbox, expectation=text, who=who, **moment)
         store.announce(sandbox, place)
-    return kept
+    return stored
 
 
 def take_back(sandbox: Sandbox, key: int) -> bool:
-    """Forget an expectation; False when there is none of this key."""
+    """Delete an expectation. Return False if there is none with this key."""
     with transaction.atomic():
         place = statements.place(sandbox.pk, lock=True)
         gone, _ = Expectation.objects.filter(sandbox=sandbox, pk=key).delete()

@@ -1,4 +1,4 @@
-"""New sandboxes from what somebody chose or brought: a scenario, a scenario file, a lesson file."""
+"""Create sandboxes from scenarios and scenario files, and read uploaded lessons."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from sandbox.limits import quotas
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.worker import jobs
-from sandbox.worker.jobs.importing import Brought
+from sandbox.worker.jobs.importing import UploadedScenario
 from sandbox.worker.jobs.teaching import Learned
 from scheduler_engine.scenario import Scenario
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 
 def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
-    """Create a sandbox, execute the scenario's setup, and return it with its edit token: ``token``, if any."""
+    """Create a sandbox, execute the scenario's setup, and return it with its edit token. ``token``: use this one."""
     return store.create(
         scenario.title,
         scenario.slug,
@@ -27,14 +27,14 @@ def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
     )
 
 
-def read_brought(text: str) -> Brought:
-    """Return the scenario in the text of a file. Raises ``Rejected``, ``OverQuota`` or ``EngineError``."""
+def read_uploaded(text: str) -> UploadedScenario:
+    """Return the scenario of an uploaded file. Raises ``Rejected``, ``OverQuota`` or ``EngineError``."""
     quotas.check_import(len(text.encode(errors="replace")))
     return engines.of_file(jobs.import_scenario, text, "scenario.yaml")
 
 
-def open_brought(scenario: Brought, token: str = "") -> tuple[Sandbox, str]:
-    """Create a sandbox, execute the setup, and return it with its edit token."""
+def open_uploaded(scenario: UploadedScenario, token: str = "") -> tuple[Sandbox, str]:
+    """Create a sandbox from an uploaded scenario, execute its setup, and return it with its edit token."""
     return store.create(
         scenario.title,
         seed=scenario.seed,
@@ -48,5 +48,5 @@ def open_brought(scenario: Brought, token: str = "") -> tuple[Sandbox, str]:
 
 
 def read_lesson(text: str, name: str = "lesson.yaml") -> Learned:
-    """Return a lesson that holds. Raises ``Rejected`` with everything that is wrong in it, or ``EngineError``."""
+    """Return the lesson of a file after testing it. Raises ``Rejected`` with all errors, or ``EngineError``."""
     return engines.of_file(jobs.lesson_read, text, name)

@@ -1,4 +1,4 @@
-"""The sandboxes behind the scenarios of other people's pages: one for each scenario, found again, changed by nobody."""
+"""Sandboxes behind the scenarios that other pages embed: one for each scenario, read-only, reused by all pages."""
 
 from __future__ import annotations
 
@@ -21,36 +21,39 @@ from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.scenario import Scenario, command_of
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 
-_making = Lock()
+_creating = Lock()
 
 
 def key_of(scenario: Scenario) -> tuple[UUID, str]:
-    """Id and edit token of the sandbox of a scenario: others for another engine, other steps or another secret key.
+    """Return the id and the edit token of a scenario's sandbox. Both change with engine, scenario and secret key.
 
-    The edit token is never handed out; nobody guesses it without the secret key.
+    The edit token is never shown to anybody, and cannot be computed without the secret key.
     """
-    told = {name: value for name, value in asdict(scenario).items() if name != "origin"}
-    what = json.dumps([ENGINE_VERSION, told], sort_keys=True, default=str).encode()
-    mac = hmac.new(settings.SECRET_KEY.encode(), b"shared:" + what, sha256).digest()
+    fields = {name: value for name, value in asdict(scenario).items() if name != "origin"}
+    content = json.dumps([ENGINE_VERSION, fields], sort_keys=True, default=str).encode()
+    mac = hmac.new(settings.SECRET_KEY.encode(), b"shared:" + content, sha256).digest()
     return UUID(bytes=sha256(b"id:" + mac).digest()[:16], version=4), urlsafe_b64encode(mac[:24]).decode()
 
 
-def found(scenario: Scenario) -> tuple[Sandbox, str] | None:
-    """The scenario's sandbox and its watching token; None: nobody has asked for it yet."""
+def find(scenario: Scenario) -> tuple[Sandbox, str] | None:
+    """Return the scenario's sandbox and its view token, None if it does not exist yet."""
     sandbox_id, token = key_of(scenario)
     sandbox = statements.sandbox(sandbox_id)
     return None if sandbox is None else (sandbox, tokens.view_token(token))
 
 
-def made(scenario: Scenario) -> tuple[Sandbox, str]:
-    """The same, made first where it is not there: its setup and its steps, but for those that are to be refused."""
-    with _making:
-        known = found(scenario)
-        if known is not None:
-            return known
+def get_or_create(scenario: Scenario) -> tuple[Sandbox, str]:
+    """Return the scenario's sandbox and its view token. Create the sandbox if it does not exist.
+
+    A new one executes the setup and all steps, except those with an expected refusal.
+    """
+    with _creating:
+        existing = find(scenario)
+        if existing is not None:
+            return existing
         steps = [command_of(step) for step in scenario.then if "refused" not in step]
         sandbox_id, token = key_of(scenario)
-        with suppress(IntegrityError):  # Another worker was quicker.
+        with suppress(IntegrityError):  # Another web process was quicker.
             store.create(
                 scenario.title,
                 scenario.slug,

@@ -1,8 +1,8 @@
-"""The command log: the only way in which a sandbox changes.
+"""The command log: all changes of a sandbox go through it.
 
-One writer per sandbox, on any worker: the sandbox's engine executes; then one short transaction locks the sandbox's
-row, finds the log as it was (else the command is executed anew, at the head that is found), appends and commits; only
-then do the browsers hear of it. The engine never works inside a transaction, so that nobody waits for the database.
+A worker executes a command first. Then one short transaction locks the sandbox's row, checks that the log has not
+changed, appends the command and commits. If the log has changed, the command is executed again at the new head.
+Browsers are notified after the commit. No job runs inside a transaction, so nobody waits for the database.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
 from scheduler_engine import ENGINE_VERSION
 
-KEPT_BY_FORKS = (
+FORKED_FIELDS = (
     *("title", "scenario", "story", "seed", "configuration", "queue_rules", "priority_numbers"),
     "engine_version",
 )
@@ -57,16 +57,15 @@ def create(
     sandbox_id: UUID | None = None,
     priority_numbers: bool = False,
 ) -> tuple[Sandbox, str]:
-    """Make a sandbox, execute ``setup`` as its first commands, and return it with its edit token, ``token`` if any.
+    """Create a sandbox, execute ``setup`` as its first commands, and return it with its edit token.
 
-    ``sandbox_id``: None = a new one. ``priority_numbers``: pods may give a number alone, as files may.
-    Raises ``IntegrityError`` when there is one of that id.
+    ``token``: use this edit token, "" = a new one. ``sandbox_id``: None = a new one. ``priority_numbers``: pods may
+    have a priority number without a PriorityClass. Raises ``IntegrityError`` if the id exists, or as ``execute``.
     """
     commands = setup or []
     texts = [to_text(command) for command in commands]
     quotas.check_log(len(commands), sum(map(len, texts)))
-    told = seed, json.dumps(configuration), queue_rules, scenario, story, priority_numbers
-    plan = Plan(sandbox_id or uuid4(), *told)
+    plan = Plan(sandbox_id or uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story, priority_numbers)
     if commands:
         engines.ask(plan, START, jobs.execute, commands, texts)
     sandbox = Sandbox(
@@ -86,7 +85,7 @@ def create(
 
 
 def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tuple[str, list[Record]]:
-    """Store a new sandbox whose log is ``texts`` (command, who gave it); its edit token, and its records."""
+    """Store a new sandbox whose log is ``texts`` (command, label of its author). Return its edit token and records."""
     token = token or tokens.new_token()
     sandbox.edit_token_hash = tokens.digest(token)
     sandbox.view_token_hash = tokens.digest(tokens.view_token(token))
@@ -97,23 +96,23 @@ def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tu
             place = Place(Position(records[-1].key, len(records), len(records)), len(records))
             statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
             sandbox.state, sandbox.head, sandbox.length = place.position.state, len(records), len(records)
-    quotas.grew(quotas.ROW_BYTES * (1 + len(records)) + sum(len(text) for text, _ in texts))
+    quotas.add_stored_bytes(quotas.ROW_BYTES * (1 + len(records)) + sum(len(text) for text, _ in texts))
     return token, records
 
 
 def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
-    """Execute ``command`` at the head and append it; what lay beyond the head becomes a branch.
+    """Execute ``command`` at the head and append it. Commands after the head become a branch. Return the new position.
 
-    A tick of playing after another one takes its record's place, with the time of both, when the engine says so.
-    Raises ``Rejected``, ``OverQuota``, ``ReplayFailed`` or ``EngineError``, with nothing changed.
+    If the engine can merge a tick with the tick before, one record with the time of both replaces that. Raises
+    ``Rejected``, ``OverQuota``, ``ReplayFailed`` or ``EngineError``, with nothing changed.
     """
     plan, text = Plan.of(sandbox), to_text(command)
 
     def attempt(place: Place) -> Position | None:
-        quotas.check_log(place.position.head, _with_room_for(sandbox.pk, len(text)))
+        quotas.check_log(place.position.head, _make_room_for(sandbox.pk, len(text)))
         merged = engines.ask(plan, place.position, jobs.execute, [command], [text])[0]
-        n, kept = (place.position.head, merged) if merged else (place.position.head + 1, text)
-        appended = _append(sandbox, place, n, kept, who, grown=merged is not None)
+        n, stored = (place.position.head, merged) if merged else (place.position.head + 1, text)
+        appended = _append(sandbox, place, n, stored, who, grown=merged is not None)
         if appended is None:
             return None
         now, record = appended
@@ -127,20 +126,20 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
 def _append(
     sandbox: Sandbox, place: Place, n: int, text: str, who: str, grown: bool = False, until: int | None = None
 ) -> tuple[Place, Record] | None:
-    """The place after command ``n``, and its record; None when another worker was quicker.
+    """Store ``text`` as command ``n``. Return the new place and the record, or None if the log has changed meanwhile.
 
-    ``grown``: it is the last command and more, which therefore nobody misses. ``until``: it is the one that stood
-    there, ended after so many entries. What was expected within it is expected within the new one. It stays the
-    owner's where the owner gave it, or had a part in it.
+    ``grown``: it extends the last command, which needs no branch. ``until``: it is the old command ``n``, ended after
+    ``until`` entries. In both cases expectations and guesses move to the new record. The record counts as a helper's
+    only if the owner took no part in it.
     """
     sandbox_id, by_helper = sandbox.pk, sandbox.by_helper
     with transaction.atomic():
         if statements.place(sandbox_id, lock=True).position != place.position:
             return None
         same = grown or until is not None
-        was = log_of(sandbox_id).filter(n=n).values_list("pk", "by_helper").first() if same else None
-        before, was_helped = was or (None, False)
-        if was:
+        old = log_of(sandbox_id).filter(n=n).values_list("pk", "by_helper").first() if same else None
+        before, was_helped = old or (None, False)
+        if old:
             by_helper = was_helped and (by_helper or not grown)
         dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
         record = statements.append(sandbox_id, n, text, who, by_helper)
@@ -151,15 +150,15 @@ def _append(
 
 
 def _clear(sandbox_id: UUID, position: Position, n: int, grown: bool) -> int:
-    """Make place ``n`` free; how many characters are dropped. What has not only grown becomes a branch."""
+    """Make place ``n`` free. Return how many characters were deleted. What is not ``grown`` becomes a branch."""
     if grown and n == position.length and not Branch.objects.filter(sandbox=sandbox_id, base=position.state).exists():
         return statements.drop_from(sandbox_id, n)
-    branches.put_aside(sandbox_id, n)
+    branches.move_to_branch(sandbox_id, n)
     return branches.make_room(sandbox_id)
 
 
-def _with_room_for(sandbox_id: UUID, more: int) -> int:
-    """Length of the log with ``more`` characters; old branches go when it would be too long."""
+def _make_room_for(sandbox_id: UUID, more: int) -> int:
+    """Return the characters of the log plus ``more``. Delete old branches if that is over the limit."""
     size = statements.log_bytes(sandbox_id) + more
     over = size - quotas.quotas().log_bytes
     if over <= 0:
@@ -172,9 +171,10 @@ def _with_room_for(sandbox_id: UUID, more: int) -> int:
 
 
 def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
-    """Make a moment the present. What came later becomes a branch, or stays ahead when no command has to end early.
+    """Go back to a moment. Return the new position.
 
-    Raises ``Rejected`` when the command cannot end there, or ``EngineError``.
+    If the moment is within a command, that command ends early and the old timeline becomes a branch. Otherwise later
+    commands stay ahead of the head. Raises ``Rejected`` if the command cannot end there, or ``EngineError``.
     """
     plan = Plan.of(sandbox)
 
@@ -182,8 +182,8 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
         whole, ended = engines.ask(plan, place.position, jobs.log_until, moment)
         if ended is None:
             return whole, None
-        whose = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
-        appended = _append(sandbox, place, whole + 1, ended, next(iter(whose), ""), until=_until(ended))
+        authors = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
+        appended = _append(sandbox, place, whole + 1, ended, next(iter(authors), ""), until=_until(ended))
         if appended is None:
             return None
         _announce(sandbox.pk, appended[0])
@@ -194,7 +194,7 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
 
 
 def reopen(sandbox: Sandbox, key: int) -> Position | None:
-    """Go to the end of a branch; what it takes the place of becomes one itself. None: there is no such branch."""
+    """Go to the end of a branch. The commands it replaces become a branch. Return None if there is no such branch."""
     with turn(sandbox.pk), transaction.atomic():
         place = statements.place(sandbox.pk, lock=True)
         position = branches.reopen(sandbox.pk, key)
@@ -207,33 +207,34 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
 
 
 def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID, str]:
-    """A new sandbox that has come as far as a moment of this one, None = the present; its id and its edit token.
+    """Create a sandbox with the log of this one up to a moment, None = the present. Return its id and edit token.
 
-    Raises as ``go_to_moment``.
+    Raises as ``go_to_moment``, ``Occupied`` if the log changes meanwhile, or ``OverQuota``.
     """
     whole, ended = (sandbox.head, None) if moment is None else engines.read(sandbox, jobs.log_until, moment)
-    wanted = whole + (ended is not None)
-    texts = list(log_of(sandbox.pk).filter(n__lte=wanted).order_by("n").values_list("command", "who"))
-    if len(texts) < wanted:
+    count = whole + (ended is not None)
+    texts = list(log_of(sandbox.pk).filter(n__lte=count).order_by("n").values_list("command", "who"))
+    if len(texts) < count:
         raise Occupied(engines.CHANGING)
     if ended is not None:
         texts[-1] = ended, texts[-1][1]
     quotas.check_log(0, sum(len(text) for text, _ in texts))
-    kept = {name: getattr(sandbox, name) for name in KEPT_BY_FORKS}
+    fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}
     with transaction.atomic():
-        token, records = _save(Sandbox(id=(made := uuid4()), **kept), texts, token)
-        _take_along(sandbox, made, records, None if ended is None else _until(ended))
-    return made, token
+        token, records = _save(Sandbox(id=(fork_id := uuid4()), **fields), texts, token)
+        _copy_notes(sandbox, fork_id, records, None if ended is None else _until(ended))
+    return fork_id, token
 
 
 def _until(ended: str) -> int:
-    """After how many entries of its trace a command ends early."""
+    """Return after how many entries of its trace a command ends early."""
     return int(json.loads(ended)["until"])
 
 
-def _take_along(sandbox: Sandbox, made: UUID, records: list[Record], until: int | None) -> None:
-    """A fork expects what is expected of the part of the log that it has, and has the lesson and the guesses there;
-    ``until``: entries of its last command.
+def _copy_notes(sandbox: Sandbox, fork_id: UUID, records: list[Record], until: int | None) -> None:
+    """Copy expectations, lesson and guesses to a fork, as far as their moments are in its log.
+
+    ``until``: entries after which its last command ends early.
     """
     before = dict(log_of(sandbox.pk).filter(n__lte=len(records)).values_list("n", "pk")) | {0: 0}
     now = {record.n: record.key for record in records} | {0: 0}
@@ -242,14 +243,21 @@ def _take_along(sandbox: Sandbox, made: UUID, records: list[Record], until: int 
         return before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
 
     Expectation.objects.bulk_create(
-        Expectation(sandbox_id=made, state=now[row.n], n=row.n, entries=row.entries, expectation=row.text, who=row.who)
+        Expectation(
+            sandbox_id=fork_id,
+            state=now[row.n],
+            n=row.n,
+            entries=row.entries,
+            expectation=row.text,
+            who=row.who,
+        )
         for row in Database().expected(sandbox.pk)
         if within(row)
     )
     studied = Database().studied(sandbox.pk)
     Guess.objects.bulk_create(
         Guess(
-            sandbox_id=made,
+            sandbox_id=fork_id,
             state=now[row.n],
             **{name: getattr(row, name) for name in ("part", "question", "named", "points", "n", "entries", "who")},
         )
@@ -257,12 +265,12 @@ def _take_along(sandbox: Sandbox, made: UUID, records: list[Record], until: int 
         if within(row)
     )
     if studied.slug:
-        kept = {name: getattr(studied, name) for name in ("slug", "shelf", "text", "part")}
-        Study.objects.create(sandbox_id=made, progress=_begun(studied.progress, before, now), **kept)
+        fields = {name: getattr(studied, name) for name in ("slug", "shelf", "text", "part")}
+        Study.objects.create(sandbox_id=fork_id, progress=_fork_progress(studied.progress, before, now), **fields)
 
 
-def _begun(text: str, before: dict[int, int], now: dict[int, int]) -> str:
-    """The progress of a study with the keys of a fork; a part that began later than it goes has not begun."""
+def _fork_progress(text: str, before: dict[int, int], now: dict[int, int]) -> str:
+    """Return the progress of a study with the keys of a fork's records. Parts that began later are left out."""
     progress = json.loads(text)
     began = progress.get("began", {}).items()
     progress["began"] = {part: [n, now[n]] for part, (n, state) in began if n in now and before.get(n) == state}
@@ -270,7 +278,7 @@ def _begun(text: str, before: dict[int, int], now: dict[int, int]) -> str:
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
-    """Set the head to what ``choose`` makes of the present position, within what the log holds."""
+    """Set the head to ``choose(present position)``, limited to the length of the log. Return the new position."""
     with turn(sandbox.pk):
         with transaction.atomic():
             place = statements.place(sandbox.pk, lock=True)
@@ -286,14 +294,17 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
 
 
 def announce(sandbox: Sandbox, place: Place) -> None:
-    """What is expected has changed. To be called in a transaction that locks the log at ``place``."""
+    """Record that expectations, guesses or the study have changed, and notify browsers.
+
+    Call it in a transaction that locks the log at ``place``.
+    """
     now = place.then(place.position, expected=True)
     statements.set_place(sandbox.pk, now, by_owner=not sandbox.by_helper)
     _announce(sandbox.pk, now)
 
 
 def _announce(sandbox_id: UUID, place: Place) -> None:
-    """Tell the browsers what is committed. It counts even if nobody can be told: they catch up with the next one."""
+    """Notify browsers after the commit. If that fails, the change is valid, and they catch up with the next one."""
     transaction.on_commit(lambda: _publish(sandbox_id, place), robust=True)
 
 

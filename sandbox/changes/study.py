@@ -1,6 +1,6 @@
-"""What a learner does in the lesson of a sandbox: its steps, answers, hints, the way on and back.
+"""What a learner does in the lesson of a sandbox: take steps, answer, show hints, turn to a part.
 
-The lesson itself is read and asked in the engine's process alone; here stands what is kept.
+The worker reads the lesson; this module stores the progress.
 """
 
 from __future__ import annotations
@@ -22,30 +22,41 @@ from sandbox.storage.models import Guess, Sandbox, Study
 from sandbox.storage.records import Database, Place, Plan, Position
 from sandbox.words.say import say
 from sandbox.worker import jobs
-from sandbox.worker.jobs.teaching import Answered, Learned, Stand
+from sandbox.worker.jobs.teaching import Learned, LessonAnswer, Status
 from scheduler_engine.errors import NothingToDo, Rejected
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 Progress = dict[str, Any]
-"""``began``: part → number and key of the last command before it; ``hints``: part → how many are shown; ``pressed``:
-parts whose steps are all refused, and were; ``done`` and ``skipped``: lists of parts; ``set``: the last part that the
-sandbox was set for when it was opened; ``outline``: of a lesson that
-somebody brought, how many parts there are, and which have a task.
+"""``began``: part → number and key of the last command before it. ``hints``: part → number of shown hints.
+
+``pressed``: parts whose steps are all refused, and were taken. ``done`` and ``skipped``: lists of parts. ``set``: the
+last part for which opening it set the sandbox. ``outline``: for a lesson without a shelf, its number of parts and the
+parts with a task.
 """
 
 
 def open_lesson(placed: Placed, token: str = "") -> tuple[Sandbox, str]:
-    """A sandbox with the setup of a lesson executed, and its edit token: ``token``, if given."""
+    """Create a sandbox for a lesson, execute the setup, and return it with its edit token. ``token``: use this one."""
     lesson = placed.lesson
     scenario = lesson.scenario
     setup = [dict(step) for step in scenario.setup]
-    told = lesson.slug, lesson.title, scenario.seed, scenario.configuration, scenario.queue_rules, setup
-    learned = Learned(*told, priority_numbers=gives_numbers(lesson))
+    learned = Learned(
+        lesson.slug,
+        lesson.title,
+        scenario.seed,
+        scenario.configuration,
+        scenario.queue_rules,
+        setup,
+        priority_numbers=gives_numbers(lesson),
+    )
     return open_learned(learned, placed.shelf, placed.text, token)
 
 
 def open_learned(learned: Learned, shelf: str = OWN, text: str = "", token: str = "") -> tuple[Sandbox, str]:
-    """The same, of a lesson that was read; ``text``: its file, where it is not on a shelf."""
+    """Create a sandbox for a lesson that was read, and return it with its edit token.
+
+    ``text``: the lesson's file, "" if it is on a shelf.
+    """
     sandbox, token = store.create(
         learned.title,
         seed=learned.seed,
@@ -55,19 +66,19 @@ def open_learned(learned: Learned, shelf: str = OWN, text: str = "", token: str 
         token=token,
         priority_numbers=learned.priority_numbers,
     )
-    # A lesson that is on no shelf is read in an engine alone: its outline is kept for those who look on.
+    # Only workers read a lesson that is on no shelf. Its outline is stored for the page of a workshop.
     progress = {"outline": [learned.parts, list(learned.tasks)]} if text else {}
     Study.objects.create(sandbox=sandbox, shelf=shelf, slug=learned.slug, text=text, progress=json.dumps(progress))
     return sandbox, token
 
 
 def step(sandbox: Sandbox, part: int, who: str = "") -> None:
-    """What is left of the steps of a part that is open; of another one nothing, as two clicks may mean the same.
+    """Take the steps left in the open part. Do nothing if another part is open: two clicks may mean the same.
 
-    Raises ``Rejected`` when one is refused.
+    Raises ``Rejected`` if a step is refused unexpectedly.
     """
-    stand: Stand = engines.read(sandbox, jobs.lesson_stands)
-    if stand.part != part:
+    status: Status = engines.read(sandbox, jobs.lesson_status)
+    if status.part != part:
         return
     steps = engines.read(sandbox, jobs.lesson_steps)
     for command, refused in steps:
@@ -89,46 +100,46 @@ def _execute(sandbox: Sandbox, command: dict[str, Any], refused: str, who: str) 
 
 
 def hint(sandbox: Sandbox) -> None:
-    """One more hint of the open part. Raises ``NothingToDo`` when all are shown."""
-    stand: Stand = engines.read(sandbox, jobs.lesson_stands)
+    """Show one more hint of the open part. Raises ``NothingToDo`` if all are shown."""
+    status: Status = engines.read(sandbox, jobs.lesson_status)
 
-    def shown(study: Study, progress: Progress, here: Position) -> None:
+    def show_next(study: Study, progress: Progress, here: Position) -> None:
         hints = progress.setdefault("hints", {})
-        before = hints.get(str(stand.part), 0)
-        if before >= stand.hints:
+        before = hints.get(str(status.part), 0)
+        if before >= status.hints:
             raise NothingToDo(say("lesson.no-hint"))
-        hints[str(stand.part)] = before + 1
+        hints[str(status.part)] = before + 1
 
-    _change(sandbox, shown)
+    _change(sandbox, show_next)
 
 
 def turn_to(sandbox: Sandbox, part: int, who: str = "") -> None:
-    """Open another part: the next one, or one that was open before. Raises ``Rejected`` for any other.
+    """Open the next part, or one that was open before. Raises ``Rejected`` for any other part.
 
-    The next one may say what is not so, as for whoever skips a task: then the sandbox is set as that part expects it,
-    before it opens, so that nobody answers too early.
+    If statements of the next part would be false in this sandbox, for example after a skipped task, set the sandbox as
+    that part expects it. This happens before the part opens, so that nobody answers too early.
     """
-    stand: Stand = engines.read(sandbox, jobs.lesson_stands)
-    sets = part == stand.part + 1 <= stand.parts and _is_new(sandbox, part)
+    status: Status = engines.read(sandbox, jobs.lesson_status)
+    sets = part == status.part + 1 <= status.parts and _is_new(sandbox, part)
     sets = sets and not engines.read(sandbox, jobs.lesson_comes_true, part)
-    began = _own_way(sandbox, part, who) if sets else {}
+    began = _take_lesson_steps(sandbox, part, who) if sets else {}
 
-    def turned(study: Study, progress: Progress, here: Position) -> None:
-        before = min(study.part, stand.parts)
+    def open_part(study: Study, progress: Progress, here: Position) -> None:
+        before = min(study.part, status.parts)
         if part == before:
             raise NothingToDo(say("lesson.open-already"))
-        if not 0 <= part <= stand.parts or (part > before + 1 and str(part) not in progress.get("began", {})):
+        if not 0 <= part <= status.parts or (part > before + 1 and str(part) not in progress.get("began", {})):
             raise Rejected(say("lesson.no-part"))
         if part == before + 1:
-            _leave(progress, before, stand.done)
+            _leave(progress, before, status.done)
         if began:
             progress["set"] = part
-            _caught_up(progress, part, began)
+            _set_began(progress, part, began)
         elif not _has_begun(sandbox, progress, part, here):
             progress.setdefault("began", {})[str(part)] = [here.head, here.state]
         study.part = part
 
-    _change(sandbox, turned)
+    _change(sandbox, open_part)
 
 
 def _is_new(sandbox: Sandbox, part: int) -> bool:
@@ -138,7 +149,7 @@ def _is_new(sandbox: Sandbox, part: int) -> bool:
 
 
 def _has_begun(sandbox: Sandbox, progress: Progress, part: int, here: Position) -> bool:
-    """Where a part began stays so while that is part of the log."""
+    """Return True if the place where a part began is still in the log up to the head."""
     if part == 0:
         return True
     n, state = progress.get("began", {}).get(str(part), (here.head + 1, 0))
@@ -146,7 +157,7 @@ def _has_begun(sandbox: Sandbox, progress: Progress, part: int, here: Position) 
 
 
 def _leave(progress: Progress, part: int, done: bool) -> None:
-    """A part that was done once stays so."""
+    """Note a part as done or skipped. A part that was done once stays done."""
     finished = set(progress.get("done", ())) | ({part} if done else set())
     skipped = set(progress.get("skipped", ())) | ({part} if not done else set())
     progress["done"], progress["skipped"] = sorted(finished), sorted(skipped - finished)
@@ -154,19 +165,19 @@ def _leave(progress: Progress, part: int, done: bool) -> None:
 
 def catch_up(sandbox: Sandbox, who: str = "") -> None:
     """Set the sandbox as the open part expects it. Raises ``Rejected``."""
-    part = engines.read(sandbox, jobs.lesson_stands).part
-    began = _own_way(sandbox, part, who)
-    _change(sandbox, lambda study, progress, now: _caught_up(progress, part, began))
+    part = engines.read(sandbox, jobs.lesson_status).part
+    began = _take_lesson_steps(sandbox, part, who)
+    _change(sandbox, lambda study, progress, now: _set_began(progress, part, began))
 
 
-def _own_way(sandbox: Sandbox, part: int, who: str) -> dict[str, list[int]]:
-    """Go back to the setup, and the lesson's own way to the start of a part; what was becomes a branch.
+def _take_lesson_steps(sandbox: Sandbox, part: int, who: str) -> dict[str, list[int]]:
+    """Go back to the setup, and take the lesson's own steps to the start of a part. The old timeline becomes a branch.
 
     Return where each part began. Raises ``Rejected``.
     """
-    setup, way = engines.read(sandbox, jobs.lesson_way, part)
+    setup, way = engines.read(sandbox, jobs.lesson_commands, part)
     began: dict[str, list[int]] = {}
-    with _helped(sandbox):
+    with _as_helper(sandbox):
         here = store.go_to(sandbox, lambda _: setup)
         for number in range(part + 1):
             if number:
@@ -178,8 +189,8 @@ def _own_way(sandbox: Sandbox, part: int, who: str) -> dict[str, list[int]]:
 
 
 @contextmanager
-def _helped(sandbox: Sandbox) -> Iterator[None]:
-    """What is done within is not a step of the owner."""
+def _as_helper(sandbox: Sandbox) -> Iterator[None]:
+    """Mark changes in the block as a helper's, not the owner's."""
     before, sandbox.by_helper = sandbox.by_helper, True
     try:
         yield
@@ -187,13 +198,13 @@ def _helped(sandbox: Sandbox) -> Iterator[None]:
         sandbox.by_helper = before
 
 
-def _caught_up(progress: Progress, part: int, began: dict[str, list[int]]) -> None:
+def _set_began(progress: Progress, part: int, began: dict[str, list[int]]) -> None:
     progress["began"] = began
     progress["pressed"] = {of: 1 for of in progress.get("pressed", {}) if int(of) < part}
 
 
 def _change(sandbox: Sandbox, change: Callable[[Study, Progress, Position], None]) -> None:
-    """Change what is kept of a study, and tell all who look on."""
+    """Change the stored progress of a study, and notify browsers. Raises ``Rejected`` if there is no lesson."""
     with turn(sandbox.pk), transaction.atomic():
         place = statements.place(sandbox.pk, lock=True)
         study = Study.objects.filter(sandbox=sandbox).first()
@@ -207,39 +218,41 @@ def _change(sandbox: Sandbox, change: Callable[[Study, Progress, Position], None
 
 
 def answer(sandbox: Sandbox, named: Sequence[str] | None, predicts: bool = False, who: str = "", key: str = "") -> None:
-    """Keep an answer, None = looks without guessing; ``predicts``: to a prediction, by its ``key`` if it is not that of
-    the next stage.
+    """Store the answer ``named`` to the open question, None = show the answer without guessing.
 
-    Raises ``Rejected``, ``NothingToDo`` when it is answered already, ``OverQuota`` or ``EngineError``.
+    ``predicts``: answer the prediction ``key``, "" = that of the next stage. Raises ``Rejected``, ``NothingToDo`` if
+    there is no open question, ``OverQuota`` or ``EngineError``.
     """
     plan = Plan.of(sandbox)
 
     def attempt(place: Place) -> bool | None:
-        answered = engines.ask(plan, place.position, jobs.lesson_guess, named, predicts, key)
+        lesson_answer = engines.ask(plan, place.position, jobs.lesson_guess, named, predicts, key)
         with transaction.atomic():
             if statements.place(sandbox.pk, lock=True) != place:
                 return None
-            _keep(sandbox, answered, named, predicts, who)
+            _store(sandbox, lesson_answer, named, predicts, who)
             store.announce(sandbox, place)
         return True
 
     engines.at_present(sandbox, attempt)
 
 
-def _keep(sandbox: Sandbox, found: Answered, named: Sequence[str] | None, predicts: bool, who: str) -> None:
-    held = Guess.objects.filter(sandbox=sandbox)
-    most = quotas.quotas().guesses
-    if held.count() >= most:
-        raise quotas.OverQuota(say("predict.full", most=most))
+def _store(
+    sandbox: Sandbox, lesson_answer: LessonAnswer, named: Sequence[str] | None, predicts: bool, who: str
+) -> None:
+    guesses = Guess.objects.filter(sandbox=sandbox)
+    limit = quotas.quotas().guesses
+    if guesses.count() >= limit:
+        raise quotas.OverQuota(say("predict.full", most=limit))
     part = None if predicts else Study.objects.values_list("part", flat=True).get(sandbox=sandbox)
     Guess.objects.create(
         sandbox=sandbox,
         part=part,
-        question=found.question,
+        question=lesson_answer.question,
         named=json.dumps(None if named is None else list(named), ensure_ascii=False),
-        points=found.points,
-        state=found.state,
-        n=found.n,
-        entries=found.entries,
+        points=lesson_answer.points,
+        state=lesson_answer.state,
+        n=lesson_answer.n,
+        entries=lesson_answer.entries,
         who=who,
     )

@@ -1,4 +1,4 @@
-"""The map of the course: its lessons in rows, a chapter each, and lines from each lesson to those that it leads to."""
+"""The map of the course: a row of lessons for each chapter, and lines from each lesson to those that build on it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import groupby
 from scheduler_engine.lesson.model import Lesson
 
 CELL = 100
-"""Units of the drawing that a place of the map is wide and high; the page stretches them."""
+"""Width and height of a place on the map, in units of the drawing. The page stretches them."""
 EDGE_X, EDGE_Y = 8, 14
-"""From the border of a place to its card."""
+"""Distance from the border of a place to its card."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A lesson at its place: ``row`` and ``column`` from 0. ``after``: the titles of what leads to it."""
+    """A lesson at its place: ``row`` and ``column`` from 0. ``after``: titles of the lessons that lead to it."""
 
     lesson: Lesson
     number: int
@@ -33,7 +33,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """``lines`` are paths in a drawing of ``width`` × ``height``."""
+    """The map as a page draws it. ``lines``: SVG paths in a drawing of ``width`` × ``height``."""
 
     chapters: tuple[Chapter, ...]
     columns: int
@@ -42,9 +42,9 @@ class Map:
     lines: tuple[str, ...]
 
 
-def drawn(lessons: Sequence[Lesson]) -> Map:
-    """The map of lessons in their order; a chapter is what stands together under one name."""
-    rows = [(title, list(found)) for title, found in groupby(lessons, lambda lesson: lesson.group)]
+def draw_map(lessons: Sequence[Lesson]) -> Map:
+    """Return the map of lessons in their order. Neighbours with the same group form a chapter."""
+    rows = [(title, list(group)) for title, group in groupby(lessons, lambda lesson: lesson.group)]
     titles = {lesson.slug: lesson.title for lesson in lessons}
     numbers = {lesson.slug: number for number, lesson in enumerate(lessons, 1)}
     chapters = tuple(
@@ -58,10 +58,10 @@ def drawn(lessons: Sequence[Lesson]) -> Map:
                     column,
                     tuple(titles[before] for before in lesson.after if before in titles),
                 )
-                for column, lesson in enumerate(found)
+                for column, lesson in enumerate(group)
             ),
         )
-        for row, (title, found) in enumerate(rows)
+        for row, (title, group) in enumerate(rows)
     )
     columns = max((len(chapter.cards) for chapter in chapters), default=1)
     return Map(chapters, columns, columns * CELL, len(chapters) * CELL, tuple(_lines(chapters)))

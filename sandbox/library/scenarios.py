@@ -1,4 +1,4 @@
-"""The scenarios of this installation, those that people brought, and their steps as the page offers them."""
+"""The installed scenarios, uploaded ones, and their steps for the page."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scheduler_engine.scenario import Scenario, command_of, load_scenarios
 from scheduler_engine.shapes import Data
 
 PLAIN: Sequence[Data] = ({"kind": "run"},)
-"""Steps of a scenario that is all in its setup: whoever opens it steps by himself."""
-BROUGHT_AT_HAND = 64
-"""Scenarios that people brought, of which the last ones are kept read."""
+"""Steps of a scenario that only has a setup. The page then shows no steps: people step freely."""
+UPLOADED_IN_CACHE = 64
+"""Uploaded scenarios in the cache."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """What of a scenario is needed once its setup was executed. ``setup``: number of its commands."""
+    """The parts of a scenario that are needed after its setup. ``setup``: number of commands in the setup."""
 
     title: str
     about: str
@@ -35,7 +35,7 @@ class Story:
 
 @cache
 def scenarios() -> dict[str, Scenario]:
-    """Slug → scenario; the files are read once, as they belong to the installed version."""
+    """Return slug → installed scenario. The files are read once."""
     return {scenario.slug: scenario for scenario in load_scenarios()}
 
 
@@ -52,8 +52,8 @@ def story_of(scenario: Scenario) -> Story:
     )
 
 
-def written(story: Story) -> str:
-    """As it is kept with a sandbox."""
+def story_text(story: Story) -> str:
+    """Return a story as JSON for ``models.Sandbox.story``."""
     return json.dumps(asdict(story), separators=(",", ":"), ensure_ascii=False)
 
 
@@ -63,32 +63,30 @@ def _installed(slug: str) -> Story | None:
     return None if scenario is None else story_of(scenario)
 
 
-@lru_cache(BROUGHT_AT_HAND)
-def _brought(text: str) -> Story:
+@lru_cache(UPLOADED_IN_CACHE)
+def _uploaded(text: str) -> Story:
     return Story(**json.loads(text))
 
 
 def story(slug: str, text: str = "") -> Story | None:
-    """Of a sandbox: the one that somebody brought, else that of the installation; None for a sandbox without one, and
-    for one whose scenario is no more.
-    """
-    return _brought(text) if text else _installed(slug)
+    """Return a sandbox's story: the uploaded one in ``text``, else the installed one. None if there is none."""
+    return _uploaded(text) if text else _installed(slug)
 
 
-@lru_cache(2 * BROUGHT_AT_HAND)
+@lru_cache(2 * UPLOADED_IN_CACHE)
 def guide(slug: str, text: str = "") -> Guide:
-    """Empty for a sandbox without a story."""
-    found = story(slug, text)
-    if found is None:
+    """Return the steps of a sandbox's story for the page, an empty guide without a story."""
+    source = story(slug, text)
+    if source is None:
         return Guide()
-    steps = () if [*found.then] == [*PLAIN] else tuple(_step(step) for step in found.then)
-    return Guide(found.setup, steps)
+    steps = () if [*source.then] == [*PLAIN] else tuple(_step(step) for step in source.then)
+    return Guide(source.setup, steps)
 
 
 def command(slug: str, text: str, number: int) -> dict[str, Any] | None:
-    """The command of a scenario's step, counted from 1."""
-    found = story(slug, text)
-    then = found.then if found is not None else ()
+    """Return the command of a story's step ``number``, counted from 1. None if there is no such step."""
+    source = story(slug, text)
+    then = source.then if source is not None else ()
     return command_of(then[number - 1]) if 0 < number <= len(then) else None
 
 

@@ -1,4 +1,4 @@
-"""Whom a request counts for: the address of a client, as the site and its server limit it."""
+"""The address of a client, for the limits of the site and its server."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ PORT = re.compile(r"\[(?P<six>[^\[\]]*)\](:[0-9]*)?|(?P<four>[^:]*):[0-9]*")
 UNKNOWN = "unknown"
 
 
-def counted(forwarded: str, peer: str, proxies: int) -> str:
-    """``peer``, or behind so many ``proxies`` what the outermost of them saw.
+def client_network(forwarded: str, peer: str, proxies: int) -> str:
+    """Return the network of the client: that of ``peer``, or behind ``proxies`` the one the outermost proxy saw.
 
-    ``forwarded``: X-Forwarded-For; what stands there before the proxies' own entries is the visitor's invention.
+    ``forwarded``: X-Forwarded-For. Any visitor can write entries before those of the proxies, so they are ignored.
     """
     hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
-    told = hops[-proxies] if proxies and len(hops) >= proxies else ""
-    return network(told) or network(peer) or UNKNOWN
+    forwarded_client = hops[-proxies] if proxies and len(hops) >= proxies else ""
+    return network(forwarded_client) or network(peer) or UNKNOWN
 
 
 def network(text: str) -> str:
-    """An IPv4 address, or the /64 of an IPv6 one, all of which a single client has; "" for what is no address."""
+    """Return an IPv4 address, or the /64 of an IPv6 address, which one client has as a whole. "" if invalid."""
     text = text.strip('" ')
     if ported := PORT.fullmatch(text):
         text = ported["six"] or ported["four"] or ""

@@ -1,9 +1,9 @@
-"""Whose request is worked on next, so that no address takes the processor from all others.
+"""Fair turns for requests, so that no address takes the CPU time of the web process from all others.
 
-A process that serves computes one thing at a time. It is shared out as in start-time fair queueing: first between
-kinds of requests (in sandboxes and rooms, to make them, and all others), then between the addresses of a kind. Whoever
-has had less than a fair share lately begins at once; all others begin one after the other, whoever has had least first,
-and none while one of the former computes. A request counts as one that computes until it waits for an engine.
+The web process computes one thing at a time. Start-time fair queueing shares it: first between the kinds of requests
+(inside sandboxes and rooms, creating them, all others), then between the addresses of a kind. A request begins at once
+if its kind or its address has had less than a fair share lately. All others begin one by one, the one with the least
+use first, and none while one of the former computes. A request computes until it waits for a worker.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from dataclasses import dataclass, field
 from sandbox.limits.server import from_environment
 
 AT_ONCE = 1
-"""So many of those who have had their share compute at a time; so many of them make something, until it is made."""
+"""Requests over their share that compute at a time, and that create something at a time."""
 CROWDED_SECONDS = 2.0
-"""For so long after a modest request, those of other addresses leave a pause between them."""
+"""For this long after a modest request, requests of other addresses pause before the next one."""
 LONGEST_PAUSE = 0.1
-"""Seconds after something was made, until the next one is begun."""
+"""Longest pause, in seconds, between two requests that create something."""
 OVERHEAD_SECONDS = 0.0005
-"""What a request costs beside its own thread: to be read, handed over and written. The next one pauses for as long."""
+"""Cost of a request outside its own thread: to read, hand over and write it. The pause before the next is as long."""
 USUAL_SECONDS = 0.002
-"""What a request counts while it is at work: what it has used is known when it ends."""
+"""Seconds that a request counts while it runs. Its real use is known at its end."""
 STALLED_SECONDS = 0.25
-"""Who has not given up a place by then waits for something else than the processor: the next one begins."""
+"""A request that holds a place for this long waits for something other than the CPU, so the next one begins."""
 ROOM = 10_000
-"""Addresses that are kept of a kind."""
+"""Addresses remembered of a kind."""
 INSIDE, MAKING, ANYBODY = "inside", "making", "anybody"
-"""Kinds of requests: in a sandbox or room that is there; to make one; all others."""
+"""Kinds of requests: inside an existing sandbox or room, creating one, and all others."""
 PLACE = re.compile(r"/(?:[sw]|api/v1/sandboxes)/[0-9a-fA-F]{8}-")
 
 Asker = tuple[str, str]
-"""The kind of a request, and the address that it comes from."""
+"""The kind of a request, and its address."""
 
 
 def kind_of(method: str, path: str) -> str:
@@ -49,9 +49,10 @@ def kind_of(method: str, path: str) -> str:
 
 @dataclass(slots=True)
 class Shares:
-    """Who has had how much. All in seconds of virtual time, which goes on by what those who wait are given, each alike.
+    """The shares of kinds or addresses, in seconds of virtual time (start-time fair queueing).
 
-    ``ends``: until when somebody has had their share; nothing is kept of those for whom that is over.
+    ``now``: virtual time. ``ends``: who → the virtual time until which they have had their share. Past ends are
+    dropped.
     """
 
     now: float = 0.0
@@ -61,7 +62,7 @@ class Shares:
         return max(self.now, self.ends.get(who, 0.0))
 
     def is_due(self, who: str) -> bool:
-        """Whether they have had less than their share."""
+        """Return True if ``who`` has had less than their share."""
         return who not in self.ends or self.ends[who] < self.now
 
     def give(self, who: str, seconds: float) -> None:
@@ -69,21 +70,24 @@ class Shares:
         self.ends[who] = self.now + seconds
 
     def correct(self, who: str, seconds: float) -> None:
-        """It was so much more, or less."""
+        """Add ``seconds``, which may be negative, to what ``who`` was given."""
         self.ends[who] = self.ends.get(who, self.now) + seconds
 
     def forget(self) -> None:
         self.ends = {who: end for who, end in self.ends.items() if end >= self.now}
 
     def rest(self) -> None:
-        """Nobody asks for anything: all are even."""
+        """Start again with equal shares, as nobody asks for anything."""
         self.now = max(self.ends.values(), default=self.now)
         self.ends.clear()
 
 
 @dataclass(eq=False, slots=True)
 class Turn:
-    """One request. ``computes``, ``makes``: it holds one of the places of those who do. ``modest``: no other begins."""
+    """One request. ``modest``: it began at once and computes, so that no request over its share begins.
+
+    ``computes``, ``makes``: it holds one of the ``AT_ONCE`` places to compute or to create something.
+    """
 
     asker: Asker
     since: float = 0.0
@@ -96,7 +100,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Turns:
-    """Used on the loop that serves, and by no other thread: those call the function ``give_way``."""
+    """The turns of all requests. Only the serving loop may use it; other threads call the function ``give_way``."""
 
     of_one: int
     clock: Callable[[], float] = time.monotonic
@@ -107,15 +111,15 @@ class Turns:
     computing: int = 0
     making: int = 0
     modest: int = 0
-    """Requests that began at once, and compute."""
+    """Number of modest requests that compute."""
     modest_at: OrderedDict[str, float] = field(default_factory=OrderedDict)
-    """Address → when it last began at once, in this order."""
+    """Address → time of its last modest request, oldest first."""
 
     async def begin(self, address: str, kind: str = ANYBODY) -> Turn:
-        """Return when the request of ``address`` may begin."""
+        """Wait until a request of ``address`` may begin, and return its turn."""
         turn = Turn((kind, address), self.clock())
         self.waiting.setdefault(turn.asker, deque()).append(turn)
-        self._go_on()
+        self._begin_all()
         if turn.begun is None and turn in self.waiting.get(turn.asker, ()):
             turn.begun = asyncio.get_running_loop().create_future()
             try:
@@ -126,7 +130,7 @@ class Turns:
         return turn
 
     def end(self, turn: Turn, seconds: float) -> None:
-        """The request is answered; it has used so many ``seconds`` of the processor."""
+        """End the turn of a request that used ``seconds`` of CPU time."""
         kind, address = turn.asker
         shares = self.addresses[kind]
         more = seconds + OVERHEAD_SECONDS - USUAL_SECONDS
@@ -139,42 +143,42 @@ class Turns:
         self.give_way(turn)
         if turn.makes:
             turn.makes = False
-            # The engines go on with it for about as long as it took to be asked for.
+            # The workers continue for about as long as the request took.
             took = min(self.clock() - turn.begun_at, LONGEST_PAUSE)
-            self._after_a_pause(turn, took + OVERHEAD_SECONDS, self._made)
-        self._go_on()
+            self._after_a_pause(turn, took + OVERHEAD_SECONDS, self._creation_ended)
+        self._begin_all()
 
     def _rest(self, kind: str) -> None:
-        """Somebody asks no more: perhaps nobody does."""
+        """Reset the shares of a kind, or of all kinds, if nobody asks any more."""
         asking, shares = {kind for kind, _ in self.asking()}, self.addresses[kind]
         if kind not in asking:
             shares.rest()
         elif len(shares.ends) > ROOM:
             shares.forget()
             if len(shares.ends) > ROOM // 2:
-                shares.rest()  # Or all of them would be looked at again and again.
+                shares.rest()  # Otherwise each request would go through all of them.
         if not asking:
             self.kinds.rest()
 
     def give_way(self, turn: Turn) -> None:
-        """The request computes no more for now: the next one may."""
+        """Let the next request begin, as this one does not compute for now."""
         if turn.modest:
             turn.modest = False
             self.modest -= 1
-            self._go_on()
+            self._begin_all()
         if turn.computes:
             turn.computes = False
-            self._after_a_pause(turn, OVERHEAD_SECONDS, self._computed)
+            self._after_a_pause(turn, OVERHEAD_SECONDS, self._compute_ended)
 
     def _stalled(self, turn: Turn) -> None:
-        """It takes so long that the next one may begin beside it."""
+        """Let the next request begin beside one that takes too long."""
         self.give_way(turn)
         if turn.makes:
             turn.makes = False
-            self._made()
+            self._creation_ended()
 
     def _after_a_pause(self, turn: Turn, seconds: float, act: Callable[[], None]) -> None:
-        """If modest requests of other addresses come."""
+        """Call ``act``, after a pause if other addresses had modest requests lately."""
         self._forget_modest(self.clock())
         if self.modest_at.keys() - {turn.asker[1]}:
             asyncio.get_running_loop().call_later(seconds, act)
@@ -185,35 +189,35 @@ class Turns:
         while self.modest_at and now - next(iter(self.modest_at.values())) >= CROWDED_SECONDS:
             self.modest_at.popitem(last=False)
 
-    def _computed(self) -> None:
+    def _compute_ended(self) -> None:
         self.computing -= 1
-        self._go_on()
+        self._begin_all()
 
-    def _made(self) -> None:
+    def _creation_ended(self) -> None:
         self.making -= 1
-        self._go_on()
+        self._begin_all()
 
-    def _go_on(self) -> None:
-        """Begin whatever may begin."""
+    def _begin_all(self) -> None:
+        """Begin all requests that may begin now."""
         now = self.clock()
         while (turn := self._next()) is not None:
             self._take(turn)
             if turn.begun is not None and turn.begun.done():
-                continue  # Whoever asked has gone, and is about to notice.
+                continue  # The request was cancelled; ``_drop`` follows.
             self.at_work[turn.asker] += 1
             self._let_compute(turn, now)
             if turn.begun is not None:
                 turn.begun.set_result(None)
 
     def _take(self, turn: Turn) -> None:
-        """The request waits no more."""
+        """Remove a request from the waiting ones."""
         queue = self.waiting[turn.asker]
         queue.remove(turn)
         if not queue:
             del self.waiting[turn.asker]
 
     def _next(self) -> Turn | None:
-        """The first request of whoever has had least, if it may begin now."""
+        """Return the next request that may begin now, by the shares of its kind and address. None if there is none."""
         may = [asker for asker in self.waiting if self.at_work[asker] < self.of_one]
         for asker in may:
             kind, address = asker
@@ -237,7 +241,7 @@ class Turns:
         return self.kinds.start(kind), self.addresses[kind].start(address), self.waiting[asker][0].since
 
     def asking(self) -> list[Asker]:
-        """Whose requests are at work or wait."""
+        """Return the kinds and addresses of all requests that run or wait."""
         return list(dict.fromkeys([*self.waiting, *self.at_work]))
 
     def _let_compute(self, turn: Turn, now: float) -> None:
@@ -257,7 +261,7 @@ class Turns:
         asyncio.get_running_loop().call_later(STALLED_SECONDS, self._stalled, turn)
 
     def _drop(self, turn: Turn) -> None:
-        """Who asked has gone: as if nothing had been asked, or as if it had been answered."""
+        """Drop a cancelled request: end its turn if it has begun, else remove it from the waiting ones."""
         if turn.begun is not None and not turn.begun.cancelled():
             self.end(turn, 0.0)
             return
@@ -272,7 +276,7 @@ _here = threading.local()
 
 @contextmanager
 def in_turn(turn: Turn, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """What this thread does inside belongs to the request."""
+    """Mark what this thread does in the block as work of a request."""
     _here.turn, _here.loop = turn, loop
     try:
         yield
@@ -281,7 +285,7 @@ def in_turn(turn: Turn, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 def give_way() -> None:
-    """This thread is about to wait for an engine: another request may compute meanwhile."""
+    """Let another request compute, because this thread is about to wait for a worker."""
     turn = getattr(_here, "turn", None)
     if turn is not None and (turn.computes or turn.modest):
         _here.loop.call_soon_threadsafe(turns.give_way, turn)

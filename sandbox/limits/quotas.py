@@ -1,7 +1,7 @@
-"""Limits that keep one sandbox from using up the machine. Each refusal names its limit and changes nothing.
+"""Quotas, so that one sandbox cannot use up the machine. Each refusal names its limit and changes nothing.
 
-The engine bounds the rest: how long one command may run in ``scheduler_engine/commands.py``, how deep and how entangled
-YAML may be in ``scheduler_engine/api/parsing.py``.
+The engine has further limits: for the length of one command in ``scheduler_engine/commands.py``, and for the depth and
+aliases of YAML in ``scheduler_engine/api/parsing.py``.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from scheduler_engine.api.scheme import KINDS
 
 STORE, STORE_SECONDS = "store-bytes", 60
 ROW_BYTES = 400
-"""Of a row in PostgreSQL with its indexes, beside its command or its long texts."""
+"""Bytes of a row in PostgreSQL with its indexes, without its command or its long texts."""
 WAY_OUT = "Go back, or start a new one."
 
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """Defaults; ``settings.QUOTAS`` overrides single fields."""
+    """The limits of one sandbox. These are the defaults; ``settings.QUOTAS`` overrides single fields."""
 
     nodes: int = 5000
     pods: int = 20_000
     objects: int = 30_000
-    """Of all kinds."""
+    """Objects of all kinds."""
     commands: int = 20_000
     log_bytes: int = 32 * 1024 * 1024
     entries: int = 2_000_000
-    """Of the trace."""
+    """Entries of the trace."""
     manifest_bytes: int = 1024 * 1024
     expectations: int = 200
     guesses: int = 500
@@ -45,7 +45,7 @@ class Quotas:
 
 
 class OverQuota(Exception):
-    """A limit is reached; ``status`` is the HTTP answer (413 too large, 422 too much)."""
+    """A limit is reached. ``status``: HTTP status (413 too large, 422 too many, 507 no room in the store)."""
 
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ def quotas() -> Quotas:
 
 
 def check_log(head: int, size: int) -> None:
-    """Raises ``OverQuota`` when the log, at its command ``head``, is full, or would be with ``size`` characters."""
+    """Raise ``OverQuota`` if ``head`` commands or ``size`` characters are too many for a log, or the site is full."""
     limits = quotas()
     if head >= limits.commands:
         raise OverQuota(f"This sandbox has reached its limit of {limits.commands} commands. {WAY_OUT}")
@@ -67,40 +67,40 @@ def check_log(head: int, size: int) -> None:
 
 
 def check_site() -> None:
-    """Raises ``OverQuota`` when all that is stored has reached the limit of the site."""
+    """Raise ``OverQuota`` if the database has reached the limit of the site."""
     if store_bytes() >= settings.STORE_BYTES:
-        raise OverQuota("This server has no room for more. Nothing was changed; try again tomorrow.", 507)
+        raise OverQuota("The server's storage is full. Nothing was changed. Try again tomorrow.", 507)
 
 
-def look_again() -> None:
-    """What ``store_bytes`` knows is out of date."""
+def forget_stored_bytes() -> None:
+    """Drop the cached value of ``store_bytes``."""
     cache.delete(STORE)
 
 
 def store_bytes() -> int:
-    """Bytes of all that is stored: in SQLite the pages that are in use, in PostgreSQL an estimate once in a while.
+    """Return the bytes stored in the database: in SQLite the used pages, in PostgreSQL a cached estimate.
 
-    Pages that deleting has freed are used again, so that a file never grows beyond what was in use at one time.
+    SQLite uses freed pages again, so its file never grows beyond the most that was used at one time.
     """
     if connection.vendor == "sqlite":
         pages, free, size = (_one(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
         return (pages - free) * size
-    found: int | None = cache.get(STORE)
-    if found is None:
-        # By name: the models themselves ask here before they store a long text.
+    stored: int | None = cache.get(STORE)
+    if stored is None:
+        # By name, to avoid an import cycle: the models call this before they store a long text.
         counted = (("Sandbox", "log_bytes"), ("Text", "size"))
         logs, texts = (
             apps.get_model("sandbox", model).objects.aggregate(total=Sum(field, default=0))["total"]
             for model, field in counted
         )
-        found = int(logs + texts + ROW_BYTES * _one("SELECT COALESCE(SUM(n_live_tup), 0) FROM pg_stat_user_tables"))
-        cache.set(STORE, found, timeout=STORE_SECONDS)
-    return found
+        stored = int(logs + texts + ROW_BYTES * _one("SELECT COALESCE(SUM(n_live_tup), 0) FROM pg_stat_user_tables"))
+        cache.set(STORE, stored, timeout=STORE_SECONDS)
+    return stored
 
 
-def grew(size: int) -> None:
-    """Add to what ``store_bytes`` knows, so that many at once are not over the limit before it looks again."""
-    with suppress(ValueError):  # It knows nothing yet.
+def add_stored_bytes(size: int) -> None:
+    """Add to the cached value of ``store_bytes``, so that many writers cannot pass the limit before it is renewed."""
+    with suppress(ValueError):  # Nothing is cached.
         cache.incr(STORE, size)
 
 
@@ -111,50 +111,50 @@ def _one(sql: str) -> int:
 
 
 def check_text(text: str) -> None:
-    """Raises ``OverQuota`` for manifests of more than the allowed bytes."""
+    """Raise ``OverQuota`` if a text of manifests is too long."""
     check_size(len(text.encode(errors="surrogatepass")))
 
 
 def check_size(size: int) -> None:
-    """As above, for so many bytes."""
-    most = quotas().manifest_bytes
-    if size > most:
-        raise OverQuota(f"The manifests are {size:,} bytes long; the limit is {most:,} bytes.", 413)
+    """Raise ``OverQuota`` if manifests of ``size`` bytes are too long."""
+    limit = quotas().manifest_bytes
+    if size > limit:
+        raise OverQuota(f"The manifests are {size:,} bytes long; the limit is {limit:,} bytes.", 413)
 
 
 def check_import(size: int) -> None:
-    """Raises ``OverQuota`` for a file of more bytes than may be imported."""
-    most: int = settings.IMPORT_BYTES
-    if size > most:
-        raise OverQuota(f"The file is {size:,} bytes long; the limit is {most:,} bytes. Pack it with gzip.", 413)
+    """Raise ``OverQuota`` if a file of ``size`` bytes is too large to import."""
+    limit: int = settings.IMPORT_BYTES
+    if size > limit:
+        raise OverQuota(f"The file is {size:,} bytes long; the limit is {limit:,} bytes. Compress it with gzip.", 413)
 
 
 def check_objects(command: dict[str, Any], world: World) -> None:
-    """Raises ``OverQuota`` when the trace is full, or an ``apply`` would bring too many objects into the cluster.
+    """Raise ``OverQuota`` if the trace is full, or if an ``apply`` would add too many objects to the cluster.
 
-    What is no manifest does not count: the engine refuses it.
+    Invalid manifests are not counted: the engine refuses them.
     """
     limits = quotas()
     if len(world.entries) >= limits.entries:
         raise OverQuota(f"This sandbox has reached its limit of {limits.entries:,} events. {WAY_OUT}")
     if command["kind"] != "apply":
         return
-    held_in_all = sum(map(len, world.objects.values()))
-    given = command["manifests"]
-    manifests = [manifest for manifest in given if isinstance(manifest, dict)] if isinstance(given, list) else []
+    present_in_all = sum(map(len, world.objects.values()))
+    items = command["manifests"]
+    manifests = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     added = {(str(manifest.get("kind")), _key(manifest)) for manifest in manifests}
     new_in_all = sum(key not in world.objects.get(kind, {}) for kind, key in added)
-    if new_in_all and held_in_all + new_in_all > limits.objects:
+    if new_in_all and present_in_all + new_in_all > limits.objects:
         raise OverQuota(
             f"The limit is {limits.objects:,} objects in one sandbox: "
-            f"there are {held_in_all:,}, and this would add {new_in_all:,}."
+            f"there are {present_in_all:,}, and this would add {new_in_all:,}."
         )
-    for kind, held, most in (("Node", world.nodes, limits.nodes), ("Pod", world.pods, limits.pods)):
-        new = {key for added_kind, key in added if added_kind == kind} - held.keys()
-        if new and len(held) + len(new) > most:
+    for kind, present, limit in (("Node", world.nodes, limits.nodes), ("Pod", world.pods, limits.pods)):
+        new = {key for added_kind, key in added if added_kind == kind} - present.keys()
+        if new and len(present) + len(new) > limit:
             raise OverQuota(
-                f"The limit is {most} {kind.lower()}s in one sandbox: "
-                f"there are {len(held)}, and this would add {len(new)}."
+                f"The limit is {limit} {kind.lower()}s in one sandbox: "
+                f"there are {len(present)}, and this would add {len(new)}."
             )
 
 

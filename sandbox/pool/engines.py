@@ -1,4 +1,4 @@
-"""The way to the engines: ask the engine of a sandbox for a job, and stop what runs there."""
+"""Send jobs to the worker of a sandbox, retry when the log changes, and stop what runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 TRIES = 4
-"""Looks at the log, should other workers change it between the look and the answer."""
-CHANGING = "Others are changing this sandbox at the same time. Nothing was changed; try again."
-HELD = 64
-"""Simulations that are held where there are no processes."""
+"""Attempts of ``at_present`` if other web processes keep changing the log."""
+CHANGING = "Others are changing this sandbox at the same time. Nothing was changed. Try again."
+MOST_SIMULATIONS = 64
+"""Simulations in memory with ``ENGINE_PROCESSES=0``."""
 
 
 class Engines(Protocol):
@@ -45,7 +45,7 @@ class Engines(Protocol):
 
 
 class Inside:
-    """The engines of a site with ``ENGINE_PROCESSES=0``: this process itself, where nothing can be stopped."""
+    """Does jobs in this process, with ``ENGINE_PROCESSES=0``. Nothing can be stopped."""
 
     def __init__(self) -> None:
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
@@ -57,7 +57,7 @@ class Inside:
             if live is None:
                 live = self.lives[plan.sandbox_id] = Live(plan, Database())
             self.lives.move_to_end(plan.sandbox_id)
-            while len(self.lives) > HELD:
+            while len(self.lives) > MOST_SIMULATIONS:
                 self.lives.popitem(last=False)
             return live
 
@@ -79,7 +79,7 @@ _start = Lock()
 
 
 def started() -> Engines:
-    """The engines of this web process. The first call starts them."""
+    """Return the workers of this web process. The first call starts them."""
     global _engines
     with _start:
         if _engines is None:
@@ -90,7 +90,7 @@ def started() -> Engines:
 
 
 def ask(plan: Plan, position: Position, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return the answer of a job. The caller has the sandbox's turn.
+    """Return the answer of a job. The caller must have the sandbox's turn.
 
     Raises what the job raises, or an ``EngineError``.
     """
@@ -100,7 +100,7 @@ def ask(plan: Plan, position: Position, job: Job[P, T], *args: P.args, **kwargs:
 
 
 def tell(plan: Plan, position: Position, job: Job[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-    """Give a job that is over at once, and whose answer nobody waits for."""
+    """Send a short job without waiting for its answer."""
     started().tell(Call(plan, position, job.name, args, kwargs))
 
 
@@ -110,19 +110,19 @@ def stop(sandbox_id: UUID) -> bool:
 
 
 def at_present(sandbox: Sandbox, attempt: Callable[[Place], T | None]) -> T:
-    """Return what ``attempt`` makes of the present place, in the sandbox's turn.
+    """Return ``attempt(present place)``, called in the sandbox's turn.
 
-    When the log changes meanwhile, the attempt returns None or raises ``StateGone``, and is made again. Raises
-    ``Occupied`` after ``TRIES`` attempts.
+    If the log changes meanwhile, ``attempt`` returns None or raises ``StateGone``, and is called again. Raises
+    ``Occupied`` after ``TRIES`` attempts, or as ``turn``.
     """
     with turn(sandbox.pk):
         for _ in range(TRIES):
             try:
-                made = attempt(statements.place(sandbox.pk))
+                result = attempt(statements.place(sandbox.pk))
             except StateGone:
                 continue
-            if made is not None:
-                return made
+            if result is not None:
+                return result
     raise Occupied(CHANGING)
 
 
@@ -151,13 +151,14 @@ def fragments(
     follow: bool,
     digests: dict[str, bytes],
 ) -> tuple[Place, dict[str, Fragment]]:
-    """Return the place that panels show, and the panels: those of ``hint`` if it is at hand, else of the present."""
-    given = view, panels, can_edit, follow, digests
+    """Return a place and its panels: those of ``hint`` if a worker need not replay for it, else of the present."""
+    parameters = view, panels, can_edit, follow, digests
     if hint is not None:
         try:
             with turn(sandbox.pk):
-                shown = ask(Plan.of(sandbox), hint.position, jobs.fragments, *given, hint.expected_at, at_hand=True)
-            return hint, shown
+                plan = Plan.of(sandbox)
+                answer = ask(plan, hint.position, jobs.fragments, *parameters, hint.expected_at, at_hand=True)
+            return hint, answer
         except StateGone:
-            pass  # Something newer has happened; the news of it may still be on their way.
-    return now(sandbox, jobs.fragments, *given)
+            pass  # The worker is at another state, perhaps a newer one of which the browser has not heard yet.
+    return now(sandbox, jobs.fragments, *parameters)

@@ -1,7 +1,7 @@
-"""Lanes: what is known of a sandbox that decides where its jobs go, and whose job is next.
+"""Lanes: which lane gets the jobs of a sandbox, and which job is next.
 
-A job that takes longer than a blink is handed back by the quick lane, and its sandbox belongs into the slow one until
-it has been quick for a while. Who has used least, and waited longest, comes first.
+The quick lane hands a long job back. The sandbox then belongs to the slow lane until several jobs in a row were short.
+Jobs of the sandbox that used the least CPU time come first; waiting counts in their favour.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from sandbox.worker.line import Line
 from sandbox.worker.messages import PATIENCE_SECONDS, QUICK, SLOW, Call
 
 SENT_AHEAD = {QUICK: 3, SLOW: 1}
-"""Jobs that a process has at once: the one that it does, and the next ones."""
+"""Jobs that a worker has at once: the running one and the next ones."""
 SHORT_SECONDS = 0.06
-"""Of CPU time: a job that would not have been handed back by far."""
+"""CPU seconds of a job that is clearly short enough for the quick lane."""
 MOST_QUICK_CHARACTERS = 30_000
-"""In what a job is given, beyond which it is not tried in the quick lane at all."""
+"""Characters of arguments beyond which a job skips the quick lane."""
 QUICK_AGAIN = 5
-"""Short jobs in a row, after which a sandbox is back in the quick lane; twice as many each time that it leaves it."""
+"""Short jobs in a row that lead back to the quick lane. The number doubles each time a sandbox leaves it."""
 WAITING_COUNTS = 0.1
-"""Seconds of CPU time that a second of waiting makes up for, so that nobody waits for ever."""
+"""CPU seconds that one second of waiting makes up for, so that no job waits for ever."""
 NEW_SECONDS = 1.0
-"""What one counts of which nothing is known: whoever begins again and again does not come before those who stay."""
+"""CPU seconds that a new sandbox starts with, so that creating sandboxes gives no advantage."""
 USE_HALVES = 5.0
-"""Seconds in which half of what was used is forgotten."""
+"""Seconds after which CPU time counts half."""
 HANDED_BACK_SECONDS, PARTED_SECONDS = PATIENCE_SECONDS[QUICK], 1.0
-"""What a job counts of which it is not known how long it will take; the latter is also the most that any counts."""
+"""CPU seconds that a job counts when it is handed back or parted. The latter is also the maximum for any job."""
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A job that somebody waits for. ``stop``: it is to end as soon as its process can be told."""
+    """A job that somebody waits for. ``stop``: stop it as soon as its worker can be signalled."""
 
     call: Call
     number: int = 0
@@ -48,9 +48,9 @@ class Pending:
     began: float = 0.0
     asked: float = field(default_factory=time.monotonic)
     tell: Callable[..., None] = field(default_factory=teller)
-    """Of the thread that waits for it."""
+    """``threads.tell`` as the waiting thread would call it."""
     progress: str = ""
-    """How far it has come, once it takes long."""
+    """Progress in words, once the job takes long."""
 
     @property
     def sandbox_id(self) -> UUID:
@@ -58,25 +58,25 @@ class Pending:
 
 
 @dataclass(slots=True)
-class Known:
-    """What the last jobs of a sandbox tell about its next ones."""
+class History:
+    """The history of a sandbox's jobs, from which the lane of the next one follows."""
 
     used: float = 0.0
-    """Seconds of CPU time, as they counted at ``at``."""
+    """CPU seconds, as they counted at the time ``at``."""
     at: float = 0.0
     slow: bool = False
-    """It belongs into the slow lane."""
+    """The sandbox belongs to the slow lane."""
     short: int = 0
     """Short jobs in a row, in the slow lane."""
     enough: int = QUICK_AGAIN
-    """Short jobs in a row that lead back to the quick lane. Each way back costs a replay there."""
+    """Short jobs in a row that lead back to the quick lane. Each return costs a replay there."""
 
     def slow_down(self) -> None:
         if not self.slow:
             self.slow, self.short, self.enough = True, 0, 2 * self.enough
 
     def use(self, now: float) -> float:
-        """Seconds of CPU time, of which those long ago count less and less."""
+        """Return the CPU seconds used. Older ones count less."""
         return self.used * 0.5 ** ((now - self.at) / USE_HALVES)
 
     def note(self, seconds: float, now: float) -> None:
@@ -88,7 +88,7 @@ class Known:
 
 @dataclass(slots=True, eq=False)
 class Process:
-    """One engine. ``home``: the sandbox that it has for itself; ``slot``: its place among those that serve all."""
+    """One worker. ``home``: the sandbox with which it parted. ``slot``: its number among those for many sandboxes."""
 
     slot: int | None = None
     lane: str = SLOW
@@ -97,14 +97,14 @@ class Process:
     home: UUID | None = None
     line: Line | None = None
     sent: dict[int, Pending] = field(default_factory=dict)
-    """Number → job that it has not answered yet. It does one at a time; the next ones lie ready for it."""
+    """Number → job that was sent and not answered yet. The worker does one at a time."""
     waiting: deque[Pending] = field(default_factory=deque)
 
     def first(self, used: Callable[[Pending], float], now: float) -> Pending | None:
-        """The job that is next: of the sandbox that has had the least time, as far as that makes up for the waiting.
+        """Return the next job: that of the sandbox with the least CPU time, less a share of the job's waiting time.
 
-        Never of a sandbox that has another job here, so that all of one can go elsewhere. ``used``: how much time the
-        job's sandbox has had.
+        Skip sandboxes that already have a job here, so that all their jobs can move together. ``used``: CPU seconds of
+        the job's sandbox.
         """
         here = [pending.sandbox_id for pending in self.sent.values()]
         ready = [pending for pending in self.waiting if pending.sandbox_id not in here]

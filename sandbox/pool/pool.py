@@ -1,10 +1,9 @@
-"""The site's side of the engines: which process has which sandbox, and what waits for it.
+"""The pool of workers in the web process: which worker has which sandbox, and which jobs wait for it.
 
-A sandbox belongs to one of ``ENGINE_PROCESSES`` processes of the quick lane, by its id, until one of its jobs takes
-longer than a blink: then it goes over to the slow lane, one process for all of these, until it has been quick for a
-while. A job that takes long even for that makes it part: then it has a process of its own, of which there are
-``ENGINE_LONG`` at most. A process that ends takes nothing with it that cannot be replayed; its jobs are asked again,
-once, of another.
+The id of a sandbox assigns it to one of ``ENGINE_PROCESSES`` workers of the quick lane. After a long job it moves to
+the slow lane, one worker for all such sandboxes, until its jobs are short again. If a job takes long even there, the
+worker parts, and the sandbox has a worker for itself, of at most ``ENGINE_LONG``. When a worker ends, its simulations
+can be replayed; its jobs are sent to another worker once.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from sandbox.pool.lanes import (
     NEW_SECONDS,
     PARTED_SECONDS,
     SENT_AHEAD,
-    Known,
+    History,
     Pending,
     Process,
 )
@@ -46,15 +45,15 @@ from sandbox.storage.records import Database
 from sandbox.worker.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.worker.line import Line
 from sandbox.worker.messages import (
+    NO_ANSWER,
     QUICK,
     SLOW,
-    TOLD,
     Answer,
-    Ask,
-    Asked,
     Call,
     HandedBack,
     Hello,
+    JobMessage,
+    LogQuestion,
     Order,
     Parted,
     Progress,
@@ -63,25 +62,25 @@ from sandbox.worker.messages import (
 
 log = logging.getLogger(__name__)
 
-MOST_KNOWN = 10_000
-"""Sandboxes of which something is known."""
+MOST_HISTORIES = 10_000
+"""Sandboxes whose history is remembered."""
 MOST_QUEUED = 400
-"""Jobs that wait for one process."""
+"""Jobs that wait for one worker."""
 MOST_SECONDS = 600.0
-"""For which a replay may go on; the next one starts from where it came to."""
-TOO_BUSY = "The server is busy with other sandboxes. Nothing was changed; try again in a moment."
-LOST = "The engine of this sandbox ended. Nothing was changed; try again."
-OPENING = "This sandbox is being opened: its commands are replayed, which takes a while."
+"""Time limit of a replay. The next one continues from its last keyframe."""
+TOO_BUSY = "The server is busy with other sandboxes. Nothing was changed. Try again in a moment."
+LOST = "The process of this sandbox ended unexpectedly. Nothing was changed. Try again."
+OPENING = "This sandbox is still opening: its commands are replayed. This can take a while."
 RESTART_SECONDS = 1.0
-"""How long to wait before a process that could not even start is tried again."""
+"""How long to wait before starting a process again that ended at its start."""
 STARTING_SECONDS = 60.0
-"""How long the first ones who ask wait for the engines to start, on however busy a machine."""
+"""How long the first callers wait for the workers to start, however busy the machine is."""
 STOPPING_SECONDS = 3.0
-"""How long a process may take to stop a job before it is killed."""
+"""How long a worker may take to stop a job before it is killed."""
 
 
 class Pool:
-    """The engines of this web process. Its lock guards the tables; nothing is waited for while it is held."""
+    """The workers of this web process. The lock guards the tables; no thread waits for anything while holding it."""
 
     def __init__(self, processes: int, long: int) -> None:
         self.long = long
@@ -90,12 +89,12 @@ class Pool:
         self.slots = [Process(slot, QUICK if slot < processes else SLOW) for slot in range(processes + 1)]
         self.homes: dict[UUID, Process] = {}
         self.jobs: dict[int, Pending] = {}
-        self.known: OrderedDict[UUID, Known] = OrderedDict()
-        """Those that were asked last."""
+        self.histories: OrderedDict[UUID, History] = OrderedDict()
+        """The sandboxes asked most recently."""
         self.records = Database()
         self.closing = False
         self.begun = Event()
-        """Set once the first engine has started, or none will any more."""
+        """Set once the first worker has started, or when the pool closes."""
         self.folder = tempfile.mkdtemp(prefix="scheduler-sandbox-")
         self.key = secrets.token_bytes(32)
         self.listener = Listener(str(Path(self.folder) / "engines"), family="AF_UNIX", backlog=64, authkey=self.key)
@@ -105,7 +104,7 @@ class Pool:
         Thread(target=self._watch, name="nursery-end", daemon=True).start()
 
     def _start(self) -> subprocess.Popen[str]:
-        """The nursery, which starts the others."""
+        """Start the nursery, which starts the workers."""
         command = [sys.executable, "-m", "sandbox.worker", str(self.listener.address)]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=Path(__file__).resolve().parents[2])
         assert child.stdin is not None
@@ -114,7 +113,7 @@ class Pool:
         return child
 
     def _watch(self) -> None:
-        """When the nursery has ended, another takes its place; the engines go on."""
+        """Start another nursery whenever it ends. The workers continue."""
         while True:
             self.child.wait()
             with self.lock:
@@ -123,7 +122,7 @@ class Pool:
                 ready.close()
             if self.closing:
                 return
-            log.error("the process that starts engines has ended; another one is started")
+            log.error("the process that starts workers has ended; starting another one")
             time.sleep(RESTART_SECONDS)
             with self.lock:
                 if self.closing:
@@ -131,10 +130,10 @@ class Pool:
                 try:
                     self.child = self._start()
                 except OSError:
-                    log.exception("it cannot be started; that is tried again")
+                    log.exception("cannot start the process that starts workers; trying again")
 
     def _order(self, process: Process) -> None:
-        """Have a process made for a slot; a nursery that is not ready yet, or not any more, is told once it is."""
+        """Order a worker for a slot. A nursery that is not ready gets the order later."""
         assert process.slot is not None
         with self.lock:
             try:
@@ -144,20 +143,20 @@ class Pool:
                 log.info("the nursery ended before it got an order")
 
     def _replace(self, process: Process) -> None:
-        """One that served all has ended; another takes its place."""
+        """Order another worker for the slot of one that has ended."""
         assert process.slot is not None
         if time.monotonic() - process.born < RESTART_SECONDS and not self.closing:
-            log.error("an engine ended at once; it is tried again")
+            log.error("a worker ended right after its start; trying again")
             time.sleep(RESTART_SECONDS)
         with self.lock:
             if not self.closing:
-                # What had not begun has nothing to do with it.
+                # The waiting jobs have not caused the end.
                 self.slots[process.slot] = Process(process.slot, process.lane, waiting=process.waiting)
                 process.waiting = deque()
                 self._order(self.slots[process.slot])
 
     def close(self) -> None:
-        """End all engines. Whoever waits is told."""
+        """End all workers. The callers of unfinished jobs get ``Lost``."""
         with self.lock:
             if self.closing:
                 return
@@ -170,13 +169,13 @@ class Pool:
             _signal(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # --- asking ---
+    # --- requests of the site ---
 
     def ask(self, call: Call, seconds: float) -> Any:
-        """The answer of the sandbox's engine. Raises what the job raises, or an ``EngineError``.
+        """Return the answer of the sandbox's worker. Raises what the job raises, or an ``EngineError``.
 
-        A command that takes more than ``seconds`` is stopped. A replay goes on without whoever asked for it: what it
-        came to is there for the next one who asks.
+        A job that stops (see ``Kind``) is stopped after ``seconds``. Any other continues without its caller, because
+        its replay helps the next one.
         """
         self._check_free(call.plan.sandbox_id)
         try:
@@ -184,11 +183,11 @@ class Pool:
         except Lost:
             if self.closing:
                 raise
-            # Nothing of it was recorded. Should the job itself be what ends processes, the next answer says so.
+            # Nothing was recorded, so ask again. If the job itself kills workers, the second answer is Lost too.
             return self._wait(Pending(call), seconds)
 
     def _check_free(self, sandbox_id: UUID) -> None:
-        """Raises ``Occupied`` when a replay goes on that somebody did not wait for."""
+        """Raise ``Occupied`` if a job of the sandbox still runs after its caller gave up. Stop it if it is too old."""
         with self.lock:
             jobs = [job for job in self.jobs.values() if job.sandbox_id == sandbox_id]
         for job in jobs:
@@ -197,11 +196,11 @@ class Pool:
             raise Occupied(" ".join(filter(None, (OPENING, job.progress))))
 
     def tell(self, call: Call) -> None:
-        """A job that nobody waits for, and that is over at once: it has no answer, and goes before what waits."""
+        """Send a short job without an answer, ahead of the waiting jobs. Drop it if the worker has not started."""
         with self.lock:
             process = self.homes.get(call.plan.sandbox_id) or self._slot(call.plan.sandbox_id)
         if process.line is not None:
-            self._send(process, Asked(TOLD, call, False))
+            self._send(process, JobMessage(NO_ANSWER, call, False))
 
     def _wait(self, pending: Pending, seconds: float) -> Any:
         self._enqueue(pending)
@@ -223,18 +222,18 @@ class Pool:
             raise Stopped(STOPPED) from None
 
     def stop(self, sandbox_id: UUID) -> bool:
-        """Stop what runs in the sandbox, or waits to; False when nothing does."""
+        """Stop all jobs of a sandbox that run or wait. Return False if there are none."""
         with self.lock:
-            found = [job for job in self.jobs.values() if job.sandbox_id == sandbox_id]
-            for pending in found:
+            jobs = [job for job in self.jobs.values() if job.sandbox_id == sandbox_id]
+            for pending in jobs:
                 if pending.engine is None:
                     self._give_up(pending, Stopped(STOPPED))
                 else:
                     self._halt(pending)
-        return bool(found)
+        return bool(jobs)
 
     def _give_up(self, pending: Pending, error: Exception) -> None:
-        """One that has not begun, or not here."""
+        """Fail a job that no worker has."""
         for process in (*self.slots, *self.homes.values()):
             if pending in process.waiting:
                 process.waiting.remove(pending)
@@ -242,17 +241,17 @@ class Pool:
         _fail(pending, error)
 
     def _halt(self, pending: Pending) -> None:
-        """At once when its process has nothing else to do, else when it has parted."""
+        """Stop a job: at once if its worker has parted with the sandbox, else when it parts."""
         with self.lock:
             pending.stop = True
             self._signal_if_alone(pending, signal.SIGUSR1)
-        # Where the machine has no time for it, a process does not even come to end its job.
+        # On an overloaded machine a worker may not get the CPU time to end its job.
         timer = Timer(STOPPING_SECONDS, self._signal_if_alone, (pending, signal.SIGKILL))
         timer.daemon = True
         timer.start()
 
     def _signal_if_alone(self, pending: Pending, number: signal.Signals) -> None:
-        """To the process that has the job, if it has nothing but that sandbox."""
+        """Signal the worker that has the job, if it has only that sandbox."""
         with self.lock:
             process = pending.engine
             if process is not None and process.home is not None and pending.number in process.sent:
@@ -262,7 +261,7 @@ class Pool:
         with self.lock:
             pending.number = next(self.numbers)
             if pending.call.characters > MOST_QUICK_CHARACTERS or pending.call.kind.slow:
-                self._know(pending.sandbox_id).slow_down()
+                self._history(pending.sandbox_id).slow_down()
             process = self.homes.get(pending.sandbox_id) or self._slot(pending.sandbox_id)
             if len(process.waiting) >= MOST_QUEUED:
                 raise Busy(TOO_BUSY)
@@ -271,20 +270,20 @@ class Pool:
         self._next(process)
 
     def _slot(self, sandbox_id: UUID) -> Process:
-        """Of the slots, the last one is the slow lane."""
-        return self.slots[-1 if self._know(sandbox_id).slow else sandbox_id.int % (len(self.slots) - 1)]
+        """Return the slot of a sandbox. The last slot is the slow lane."""
+        return self.slots[-1 if self._history(sandbox_id).slow else sandbox_id.int % (len(self.slots) - 1)]
 
-    def _know(self, sandbox_id: UUID) -> Known:
-        found = self.known.get(sandbox_id)
-        if found is None:
-            found = self.known[sandbox_id] = Known(NEW_SECONDS, time.monotonic())
-        self.known.move_to_end(sandbox_id)
-        if len(self.known) > MOST_KNOWN:
-            self.known.popitem(last=False)
-        return found
+    def _history(self, sandbox_id: UUID) -> History:
+        history = self.histories.get(sandbox_id)
+        if history is None:
+            history = self.histories[sandbox_id] = History(NEW_SECONDS, time.monotonic())
+        self.histories.move_to_end(sandbox_id)
+        if len(self.histories) > MOST_HISTORIES:
+            self.histories.popitem(last=False)
+        return history
 
     def _next(self, process: Process) -> None:
-        """Hand a process what waits for it, a little more than it can do now: so it never waits for the site."""
+        """Send a worker its next jobs, some ahead, so that it never waits for the web process."""
         while True:
             with self.lock:
                 if process.line is None or len(process.sent) >= SENT_AHEAD[process.lane]:
@@ -294,14 +293,14 @@ class Pool:
                     return
                 process.sent[pending.number] = pending
                 pending.engine, pending.began = process, time.monotonic()
-                # Only one that does part takes the place of one that rests.
+                # An idle parted worker makes room, but is only killed if this worker does part.
                 may_part = process.home is None and (len(self.homes) < self.long or self._resting() is not None)
-                # In the lock, because of the order.
-                self._send(process, Asked(pending.number, pending.call, may_part))
+                # Sent under the lock, to keep the order.
+                self._send(process, JobMessage(pending.number, pending.call, may_part))
 
     def _take_turn(self, process: Process) -> Pending | None:
         now = time.monotonic()
-        chosen = process.first(lambda job: self._know(job.sandbox_id).use(now), now)
+        chosen = process.first(lambda job: self._history(job.sandbox_id).use(now), now)
         if chosen is not None:
             process.waiting.remove(chosen)
         return chosen
@@ -311,14 +310,14 @@ class Pool:
         try:
             process.line.post(message)
         except OSError:
-            log.info("engine %s ended before it got a message", process.pid)  # Its reader sees to the rest.
+            log.info("worker %s ended before it got a message", process.pid)  # Its reader thread does the rest.
 
     def _resting(self) -> Process | None:
-        """The process of one sandbox that has rested for longest."""
+        """Return the oldest parted worker without a job, or None."""
         return next((process for process in self.homes.values() if not process.sent and not process.waiting), None)
 
     def _make_room(self) -> None:
-        """One more has parted: those that rest go, the first ones first, until there are no more than may be."""
+        """Kill idle parted workers, the oldest first, until no more than ``long`` are left."""
         while len(self.homes) > self.long and (resting := self._resting()) is not None:
             assert resting.home is not None
             del self.homes[resting.home]
@@ -327,23 +326,23 @@ class Pool:
     def _forget(self, pending: Pending) -> None:
         self.jobs.pop(pending.number, None)
 
-    # --- what processes say ---
+    # --- messages from workers ---
 
     def _accept(self) -> None:
         while not self.closing:
             try:
                 line = Line(self.listener.accept())
             except (OSError, EOFError, AuthenticationError, AssertionError):
-                continue  # One that died before it was known, or the end.
+                continue  # A worker that died before it was known, or the pool is closing.
             try:
                 hello = line.recv()
             except (OSError, EOFError):
-                line.close()  # One that died before it had said hello.
+                line.close()  # A worker that died before its Hello.
                 continue
             if isinstance(hello, Ready | Hello):
                 self._welcome(hello, line)
             else:
-                log.error("an engine began with %s instead of its name; it is not let in", type(hello).__name__)
+                log.error("a worker began with %s instead of its name; closing its connection", type(hello).__name__)
                 line.close()
 
     def _welcome(self, hello: Ready | Hello, line: Line) -> None:
@@ -357,7 +356,7 @@ class Pool:
             if hello.slot is not None:
                 process = self.slots[hello.slot]
                 if process.line is not None:
-                    line.close()  # Ordered of two nurseries, one after the other.
+                    line.close()  # Two nurseries, one after the other, got the same order.
                     return
                 process.line, process.pid, process.born = line, hello.pid, time.monotonic()
             else:
@@ -376,11 +375,11 @@ class Pool:
         self._next(process)
 
     def _read(self, process: Process, line: Line) -> None:
-        """What a process says, to its end."""
+        """Read the messages of a worker until it ends. Runs in a thread for each worker."""
         try:
             while True:
                 message = line.recv()
-                if isinstance(message, Ask):
+                if isinstance(message, LogQuestion):
                     self._send(process, self._look_up(message))
                 elif isinstance(message, HandedBack):
                     self._take_back(process, message)
@@ -389,23 +388,23 @@ class Pool:
                 else:
                     self._take(process, message)
         except (EOFError, OSError):
-            log.info("engine %s has ended", process.pid)
+            log.info("worker %s has ended", process.pid)
         finally:
             if process.slot is not None:
                 self._replace(process)
-            # Only now, so that nobody asks it any more.
+            # After _replace, so that no new job can be sent to it.
             self._lost(process)
             line.close()
-            connections.close_all()  # Of this thread, which looked into the log for the process.
+            connections.close_all()  # This thread has read the log for the worker.
 
     def _take_back(self, process: Process, message: HandedBack) -> None:
-        """The sandbox and all its jobs go over to the slow lane."""
+        """Move a sandbox and all its jobs to the slow lane."""
         with self.lock:
             pending = process.sent.pop(message.job, None)
             if pending is not None:
                 sandbox_id = pending.sandbox_id
-                self._know(sandbox_id).note(HANDED_BACK_SECONDS, time.monotonic())
-                self._know(sandbox_id).slow_down()
+                self._history(sandbox_id).note(HANDED_BACK_SECONDS, time.monotonic())
+                self._history(sandbox_id).slow_down()
                 moving = [pending, *(job for job in process.waiting if job.sandbox_id == sandbox_id)]
                 process.waiting = deque(job for job in process.waiting if job not in moving)
                 pending.engine = None
@@ -417,15 +416,15 @@ class Pool:
         self._next(self.slots[-1])
 
     def _take_note(self, message: Progress) -> None:
-        """The sandbox's browsers are told how far it is, also those that have not asked for it."""
+        """Send the progress of a job to all browsers of its sandbox."""
         with self.lock:
             pending = self.jobs.get(message.job)
         if pending is not None:
             pending.progress = message.text
             publish(pending.tell, pending.sandbox_id, {"type": "sandbox.progress", "text": message.text})
 
-    def _look_up(self, question: Ask) -> Any:
-        """What the log answers, or the error that the job is to raise."""
+    def _look_up(self, question: LogQuestion) -> Any:
+        """Return the log's answer to a worker's question, or the database error that its job will raise."""
         close_old_connections()
         try:
             return getattr(self.records, question.question)(*question.arguments)
@@ -440,7 +439,7 @@ class Pool:
             process.sent.pop(message.job, None)
             if pending is not None:
                 seconds = message.seconds if isinstance(message, Answer) else PARTED_SECONDS
-                self._know(pending.sandbox_id).note(seconds, time.monotonic())
+                self._history(pending.sandbox_id).note(seconds, time.monotonic())
             if pending is not None and isinstance(message, Answer):
                 self._forget(pending)
                 if message.error is not None:
@@ -450,7 +449,7 @@ class Pool:
         self._next(process)
 
     def _lost(self, process: Process) -> None:
-        """A process is gone, and what it was asked with it."""
+        """Fail all jobs of a worker that has ended."""
         with self.lock:
             lost = [*process.sent.values(), *process.waiting]
             process.sent.clear()
@@ -464,7 +463,7 @@ class Pool:
 
 
 def _fail(pending: Pending, error: Exception) -> None:
-    """Unless it has been answered meanwhile; to be called in the pool's lock."""
+    """Set the error of a job that has no answer yet. Call it under the pool's lock."""
     if not pending.future.done():
         pending.future.set_exception(error)
 
@@ -473,4 +472,4 @@ def _signal(pid: int, number: signal.Signals) -> None:
     try:
         os.kill(pid, number)
     except ProcessLookupError:
-        log.info("engine %s has ended already", pid)
+        log.info("worker %s has ended already", pid)

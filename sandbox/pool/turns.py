@@ -1,4 +1,4 @@
-"""One at a time in each sandbox: who waits for too long, or finds too many waiting, is told so."""
+"""Turns: one request at a time in each sandbox, with limits for waiting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_WAITING = 16
 
 @dataclass(slots=True)
 class Turn:
-    """``present``: how many have or want the turn."""
+    """The turn of one sandbox. ``present``: how many threads have it or wait for it."""
 
     lock: Lock = field(default_factory=Lock)
     present: int = 0
@@ -28,24 +28,24 @@ _guard = Lock()
 
 @contextmanager
 def turn(sandbox_id: UUID) -> Iterator[None]:
-    """Until the end of the block nobody else in this process asks for anything of this sandbox.
+    """Hold the turn of a sandbox in the block. No other thread of this process can have it meanwhile.
 
-    Raises ``Busy`` when too many wait already, ``Occupied`` after ``PATIENCE_SECONDS``.
+    Raises ``Busy`` if too many wait already, ``Occupied`` after waiting ``PATIENCE_SECONDS``.
     """
     with _guard:
-        mine = _turns.setdefault(sandbox_id, Turn())
-        if mine.present > MOST_WAITING:
+        own = _turns.setdefault(sandbox_id, Turn())
+        if own.present > MOST_WAITING:
             raise Busy("Too many requests are waiting for this sandbox. Wait a moment and try again.")
-        mine.present += 1
+        own.present += 1
     try:
-        if not mine.lock.acquire(timeout=PATIENCE_SECONDS):
+        if not own.lock.acquire(timeout=PATIENCE_SECONDS):
             raise Occupied("A command is still running in this sandbox. Wait until it ends, or stop it.")
         try:
             yield
         finally:
-            mine.lock.release()
+            own.lock.release()
     finally:
         with _guard:
-            mine.present -= 1
-            if not mine.present:
+            own.present -= 1
+            if not own.present:
                 del _turns[sandbox_id]

@@ -1,4 +1,4 @@
-"""The way to all browsers of a sandbox, and the channel layer of a site that is one process."""
+"""Messages to all browsers of a sandbox, and the channel layer for a site without Redis."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ SECONDS = 1.0
 
 
 def group(sandbox_id: UUID) -> str:
-    """Name of the channel group of a sandbox's browsers."""
+    """Return the name of the channel group of a sandbox's browsers."""
     return f"sandbox.{sandbox_id.hex}"
 
 
 def publish(tell: Callable[..., None], sandbox_id: UUID, message: dict[str, Any]) -> None:
-    """Send all browsers of a sandbox a message, by ``threads.tell`` or what ``threads.teller`` gave."""
+    """Send a message to all browsers of a sandbox. ``tell``: ``threads.tell``, or a result of ``threads.teller``."""
     layer = get_channel_layer()
     if layer is not None:
         tell(layer.group_send, group(sandbox_id), message)
 
 
 class LocalChannelLayer(InMemoryChannelLayer):
-    """Looks for messages that nobody fetched once a second: Channels looks through all browsers at every message."""
+    """Drops expired messages once a second. Channels itself would go through all browsers at every message."""
 
     cleaned = 0.0
 

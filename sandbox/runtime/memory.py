@@ -1,7 +1,7 @@
-"""How memory comes back: when Python looks for cycles of garbage, and what the C library keeps of what was freed.
+"""Settings for freeing memory: Python's garbage collector, and malloc of the C library.
 
-By default Python goes through every live simulation now and then, and everybody waits meanwhile: half a second with a
-hundred sandboxes. An engine looks when its memory is nearly full, see ``sandbox/engines/process.py``.
+By default Python's full collection goes through all live simulations now and then. Everybody waits meanwhile, half a
+second with a hundred sandboxes. A worker collects when its memory is nearly full, see ``sandbox/worker/process.py``.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ import ctypes
 import gc
 
 OF_AN_ENGINE = (10_000, 10, 5_000)
-"""Young objects are looked at as often as ever; all of them once in a long while."""
+"""Thresholds of a worker: young objects often, all objects very rarely."""
 OF_THE_SITE = (10_000, 10, 10)
-"""It is gone through in some milliseconds, and what it has read was large."""
+"""Thresholds of the web process. A full collection takes some milliseconds there, and can free large answers."""
 MALLOC_SETTINGS = {-8: 2, -3: 128 * 1024}
-"""``M_ARENA_MAX`` areas, and the bytes from which on a block is mapped by itself, ``M_MMAP_THRESHOLD``."""
+"""``M_ARENA_MAX``: number of arenas. ``M_MMAP_THRESHOLD``: bytes from which a block is mapped separately."""
 
 
-def keep_what_is_loaded(thresholds: tuple[int, int, int] = OF_AN_ENGINE) -> None:
-    """To be called at the end of the start: what is there now stays, and is never looked at again."""
+def freeze_loaded(thresholds: tuple[int, int, int] = OF_AN_ENGINE) -> None:
+    """Exempt all present objects from garbage collection, and set its thresholds. Call it at the end of the start."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*thresholds)
 
 
-def give_back_what_is_freed() -> None:
-    """To be called before threads are made. Nothing happens with a C library that has no such settings.
+def return_freed_memory() -> None:
+    """Set malloc so that freed memory returns to the system. Call it before any thread starts.
 
-    The GNU C library gives each thread an area of its own, up to eight for each core, and none of them shrinks below
-    what some request for a megabyte has left in it. Large blocks that are mapped one by one leave nothing behind.
+    The GNU C library has an arena for each thread, up to eight per core. A large request can leave each of them large
+    for ever. Separately mapped blocks return completely. Other C libraries without ``mallopt`` are left alone.
     """
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         for setting, value in MALLOC_SETTINGS.items():

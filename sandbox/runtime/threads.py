@@ -1,6 +1,6 @@
-"""Threads for blocking work, and the way from them back to the event loop that serves.
+"""Threads for blocking work, and calls from them back to the serving event loop.
 
-They are kept, and each keeps its database connection: a hop is what a request costs, not a thread or a connection.
+The threads stay, each with its database connection. So a request costs a switch of threads, not a new connection.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Many, because they mostly wait: for an engine, or for the database.
-# Three pools, so that commands that take long leave pages, and pages leave live lines, their threads.
+# Many threads, because they mostly wait for a worker or for the database.
+# Separate pools, so that long commands cannot take all threads from pages, nor pages from live lines.
 EXECUTING = ThreadPoolExecutor(160, thread_name_prefix="executing")
 READING = ThreadPoolExecutor(96, thread_name_prefix="reading")
 LIVE_LINES = ThreadPoolExecutor(64, thread_name_prefix="live-lines")
@@ -31,7 +31,7 @@ _served = threading.local()
 
 
 async def in_thread(pool: ThreadPoolExecutor, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What ``function`` returns, called in one of the threads of ``pool``."""
+    """Call ``function`` in a thread of ``pool``, and return its result."""
     loop = asyncio.get_running_loop()
 
     def work() -> T:
@@ -46,7 +46,7 @@ async def in_thread(pool: ThreadPoolExecutor, function: Callable[P, T], *args: P
 
 
 def in_background(pool: ThreadPoolExecutor, function: Callable[[], None]) -> None:
-    """Call ``function`` in one of the threads of ``pool``. Nobody waits for it; what it raises is logged."""
+    """Call ``function`` in a thread of ``pool`` without waiting. Its errors are logged."""
 
     def work() -> None:
         try:
@@ -58,12 +58,12 @@ def in_background(pool: ThreadPoolExecutor, function: Callable[[], None]) -> Non
 
 
 def tell(function: Callable[P, Coroutine[Any, Any, None]], *args: P.args, **kwargs: P.kwargs) -> None:
-    """Run a coroutine on the loop that serves, without waiting for it; outside of a server, to its end."""
+    """Run a coroutine on the serving loop without waiting for it. Without a server, run it to its end."""
     _tell(getattr(_served, "loop", None), function, *args, **kwargs)
 
 
 def teller() -> Callable[..., None]:
-    """``tell`` as it is in this thread, for others."""
+    """Return ``tell`` bound to this thread's loop, for use in other threads."""
     return partial(_tell, getattr(_served, "loop", None))
 
 
@@ -81,4 +81,4 @@ def _tell(
 
 def _log_failure(done: Future[None]) -> None:
     if not done.cancelled() and (error := done.exception()) is not None:
-        log.error("what nobody waits for went wrong", exc_info=error)
+        log.error("background work failed", exc_info=error)

@@ -1,1 +1,1 @@
-"""Serves the site: Daphne, with limits to what one client can make it hold. ``python -m sandbox.server``."""
+"""Serves the site with ``python -m sandbox.server``: Daphne, with limits for each client."""

@@ -1,4 +1,4 @@
-"""``python -m sandbox.server --bind 127.0.0.1 --port 8000``"""
+"""Serve the site: ``python -m sandbox.server --bind 127.0.0.1 --port 8000``."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def main() -> None:
 
 
 def serve(options: argparse.Namespace) -> None:
-    memory.give_back_what_is_freed()
+    memory.return_freed_memory()
     limits = startup.limits()
     listener = startup.listener(options.bind, options.port)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
-    # Whoever listens to a whole room wants to be found by it.
+    # A server that listens on all addresses is meant for others in the network, so allow its names.
     os.environ.setdefault("ALLOWED_HOSTS", ",".join([*hosts.LOOPBACK, *hosts.own_hosts(options.bind)]))
     django.setup(set_prefix=False)
-    # These need the settings.
+    # These imports need the settings.
     from django.conf import settings
 
     from sandbox.server import site
 
-    held = site.hold()
+    lock = site.hold()
     site.check_database(migrate=options.prepare)
     if options.prepare:
         site.collect()
@@ -55,21 +55,21 @@ def serve(options: argparse.Namespace) -> None:
     from sandbox.server.serve import Server
     from sandbox.server.staticfiles import StaticFiles
 
-    memory.keep_what_is_loaded(memory.OF_THE_SITE)
-    # Reading a large body takes a thread many milliseconds; the others need not wait for Python's usual five each time.
+    memory.freeze_loaded(memory.OF_THE_SITE)
+    # Reading a large body takes a thread many milliseconds. Python's default of 5 ms would delay the others each time.
     sys.setswitchinterval(SWITCH_SECONDS)
     engines = started()
 
     def ready() -> None:
-        host, others = hosts.reached(options.bind)
+        host, others = hosts.served_hosts(options.bind)
         print(f"Scheduler Sandbox: http://{host}:{options.port}/   (stop with Ctrl-C)", flush=True)
         if others:
             print(f"For others in this network: http://{others}:{options.port}/", flush=True)
 
     Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.chore)
     engines.close()
-    held.close()
-    # A command that still runs may not keep the process: what is not answered is not in the log.
+    lock.close()
+    # A running command must not keep the process alive: what is not answered is not in the log.
     threading.Thread(target=_end_in_any_case, daemon=True).start()
 
 

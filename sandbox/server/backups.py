@@ -1,4 +1,4 @@
-"""Copies of a SQLite database: whether one is whole, taking one while the site serves, and going back to one."""
+"""Backups of a SQLite database: check for damage, copy it while the site serves, and restore a copy."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from sandbox.server.startup import DATABASE, CannotStart, said_of, serve_alone
+from sandbox.server.startup import DATABASE, CannotStart, lock_database, report_os_errors
 
 CHECK_SECONDS = 20.0
-"""How long a start looks for damage. A larger database is only looked at in part; a backup looks at all of it."""
+"""How long a start checks for damage. A large database is only checked in part; a backup checks all of it."""
 STEPS = 100_000
-"""Of SQLite's machine, after which it is asked whether the time is over."""
+"""Instructions of SQLite's virtual machine between two checks of the time."""
 PAGES = 1000
-"""That a backup copies at once: writers go on between two such pieces."""
+"""Pages that a backup copies at a time. Writers can write in between."""
 OURS = "django_migrations"
-"""A table that each database of the site has."""
+"""A table that every database of the site has."""
 BESIDE = ("", "-wal", "-shm")
-"""What belongs to a database, after its name."""
+"""Endings of the files of one database."""
 
 
 def damage(path: Path, seconds: float | None = None) -> str:
-    """What is wrong in a database, "" = nothing that was found within ``seconds``, None: however long it takes."""
+    """Return the damage in a database, "" if none. ``seconds``: stop checking after that, None = check all of it."""
     if not path.exists():
         return ""
     over = None if seconds is None else time.monotonic() + seconds
@@ -31,55 +31,55 @@ def damage(path: Path, seconds: float | None = None) -> str:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             if over is not None:
                 database.set_progress_handler(lambda: time.monotonic() > over, STEPS)
-            (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            (result,) = database.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as error:
-        # What cannot be opened is told when it is opened to be used.
+        # If it cannot be opened, the error is reported when the site opens it.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return str(error) if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else ""
-    return "" if found == "ok" else str(found)
+    return "" if result == "ok" else str(result)
 
 
 def check(path: Path) -> None:
-    """Raises ``CannotStart`` when damage is found."""
-    found = damage(path, CHECK_SECONDS)
-    if found:
-        kind = sqlite3.SQLITE_NOTADB if "not a database" in found else sqlite3.SQLITE_CORRUPT
+    """Raise ``CannotStart`` if a database is damaged."""
+    error = damage(path, CHECK_SECONDS)
+    if error:
+        kind = sqlite3.SQLITE_NOTADB if "not a database" in error else sqlite3.SQLITE_CORRUPT
         raise CannotStart(DATABASE[kind].format(path=path))
 
 
 def back_up(path: Path, to: Path) -> None:
-    """Write a copy, also while the site serves. Raises ``CannotStart`` and leaves nothing when that does not work."""
+    """Write a copy of a database, even while the site serves. Raises ``CannotStart``, and leaves no file then."""
     if to.exists():
         raise CannotStart(f"{to} already exists. Choose another file name.")
     if not to.absolute().parent.is_dir():
-        raise CannotStart(f"There is no folder {to.absolute().parent}.")
-    # Loading the settings makes an empty file.
+        raise CannotStart(f"The folder {to.absolute().parent} does not exist. Create it first.")
+    # Loading the settings creates an empty file.
     if not path.exists() or not path.stat().st_size:
-        raise CannotStart(f"There is no database {path} yet.")
+        raise CannotStart(f"The database {path} does not exist yet.")
     _copy(path, to)
 
 
 def restore(path: Path, copy: Path) -> Path | None:
-    """Put a copy in the place of the database; where that one is kept, None if there was none.
+    """Replace the database by a copy. Return the path where the old one was saved, None if there was none.
 
-    Raises ``CannotStart`` while the site serves, and when the copy is none or is damaged. Nothing is changed then.
+    Raises ``CannotStart`` while the site serves, or if the copy is invalid or damaged. Nothing is changed then.
     """
     if not copy.is_file():
-        raise CannotStart(f"There is no file {copy}.")
+        raise CannotStart(f"The file {copy} does not exist.")
     if damage(copy) or not _is_ours(copy):
         raise CannotStart(f"{copy} is damaged, or is not a copy of this site's database. Nothing was changed.")
-    held = serve_alone(path, shared=False)
+    lock = lock_database(path, shared=False)
     try:
         ready = path.with_name(f"{path.name}.restored")
-        with said_of(ready):
+        with report_os_errors(ready):
             ready.unlink(missing_ok=True)
         _copy(copy, ready)
-        kept = _put_aside(path)
-        with said_of(path):
+        saved = _move_away(path)
+        with report_os_errors(path):
             ready.replace(path)
-        return kept
+        return saved
     finally:
-        held.close()
+        lock.close()
 
 
 def _is_ours(path: Path) -> bool:
@@ -91,19 +91,19 @@ def _is_ours(path: Path) -> bool:
 
 
 def _copy(path: Path, to: Path) -> None:
-    """Nobody but their owner can read copies, and a part of one is never found under its name."""
+    """Copy a database to a file that only its owner can read, and that gets its name when it is complete."""
     part = to.with_name(f"{to.name}.part")
-    with said_of(part):
+    with report_os_errors(part):
         part.unlink(missing_ok=True)
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         with closing(sqlite3.connect(path)) as database, closing(sqlite3.connect(part)) as copy:
             database.backup(copy, pages=PAGES)
             copy.execute("PRAGMA journal_mode=DELETE")
-        found = damage(part)
-        if found:
-            raise CannotStart(f"{path} is damaged, and was not copied: {found}.")
-        with said_of(to), open(part, "rb") as whole:
+        error_text = damage(part)
+        if error_text:
+            raise CannotStart(f"{path} is damaged, and was not copied: {error_text}.")
+        with report_os_errors(to), open(part, "rb") as whole:
             os.fsync(whole.fileno())
             part.replace(to)
     except sqlite3.Error as error:
@@ -113,17 +113,17 @@ def _copy(path: Path, to: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _put_aside(path: Path) -> Path | None:
-    """Rename the database, with what belongs to it, to a name that is free; None where there was none."""
+def _move_away(path: Path) -> Path | None:
+    """Rename the files of a database to a free name, and return it. Return None if there is no database."""
     if not path.exists() or not path.stat().st_size:
         return None
     number = 1
-    while (kept := path.with_name(f"{path.name}.before-{number}")).exists():
+    while (saved := path.with_name(f"{path.name}.before-{number}")).exists():
         number += 1
-    with said_of(path):
-        # The database goes last: were this interrupted before, its journal would still be told by its name.
+    with report_os_errors(path):
+        # Move the database last: if this is interrupted before, its name still matches the saved journal.
         for ending in reversed(BESIDE):
             part = Path(f"{path}{ending}")
             if part.exists():
-                part.replace(f"{kept}{ending}")
-    return kept
+                part.replace(f"{saved}{ending}")
+    return saved

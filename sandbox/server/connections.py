@@ -1,8 +1,8 @@
-"""Daphne's connections with an end to everything: what is read, what waits to be read, and how long it takes.
+"""Daphne's connections with limits for input, unread output and time.
 
-Twisted stops reading from a client which does not read, but not while a request is being answered, and then goes on
-with the next one that it has buffered: a client that pipelines requests makes it hold any number of answers. Daphne's
-own ``send`` never waits.
+Twisted stops reading from a client that does not read, but not during a request. It then continues with the next
+buffered request, so a client that pipelines requests can make it store any number of answers. Daphne's own ``send``
+never waits.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from sandbox.limits.server import Limits, Places
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
 IMPORT = b"/import/"
 IMPORT_SLACK = 64 * 1024
-"""What a form adds to its file."""
+"""Bytes that a form adds to its file."""
 WAITING_MESSAGES = 32
-"""From one browser, before its live line is read again."""
+"""Messages of one browser that may wait. With more, its live line is not read until the site has taken all."""
 KERNEL_BYTES = 128 * 1024
-"""That the kernel holds of what it could not send yet. By itself it would take 4 MB of each connection."""
+"""Unsent bytes of a connection in the kernel. Its default is up to 4 MB."""
 RETRY_SECONDS = 5
 REASONS = {
     408: "Request Timeout",
@@ -49,7 +49,7 @@ REASONS = {
 
 @cache
 def refusal(status: int, message: str) -> bytes:
-    """A whole answer after which the connection ends; the page shows the sentence as it shows the site's own."""
+    """Return a complete HTTP response that ends the connection. The page shows ``message`` as any other error."""
     body = render_to_string("fragments/error.html", {"message": message}).encode()
     retry = f"Retry-After: {RETRY_SECONDS}\r\n" if status == 503 else ""
     return (
@@ -59,7 +59,7 @@ def refusal(status: int, message: str) -> bytes:
 
 
 class Host(Shape):
-    """What connections ask of the server. ``channels``: all of them; ``stalled``: whose client does not read."""
+    """What connections need from the server. ``channels``: all open ones. ``stalled``: those with unread output."""
 
     limits: Limits
     proxies: int
@@ -75,7 +75,7 @@ class Host(Shape):
 
 
 class Channel(HTTPChannel):
-    """One connection, also when it has become a live line: Twisted goes on telling it how the output flows."""
+    """One connection. It stays in use as a live line: Twisted still calls it to pause and resume output."""
 
     maxHeaders = 100
     factory: Factory
@@ -97,7 +97,7 @@ class Channel(HTTPChannel):
         self.read_by = self.write_by = inf
         self.wait_for_request()
 
-    # What comes in
+    # --- input ---
 
     def wait_for_request(self) -> None:
         self.begun = False
@@ -133,43 +133,43 @@ class Channel(HTTPChannel):
 
     @property
     def imports(self) -> bool:
-        """The request brings a file that is imported."""
+        """True if the request uploads a file to import."""
         command: Any = self._command
         path: Any = self._path
         return command == b"POST" and path.partition(b"?")[0] == IMPORT
 
     @property
     def most_bytes(self) -> int:
-        """Of the request's body."""
+        """Limit of the request's body."""
         return self.limits.import_bytes + IMPORT_SLACK if self.imports else self.limits.body_bytes
 
     def refuse_body(self) -> None:
         if self.imports:
-            most = f"The limit for a file is {self.limits.import_bytes:,} bytes; pack it with gzip."
+            sentence = f"The limit for a file is {self.limits.import_bytes:,} bytes. Compress it with gzip."
         else:
-            most = f"The limit for manifests is {quotas().manifest_bytes:,} bytes."
-        self.refuse(413, f"The request is too large. {most}")
+            sentence = f"The limit for manifests is {quotas().manifest_bytes:,} bytes."
+        self.refuse(413, f"The request is too large. {sentence}")
 
     def refuse(self, status: int, message: str) -> None:
-        """Answer, take nothing in any more, and end the connection when the client has had time to read."""
+        """Send a refusal, ignore further input, and close the connection after the client had time to read."""
         if self.refused:
             return
         self.refused = True
         self.transport.write(refusal(status, message))
         self.transport.resumeProducing()
-        # Closed at once, the client would be told that the connection broke while it is still sending.
+        # If closed at once, a client that still sends would see a broken connection instead of the refusal.
         self.transport.loseWriteConnection()
         self.end_within(self.limits.linger_seconds)
 
-    # What goes out
+    # --- output ---
 
     @property
     def unread(self) -> int:
-        """Bytes that wait for the client to read."""
+        """Bytes of output that the client has not read."""
         return len(self.transport.dataBuffer) - self.transport.offset + self.transport._tempDataLen
 
     def pauseProducing(self) -> None:
-        """Twisted's word for: more than 64 KiB wait."""
+        """Called by Twisted when more than 64 KiB of output wait."""
         super().pauseProducing()
         if self.room.is_set():
             self.room.clear()
@@ -180,7 +180,7 @@ class Channel(HTTPChannel):
         self.read_or_wait()
 
     def resumeProducing(self) -> None:
-        """Twisted's word for: everything is sent."""
+        """Called by Twisted when all output is sent."""
         super().resumeProducing()
         if not self.transport.disconnecting:
             self.write_by = inf
@@ -200,7 +200,7 @@ class Channel(HTTPChannel):
 
     def requestDone(self, request: WebRequest) -> None:
         if self._waitingForTransport and self.persistent:
-            # The next request must wait until this answer is on its way.
+            # The next request must wait until this answer is sent.
             self.answered = request
             return
         self.wait_for_request()
@@ -208,10 +208,10 @@ class Channel(HTTPChannel):
         if self.server.stopping:
             self.loseConnection()
 
-    # The end
+    # --- the end ---
 
     def check(self, now: float) -> None:
-        """End what takes too long."""
+        """End the connection if the client reads or sends too slowly."""
         if now > self.write_by:
             self.transport.abortConnection()
         elif now > self.read_by and not self.begun:
@@ -231,38 +231,38 @@ class Channel(HTTPChannel):
         if self.answered is not None:
             self.requests.remove(self.answered)
         super().connectionLost(reason)
-        self.gone()
+        self.release()
 
-    def gone(self) -> None:
-        """The connection has ended, as whatever it was."""
+    def release(self) -> None:
+        """Release the places of a connection or live line that has ended."""
         self.server.stalled.discard(self)
         self.room.set()
         self.server.channels.discard(self)
         for request in self.requests:
             if request.application_queue is None:
-                request.let_body_go()
+                request.release_body()
         self.requests.clear()
-        self.server.connected.give_back(addresses.counted("", self.getPeer().host, 0))
+        self.server.connected.give_back(addresses.client_network("", self.getPeer().host, 0))
 
 
 class Request(WebRequest):
-    """A request whose body is counted while it arrives, and kept in memory: a full disk is no reason to refuse it.
+    """A request whose body counts towards the limits while it arrives.
 
-    That of a file which is imported goes to a file without a name.
+    The body stays in memory, so that a full disk is no problem. Only an import goes to an unnamed temporary file.
     """
 
     body_bytes = 0
     sender = ""
 
     def __init__(self, channel: Channel, queued: object) -> None:
-        # Django reads forms; Twisted would read them, too, while everybody waits, and break down at some.
+        # Django parses forms. Twisted would parse them too, would block the loop, and crashes on some.
         super().__init__(channel, queued, parsePOSTFormSubmission=False)
 
     def gotLength(self, length: int | None) -> None:
-        # Twisted closes either with the request.
+        # Twisted closes it with the request.
         self.content = TemporaryFile() if self.channel.imports else BytesIO()  # noqa: SIM115
         forwarded = ",".join(self.requestHeaders.getRawHeaders("X-Forwarded-For", []))
-        self.sender = addresses.counted(forwarded, self.client.host, self.server.proxies)
+        self.sender = addresses.client_network(forwarded, self.client.host, self.server.proxies)
 
     def handleContentChunk(self, data: bytes) -> None:
         if self.channel.refused:
@@ -270,20 +270,20 @@ class Request(WebRequest):
         if self.body_bytes + len(data) > self.channel.most_bytes:
             self.channel.refuse_body()
         elif not self.server.bodies.take(self.sender, len(data)):
-            self.channel.refuse(503, "The server is receiving too much at once. Wait a moment and try again.")
+            self.channel.refuse(503, "The server is receiving too much data at once. Wait a moment and try again.")
         else:
             self.body_bytes += len(data)
             try:
                 super().handleContentChunk(data)
             except OSError:
-                self.channel.refuse(507, "The server's disk has no room for the file now. Nothing was changed.")
+                self.channel.refuse(507, "The server's disk has no room for the file. Nothing was changed.")
 
-    def let_body_go(self) -> None:
+    def release_body(self) -> None:
         self.server.bodies.give_back(self.sender, self.body_bytes)
         self.body_bytes = 0
 
     def process(self) -> Any:
-        # Daphne takes a path prefix from this header, whoever sends it.
+        # Daphne takes a path prefix from this header, which any client can send.
         self.requestHeaders.removeHeader("Daphne-Root-Path")
         return super().process()
 
@@ -295,10 +295,10 @@ class Request(WebRequest):
 
 
 class LiveLine(WebSocketProtocol):
-    """A websocket that is read no faster than the site takes its messages, and counted."""
+    """A websocket that counts towards the limits, and is read no faster than the site takes its messages."""
 
     channel: Channel
-    counted: tuple[str, str] | None = None
+    places: tuple[str, str] | None = None
 
     def connectionMade(self) -> None:
         self.channel = self.transport.producer
@@ -311,20 +311,20 @@ class LiveLine(WebSocketProtocol):
         if not request.headers.get("sec-websocket-protocol", "").isascii():
             raise ConnectionDeny(400, "Sec-WebSocket-Protocol must be ASCII.")
         forwarded = request.headers.get("x-forwarded-for", "")
-        sender = addresses.counted(forwarded, self.transport.getPeer().host, server.proxies)
-        found = SANDBOX.match(request.path)
-        sandbox = found[1].lower() if found else ""
+        sender = addresses.client_network(forwarded, self.transport.getPeer().host, server.proxies)
+        match = SANDBOX.match(request.path)
+        sandbox = match[1].lower() if match else ""
         if server.stopping or not server.senders.take(sender):
             raise ConnectionDeny(503, "Too many live lines from this address.")
         if not server.sandboxes.take(sandbox):
             server.senders.give_back(sender)
             raise ConnectionDeny(503, "Too many live lines to this sandbox.")
-        self.counted = sender, sandbox
+        self.places = sender, sandbox
         return super().onConnect(request)
 
     def onMessageFrameBegin(self, length: int) -> None:
         super().onMessageFrameBegin(length)
-        # Autobahn's own limit is one for both directions.
+        # Autobahn has only one limit for both directions.
         longest = self.channel.limits.message_bytes
         if self.message_data_total_length > longest and not self.failedByMe:
             self._max_message_size_exceeded(self.message_data_total_length, longest, "the message is too long")
@@ -335,19 +335,19 @@ class LiveLine(WebSocketProtocol):
             self.channel.crowded = True
             self.channel.read_or_wait()
 
-    def taken(self) -> None:
-        """The site has taken a message."""
+    def message_taken(self) -> None:
+        """Read from the browser again once the site has taken all its messages."""
         if self.channel.crowded and self.application_queue.empty():
             self.channel.crowded = False
             self.channel.read_or_wait()
 
     def serverSend(self, content: Any, binary: bool = False) -> None:
-        # Closing takes a moment, in which the site may not know of it yet.
+        # The site may not know yet that the line is closing.
         if self.state == self.STATE_OPEN:
             super().serverSend(content, binary)
 
     def serverClose(self, code: int | None = None) -> None:
-        # Autobahn's sendClose refuses codes that RFC 6455 gives to servers, as 1001 and 1011.
+        # Autobahn's sendClose refuses codes that RFC 6455 reserves for servers, such as 1001 and 1011.
         if self.state == self.STATE_OPEN:
             self.sendCloseFrame(code=1000 if code is None else code)
 
@@ -356,18 +356,18 @@ class LiveLine(WebSocketProtocol):
         super().dropConnection(abort)
 
     def onClose(self, wasClean: bool, code: int, reason: str) -> None:
-        # Without a handshake there was no application to tell. A refused one is told at once, and again when its
-        # connection ends: by then Daphne may have forgotten it.
-        if self.counted is not None and self in self.factory.server_class.connections:
+        # Without a handshake there is no application to notify. For a refused one Autobahn calls this twice, and the
+        # second time Daphne may have dropped the connection already.
+        if self.places is not None and self in self.factory.server_class.connections:
             super().onClose(wasClean, code, reason)
 
     def connectionLost(self, reason: Any) -> None:
         super().connectionLost(reason)
-        if self.counted is not None:
-            sender, sandbox = self.counted
+        if self.places is not None:
+            sender, sandbox = self.places
             self.channel.server.senders.give_back(sender)
             self.channel.server.sandboxes.give_back(sandbox)
-        self.channel.gone()
+        self.channel.release()
 
 
 class LiveLineFactory(WebSocketFactory):
@@ -376,21 +376,22 @@ class LiveLineFactory(WebSocketFactory):
 
     def __init__(self, server: Host) -> None:
         super().__init__(server, server="")
-        self.setProtocolOptions(perMessageCompressionAccept=self.compressed)
+        self.setProtocolOptions(perMessageCompressionAccept=self.accept_compression)
 
-    def compressed(self, offers: list[Any]) -> PerMessageDeflateOfferAccept | None:
-        """Panels take an eighth of their length, for which a line needs 64 KiB of memory. What a browser sends stays
-        within the same limit as what is sent plainly.
+    def accept_compression(self, offers: list[Any]) -> PerMessageDeflateOfferAccept | None:
+        """Accept compression: panels shrink to an eighth, for 64 KiB of memory per line.
+
+        Decompressed messages of a browser have the same limit as plain ones.
         """
         for offer in offers:
             if isinstance(offer, PerMessageDeflateOffer):
-                most = self.server_class.limits.message_bytes
-                return PerMessageDeflateOfferAccept(offer, window_bits=13, mem_level=6, max_message_size=most)
+                limit = self.server_class.limits.message_bytes
+                return PerMessageDeflateOfferAccept(offer, window_bits=13, mem_level=6, max_message_size=limit)
         return None
 
 
 class Refused(Protocol):
-    """A connection too many: told so, and closed."""
+    """A connection over the limit: send a refusal and close it."""
 
     transport: Any
 
@@ -400,18 +401,18 @@ class Refused(Protocol):
 
 
 class Factory(HTTPFactory):
-    """Makes a ``Channel`` of each connection for which there is a place."""
+    """Creates a ``Channel`` for each connection within the limits."""
 
     protocol = Channel
     server: Host
 
     def __init__(self, server: Host) -> None:
         super().__init__(server)
-        # Channels watch their time themselves.
+        # ``Channel`` has its own time limits.
         self.timeOut = None
 
     def buildProtocol(self, addr: Any) -> Any:
-        if not self.server.connected.take(addresses.counted("", addr.host, 0)):
+        if not self.server.connected.take(addresses.client_network("", addr.host, 0)):
             return Refused()
         channel = super().buildProtocol(addr)
         channel.requestFactory = Request

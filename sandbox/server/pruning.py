@@ -1,6 +1,6 @@
-"""Sandboxes and rooms that nobody uses are deleted: once a day by the site itself, or by ``manage.py prune``.
+"""Deletes unused sandboxes and workshops: once a day in the server, or with ``manage.py prune``.
 
-Drafts of imports that are too old are deleted by the server's chore.
+The server also deletes old drafts of imports.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sandbox.workshop.models import Workshop
 
 DAY_SECONDS = 24 * 60 * 60
 AT_ONCE = 50
-"""Sandboxes that one transaction deletes: nobody waits long for the database."""
+"""Sandboxes deleted in one transaction, so that nobody waits long for the database."""
 SHORTER_DAYS = (30, 7, 1)
-"""What is tried when the store is nearly full all the same."""
+"""Shorter limits to try while the store is nearly full."""
 NEARLY_FULL = 0.9
 
 _next = 0.0
@@ -32,7 +32,7 @@ _lock = Lock()
 
 
 def prune(days: int) -> int:
-    """Delete the sandboxes in which nothing was done for so many days; how many there were."""
+    """Delete the sandboxes that nobody has changed for ``days`` days. Return how many."""
     unused = Sandbox.objects.filter(last_used__lt=timezone.now() - timedelta(days=days)).order_by("last_used")
     deleted = 0
     while True:
@@ -46,7 +46,7 @@ def prune(days: int) -> int:
 
 
 def prune_rooms(days: int) -> int:
-    """Delete the workshops that nobody has used for so many days, with all that is known of their people; how many."""
+    """Delete the workshops unused for ``days`` days, with the names and answers of their people. Return how many."""
     unused = Workshop.objects.filter(last_used__lt=timezone.now() - timedelta(days=days))
     keys = list(unused.values_list("pk", flat=True))
     Workshop.objects.filter(pk__in=keys).delete()
@@ -54,7 +54,7 @@ def prune_rooms(days: int) -> int:
 
 
 def prune_daily() -> None:
-    """After ``ROOM_DAYS`` and ``PRUNE_DAYS``; sooner when the store is nearly full."""
+    """Prune after ``ROOM_DAYS`` and ``PRUNE_DAYS``, sandboxes sooner while the store is nearly full."""
     if settings.ROOM_DAYS:
         prune_rooms(settings.ROOM_DAYS)
     if not settings.PRUNE_DAYS:
@@ -63,19 +63,19 @@ def prune_daily() -> None:
     for days in (settings.PRUNE_DAYS, *(days for days in SHORTER_DAYS if days < settings.PRUNE_DAYS)):
         prune(days)
         shared_text.sweep()
-        quotas.look_again()
+        quotas.forget_stored_bytes()
         if quotas.store_bytes() < NEARLY_FULL * settings.STORE_BYTES:
             return
 
 
 def chore() -> None:
-    """What the server does every few minutes, in the background."""
+    """Delete old drafts of imports, and prune if due. The server calls this every few minutes; it does not block."""
     in_background(BACKGROUND, uploads.sweep)
     prune_if_due()
 
 
 def prune_if_due() -> None:
-    """Prune in the background, unless this process did so within a day."""
+    """Prune in the background, unless this process has pruned within a day."""
     global _next
     with _lock:
         now = time.monotonic()

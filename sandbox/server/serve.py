@@ -1,4 +1,4 @@
-"""Daphne's server with the limits of ``Limits``, and an end within seconds when it is told to stop."""
+"""Daphne's server with the limits of ``Limits``. It stops within seconds of a signal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _to_logging = STDLibLogObserver("twisted")
 
 
 def _log_errors(event: LogEvent) -> None:
-    """Twisted and Autobahn write a line for each odd client; only what broke down is worth one."""
+    """Log only errors: Twisted and Autobahn write a line for each odd client."""
     if event["log_level"] >= LogLevel.error:
         _to_logging(event)
 
@@ -36,8 +36,8 @@ def _log_errors(event: LogEvent) -> None:
 class Server(DaphneServer):
     """Serves ``application`` on a listening socket.
 
-    ``proxies``: how many in front of it write X-Forwarded-For. Connections are then those of the proxy, and only
-    counted in all.
+    ``proxies``: number of proxies in front that write X-Forwarded-For. Connections then come from the proxy, so they
+    have no limit per address.
     """
 
     def __init__(self, application: Any, limits: Limits, proxies: int = 0) -> None:
@@ -53,7 +53,7 @@ class Server(DaphneServer):
         self.stopping = False
         self.channels: set[Channel] = set()
         self.stalled: set[Channel] = set()
-        """Those with more than 64 KiB that the client has not read."""
+        """Channels with more than 64 KiB that the client has not read."""
         self.connected = Places(limits.connections, limits.connections if proxies else limits.connections_per_address)
         self.requests = Places(limits.requests, limits.requests_per_address)
         self.bodies = Places(limits.bodies_bytes, limits.bodies_bytes_per_address)
@@ -61,9 +61,10 @@ class Server(DaphneServer):
         self.sandboxes = Places(inf, limits.sockets_per_sandbox)
 
     def serve(self, listener: socket, ready: Callable[[], None], chore: Callable[[], None]) -> None:
-        """Until SIGTERM or SIGINT; ``ready`` is called when requests are answered. Takes ``listener`` over.
+        """Serve until SIGTERM or SIGINT. Takes over ``listener``.
 
-        ``chore`` is called now and every ten minutes, and returns at once.
+        ``ready`` is called when requests can be answered. ``chore`` is called now and every ten minutes, and must
+        return at once.
         """
         globalLogBeginner.beginLoggingTo([_log_errors], redirectStandardIO=False, discardBuffer=True)  # type: ignore[list-item]
         self.ws_factory = LiveLineFactory(self)
@@ -86,7 +87,7 @@ class Server(DaphneServer):
         reactor.run()
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> asyncio.Queue[Any] | None:
-        """Start the site on a request or live line. None: it was refused."""
+        """Start the site on a request or live line, and return its queue of messages. None: it was refused."""
         http = isinstance(protocol, Request)
         if http and (self.stopping or not self.requests.take(protocol.sender)):
             protocol.channel.refuse(503, "The server is too busy. Wait a moment and try again.")
@@ -96,13 +97,13 @@ class Server(DaphneServer):
         async def receive() -> Any:
             message = await queue.get()
             if not http:
-                protocol.taken()
+                protocol.message_taken()
             return message
 
         def done(_: asyncio.Future[Any]) -> None:
             if http:
                 self.requests.give_back(protocol.sender)
-                protocol.let_body_go()
+                protocol.release_body()
 
         scope["asgi"] = {"version": "3.0"}
         task = asyncio.ensure_future(self.application(scope, receive, partial(self.handle_reply, protocol)))
@@ -111,7 +112,7 @@ class Server(DaphneServer):
         return queue
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
-        """Send, and return when the client has read enough for more."""
+        """Send a message, and wait until the client has read enough for more."""
         await super().handle_reply(protocol, message)
         if message["type"] == "websocket.send" or message.get("more_body"):
             channel: Channel | None = getattr(protocol, "channel", None)
@@ -124,7 +125,7 @@ class Server(DaphneServer):
             channel.check(now)
 
     def keep_unread_within_limit(self) -> None:
-        """Drop the connections that hold most, until the others fit."""
+        """Drop the connections with the most unread output until the rest is within the limit."""
         unread = {channel: channel.unread for channel in self.stalled}
         over = sum(unread.values()) - self.limits.unread_bytes
         for channel in sorted(unread, key=unread.__getitem__, reverse=True):
@@ -138,7 +139,7 @@ class Server(DaphneServer):
         return Deferred.fromFuture(asyncio.ensure_future(self.end()))
 
     async def end(self) -> None:
-        """Take nothing new, send browsers away, let what runs come to its end for a while."""
+        """Refuse new connections, close live lines, and give running requests ``stop_seconds`` to finish."""
         self.stopping = True
         self.port.stopListening()
         for protocol in list(self.connections):
@@ -147,7 +148,7 @@ class Server(DaphneServer):
         for channel in list(self.channels):
             if not channel.requests:
                 channel.loseConnection()
-        tasks = [task for found in self.connections.values() if (task := found.get("application_instance"))]
+        tasks = [task for connection in self.connections.values() if (task := connection.get("application_instance"))]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=self.limits.stop_seconds)
             for task in late:

@@ -1,4 +1,4 @@
-"""The site's database and static files, as they must be before it is served."""
+"""Prepares and checks the database and the static files before the site is served."""
 
 from __future__ import annotations
 
@@ -19,35 +19,38 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from sandbox.server.backups import check
-from sandbox.server.startup import CannotStart, in_words, said_of, serve_alone
+from sandbox.server.startup import CannotStart, database_error_text, lock_database, report_os_errors
 
 
 def database_path() -> Path | None:
-    """Of a SQLite database in a file."""
+    """Return the path of a SQLite database, None for PostgreSQL."""
     name = str(connection.settings_dict["NAME"])
     return Path(name) if connection.vendor == "sqlite" else None
 
 
 @contextmanager
-def said_of_database() -> Iterator[None]:
+def report_database_errors() -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        raise CannotStart(in_words(error, str(connection.settings_dict["NAME"]))) from error
+        raise CannotStart(database_error_text(error, str(connection.settings_dict["NAME"]))) from error
 
 
 def hold() -> Any:
-    """Take the database for this process; keep what is returned. Raises ``CannotStart`` if another one serves it."""
-    with said_of_database():
-        return serve_alone(database_path(), shared=settings.REDIS_URL is not None)
+    """Lock the database for this process while the result exists. Raises ``CannotStart`` if another one serves it."""
+    with report_database_errors():
+        return lock_database(database_path(), shared=settings.REDIS_URL is not None)
 
 
 def check_database(migrate: bool) -> None:
-    """Bring the tables up to date, or see that they are. Raises ``CannotStart``."""
+    """Check the database for damage, and its tables for the present version. Raises ``CannotStart``.
+
+    ``migrate``: bring the tables up to date if they are older.
+    """
     path = database_path()
     if path is not None:
         check(path)
-    with said_of_database():
+    with report_database_errors():
         executor = MigrationExecutor(connection)
         newer = [
             name
@@ -63,12 +66,12 @@ def check_database(migrate: bool) -> None:
             if not migrate:
                 raise CannotStart("The database is from an older version of the site. Run: python manage.py migrate")
             call_command("migrate", interactive=False, verbosity=0)
-        # What opens without a word may still be damaged, or on a disk that takes nothing.
+        # A damaged database or a full disk may only show when the connection closes.
         connection.close()
 
 
 class Collect(collectstatic.Command):
-    """Trusts nothing that lies there: a start that was killed leaves files that are new and cut off."""
+    """Replaces all existing files: a killed start may leave files that are new but incomplete."""
 
     def delete_file(self, path: str, prefixed_path: str, source_storage: Any) -> bool:
         self.storage.delete(prefixed_path)
@@ -76,10 +79,10 @@ class Collect(collectstatic.Command):
 
 
 def collect() -> None:
-    """Collect static files unless those that lie there come from the same sources. Raises ``CannotStart``."""
+    """Collect static files, unless they were collected from the same sources. Raises ``CannotStart``."""
     root = Path(settings.STATIC_ROOT)
     mark = root / ".collected"
-    with said_of(root):
+    with report_os_errors(root):
         sources = _fingerprint()
         if mark.is_file() and mark.read_text() == sources:
             return
@@ -91,17 +94,17 @@ def collect() -> None:
 
 
 def _fingerprint() -> str:
-    """Changes with any file that would be collected, and with how."""
-    found = [django.__version__, repr(settings.STORAGES)]
+    """Return a digest of the static files' names, sizes and times, and of the way they are collected."""
+    lines = [django.__version__, repr(settings.STORAGES)]
     for finder in get_finders():
         for path, storage in finder.list(None):
             state = os.stat(storage.path(path))
-            found.append(f"{getattr(storage, 'prefix', '')}/{path} {state.st_size} {state.st_mtime_ns}")
-    return sha256("\n".join(found).encode()).hexdigest()
+            lines.append(f"{getattr(storage, 'prefix', '')}/{path} {state.st_size} {state.st_mtime_ns}")
+    return sha256("\n".join(lines).encode()).hexdigest()
 
 
 def check_static() -> None:
-    """Raises ``CannotStart`` when pages would not find their files."""
+    """Raise ``CannotStart`` if the static files are not collected."""
     try:
         missing = not settings.DEBUG and getattr(staticfiles_storage, "hashed_files", None) == {}
     except ValueError:

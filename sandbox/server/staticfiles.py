@@ -1,4 +1,4 @@
-"""Static files: those that lie in Python packages, how all are named, and how they are sent."""
+"""Static files: find those in Python packages, name them by content, and send them."""
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -14,16 +14,16 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 PACKAGES = {
     "plotly": ("plotly", "package_data", ("plotly.min.js",)),
-    # The editor loads what it needs for a key that is pressed, such as its search box.
+    # The editor loads its extensions on demand, such as the search box.
     "django_ace/ace": ("django_ace", "static/django_ace/ace", ("ace.js", "mode-yaml.js", "ext-*.js")),
 }
-"""Folder of URLs → a package, the folder in it, and which of its files are served."""
+"""URL folder → package, folder in the package, and patterns of the files to serve."""
 PIECE = 64 * 1024
 SECURITY = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 
 
 class Storage(CompressedManifestStaticFilesStorage):
-    """Names every file after its content, also the modules that another one imports: a browser asks for none twice."""
+    """Names every file after its content, imported JavaScript modules too, so that browsers can cache all of them."""
 
     keep_intermediate_files = False
     # A pass names at least one more level of the modules that import each other, and the last pass changes nothing.
@@ -35,7 +35,7 @@ class Storage(CompressedManifestStaticFilesStorage):
 
 
 class PackageFinder(BaseFinder):
-    """Finds those files of Python packages that pages ask for, and none of the hundreds beside them."""
+    """Finds the files in ``PACKAGES``, and none of the hundreds of others in those packages."""
 
     def __init__(self) -> None:
         self.storages: dict[str, FileSystemStorage] = {}
@@ -46,27 +46,27 @@ class PackageFinder(BaseFinder):
             self.storages[prefix] = storage
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
-        """The absolute path of the file, a list of it with `find_all`, or an empty list."""
+        """Return the absolute path of a file, in a list with ``find_all``. Return an empty list if there is none."""
         prefix, _, name = Path(path).as_posix().rpartition("/")
-        if prefix not in PACKAGES or not _wanted(prefix, name) or not self.storages[prefix].exists(name):
+        if prefix not in PACKAGES or not _is_served(prefix, name) or not self.storages[prefix].exists(name):
             return []
-        found = self.storages[prefix].path(name)
-        return [found] if find_all else found
+        file = self.storages[prefix].path(name)
+        return [file] if find_all else file
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
-        """The files, relative to their storages, as collectstatic wants them."""
+        """Yield the files, relative to their storages, for collectstatic."""
         for prefix, storage in self.storages.items():
-            yield from ((name, storage) for name in sorted(storage.listdir("")[1]) if _wanted(prefix, name))
+            yield from ((name, storage) for name in sorted(storage.listdir("")[1]) if _is_served(prefix, name))
 
 
-def _wanted(prefix: str, name: str) -> bool:
+def _is_served(prefix: str, name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in PACKAGES[prefix][2])
 
 
 class StaticFiles:
-    """Answers for collected files in front of ``application``, a piece at a time as the client reads.
+    """Sends collected static files before ``application`` is asked, piece by piece as the client reads.
 
-    Through Django a slow client would make the server hold a whole file, of up to 5 MB, for as long as it takes.
+    Through Django, a slow client would keep a whole file of up to 5 MB in memory.
     """
 
     def __init__(self, application: Any) -> None:
@@ -75,11 +75,11 @@ class StaticFiles:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        found = self.files.get(scope["path"]) if reads else None
-        if found is None:
+        static_file = self.files.get(scope["path"]) if reads else None
+        if static_file is None:
             await self.application(scope, receive, send)
             return
-        response = found.get_response(scope["method"], _as_wsgi(scope["headers"]))
+        response = static_file.get_response(scope["method"], _as_wsgi(scope["headers"]))
         lines = [(name.encode(), value.encode()) for name, value in (*response.headers, *SECURITY.items())]
         await send({"type": "http.response.start", "status": response.status.value, "headers": lines})
         if response.file is not None:

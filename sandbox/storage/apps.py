@@ -3,5 +3,5 @@ from django.apps import AppConfig
 
 class StorageConfig(AppConfig):
     name = "sandbox.storage"
-    # In the names of its tables and in the history of migrations.
+    # The tables and the migration history use this label.
     label = "sandbox"

@@ -1,4 +1,4 @@
-"""Commands as the log holds them: JSON texts."""
+"""Commands as the log stores them: JSON texts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 
 LONGEST = 60
-"""Characters of a command that cannot be read."""
+"""Characters that ``summary`` shows of a command it cannot read."""
 
 
 def to_text(command: dict[str, Any]) -> str:
-    """Return the command as the log holds it. Raises ``Rejected`` if it is not a command."""
+    """Return the command as the log stores it. Raises ``Rejected`` if it is not a command."""
     return text_of(commands.from_json(command))
 
 
@@ -22,7 +22,7 @@ def text_of(command: commands.Command) -> str:
 
 
 def ended_early(text: str, entries: int) -> str:
-    """Return the command that ends after ``entries`` trace entries of its own. Raises ``Rejected``."""
+    """Return the command, changed to end after its first ``entries`` trace entries. Raises ``Rejected``."""
     return to_text({**json.loads(text), "until": entries})
 
 
@@ -35,6 +35,6 @@ def summary(text: str) -> str:
 
 
 def only_steps(text: str) -> bool:
-    """Return True if a command changes nothing but lets the scheduler work."""
+    """Return True if a command only lets the scheduler work, and does not change the cluster."""
     row = commands.COMMANDS.get(json.loads(text)["kind"])
     return row is not None and row.steps

@@ -1,4 +1,4 @@
-"""What it means to a visitor that the database or the disk did not take a change."""
+"""Sentences for visitors when the database or the disk refuses a change."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ DISK = frozenset(
     )
 )
 ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
-"""Errors of files that a disk gives which takes nothing more."""
-FULL = "The server's disk is full or cannot be written. Nothing was changed. You can still view what is there."
+"""``errno`` of a disk that is full or cannot be written."""
+FULL = "The server's disk is full or cannot be written. Nothing was changed. You can still view your sandboxes."
 
 
 def no_room(error: OSError) -> str:
-    """The sentence for a disk that takes nothing more. Raises any other error again."""
+    """Return the sentence for a disk that is full or cannot be written. Raises any other error again."""
     if error.errno not in ROOM:
         raise error
     return FULL
 
 
 LOST = ("08", "57P")
-"""How the codes of PostgreSQL begin that say: the connection has ended, or the server ends it."""
+"""First characters of PostgreSQL's error codes for a connection that was lost or that the server ends."""
 
 
 def refusal(error: DatabaseError | InterfaceError) -> tuple[int, str]:
-    """Status and sentence: 507 when the disk takes nothing, else 503.
+    """Return the HTTP status and the sentence: 507 if the disk is full or cannot be written, else 503.
 
-    Nothing was changed, unless the connection was lost: then nobody knows what the database did last.
+    Nothing was changed, unless the connection was lost: then it is unknown if the last statement was committed.
     """
     cause = error.__cause__
-    # SQLite's lowest byte is the kind, the others only say where. psycopg has None when there was no answer.
+    # SQLite's lowest byte is the kind, the others are details. psycopg has None if the server did not answer.
     code = getattr(cause, "sqlstate", "") or getattr(cause, "sqlite_errorcode", 0) & 0xFF
     if getattr(cause, "sqlstate", "") is None or str(code).startswith(LOST):
         return 503, "The server lost its database for a moment. Check whether your change is there. If not, try again."
     if code in DISK:
         return 507, FULL
-    return 503, "The server is busy with other sandboxes. Nothing was changed; try again."
+    return 503, "The server is busy with other sandboxes. Nothing was changed. Try again."

@@ -1,4 +1,4 @@
-"""What is kept: a sandbox and the log of its commands. Everything else is a replay of the log."""
+"""The tables: sandboxes, the logs of their commands, and notes about a log. Simulations are replayed, never stored."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LONGEST_TITLE = 120
 
 
 def printable(text: str, longest: int = 40) -> str:
-    """Return a name or a title as it is stored: without control characters, of at most ``longest`` characters."""
+    """Return a name or title for storage: without control characters, at most ``longest`` characters."""
     return "".join(letter for letter in text if letter.isprintable())[:longest].strip()
 
 
 class Text(models.Model):
-    """A text that any number of rows have in a ``SharedText``; it never changes."""
+    """A long text that ``SharedText`` fields of any number of rows share. It never changes."""
 
     key = models.CharField(max_length=KEY_CHARACTERS, primary_key=True)
     text = models.TextField()
@@ -29,7 +29,11 @@ class Text(models.Model):
 
 
 class Sandbox(models.Model):
-    """A cluster and its scheduler: a function of ``seed``, ``configuration``, ``queue_rules`` and ``head`` commands."""
+    """A simulated cluster and its scheduler, with edit and view tokens.
+
+    Its state follows from ``seed``, ``configuration``, ``queue_rules``, ``priority_numbers`` and the first ``head``
+    commands of its log.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     edit_token_hash = models.CharField(max_length=64)
@@ -66,7 +70,7 @@ class Sandbox(models.Model):
     frozen = models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything.")
 
     by_helper = False
-    """Whether whoever has this instance in hand helps its owner, as a trainer or a lesson does. It is not kept."""
+    """True if a helper of the owner, such as a trainer or a lesson, uses this instance. Not stored."""
 
     class Meta:
         verbose_name_plural = "sandboxes"
@@ -76,7 +80,7 @@ class Sandbox(models.Model):
 
 
 class Key(models.Model):
-    """A further token with which a sandbox can be changed, until it is taken back."""
+    """An additional edit token of a sandbox. It can be revoked."""
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="keys")
     token_hash = models.CharField(max_length=64)
@@ -87,7 +91,7 @@ class Key(models.Model):
 
 
 class Branch(models.Model):
-    """What once came after a place of the log, before somebody went back there and did something else."""
+    """A saved timeline: the records that followed a place of the log until somebody did something else there."""
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="branches")
     base = models.BigIntegerField(help_text="Primary key of the record that its first one follows, 0 = the start.")
@@ -102,16 +106,16 @@ class Branch(models.Model):
 
 
 class CommandRecord(models.Model):
-    """One command of a sandbox's log, or of a branch that was left behind.
+    """One command of a sandbox's log or of a branch.
 
-    Records of the log are only added at its end or taken from its end, and a primary key is never used twice (SQLite's
-    AUTOINCREMENT, PostgreSQL's sequences): the key of one record therefore stands for the whole log up to it.
+    Records are only added to the end of the log or removed from its end. A primary key is never used twice (SQLite's
+    AUTOINCREMENT, PostgreSQL's sequences). So the key of a record stands for the whole log up to it.
     """
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="records")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, null=True, related_name="records")
     n = models.PositiveIntegerField(help_text="Place in the log, from 1.")
-    # Text, not JSONField: PostgreSQL's jsonb reorders keys, and the order of keys reaches the trace.
+    # Text, not JSONField: PostgreSQL's jsonb reorders keys, and their order shows in the trace.
     command = models.TextField(help_text="The command as JSON text.")
     who = models.CharField(max_length=40, blank=True, help_text="Label of the person who gave it, if any.")
     by_helper = models.BooleanField(default=False, help_text="Somebody gave it who helps the owner of the sandbox.")
@@ -131,10 +135,10 @@ class CommandRecord(models.Model):
 
 
 class Expectation(models.Model):
-    """What somebody expects of a sandbox, as it was at a moment: at command ``n``, after so many entries of its trace.
+    """An expectation at a moment of a sandbox: within command ``n``, after ``entries`` entries of its trace.
 
-    ``state``: the key of the record that stood there, 0 at the start. While the log holds it at ``n``, the moment is
-    part of the log; afterwards it is undone.
+    ``state``: key of the record that was at ``n``, 0 = the start. While the log has that record at ``n``, the moment is
+    part of the log. Otherwise it is undone.
     """
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="expectations")
@@ -150,7 +154,7 @@ class Expectation(models.Model):
 
 
 class Study(models.Model):
-    """How far somebody has come in the lesson of a sandbox."""
+    """The learner's progress in the lesson of a sandbox."""
 
     sandbox = models.OneToOneField(Sandbox, on_delete=models.CASCADE, primary_key=True, related_name="study")
     shelf = models.CharField(max_length=20)
@@ -167,7 +171,7 @@ class Study(models.Model):
 
 
 class Guess(models.Model):
-    """What somebody has answered to a question, and at which moment, as in ``Expectation``."""
+    """An answer to a question of a lesson or to a prediction, at a moment as in ``Expectation``."""
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="guesses")
     part = models.PositiveIntegerField(null=True, help_text="Of the lesson; none for a prediction of its own.")

@@ -1,4 +1,4 @@
-"""The log as the engines read it: records of commands, and the keys by which they know a state again."""
+"""The log as workers read it: records of commands, and positions that identify a state by its record's key."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scheduler_engine.queue.design_doc import QUEUES
 QUEUE_RULES = tuple(QUEUES)
 """Names of the rule sets that a sandbox can have; the first is the default."""
 AT_ONCE = 200
-"""Records that one look into the log brings: a long log is never whole in memory."""
+"""Records that one query of the log returns. A long log is never in memory as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a sandbox stands: ``state`` is the key of the record at ``head`` (0 = at the start)."""
+    """The position of a sandbox in its log. ``state``: key of the record at ``head``, 0 = the start."""
 
     state: int
     head: int
@@ -36,9 +36,9 @@ START = Position(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position, and how many changes led to it: of two places of a sandbox the later one has the higher revision.
+    """A position with its revision, which each change of the sandbox increases.
 
-    ``expected_at``: the revision at which it changed what is expected of the sandbox.
+    ``expected_at``: revision of the last change to its expectations, study or guesses.
     """
 
     position: Position
@@ -46,14 +46,14 @@ class Place:
     expected_at: int = 0
 
     def then(self, position: Position, expected: bool = False) -> Place:
-        """The place after one more change; ``expected``: one of what is expected, too."""
+        """Return the place after one more change. ``expected``: the change concerns what ``expected_at`` counts."""
         revision = self.revision + 1
         return Place(position, revision, revision if expected else self.expected_at)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A command of a log: its place from 1, its primary key, its JSON text, and who gave it."""
+    """A command of a log: its place from 1, its primary key, its JSON text, and the label of its author."""
 
     n: int
     key: int
@@ -63,7 +63,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a sandbox's simulation is made from, but its commands."""
+    """What the simulation of a sandbox starts from. Its commands are replayed on top."""
 
     sandbox_id: UUID
     seed: int
@@ -71,19 +71,26 @@ class Plan:
     queue_rules: str
     scenario: str
     story: str = ""
-    """The scenario that somebody brought, as ``models.Sandbox.story``."""
+    """The uploaded scenario, as ``models.Sandbox.story``."""
     priority_numbers: bool = False
-    """Pods may give their priority as a number alone."""
+    """Pods may have a priority number without a PriorityClass."""
 
     @classmethod
     def of(cls, sandbox: Sandbox) -> Plan:
-        told = sandbox.seed, sandbox.configuration, sandbox.queue_rules, sandbox.scenario, sandbox.story
-        return cls(sandbox.pk, *told, sandbox.priority_numbers)
+        return cls(
+            sandbox.pk,
+            sandbox.seed,
+            sandbox.configuration,
+            sandbox.queue_rules,
+            sandbox.scenario,
+            sandbox.story,
+            sandbox.priority_numbers,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What somebody expects, as in ``models.Expectation``; ``text`` is JSON."""
+    """A row of ``models.Expectation``. ``text`` is its JSON."""
 
     key: int
     state: int
@@ -95,7 +102,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Guessed:
-    """What somebody answered, as in ``models.Guess``."""
+    """A row of ``models.Guess``."""
 
     key: int
     part: int | None
@@ -110,7 +117,7 @@ class Guessed:
 
 @dataclass(frozen=True, slots=True)
 class Studied:
-    """The lesson of a sandbox as in ``models.Study``, ``slug`` "" where there is none; and what was guessed."""
+    """A row of ``models.Study`` with the guesses of the sandbox. ``slug``: "" if the sandbox has no lesson."""
 
     slug: str = ""
     shelf: str = ""
@@ -121,43 +128,43 @@ class Studied:
 
 
 class Log(Protocol):
-    """What an engine asks of the log of a sandbox."""
+    """What a worker reads of the log of a sandbox."""
 
     def keys(self, sandbox_id: UUID, places: list[int]) -> dict[int, int]:
-        """Place → key of the record that stands there now."""
+        """Return place → key of the record that the log has there now. Places without a record are missing."""
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
-        """The next records after place ``after``, at most ``AT_ONCE`` and none beyond ``upto``."""
+        """Return the records after place ``after``, up to ``upto`` and at most ``AT_ONCE`` of them."""
 
     def expected(self, sandbox_id: UUID) -> list[Expected]:
-        """What is expected of a sandbox, the earliest moment first."""
+        """Return the expectations of a sandbox, earliest moment first."""
 
     def studied(self, sandbox_id: UUID) -> Studied:
-        """Its lesson, and what was guessed in it, the first guess first."""
+        """Return the lesson of a sandbox and its guesses, first guess first."""
 
 
 def log_of(sandbox_id: UUID) -> QuerySet[CommandRecord]:
-    """The records of a sandbox's log, without those of its branches."""
+    """Return the records of a sandbox's log, without those of its branches."""
     return CommandRecord.objects.filter(sandbox=sandbox_id, branch=None)
 
 
 class Database:
-    """The log in the database."""
+    """The log, read from the database."""
 
     def keys(self, sandbox_id: UUID, places: Iterable[int]) -> dict[int, int]:
         return dict(log_of(sandbox_id).filter(n__in=list(places)).values_list("n", "pk"))
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
-        found = log_of(sandbox_id).filter(n__gt=after, n__lte=upto).order_by("n")
-        return [Record(*row) for row in found.values_list("n", "pk", "command", "who")[:AT_ONCE]]
+        records = log_of(sandbox_id).filter(n__gt=after, n__lte=upto).order_by("n")
+        return [Record(*row) for row in records.values_list("n", "pk", "command", "who")[:AT_ONCE]]
 
     def expected(self, sandbox_id: UUID) -> list[Expected]:
-        found = Expectation.objects.filter(sandbox=sandbox_id).order_by("n", "entries", "pk")
-        return [Expected(*row) for row in found.values_list("pk", "state", "n", "entries", "expectation", "who")]
+        expectations = Expectation.objects.filter(sandbox=sandbox_id).order_by("n", "entries", "pk")
+        return [Expected(*row) for row in expectations.values_list("pk", "state", "n", "entries", "expectation", "who")]
 
     def studied(self, sandbox_id: UUID) -> Studied:
         rows = Guess.objects.filter(sandbox=sandbox_id).order_by("pk")
         fields = ("pk", "part", "question", "named", "points", "state", "n", "entries", "who")
         guesses = tuple(Guessed(*row) for row in rows.values_list(*fields))
-        found = Study.objects.filter(sandbox=sandbox_id).values_list("slug", "shelf", "text", "part", "progress")
-        return Studied(*next(iter(found), ("", "", "", 0, "{}")), guesses)
+        studies = Study.objects.filter(sandbox=sandbox_id).values_list("slug", "shelf", "text", "part", "progress")
+        return Studied(*next(iter(studies), ("", "", "", 0, "{}")), guesses)

@@ -1,4 +1,4 @@
-"""Long texts are stored once, however many rows have them: a row keeps the key of its text."""
+"""A text field that stores each long text once. A row stores only the key of its text."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from sandbox.limits import quotas
 MARK = "sha256:"
 KEY_CHARACTERS = len(MARK) + sha256().digest_size * 2
 LONG = 200
-"""Characters from which on a text is shared. A shorter one stands in its row."""
+"""A text of this many characters or more is shared. A shorter one is stored in its row."""
 MOST_READ = 32
-"""Texts that a process remembers: they never change."""
+"""Texts that a process caches. They never change."""
 GRACE = timedelta(hours=1)
-"""How long a text is left that no row has: the row may be on its way."""
+"""How long to keep a text that no row uses: its row may not be committed yet."""
 
 
 class SharedText(models.TextField):
-    """A text field for what forks, seats and sandboxes of one source have in common.
+    """A text field for texts that forks, seats of a workshop and sandboxes of one source have in common.
 
-    Rows from before it hold their texts themselves, and are read as ever.
+    Older rows have long texts in themselves. They are read as they are.
     """
 
     def get_prep_value(self, value: Any) -> Any:
@@ -36,7 +36,7 @@ class SharedText(models.TextField):
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
         if isinstance(value, str) and is_shared(value):
-            _keep(value)
+            _store(value)
         return super().get_db_prep_save(value, connection)
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str | None:
@@ -44,7 +44,7 @@ class SharedText(models.TextField):
 
 
 def is_shared(text: str) -> bool:
-    """Return True for a long text, and for one that could be taken for a key."""
+    """Return True for a long text, and for a text that looks like a key."""
     return len(text) >= LONG or _is_key(text)
 
 
@@ -56,16 +56,16 @@ def _is_key(text: str) -> bool:
     return len(text) == KEY_CHARACTERS and text.startswith(MARK)
 
 
-def _keep(text: str) -> None:
-    """Store a text unless it is there. Raises ``OverQuota`` when it is not, and the site is full."""
+def _store(text: str) -> None:
+    """Store a text if it is new. Raises ``OverQuota`` if it is new and the site is full."""
     table, key, now = _texts(), key_of(text), timezone.now()
     if table.objects.filter(pk=key).update(used=now):
         return
     quotas.check_site()
-    made = table(key=key, text=text, size=len(text.encode(errors="surrogatepass")), used=now)
-    # Another process may have been quicker.
-    table.objects.bulk_create([made], update_conflicts=True, unique_fields=["key"], update_fields=["used"])
-    quotas.grew(made.size)
+    row = table(key=key, text=text, size=len(text.encode(errors="surrogatepass")), used=now)
+    # Another process may have stored it first.
+    table.objects.bulk_create([row], update_conflicts=True, unique_fields=["key"], update_fields=["used"])
+    quotas.add_stored_bytes(row.size)
 
 
 @lru_cache(maxsize=MOST_READ)
@@ -75,13 +75,13 @@ def _read(key: str) -> str:
 
 
 def sweep(grace: timedelta = GRACE) -> int:
-    """Delete the texts that no row has; how many there were."""
+    """Delete the texts that no row uses and that were last stored before ``grace``. Return how many."""
     unused = _texts().objects.filter(used__lt=timezone.now() - grace)
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, SharedText):
-                kept = model._default_manager.annotate(start=Left(field.name, KEY_CHARACTERS)).values("start")
-                unused = unused.exclude(pk__in=kept)
+                used = model._default_manager.annotate(start=Left(field.name, KEY_CHARACTERS)).values("start")
+                unused = unused.exclude(pk__in=used)
     deleted, _ = unused.delete()
     _read.cache_clear()
     return deleted

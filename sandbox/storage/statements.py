@@ -1,4 +1,4 @@
-"""The statements of every command as SQL: Django takes longer to compose them than the database to carry them out."""
+"""The statements of every command as SQL. Django takes longer to compose them than the database to run them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.storage.records import Place, Position, Record
 
 SANDBOX, RECORD = Sandbox._meta.db_table, CommandRecord._meta.db_table
 NOTES = (Expectation._meta.db_table, Guess._meta.db_table)
-"""What stands at a moment of the log."""
+"""Tables whose rows belong to a moment of the log."""
 
 
 def sandbox(sandbox_id: UUID) -> Sandbox | None:
@@ -21,35 +21,36 @@ def sandbox(sandbox_id: UUID) -> Sandbox | None:
 
 
 def place(sandbox_id: UUID, lock: bool = False) -> Place:
-    """Where the sandbox stands; ``lock``: its row stays locked to the end of the transaction.
+    """Return the place of a sandbox. ``lock``: keep its row locked until the transaction ends.
 
     Raises ``Sandbox.DoesNotExist``.
     """
     locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
     select = f"SELECT state, head, length, revision, expected_at FROM {SANDBOX} WHERE id = %s{locking}"
-    found = _run(select, _key(sandbox_id)).fetchone()
-    if found is None:
+    row = _run(select, _key(sandbox_id)).fetchone()
+    if row is None:
         raise Sandbox.DoesNotExist
-    return Place(Position(*found[:3]), *found[3:])
+    return Place(Position(*row[:3]), *row[3:])
 
 
 def log_bytes(sandbox_id: UUID) -> int:
-    """Length of the sandbox's log, in characters."""
-    found: tuple[int] | None = _run(f"SELECT log_bytes FROM {SANDBOX} WHERE id = %s", _key(sandbox_id)).fetchone()
-    return found[0] if found else 0
+    """Return the characters of all commands of a sandbox, those of its branches included."""
+    row: tuple[int] | None = _run(f"SELECT log_bytes FROM {SANDBOX} WHERE id = %s", _key(sandbox_id)).fetchone()
+    return row[0] if row else 0
 
 
 def drop_from(sandbox_id: UUID, n: int) -> int:
-    """Delete the records of the log from place ``n`` on; how many characters they had."""
-    wanted = f"FROM {RECORD} WHERE sandbox_id = %s AND branch_id IS NULL AND n >= %s"
-    dropped: int = _run(f"SELECT COALESCE(SUM(LENGTH(command)), 0) {wanted}", _key(sandbox_id), n).fetchone()[0]
-    _run(f"DELETE {wanted}", _key(sandbox_id), n)
+    """Delete the records of the log from place ``n`` on. Return how many characters their commands had."""
+    condition = f"FROM {RECORD} WHERE sandbox_id = %s AND branch_id IS NULL AND n >= %s"
+    dropped: int = _run(f"SELECT COALESCE(SUM(LENGTH(command)), 0) {condition}", _key(sandbox_id), n).fetchone()[0]
+    _run(f"DELETE {condition}", _key(sandbox_id), n)
     return dropped
 
 
 def set_place(sandbox_id: UUID, now: Place, grown: int = 0, by_owner: bool = False) -> None:
-    """Write what ``place`` reads, that the log has ``grown`` by so many characters, and that the sandbox was used;
-    ``by_owner``: by its owner.
+    """Store the place of a sandbox, and the time as its last use.
+
+    ``grown``: characters by which its log has grown. ``by_owner``: the owner made the change, not a helper.
     """
     position, used = now.position, _now()
     _run(
@@ -61,7 +62,7 @@ def set_place(sandbox_id: UUID, now: Place, grown: int = 0, by_owner: bool = Fal
 
 
 def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = False) -> Record:
-    """Add a record at place ``n``, which must be free."""
+    """Add a record at place ``n``, which must be free. Return it."""
     columns = "sandbox_id, n, command, who, by_helper, at"
     (key,) = _run(
         f"INSERT INTO {RECORD} ({columns}) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
@@ -71,13 +72,14 @@ def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = F
 
 
 def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> bool:
-    """What was expected or guessed within record ``before``, up to so many entries (None: all), is so within ``now``;
-    False when nothing was.
+    """Move expectations and guesses from record ``before`` to record ``now``. Return True if there were any.
+
+    ``until``: only those within the first ``until`` entries of the record's trace, None = all.
     """
     upto = "" if until is None else " AND entries <= %s"
-    given = (now, _key(sandbox_id), before, *([] if until is None else [until]))
+    parameters = (now, _key(sandbox_id), before, *([] if until is None else [until]))
     moved = [
-        _run(f"UPDATE {table} SET state = %s WHERE sandbox_id = %s AND state = %s{upto}", *given).rowcount
+        _run(f"UPDATE {table} SET state = %s WHERE sandbox_id = %s AND state = %s{upto}", *parameters).rowcount
         for table in NOTES
     ]
     return any(moved)

@@ -1,4 +1,4 @@
-"""Starts the engines' processes: ``python -m sandbox.worker ADDRESS``. The key to it comes on standard input."""
+"""Start the nursery of the workers: ``python -m sandbox.worker ADDRESS``. It reads the key from standard input."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ from sandbox.worker import nursery  # noqa: E402
 from sandbox.worker.process import Engine  # noqa: E402
 from sandbox.worker.ready import make_ready  # noqa: E402
 
-memory.give_back_what_is_freed()
+memory.return_freed_memory()
 make_ready()
-memory.keep_what_is_loaded()
+memory.freeze_loaded()
 key = bytes.fromhex(sys.stdin.readline())
-found = nursery.engine(sys.argv[1], key)
-if found is not None:
-    line, lane = found
+assignment = nursery.engine(sys.argv[1], key)
+if assignment is not None:
+    line, lane = assignment
     Engine(sys.argv[1], key, line, lane, settings.ENGINE_MEMORY, settings.ENGINE_MEMORY // 3).serve()

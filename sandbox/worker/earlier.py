@@ -1,4 +1,4 @@
-"""Simulations of the past, made by replaying: for what cannot be read from the trace alone."""
+"""Simulations of the past, replayed for questions that the trace alone cannot answer."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from sandbox.worker import simulations
 from sandbox.worker.live import Live
 from scheduler_engine.simulation import Simulation
 
-KEPT = 2
-"""Simulations of the past that are kept: of the moment that is looked at, and of an attempt before it."""
+CACHED = 2
+"""Past simulations to cache: that of the moment in view, and that of an attempt before it."""
 
 
 def simulation_at(live: Live, moment: Moment | None) -> Simulation:
-    """The simulation as it was at a moment, None = the present; to be read only.
+    """Return the simulation at a moment, None = the present. Do not change it.
 
-    Those that were read last are kept, as the next moment that is looked at is often the same, or a little later.
-    Raises ``Rejected`` where a command cannot end, or ``StateGone``.
+    The last ``CACHED`` are cached, as the next moment in view is often the same or a little later. Raises
+    ``Rejected`` if a command cannot end at the moment, or ``StateGone``.
     """
     if live.at(moment) is live.world:
         return live.simulation
     whole, ended = live.log_until(moment)
     key = whole, live.records.keys(live.plan.sandbox_id, [whole]).get(whole, 0), ended
-    simulation = live.read.pop(key, None)
+    simulation = live.past_simulations.pop(key, None)
     if simulation is None:
-        simulation = _after(live, whole)
+        simulation = _replay(live, whole)
         if ended is not None:
             simulations.execute(simulation, ended)
-    live.read[key] = simulation
-    while len(live.read) > KEPT:
-        del live.read[next(iter(live.read))]
+    live.past_simulations[key] = simulation
+    while len(live.past_simulations) > CACHED:
+        del live.past_simulations[next(iter(live.past_simulations))]
     return simulation
 
 
-def _after(live: Live, whole: int) -> Simulation:
-    """After so many commands of the log, from the nearest copy that is still part of it."""
-    read = {n: (n, state, None) for n, state, ended in live.read if ended is None and n <= whole}
+def _replay(live: Live, whole: int) -> Simulation:
+    """Return the simulation after ``whole`` commands, replayed from the nearest copy that is still part of the log."""
+    read = {n: (n, state, None) for n, state, ended in live.past_simulations if ended is None and n <= whole}
     begins = {n: frame.state for n, frame in live.keyframes.items() if n <= whole}
     begins |= {n: state for n, state, _ in read.values()}
-    kept = live.records.keys(live.plan.sandbox_id, [*begins])
-    nearest = max((n for n, state in begins.items() if n and kept.get(n) == state), default=0)
+    in_log = live.records.keys(live.plan.sandbox_id, [*begins])
+    nearest = max((n for n, state in begins.items() if n and in_log.get(n) == state), default=0)
     if nearest in read:
-        simulation = live.read.pop(read[nearest])
+        simulation = live.past_simulations.pop(read[nearest])
     elif nearest:
         simulation = copy.deepcopy(live.keyframes[nearest].simulation)
     else:

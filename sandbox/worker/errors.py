@@ -1,4 +1,4 @@
-"""Why an engine gives no answer. Each text is for people; nothing was changed when one of these is raised."""
+"""Errors of a worker that cannot answer. Their texts are for people. Nothing was changed when one is raised."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ BROKE_DOWN = "Something went wrong on the server. Nothing was changed. The error
 
 
 class EngineError(Exception):
-    """``status`` is the HTTP answer."""
+    """``status``: HTTP status of the answer."""
 
     status = 503
 
 
 class Busy(EngineError):
-    """So many commands run, or wait, that this one has no room."""
+    """Too many commands run or wait."""
 
 
 class Occupied(EngineError):
-    """Another command of the same sandbox runs, and takes its time."""
+    """The sandbox is busy: another command or a replay runs, or others keep changing the log."""
 
     status = 409
 
 
 class Stopped(EngineError):
-    """Somebody stopped the command, or it took longer than one may."""
+    """Somebody stopped the command, or it reached the time limit."""
 
     status = 409
 
 
 class TooLarge(EngineError):
-    """The sandbox needs more memory than one may have."""
+    """The sandbox reached the memory limit."""
 
     status = 422
 
 
 class Lost(EngineError):
-    """The process ended before it answered."""
+    """The worker's process ended before it answered."""
 
 
 class Broken(EngineError):
-    """The engine broke down; its process has logged the error."""
+    """The job raised an unexpected error, which the worker has logged."""
 
     status = 500

@@ -1,7 +1,7 @@
-"""Expectations: those that people have collected, and those of the scenario, as the exported test judges them.
+"""The expectations that people collected and those of the scenario, judged as an exported test judges them.
 
-Each is judged at its own moment, by a simulation of that moment, so that everything can be asked that a scenario can
-ask. What differs at the moment that is looked at is known beside.
+Each is judged at its own moment by a simulation of that moment, so everything that a scenario can check works here.
+The difference to the moment in view is reported with it.
 """
 
 from __future__ import annotations
@@ -28,34 +28,35 @@ from scheduler_engine.scenario.yaml_text import Where, emit, plain
 from scheduler_engine.shapes import Data
 
 CHEAP = 600
-"""Nodes and pods of a cluster whose past is looked into without being asked to."""
+"""Nodes and pods up to which the past is replayed without anybody asking for it."""
 
 
 def fact(live: Live, at: Moment | None, name: str, about: dict[str, Any]) -> tuple[Data | None, int, int, int]:
-    """A fact as an expectation, None where there is none; and where it stands: key of the record, its number, entries.
+    """Return a fact of a moment as an expectation, or None if there is no such fact, and the moment.
 
-    Raises ``Rejected``, or ``StateGone``.
+    The moment is the key of a record, its number, and the entries of its trace up to there. Raises ``Rejected`` or
+    ``StateGone``.
     """
     world = live.at(at)
-    found = expectation_of(earlier.simulation_at(live, at), name, **about)
+    expectation = expectation_of(earlier.simulation_at(live, at), name, **about)
     here = world.moment_of(len(world.entries))
     n = here.command
-    return found, live.records.keys(live.plan.sandbox_id, [n]).get(n, 0), n, here.entries
+    return expectation, live.records.keys(live.plan.sandbox_id, [n]).get(n, 0), n, here.entries
 
 
 def in_log(live: Live, rows: Sequence[Expected]) -> dict[int, bool]:
-    """Key of an expectation → whether its moment is part of the log, even if that was gone back behind."""
+    """Return key of an expectation → True if its moment is part of the log, even ahead of the head."""
     if not rows:
-        return {}  # The log is asked for over the line to the web process, at every step.
-    kept = live.records.keys(live.plan.sandbox_id, sorted({row.n for row in rows}))
-    return {row.key: kept.get(row.n, 0) == row.state for row in rows}
+        return {}  # Avoids a question to the web process at every step.
+    keys = live.records.keys(live.plan.sandbox_id, sorted({row.n for row in rows}))
+    return {row.key: keys.get(row.n, 0) == row.state for row in rows}
 
 
 @dataclass(frozen=True)
-class Look:
-    """Expectations of a sandbox as ``world`` lets them stand, which is that of the moment ``at`` (None: the present).
+class JudgedExpectations:
+    """A ``Watch``: the expectations of a sandbox with their outcomes in ``world``, the world of ``at`` (None: now).
 
-    It is a ``Watch``: it looks into the simulation when it is asked, once.
+    It asks the simulation on first use, and keeps the answers.
     """
 
     live: Live
@@ -68,8 +69,8 @@ class Look:
 
     @cached_property
     def _outcomes(self) -> list[Outcome]:
-        found = [*self._own, *self._judged]
-        return [replace(outcome, text=written(data), differs=self._differs(data)) for data, outcome in found]
+        judged = [*self._own, *self._judged]
+        return [replace(outcome, text=written(data), differs=self._differs(data)) for data, outcome in judged]
 
     def red(self) -> int:
         if self.live.size > CHEAP and any(not self._is_cheap(outcome) for _, outcome in self._scenarios):
@@ -77,44 +78,49 @@ class Look:
         return sum(outcome.red for _, outcome in self._judged)
 
     def exported(self) -> tuple[dict[int, list[Data]], int]:
-        """After how many commands → what an export of this moment expects there; how many collected ones it leaves out:
-        what is undone or comes later, and what does not hold any more where its command ends.
+        """Return the expectations for an export of this moment, and how many collected ones it leaves out.
+
+        The keys are the numbers of the commands they follow. Left out are those that are undone or later, and those
+        that do not hold at the end of their command.
         """
-        found: dict[int, list[Data]] = {}
+        expectations: dict[int, list[Data]] = {}
         for data, outcome in (*self._scenarios, *self._own):
             if outcome.counts:
-                found.setdefault(outcome.n, []).append(data)
-        return found, sum(not outcome.counts for _, outcome in self._own)
+                expectations.setdefault(outcome.n, []).append(data)
+        return expectations, sum(not outcome.counts for _, outcome in self._own)
 
     @cached_property
-    def _seen(self) -> Seen | None:
-        """None where no command can end, so that nothing can be asked."""
+    def _run(self) -> Seen | None:
+        """The run at the moment in view; None if no command can end there, so that nothing can be checked."""
         try:
             return Seen(earlier.simulation_at(self.live, self.at))
         except Rejected:
             return None
 
     def _differs(self, expectation: Data) -> tuple[str, ...] | None:
-        return None if self._seen is None else tuple(wrong_with(self._seen, expectation))
+        return None if self._run is None else tuple(wrong_with(self._run, expectation))
 
     @cached_property
     def _own(self) -> list[tuple[Data, Outcome]]:
-        """What was collected was a fact, so that it holds wherever it still stands."""
-        known, found = in_log(self.live, self.rows), list[tuple[Data, Outcome]]()
+        """The collected expectations. Each was a fact at its moment, so it holds while that is part of the log."""
+        is_in_log, outcomes = in_log(self.live, self.rows), list[tuple[Data, Outcome]]()
         for row in self.rows:
             moment = Moment(row.n, row.entries)
-            place = self._place(moment) if known[row.key] else UNDONE
+            place = self._place(moment) if is_in_log[row.key] else UNDONE
             data = json.loads(row.text)
             leads = str(moment) if place != UNDONE and row.n <= self.live.world.head else ""
             counts = place in (HERE, BEHIND) and self._holds_at_end(moment, data)
-            found.append((data, Outcome(row.key, "", "", row.n, leads, place, (), row.who, counts)))
-        return found
+            outcomes.append((data, Outcome(row.key, "", "", row.n, leads, place, (), row.who, counts)))
+        return outcomes
 
     def _holds_at_end(self, moment: Moment, data: Data) -> bool:
-        """Whether it holds where its command ends in a file: at the moment that is looked at, if that lies in it."""
+        """Return True if an expectation holds at the end of its command in a file.
+
+        That end is the moment in view if it is within the command.
+        """
         present, here = self.live.world, len(self.world.entries)
         end = min(present.end_of(moment.command), here)
-        # A tick of playing may go on without an entry, and the clock with it. Nothing was done before command 1.
+        # A tick of playing may move the clock on without an entry. Before command 1 there is none.
         kind = present.commands[moment.command - 1].kind if moment.command else ""
         if present.entry_of(moment) == end and kind != "advance":
             return True
@@ -129,18 +135,18 @@ class Look:
 
     @cached_property
     def _scenarios(self) -> list[tuple[Data, Outcome]]:
-        """Those of the scenario count once their step was made. They have not been judged."""
-        found, present = [], self.live.world
-        for path, data, n in self._told():
+        """The scenario's expectations, not judged yet. One counts once its step was taken."""
+        outcomes, present = [], self.live.world
+        for path, data, n in self._scenario_rows():
             moment = None if n is None else Moment(n, present.end_of(n) - present.starts[n])
             place = AHEAD if moment is None else self._place(moment)
             leads = str(moment) if moment else ""
-            found.append((data, Outcome(0, path, "", n or 0, leads, place, (), "", place != AHEAD)))
-        return found
+            outcomes.append((data, Outcome(0, path, "", n or 0, leads, place, (), "", place != AHEAD)))
+        return outcomes
 
     @cached_property
     def _judged(self) -> list[tuple[Data, Outcome]]:
-        """In the order of their moments, as each replay of the past goes on from the one before."""
+        """The scenario's expectations, judged in the order of their moments: each replay continues the last one."""
         order = sorted(range(len(self._scenarios)), key=lambda place: self._scenarios[place][1].n)
         wrong = {place: self._wrong(*self._scenarios[place]) for place in order}
         return [(data, replace(outcome, wrong=wrong[place])) for place, (data, outcome) in enumerate(self._scenarios)]
@@ -154,21 +160,21 @@ class Look:
         return judged[key]
 
     def _is_cheap(self, outcome: Outcome) -> bool:
-        """Nothing has to be replayed to judge it."""
+        """Return True if judging needs no replay."""
         here = self.at is None and outcome.place == HERE
         return not outcome.counts or here or (outcome.n, outcome.path) in self.live.judged
 
-    def _told(self) -> Iterator[tuple[str, Data, int | None]]:
-        """Path in the scenario, expectation, and number of the command after which it stands, if it was given."""
+    def _scenario_rows(self) -> Iterator[tuple[str, Data, int | None]]:
+        """Yield path in the scenario, expectation, and number of the command it follows, None = not reached yet."""
         scenario = story(self.live.plan.scenario, self.live.plan.story)
         if scenario is None:
             return
         opened = scenario.setup if self.world.head >= scenario.setup else None
-        made = steps.step_commands(self.world)
+        taken = steps.step_commands(self.world)
         for number, data in enumerate(scenario.opened):
             yield f"opened[{number}]", data, opened
         for place, step in enumerate(scenario.then):
-            after = made[place] if place < len(made) else None
+            after = taken[place] if place < len(taken) else None
             for number, data in enumerate(step.get("expect", ())):
                 yield f"then[{place}].expect[{number}]", data, after
         over = steps.last_step(self.world)
@@ -177,5 +183,5 @@ class Look:
 
 
 def written(expectation: Data) -> str:
-    """As in a file, without the last end of line."""
+    """Return an expectation as YAML of a scenario file, without the last line break."""
     return emit(plain(expectation, Where())).rstrip("\n")

@@ -1,4 +1,4 @@
-"""Jobs: what a worker can be asked, as typed calls. A view names the job itself; its name goes over the line."""
+"""Jobs: typed functions that a worker runs. A view names the function; only its name travels to the worker."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Work = Callable[Concatenate[Live, Position, P], T]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How a job is treated.
+    """How the pool treats a job.
 
-    ``seconds``: how long its caller waits, None = ``settings.COMMAND_SECONDS``. ``stops``: it ends when nobody waits
-    any more; otherwise it continues, as its replay helps the next caller. ``slow``: the quick lane does not try it.
+    ``seconds``: how long its caller waits, None = ``settings.COMMAND_SECONDS``. ``stops``: stop the job when its caller
+    gives up. Otherwise it continues, because its replay helps the next caller. ``slow``: skip the quick lane.
     """
 
     seconds: float | None
@@ -40,7 +40,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[P, T_co]):
-    """A function of a live simulation and a position; what it takes and returns can be pickled."""
+    """A function of a live simulation and a position. Its arguments and its result can be pickled."""
 
     work: Work[P, T_co]
     kind: str
@@ -50,7 +50,7 @@ class Job(Generic[P, T_co]):
         return self.work.__name__
 
     def __call__(self, live: Live, position: Position, *args: P.args, **kwargs: P.kwargs) -> T_co:
-        """Do it, in this process."""
+        """Run the job in this process."""
         return self.work(live, position, *args, **kwargs)
 
 
@@ -70,5 +70,5 @@ def executing(work: Work[P, T]) -> Job[P, T]:
 
 
 def uploading(work: Work[P, T]) -> Job[P, T]:
-    """Make a job that reads a file which somebody brings."""
+    """Make a job that reads an uploaded file."""
     return Job(work, UPLOADING)

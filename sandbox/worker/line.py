@@ -1,6 +1,6 @@
-"""Messages between the site and an engine, each with as few calls of the system as can be.
+"""Messages between the web process and a worker, with as few system calls as possible.
 
-In the site's process each call gives the turn to another thread, and getting it back takes longer than the message.
+In the web process each system call lets another thread run. Getting the turn back takes longer than the message.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ LENGTH_BYTES = 4
 
 
 class Line:
-    """A connection that has been accepted. Several messages may come with one look."""
+    """A connection that was accepted. One read may return several messages."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.socket = socket.socket(fileno=os.dup(connection.fileno()))
         self.read = bytearray()
         self.unsent: deque[memoryview] = deque()
-        """What there was no room for when it was posted."""
+        """Posted bytes that the socket had no room for."""
         self.sending = False
-        """Whether a thread sends what is unsent: one at most, which alone takes anything out of it."""
+        """True while a thread sends ``unsent``. There is one at most, and only it removes from ``unsent``."""
         self.lock = Lock()
 
     def send(self, message: Any) -> None:
-        """Returns when the other end has room for it. Raises ``OSError`` when that is closed."""
+        """Send a message, and wait until the other end has room for it. Raises ``OSError`` if that is closed."""
         self.socket.sendall(_packed(message))
 
     def post(self, message: Any) -> None:
-        """Never waits: what there is no room for now goes in a thread of its own, in the order in which it was posted.
+        """Send a message without waiting. If there is no room, a thread sends the rest, in the order of posting.
 
-        Raises ``OSError`` when the other end is closed, as far as that is known by now.
+        Raises ``OSError`` if the other end is already known to be closed.
         """
         rest = memoryview(_packed(message))
         with self.lock:
@@ -62,14 +62,14 @@ class Line:
             try:
                 self.socket.sendall(rest)
             except OSError:
-                # Who reads this line sees that it has ended, and so does who posts next.
+                # The next read or post on this line reports that it is closed.
                 with self.lock:
                     self.unsent.clear()
                     self.sending = False
                 return
 
     def recv(self) -> Any:
-        """The next message. Raises ``EOFError`` when the other end is closed, ``OSError`` when this one is."""
+        """Wait for the next message. Raises ``EOFError`` if the other end is closed, ``OSError`` if this one is."""
         self._read_up_to(LENGTH_BYTES)
         end = LENGTH_BYTES + int.from_bytes(self.read[:LENGTH_BYTES], "big")
         self._read_up_to(end)
@@ -85,7 +85,7 @@ class Line:
             self.read += part
 
     def poll(self, seconds: float) -> bool:
-        """Whether there is something to read, or the other end is closed."""
+        """Return True if there is something to read or the other end is closed. Waits at most ``seconds``."""
         return bool(self.read) or self.connection.poll(seconds)
 
     def close(self) -> None:

@@ -1,7 +1,6 @@
-"""Simulations in memory: a cache of replays, never the truth.
+"""Simulations in memory. They are only a cache: the log is the truth, and each can be replayed from it.
 
-A :class:`Live` stands at one state of one sandbox's log and moves to any other by replaying, starting from the
-nearest keyframe.
+A ``Live`` is at one state of one sandbox's log. It moves to any other state by replaying from the nearest keyframe.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ log = logging.getLogger(__name__)
 
 RECENT_KEYFRAMES = 10
 MOST_KEYFRAMES = 24
-"""Keyframes of one small sandbox; large clusters keep fewer (see ``_room``)."""
+"""Keyframes of a small sandbox. Large clusters have fewer, see ``_most_keyframes``."""
 WORTH_COPIES, WORTH_SECONDS = 3, 0.02
-"""A keyframe is worth while for so much executing: times what a copy costs, and seconds of CPU time at least."""
+"""Take a keyframe after executing for this many times the cost of a copy, and for at least these CPU seconds."""
 UNRECORDED = -1
 """State of a simulation that differs from every state of the log."""
 
 
 class StateGone(Exception):
-    """The log no longer holds the wanted state: somebody went back and did something else."""
+    """The log no longer has the wanted state: somebody went back and did something else."""
 
 
 class ReplayFailed(Exception):
-    """The engine refuses, or breaks down over, a command that it once accepted."""
+    """The engine refuses a command that it once accepted, or raises an unexpected error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyframe:
-    """A copy that is never executed on, only copied again."""
+    """A copy of a simulation. It is never changed, only copied again."""
 
     state: int
     who: str
@@ -53,7 +52,7 @@ class Keyframe:
 
 
 class Live:
-    """One sandbox's simulation and the world folded from its trace, at command ``n`` (key ``state``)."""
+    """The simulation of one sandbox and the world folded from its trace, at command ``n`` with the key ``state``."""
 
     def __init__(self, plan: Plan, records: Log) -> None:
         self.plan = plan
@@ -61,32 +60,33 @@ class Live:
         self.guide = guide(plan.scenario, plan.story)
         self.keyframes: dict[int, Keyframe] = {}
         self.drawn: dict[tuple[Any, ...], tuple[object, Any]] = {}
-        """For rendering: what a panel of the present world was drawn from, and its fragment."""
+        """For ``rendering``: panel and parameters → the data it was last drawn from, and its fragment."""
         self.looks: dict[tuple[Any, ...], tuple[Position, float]] = {}
-        """For rendering: what browsers look at → what they were shown last, and the seconds of CPU time that took."""
+        """For ``rendering``: what a browser looks at → the position drawn last, and the CPU seconds of drawing it."""
         self.spent = 0.0
-        """Seconds of CPU time of executing since the last keyframe."""
+        """CPU seconds of executing since the last keyframe."""
         self.copying = 0.0
-        """Seconds of CPU time that the last keyframe took."""
+        """CPU seconds of the last keyframe's copy."""
         self.people: dict[int, str] = {}
-        """Who gave command n; right for every command before the one it stands at."""
-        self.ran: tuple[int, int] | None = None
-        """From which state so many commands were executed that the log may not hold yet."""
-        self.wanted: Position | None = None
-        """The position that could not be reached, if ``world.stuck`` tells of one."""
-        self.read: dict[tuple[int, int, str | None], Simulation] = {}
-        """For ``earlier``, what was read of the past, last of all the last: after so many commands, the key of the last
-        one, and the text of one more that ended early.
+        """Number of a command → label of its author. Right for all commands before ``n``."""
+        self.executed: tuple[int, int] | None = None
+        """State before the commands executed last, and their number. The log may not have them yet."""
+        self.unreachable: Position | None = None
+        """The position that a replay could not reach; ``world.stuck`` has the reason. Else None."""
+        self.past_simulations: dict[tuple[int, int, str | None], Simulation] = {}
+        """For ``earlier``: simulations of the past, the last one read at the end.
+
+        The key: number of whole commands, key of the last one's record, and text of one more that ends early, if any.
         """
-        self.led: tuple[tuple[Any, ...], Simulation | None] | None = None
-        """For the lesson: after which command which steps were played on a copy last, and the copy; None: refused."""
+        self.played: tuple[tuple[Any, ...], Simulation | None] | None = None
+        """For the lesson: the command and steps last played on a copy, and the copy, None if a step was refused."""
         self.expecting: tuple[Expected, ...] = ()
-        """What is expected since the sandbox's change ``expecting_at``."""
+        """The expectations as of revision ``expecting_at``."""
         self.expecting_at: int | None = None
         self.judged: dict[tuple[int, str], tuple[str, ...]] = {}
-        """For ``expecting``: number of a command and path in the scenario → what was wrong where that command ended."""
+        """For ``expecting``: number of a command and path in the scenario → errors at the end of that command."""
         self.studied = Studied()
-        """The lesson and the guesses, of the same change."""
+        """The lesson and the guesses as of the same revision."""
         self._start_over()
 
     @property
@@ -95,14 +95,14 @@ class Live:
         return len(self.world.nodes) + len(self.world.pods)
 
     def _start_over(self) -> None:
-        self._stand(0, 0, "", simulations.new_simulation(self.plan))
+        self._reset(0, 0, "", simulations.new_simulation(self.plan))
 
-    def _stand(self, n: int, state: int, who: str, simulation: Simulation) -> None:
+    def _reset(self, n: int, state: int, who: str, simulation: Simulation) -> None:
         self.n, self.state, self.who, self.simulation = n, state, who, simulation
         self.spent = 0.0
         self.drawn.clear()
         self.judged.clear()
-        # Folded anew: a world shares the trace's entries, so that copying one would copy the whole trace.
+        # Fold again from the start: a world shares the entries of the trace, so copying it would copy the whole trace.
         self.world, self.folded = World(), 0
         self.past = Past(self.world)
         self.world.seed, self.world.rests = self.plan.seed, simulation.recorder.rests
@@ -110,9 +110,9 @@ class Live:
         self.world.guide = self.guide
         self._fold()
 
-    def lose_place(self) -> None:
-        """Something was cut off in the middle: the next move starts from a keyframe."""
-        self.state, self.ran = UNRECORDED, None
+    def invalidate(self) -> None:
+        """Mark the simulation as half-changed: the next move starts from a keyframe."""
+        self.state, self.executed = UNRECORDED, None
 
     def _fold(self) -> None:
         for entry in simulations.entries_from(self.simulation, self.folded):
@@ -122,27 +122,30 @@ class Live:
         self.world.clock_us = self.simulation.now_us
 
     def at(self, moment: Moment | None) -> World:
-        """The world of a moment, at most the present one; of the latter's log."""
+        """Return the world of a moment of the present log, at most the present world."""
         return self.world if moment is None else self.past.at(moment)
 
     def text_of(self, n: int) -> str:
-        """Command ``n`` as it is kept. Raises ``StateGone``."""
-        found = self.records.between(self.plan.sandbox_id, n - 1, n)
-        if not found:
+        """Return the text of command ``n`` in the log. Raises ``StateGone``."""
+        records = self.records.between(self.plan.sandbox_id, n - 1, n)
+        if not records:
             raise StateGone(n)
-        return found[0].command
+        return records[0].command
 
     def look_up_expected(self, expected_at: int | None) -> None:
-        """Know what is expected of the sandbox, and its lesson, since its change ``expected_at``, None = now."""
+        """Read the expectations and the lesson from the database, unless they are those of revision ``expected_at``.
+
+        None = read them in any case.
+        """
         if expected_at is None or expected_at != self.expecting_at:
             self.expecting = tuple(self.records.expected(self.plan.sandbox_id))
             self.studied = self.records.studied(self.plan.sandbox_id)
             self.expecting_at = expected_at
 
     def log_until(self, moment: Moment | None) -> tuple[int, str | None]:
-        """The log that ends at a moment: how many commands, and the text of one more that ends early; None: none does.
+        """Return the log that ends at a moment: number of whole commands, and text of one more that ends early or None.
 
-        Raises ``Rejected`` when the command cannot end there.
+        Raises ``Rejected`` if that command cannot end there, or ``StateGone``.
         """
         world = self.at(moment)
         if world is self.world:
@@ -153,23 +156,23 @@ class Live:
         return here.command - 1, commands.ended_early(self.text_of(here.command), here.entries)
 
     def texts(self, after: int, upto: int) -> Iterator[str]:
-        """The commands of the log after so many, as they are kept. Raises ``StateGone``."""
+        """Yield the texts of the commands after place ``after``, up to ``upto``. Raises ``StateGone``."""
         while after < upto:
-            found = self.records.between(self.plan.sandbox_id, after, upto)
-            if not found:
+            records = self.records.between(self.plan.sandbox_id, after, upto)
+            if not records:
                 raise StateGone(after)
-            yield from (record.command for record in found)
-            after = found[-1].n
+            yield from (record.command for record in records)
+            after = records[-1].n
 
-    def stands_at(self, position: Position) -> bool:
-        return position == (self.wanted or Position(self.state, self.n, position.length))
+    def is_at(self, position: Position) -> bool:
+        return position == (self.unreachable or Position(self.state, self.n, position.length))
 
     def move_to(self, position: Position) -> None:
-        """Stand at ``position``, or, when a command on the way there fails, before it: ``world.stuck`` then tells why.
+        """Move to ``position``. If a command on the way fails, stop before it and set ``world.stuck`` to the reason.
 
         Raises ``StateGone``.
         """
-        if not self.stands_at(position):
+        if not self.is_at(position):
             self._forget_failure()
             self._jump(position)
             try:
@@ -179,13 +182,13 @@ class Live:
         self.world.head, self.world.length = position.head, position.length
         self.world.who = self.who
 
-    def check_whole(self) -> None:
-        """Raises ``ReplayFailed`` when it stands before a command that fails."""
+    def check_replayed(self) -> None:
+        """Raise ``ReplayFailed`` if the last move stopped before a command that fails."""
         if self.world.stuck is not None:
             raise ReplayFailed(self.world.stuck.reason)
 
     def _replay_to(self, position: Position) -> None:
-        """Raises ``ReplayFailed`` or ``StateGone``."""
+        """Execute the commands of the log up to ``position``. Raises ``ReplayFailed`` or ``StateGone``."""
         while self.n < position.head:
             tail = self.records.between(self.plan.sandbox_id, self.n, position.head)
             if not tail:
@@ -201,82 +204,84 @@ class Live:
         except MemoryError:
             raise
         except Exception as error:
-            # Whatever it is, the log cannot be replayed beyond this command; who has it open is told, and can go back.
+            # Whatever the error, replay stops before this command. The page shows the reason, and people can go back.
             log.exception("command %s of sandbox %s cannot be replayed", record.n, self.plan.sandbox_id)
             raise ReplayFailed(str(error) or type(error).__name__) from error
         self.arrive([record])
 
     def _stand_before(self, position: Position, error: ReplayFailed) -> None:
-        """At the last command that can be replayed, which is the one it has arrived at."""
+        """Move to the last command that can be replayed, and set ``world.stuck``."""
         n, state = self.n, self.state
         if state == UNRECORDED:
             state = self.records.keys(self.plan.sandbox_id, [n]).get(n, 0)
             self._jump(Position(state, n, position.length))
             self._replay_to(Position(state, n, position.length))
-        self.wanted, self.world.stuck = position, Stuck(n + 1, str(error))
+        self.unreachable, self.world.stuck = position, Stuck(n + 1, str(error))
         self.drawn.clear()
 
     def _forget_failure(self) -> None:
-        if self.wanted is not None:
-            self.wanted = self.world.stuck = None
+        if self.unreachable is not None:
+            self.unreachable = self.world.stuck = None
             self.drawn.clear()
 
     def _jump(self, position: Position) -> None:
-        """Restart from what is nearest before ``position`` and still part of the log."""
-        known = {n: frame.state for n, frame in self.keyframes.items()} | {self.n: self.state}
-        kept = self.records.keys(self.plan.sandbox_id, list(known))
-        self.keyframes = {n: frame for n, frame in self.keyframes.items() if kept.get(n) == frame.state}
+        """Restart from the nearest keyframe before ``position`` that is still part of the log.
+
+        Stay if the present state is nearer.
+        """
+        states = {n: frame.state for n, frame in self.keyframes.items()} | {self.n: self.state}
+        in_log = self.records.keys(self.plan.sandbox_id, list(states))
+        self.keyframes = {n: frame for n, frame in self.keyframes.items() if in_log.get(n) == frame.state}
         nearest = max((n for n in self.keyframes if n <= position.head), default=0)
-        if nearest <= self.n <= position.head and kept.get(self.n, 0) == self.state:
+        if nearest <= self.n <= position.head and in_log.get(self.n, 0) == self.state:
             return
         if not nearest:
             self._start_over()
             return
         frame = self.keyframes[nearest]
-        self._stand(nearest, frame.state, frame.who, copy.deepcopy(frame.simulation))
+        self._reset(nearest, frame.state, frame.who, copy.deepcopy(frame.simulation))
 
     def execute(self, texts: list[str]) -> list[str | None]:
-        """Execute kept commands; for each, what is to be kept in place of the last one and itself, if the two merge.
+        """Execute commands. For each return the text that replaces the last command and it if they merge, else None.
 
-        Raises ``Rejected``, with nothing changed.
-
-        Until ``arrive`` tells their places in the log, or after any error, the next move starts from a keyframe.
+        Call ``arrive`` with their records afterwards: until then, and after an error, the next move starts from a
+        keyframe. Raises ``Rejected``; the refused command has changed nothing.
         """
-        self.remember()
+        self.take_keyframe()
         start, before = time.thread_time(), self.state
-        kept = []
-        self.ran = None
+        merged = []
+        self.executed = None
         for text in texts:
             state, self.state = self.state, UNRECORDED
             try:
-                kept.append(simulations.execute(self.simulation, text))
+                merged.append(simulations.execute(self.simulation, text))
             except OverBudget:
-                raise  # The simulation has gone too far to be of use.
+                raise  # The simulation is half-changed.
             except Rejected:
                 self.state = state
                 raise
             self._fold()
         self.spent += time.thread_time() - start
-        self.ran = before, len(texts)
-        return kept
+        self.executed = before, len(texts)
+        return merged
 
     def arrive_from(self, state: int, records: list[Record]) -> bool:
-        """What was executed from ``state`` stands in the log as ``records``; False if that was elsewhere."""
-        if self.state != UNRECORDED or self.ran != (state, len(records)):
+        """Call ``arrive`` if the last commands executed are ``records``, from ``state`` on. Return False if not."""
+        if self.state != UNRECORDED or self.executed != (state, len(records)):
             return False
         self.arrive(records)
         return True
 
     def arrive(self, records: list[Record]) -> None:
-        """The commands just executed stand in the log as ``records``."""
+        """Set the state to that of ``records``, in which the log has the commands just executed."""
         for record in records:
             self.n, self.state, self.who = record.n, record.key, record.who
             self.world.who = self.people[record.n] = record.who
 
-    def remember(self, at_any_price: bool = False) -> None:
-        """Keep a keyframe of this state, when replaying to it has come to cost enough."""
-        known = self.keyframes.get(self.n)
-        if self.state in (0, UNRECORDED) or (known and known.state == self.state):
+    def take_keyframe(self, at_any_price: bool = False) -> None:
+        """Take a keyframe of this state if replaying to it costs enough."""
+        keyframe = self.keyframes.get(self.n)
+        if self.state in (0, UNRECORDED) or (keyframe and keyframe.state == self.state):
             return
         if self.spent < max(WORTH_COPIES * self.copying, WORTH_SECONDS) and not at_any_price:
             return
@@ -284,16 +289,16 @@ class Live:
         self.keyframes[self.n] = Keyframe(self.state, self.who, copy.deepcopy(self.simulation))
         self.copying = time.thread_time() - start
         self.spent = 0.0
-        while len(self.keyframes) > self._room():
+        while len(self.keyframes) > self._most_keyframes():
             del self.keyframes[_most_dispensable(sorted(self.keyframes))]
 
-    def _room(self) -> int:
-        """Fewer keyframes for larger clusters: about the same memory for each sandbox."""
+    def _most_keyframes(self) -> int:
+        """Return how many keyframes to store: fewer for larger clusters, so that memory stays about the same."""
         return max(3, min(MOST_KEYFRAMES, 10_000 // (1 + self.size)))
 
 
 def _most_dispensable(places: list[int]) -> int:
-    """The keyframe whose loss costs least: the newest ones stay, older ones thin out with age."""
+    """Return the place of the keyframe to drop. The newest ones stay, older ones thin out with age."""
     old = places[:-RECENT_KEYFRAMES]
     if len(old) < 2:
         return places[0]

@@ -1,4 +1,4 @@
-"""What the site and an engine's process say to each other, over a socket of this machine."""
+"""The messages between the web process and a worker, over a Unix socket."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sandbox.worker.jobs import JOBS
 from sandbox.worker.live import Live
 
 QUICK, SLOW = "quick", "slow"
-"""The lanes: where a job is handed back after a blink, and where it may go on."""
+"""The lanes. The quick one hands a long job back, the slow one may continue with it."""
 PATIENCE_SECONDS = {QUICK: 0.1, SLOW: 0.2}
-"""Of CPU time, for which a job may keep the other sandboxes of a process in this lane waiting."""
-TOLD = 0
+"""CPU seconds for which a job may keep the other sandboxes of a process in this lane waiting."""
+NO_ANSWER = 0
 """Number of a call that has no answer."""
 
 
@@ -34,19 +34,19 @@ class Call:
         return KINDS[JOBS[self.name].kind]
 
     def work(self, live: Live) -> Any:
-        """Do it, in this process."""
+        """Run the job in this process."""
         return JOBS[self.name](live, self.position, *self.arguments, **self.keywords)
 
     @property
     def characters(self) -> int:
-        """Length of the texts among its arguments."""
+        """Total length of the texts among its arguments."""
         texts = (text for item in self.arguments for text in (item if isinstance(item, list) else [item]))
         return sum(len(text) for text in texts if isinstance(text, str | bytes))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Site → engine: a call. ``may_part``: there is room for one more process, should it take long in the slow lane."""
+class JobMessage:
+    """Web process → worker: a call. ``may_part``: the worker may fork if the job takes long in the slow lane."""
 
     number: int
     call: Call
@@ -55,12 +55,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Nursery → site, first of all: it takes orders."""
+    """Nursery → web process, its first message: it takes orders."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Site → nursery: one more engine that serves all."""
+    """Web process → nursery: start one more worker for many sandboxes."""
 
     slot: int
     lane: str
@@ -68,7 +68,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Engine → site, first of all. It has a ``slot``, or a ``sandbox_id`` and ``job``, of what it parted with."""
+    """First message on a worker's line.
+
+    It has a ``slot``, or the ``sandbox_id`` and ``job`` with which the worker parted.
+    """
 
     pid: int
     slot: int | None = None
@@ -77,8 +80,8 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """Engine → site: a question to the log, ``keys`` or ``between``. The answer is sent as it is."""
+class LogQuestion:
+    """Worker → web process: call the method ``question`` of ``records.Log``. The answer is sent without a wrapper."""
 
     question: str
     arguments: tuple[Any, ...]
@@ -86,18 +89,18 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Engine → site: what a job gave, or the error that it raised."""
+    """Worker → web process: the result of a job, or the error that it raised."""
 
     job: int
     value: Any = None
     error: Exception | None = None
     seconds: float = 0.0
-    """Of CPU time."""
+    """CPU time of the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Engine → site: how far a job that takes long has come, in words."""
+    """Worker → web process: the progress of a long job, in words."""
 
     job: int
     text: str
@@ -105,13 +108,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class HandedBack:
-    """Engine → site: the job takes longer than one may here. Nothing of it was kept."""
+    """Worker → web process: the job takes too long for the quick lane. Its result so far was dropped."""
 
     job: int
 
 
 @dataclass(frozen=True, slots=True)
 class Parted:
-    """Engine → site: a process of its own goes on with the job and has its sandbox; it says hello by itself."""
+    """Worker → web process: a fork, with its own ``Hello``, continues the job and has the sandbox for itself."""
 
     job: int

@@ -1,4 +1,4 @@
-"""The process that starts engines, as forks of itself: what they all need is loaded once, and shared."""
+"""The nursery: a process that starts workers as forks of itself, so that they share loaded code and data."""
 
 from __future__ import annotations
 
@@ -17,38 +17,41 @@ log = logging.getLogger(__name__)
 
 
 def connect(address: str, key: bytes) -> Line:
-    """Raises ``OSError``, ``EOFError`` or ``AuthenticationError`` when the site is not there any more."""
+    """Open a line to the web process. Raises ``OSError``, ``EOFError`` or ``AuthenticationError`` if that has ended."""
     return Line(Client(address, family="AF_UNIX", authkey=key))
 
 
 def engine(address: str, key: bytes) -> tuple[Line, str] | None:
-    """In each fork, its line to the site and its lane; in the nursery None, when the site is gone."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The site sees by itself that an engine has ended.
-    # A terminal or supervisor sends these to all; when to end is the site's to say, by closing the connection.
+    """Start workers as forks until the web process ends.
+
+    Return the line and the lane in each fork. Return None in the nursery, when the web process has ended.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The web process notices the end of a worker by itself.
+    # A terminal or supervisor sends these to all. The web process ends a worker by closing its connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         line = connect(address, key)
         line.send(Ready())
         while (order := _next_order(line)) is not None:
-            # Made here, so that the site sees it closed should the fork end before it has come to say anything.
-            made = connect(address, key)
+            # Connect before forking: if the fork ends before it says anything, the web process sees it closed.
+            worker_line = connect(address, key)
             pid = os.fork()
             if not pid:
                 line.close()
-                return made, order.lane
-            made.send(Hello(pid, slot=order.slot))
-            made.close()
+                return worker_line, order.lane
+            worker_line.send(Hello(pid, slot=order.slot))
+            worker_line.close()
     except (EOFError, OSError, AuthenticationError) as error:
-        log.warning("no engine can be started: %s", error)
+        log.warning("cannot start a worker: %s", error)
         return None
-    # The site may have been killed, and nobody else is left to tidy up behind it.
+    # If the web process was killed, nobody else removes its folder.
     shutil.rmtree(Path(address).parent, ignore_errors=True)
     return None
 
 
 def _next_order(line: Line) -> Order | None:
-    """None when the site is gone."""
+    """Wait for the next order. Return None if the web process has ended."""
     try:
         order: Order = line.recv()
     except (EOFError, ConnectionResetError):

@@ -1,4 +1,4 @@
-"""What panels show as plain data, for JSON."""
+"""The data of panels as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Mappings, lists, texts, numbers; tuples with names become mappings. Raises TypeError for anything else."""
+    """Return ``value`` as dicts, lists, texts and numbers. Named tuples and dataclasses become dicts.
+
+    Raises ``TypeError`` for a value of another type.
+    """
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
@@ -26,4 +29,4 @@ def plain(value: Any) -> Any:
         return sorted(plain(item) for item in value)
     if isinstance(value, Fraction):
         return float(value)
-    raise TypeError(f"{type(value).__name__} is no plain data")
+    raise TypeError(f"{type(value).__name__} is not plain data")

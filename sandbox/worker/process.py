@@ -1,10 +1,9 @@
-"""The process of an engine: one job after the other.
+"""The process of a worker: it does one job after the other.
 
-It holds the live simulations of many sandboxes. In the quick lane a job that takes longer than a blink is handed back,
-and its sandbox forgotten; the site has it done in the slow lane, which stands back when the machine is busy. When a
-job takes long even for that, the process parts: a fork goes on with the job and keeps its sandbox, while this process
-forgets that sandbox and serves the others at once. So a long command keeps nobody waiting but those who look at its
-sandbox, and can be stopped, or killed, for itself alone.
+It holds the live simulations of many sandboxes. In the quick lane it hands a long job back and drops the sandbox. The
+web process then sends the job to the slow lane, which has a lower CPU priority. If the job takes long even there, the
+worker parts: a fork continues the job and has that sandbox for itself, while this process drops the sandbox and serves
+the others. So a long command only delays people in its own sandbox, and can be stopped or killed alone.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ from sandbox.worker.errors import BROKE_DOWN, STOPPED, Broken, Busy, EngineError
 from sandbox.worker.line import Line
 from sandbox.worker.live import Live, ReplayFailed, StateGone
 from sandbox.worker.messages import (
+    NO_ANSWER,
     PATIENCE_SECONDS,
     QUICK,
     SLOW,
-    TOLD,
     Answer,
-    Ask,
-    Asked,
     HandedBack,
     Hello,
+    JobMessage,
+    LogQuestion,
     Parted,
     Progress,
 )
@@ -55,26 +54,25 @@ from scheduler_engine.errors import Rejected
 log = logging.getLogger(__name__)
 
 ANSWERS = (Rejected, OverQuota, StateGone, ReplayFailed, DatabaseFailure)
-"""Errors that are answers."""
+"""Errors that a job raises on purpose. They are sent as its answer."""
 TICK_SECONDS = 0.5
-"""Of CPU time, after which a process that has parted looks whether the site is still there, and tells it how far it is,
-again and again."""
+"""CPU seconds after which a parted worker checks if the web process still lives, and reports progress, repeatedly."""
 IDLE_SECONDS = 60.0
-"""How long a process that has parted stays without a job. Its sandbox is replayed elsewhere when it is needed."""
+"""How long a parted worker waits for a job before it ends. Another worker replays its sandbox when needed."""
 BYTES_A_BLOCK = 85
-"""Of memory for each block that Python's allocator has given out, as measured with simulations of several sizes."""
+"""Memory per block of Python's allocator, measured with simulations of several sizes."""
 FULL = 0.75
-"""Of the memory that a process may have: from there on it looks for garbage, then gives up what can be made anew."""
+"""Share of a worker's memory limit at which it collects garbage, then drops simulations that can be replayed."""
 GROWN = 1.05
-"""How much more there has to be than after the last look for garbage."""
+"""Growth since the last garbage collection that triggers the next one."""
 
 
 class Interrupted(BaseException):
-    """Not an ``Exception``: nothing on the way from the engine to the loop may take it for an error of its own."""
+    """Ends a job from outside. Not an ``Exception``, so that no code between engine and loop catches it."""
 
 
 class Forgotten(Interrupted):
-    """The job goes on elsewhere, which ``message`` says; its sandbox is not this process's any more."""
+    """The job continues in another process, to which its sandbox now belongs. ``message`` reports that."""
 
     def __init__(self, message: HandedBack | Parted) -> None:
         super().__init__()
@@ -82,7 +80,7 @@ class Forgotten(Interrupted):
 
 
 class Halted(Interrupted):
-    """The job is to end, with this error as its answer."""
+    """The job ends with this error as its answer."""
 
     def __init__(self, error: EngineError) -> None:
         super().__init__(str(error))
@@ -90,51 +88,54 @@ class Halted(Interrupted):
 
 
 class RemoteLog:
-    """The log, asked for through the site."""
+    """The log, read through the web process."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
     def keys(self, sandbox_id: UUID, places: list[int]) -> dict[int, int]:
-        found: dict[int, int] = self.engine.ask(Ask("keys", (sandbox_id, places)))
-        return found
+        keys: dict[int, int] = self.engine.ask(LogQuestion("keys", (sandbox_id, places)))
+        return keys
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
-        found: list[Record] = self.engine.ask(Ask("between", (sandbox_id, after, upto)))
-        return found
+        records: list[Record] = self.engine.ask(LogQuestion("between", (sandbox_id, after, upto)))
+        return records
 
     def expected(self, sandbox_id: UUID) -> list[Expected]:
-        found: list[Expected] = self.engine.ask(Ask("expected", (sandbox_id,)))
-        return found
+        expectations: list[Expected] = self.engine.ask(LogQuestion("expected", (sandbox_id,)))
+        return expectations
 
     def studied(self, sandbox_id: UUID) -> Studied:
-        found: Studied = self.engine.ask(Ask("studied", (sandbox_id,)))
-        return found
+        studied: Studied = self.engine.ask(LogQuestion("studied", (sandbox_id,)))
+        return studied
 
 
 class Engine:
-    """An engine, in one of the states of ``STATES``. ``home``: the sandbox that it has parted with, else None."""
+    """A worker in one of the states of ``STATES``. ``home``: the sandbox with which it parted, else None."""
 
-    def __init__(self, address: str, key: bytes, line: Line, lane: str, most: int, held: int) -> None:
-        """``most``: bytes that the process may have; ``held``: bytes of simulations that it keeps at most."""
-        self.address, self.key, self.line, self.most, self.held = address, key, line, most, held
+    def __init__(
+        self, address: str, key: bytes, line: Line, lane: str, memory_limit: int, simulations_limit: int
+    ) -> None:
+        """``memory_limit``: limit of the process in bytes. ``simulations_limit``: limit of its simulations in bytes."""
+        self.address, self.key, self.line = address, key, line
+        self.memory_limit, self.simulations_limit = memory_limit, simulations_limit
         self.state = STATES[lane]
         os.nice(settings.ENGINE_NICE if lane == SLOW else 0)
-        self.full = FULL * most
-        """Bytes of this process from which on it looks for garbage."""
+        self.full = FULL * memory_limit
+        """Bytes of this process at which it collects garbage."""
         self.worn_out = False
-        """What it has freed lies between what it has kept, so that nobody gets it: another engine is to begin anew."""
+        """True if its freed memory is too fragmented to return: another worker must replace it."""
         self.lives: OrderedDict[UUID, Live] = OrderedDict()
         self.sizes: dict[UUID, int] = {}
         self.slow: set[UUID] = set()
-        """Sandboxes that kept others waiting although there was no room to part: their next job does not begin here."""
+        """Sandboxes that made others wait when there was no room to part. Their next job must part, or is refused."""
         self.inherited: Any = None
         self.home: UUID | None = None
-        self.job: Asked | None = None
-        self.ahead: deque[Asked] = deque()
-        """Jobs that came while another one was being done."""
+        self.job: JobMessage | None = None
+        self.ahead: deque[JobMessage] = deque()
+        """Jobs that arrived during another job."""
         self.open = False
-        """Whether the job may be interrupted here; a signal that comes at another moment is ``due`` later."""
+        """True while the job may be interrupted. A signal at another time is stored in ``due``."""
         self.due: Callable[[], None] | None = None
         self.log = RemoteLog(self)
         signal.signal(signal.SIGPROF, self._alarm)
@@ -143,7 +144,10 @@ class Engine:
     # --- the loop ---
 
     def serve(self) -> None:
-        """Until the site closes the connection, or this process is worn out; whoever waits is asked for elsewhere."""
+        """Do jobs until the web process closes the connection, or until this process is idle or worn out.
+
+        The pool sends waiting jobs to another worker.
+        """
         while self.ahead or self.state.idle is None or self.line.poll(self.state.idle):
             try:
                 job = self.ahead.popleft() if self.ahead else self.line.recv()
@@ -154,13 +158,13 @@ class Engine:
             if self.worn_out:
                 return
 
-    def carry_out(self, job: Asked) -> None:
-        """One job, and its answer."""
+    def carry_out(self, job: JobMessage) -> None:
+        """Do one job, and send its answer."""
         self.job, self.due = job, None
         blocks, start = sys.getallocatedblocks(), time.process_time()
         signal.setitimer(signal.ITIMER_PROF, self.state.patience, TICK_SECONDS)
         try:
-            if job.call.plan.sandbox_id in self.slow and job.number != TOLD:
+            if job.call.plan.sandbox_id in self.slow and job.number != NO_ANSWER:
                 self._part()
             answer = self._answer(job)
         except Forgotten as forgotten:
@@ -169,7 +173,7 @@ class Engine:
             return
         except Halted as halted:
             if job.call.plan.sandbox_id in self.lives:
-                self.lives[job.call.plan.sandbox_id].lose_place()
+                self.lives[job.call.plan.sandbox_id].invalidate()
             answer = Answer(job.number, error=halted.error)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -177,10 +181,10 @@ class Engine:
         if job.call.plan.sandbox_id in self.lives:
             grown = (sys.getallocatedblocks() - blocks) * BYTES_A_BLOCK
             self.sizes[job.call.plan.sandbox_id] = max(0, self.sizes.get(job.call.plan.sandbox_id, 0) + grown)
-        if job.number != TOLD:
+        if job.number != NO_ANSWER:
             self.line.send(replace(answer, seconds=time.process_time() - start))
 
-    def _answer(self, job: Asked) -> Answer:
+    def _answer(self, job: JobMessage) -> Answer:
         try:
             live = self.live(job.call.plan)
             with self.interruptible():
@@ -193,32 +197,32 @@ class Engine:
         except ANSWERS as error:
             return Answer(job.number, error=error)
         except Exception:
-            log.exception("the job %s broke down", job.call.name)
+            log.exception("job %s failed", job.call.name)
             return Answer(job.number, error=Broken(BROKE_DOWN))
 
-    def ask(self, question: Ask) -> Any:
-        """The site's answer, in the middle of a job, which is not interrupted meanwhile."""
-        was, self.open = self.open, False
+    def ask(self, question: LogQuestion) -> Any:
+        """Return the web process' answer to a question during a job. The job is not interrupted meanwhile."""
+        was_open, self.open = self.open, False
         _limit_data(None)
         self.line.send(question)
-        while isinstance(answer := self.line.recv(), Asked):
+        while isinstance(answer := self.line.recv(), JobMessage):
             self.ahead.append(answer)
-        _limit_data(self.most)
-        self.open = was
-        if was and self.due is not None:
+        _limit_data(self.memory_limit)
+        self.open = was_open
+        if was_open and self.due is not None:
             self.due()
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    # --- what it holds ---
+    # --- simulations in memory ---
 
     def live(self, plan: Plan) -> Live:
-        found = self.lives.get(plan.sandbox_id)
-        if found is None:
-            found = self.lives[plan.sandbox_id] = Live(plan, self.log)
+        live = self.lives.get(plan.sandbox_id)
+        if live is None:
+            live = self.lives[plan.sandbox_id] = Live(plan, self.log)
         self.lives.move_to_end(plan.sandbox_id)
-        return found
+        return live
 
     def _forget(self, sandbox_id: UUID) -> None:
         self.sizes.pop(sandbox_id, None)
@@ -227,31 +231,36 @@ class Engine:
         rendering.cache.forget(sandbox_id)
 
     def _tidy(self) -> None:
-        """Simulations that were not used for longest make room, while nobody waits for an answer."""
-        while len(self.lives) > 1 and sum(self.sizes.values()) > self.held:
+        """Drop the least recently used simulations if they exceed the limit. Nobody waits for an answer now."""
+        while len(self.lives) > 1 and sum(self.sizes.values()) > self.simulations_limit:
             self._forget(next(iter(self.lives)))
         if _data_bytes() > self.full:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Simulations hold cycles, which only a full look finds: half a second when there are many."""
+        """Collect all garbage, then drop half of the simulations if that was not enough.
+
+        Simulations have reference cycles, which only a full collection frees. With many it takes half a second.
+        """
         gc.collect()
-        if _data_bytes() > FULL * self.most:
+        if _data_bytes() > FULL * self.memory_limit:
             for sandbox_id in list(self.lives)[: len(self.lives) // 2]:
                 self._forget(sandbox_id)
             gc.collect()
-        self.full = max(FULL * self.most, GROWN * _data_bytes())
-        self.worn_out = _data_bytes() > self.most
+        self.full = max(FULL * self.memory_limit, GROWN * _data_bytes())
+        self.worn_out = _data_bytes() > self.memory_limit
 
     # --- interruptions ---
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Inside, the work is on one sandbox alone: what is left half done is given up when a signal ends the block, or
-        when there is no memory for it. Outside, half a message would have been read, and nobody be understood again.
+        """Allow signals and the memory limit to end the block.
+
+        The block works on one sandbox alone, whose half-done state is dropped then. Outside of such a block, an
+        interruption could leave half a message on the line, and no further message could be read.
         """
         self.open = True
-        _limit_data(self.most)
+        _limit_data(self.memory_limit)
         try:
             if self.due is not None:
                 self.due()
@@ -261,7 +270,7 @@ class Engine:
             _limit_data(None)
 
     def _alarm(self, signum: int, frame: FrameType | None) -> None:
-        # A stop that found the job in the middle of a line of the log is carried out now.
+        # If a stop came while the job could not be interrupted, stop it now.
         stop = self._halt if self.due == self._halt else None
         self._interrupt(stop or partial(self.state.alarm, self), frame)
 
@@ -278,16 +287,16 @@ class Engine:
     def _halt(self) -> None:
         raise Halted(Stopped(STOPPED))
 
-    def _see_to_the_site(self) -> None:
-        """It sends nothing during a job, so that there is something to read only when the connection is closed.
+    def _check_web_process(self) -> None:
+        """Exit if the web process has ended; else report the progress of the job.
 
-        Whoever waits for the job learns how far it is.
+        The web process sends nothing during a job of a parted worker: only a closed connection is readable.
         """
         self.due = None
         if self.line.poll(0):
             os._exit(0)
         live = self.lives.get(self.home) if self.home is not None else None
-        if self.job is not None and self.job.number != TOLD and live is not None:
+        if self.job is not None and self.job.number != NO_ANSWER and live is not None:
             self.line.send(Progress(self.job.number, progress(live, self.job.call.position)))
 
     def _hand_back(self) -> None:
@@ -295,66 +304,70 @@ class Engine:
             raise Forgotten(HandedBack(self.job.number))
 
     def _part(self) -> None:
-        """Raises ``Forgotten`` in this process; the fork returns and goes on."""
+        """Fork. Raises ``Forgotten`` in this process; in the fork it returns, and the job continues.
+
+        Raises ``Halted`` if there is no room for a fork.
+        """
         job = self.job
         if job is None:
             return
-        # Nothing comes between: neither another signal nor a lack of memory.
-        was, self.open, self.due = self.open, False, None
+        # Neither another signal nor a lack of memory may interrupt this.
+        was_open, self.open, self.due = self.open, False, None
         _limit_data(None)
         if not job.may_part:
             self.slow.add(job.call.plan.sandbox_id)
-            raise Halted(Busy("Too many long commands are running. Nothing was changed; try again later."))
+            raise Halted(Busy("Too many long commands are running. Nothing was changed. Try again later."))
         try:
-            # Made here, so that the site sees it closed should the fork end before it has come to say anything.
-            made = connect(self.address, self.key)
-            known, tell = Pipe(duplex=False)
+            # Connect before forking: if the fork ends before it says anything, the web process sees it closed.
+            fork_line = connect(self.address, self.key)
+            hello_sent, tell_hello = Pipe(duplex=False)
             pid = os.fork()
         except (OSError, EOFError, AuthenticationError) as error:
-            log.warning("no process could be made for a long job: %s", error)
-            raise Halted(Busy("This server has no room for a long command now. Nothing was changed.")) from None
+            log.warning("cannot fork for a long job: %s", error)
+            words = "The server has no room for a long command now. Nothing was changed. Try again later."
+            raise Halted(Busy(words)) from None
         if pid:
-            made.send(Hello(pid, sandbox_id=job.call.plan.sandbox_id, job=job.number))
-            tell.send_bytes(b"known")
-            for end in (known, tell, made):
+            fork_line.send(Hello(pid, sandbox_id=job.call.plan.sandbox_id, job=job.number))
+            tell_hello.send_bytes(b"known")
+            for end in (hello_sent, tell_hello, fork_line):
                 end.close()
             raise Forgotten(Parted(job.number))
-        # Not a word before the Hello, as both speak on one line; none at all when that was never said.
-        tell.close()
+        # Both write to one line, so the fork waits for the Hello. If the parent died before it, exit.
+        tell_hello.close()
         try:
-            known.recv_bytes()
+            hello_sent.recv_bytes()
         except EOFError:
             os._exit(1)
-        known.close()
-        # The objects of others are never looked at again, so that their memory stays shared.
+        hello_sent.close()
+        # The garbage collector must not touch other sandboxes' objects, so that their memory stays shared.
         gc.freeze()
-        # What it shares with the others does not count as its own.
-        self.most += _data_bytes()
-        self.full = FULL * self.most
+        # Shared memory does not count towards the limit.
+        self.memory_limit += _data_bytes()
+        self.full = FULL * self.memory_limit
         os.nice(settings.ENGINE_NICER)
-        mine = job.call.plan.sandbox_id
+        home = job.call.plan.sandbox_id
         self.inherited, self.lives = self.lives, OrderedDict()
-        if mine in self.inherited:
-            self.lives[mine] = self.inherited[mine]
+        if home in self.inherited:
+            self.lives[home] = self.inherited[home]
         # A fork inherits no timer.
         signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
-        self.sizes = {mine: self.sizes.get(mine, 0)}
-        self.home, self.state = mine, STATES[PARTED]
+        self.sizes = {home: self.sizes.get(home, 0)}
+        self.home, self.state = home, STATES[PARTED]
         self.ahead.clear()
         self.line.close()
-        self.line = made
+        self.line = fork_line
         self.slow.clear()
-        self.open, self.due = was, None
-        if was:
-            _limit_data(self.most)
+        self.open, self.due = was_open, None
+        if was_open:
+            _limit_data(self.memory_limit)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an engine does.
+    """The behaviour of a worker.
 
-    ``patience``: seconds of CPU time for a job before the first ``alarm``, which then comes every ``TICK_SECONDS``.
-    ``idle``: seconds without a job after which it ends; None = it stays.
+    ``patience``: CPU seconds of a job before the first ``alarm``, which then repeats every ``TICK_SECONDS``.
+    ``idle``: seconds without a job before the worker ends, None = it stays.
     """
 
     patience: float
@@ -366,15 +379,13 @@ PARTED = "parted"
 STATES = {
     QUICK: State(PATIENCE_SECONDS[QUICK], Engine._hand_back),
     SLOW: State(PATIENCE_SECONDS[SLOW], Engine._part),
-    PARTED: State(PATIENCE_SECONDS[SLOW], Engine._see_to_the_site, IDLE_SECONDS),
+    PARTED: State(PATIENCE_SECONDS[SLOW], Engine._check_web_process, IDLE_SECONDS),
 }
-"""A nursery's fork begins ``quick`` or ``slow``, by its lane. One that parts with a sandbox becomes ``parted``."""
+"""A fork of the nursery starts as ``quick`` or ``slow``, by its lane. A fork with one sandbox is ``parted``."""
 
 
 def _logs(frame: FrameType | None) -> bool:
-    """Return True in the middle of a line of the log. A fork makes the locks of ``logging`` new, and could not give
-    back the one that it holds there.
-    """
+    """Return True if ``logging`` is on the stack. A fork has new locks there, and could not release the old one."""
     while frame is not None:
         if frame.f_globals.get("__name__") == logging.__name__:
             return True
@@ -382,12 +393,13 @@ def _logs(frame: FrameType | None) -> bool:
     return False
 
 
-def _limit_data(most: int | None) -> None:
-    """How much memory this process may have, in bytes; None = any amount. Beyond, a ``MemoryError`` is raised."""
-    resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY if most is None else most, resource.RLIM_INFINITY))
+def _limit_data(limit: int | None) -> None:
+    """Limit the memory of this process to ``limit`` bytes, None = no limit. Beyond it Python raises ``MemoryError``."""
+    soft = resource.RLIM_INFINITY if limit is None else limit
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, resource.RLIM_INFINITY))
 
 
 def _data_bytes() -> int:
-    """What this process has of the memory that ``RLIMIT_DATA`` limits."""
+    """Return the bytes of this process that count towards ``RLIMIT_DATA``."""
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[5]) * resource.getpagesize()

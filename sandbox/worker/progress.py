@@ -1,4 +1,4 @@
-"""How far a job has come that takes long, in words."""
+"""The progress of a long job in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.worker.live import Live
 
 
 def progress(live: Live, position: Position) -> str:
-    """Of a job at ``position``, in the middle of which it is asked: what is read here changes between two steps."""
+    """Report the progress of a running job at ``position``. The values change while it runs."""
     pods = live.simulation.api.pods()
     bound = sum(bool(pod.node_name) for pod in pods)
     so_far = say("progress.so-far", bound=bound, pods=plural(len(pods), "pod"), clock=clock(live.simulation.now_us))

@@ -1,4 +1,4 @@
-"""What a process would make on first use is made before it is forked, so that no visitor waits for it."""
+"""Loads before the fork what a worker would load on first use, so that no visitor waits for it."""
 
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from sandbox.worker.live import Live
 def make_ready() -> None:
     """Compile the templates, and read the files of scenarios and lessons.
 
-    Reading them takes longer than a blink. The sandbox that needs them first would move to a process of its own, and
-    the processes that serve the others would still not have read them.
+    Reading them takes longer than the quick lane allows. The sandbox that needs them first would move to the slow lane,
+    and the other workers would still not have read them.
     """
     empty = Live(Plan(UUID(int=0), 0, "null", QUEUE_RULES[0], ""), Database())
     rendering.fragments(empty, START, View(), PANELS, True)

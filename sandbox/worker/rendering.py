@@ -1,4 +1,4 @@
-"""Panels as HTML, rendered once per state of a sandbox and parameters, however many browsers look on."""
+"""Draws panels as HTML, once per state of a sandbox and parameters, for any number of browsers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.storage.records import Position
-from sandbox.worker.expecting import Look
+from sandbox.worker.expecting import JudgedExpectations
 from sandbox.worker.lessons.desk import Desk
 from sandbox.worker.live import Live
-from sandbox.worker.witness import Asked
+from sandbox.worker.witness import LiveWitness
 
 log = logging.getLogger(__name__)
 
 MOST_LOOKS = 4
-"""Ways of looking at one sandbox that are remembered, so that what they will ask for is drawn ahead."""
+"""Views of one sandbox that are remembered, to draw ahead what their browsers will ask for."""
 AHEAD_SECONDS = 0.03
-"""Of CPU time: what took longer to draw is drawn when it is asked for, when it counts as somebody's."""
+"""CPU seconds. A view that took longer is not drawn ahead: its next drawing then counts for the one who asks."""
 MOST_DRAWN = 16
-"""Panels of one simulation that are kept for as long as nothing in them changes."""
+"""Panels of one simulation that are cached while their data does not change."""
 NOT_SHOWN = (
     '<section id="panel-{panel}" class="panel"><p class="err" role="alert">'
     "This panel cannot be shown for the present state. The error is logged; the other panels work.</p></section>"
@@ -41,7 +41,7 @@ NOT_SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A panel's HTML and a digest of it, by which a browser's stock is compared."""
+    """A panel's HTML and its digest, which tells if a browser already has this HTML."""
 
     html: str
     digest: bytes
@@ -50,13 +50,13 @@ class Fragment:
     def of(cls, html: str) -> Fragment:
         return cls(html, blake2b(html.encode(), digest_size=16).digest())
 
-    def unless(self, held: bytes | None) -> Fragment:
-        """Without the HTML, for somebody who holds what has this digest."""
-        return Fragment("", self.digest) if self.digest == held else self
+    def unless(self, digest: bytes | None) -> Fragment:
+        """Return the fragment, without its HTML if the browser's ``digest`` is the same."""
+        return Fragment("", self.digest) if self.digest == digest else self
 
 
 class FragmentCache:
-    """The most recently used fragments, up to ``limit`` characters in all."""
+    """A cache of the most recently used fragments, limited by their characters."""
 
     def __init__(self) -> None:
         self.fragments: OrderedDict[tuple[Any, ...], Fragment] = OrderedDict()
@@ -71,11 +71,11 @@ class FragmentCache:
             return fragment
 
     def forget(self, sandbox_id: UUID) -> None:
-        """Drop the fragments of one sandbox, and count anew: one may have been cut off while it was put in."""
+        """Drop the fragments of one sandbox, and count again: a signal may have interrupted ``put``."""
         with self.lock:
-            kept = {key: fragment for key, fragment in self.fragments.items() if key[0] != sandbox_id}
-            self.fragments = OrderedDict(kept)
-            self.size = sum(len(fragment.html) for fragment in kept.values())
+            others = {key: fragment for key, fragment in self.fragments.items() if key[0] != sandbox_id}
+            self.fragments = OrderedDict(others)
+            self.size = sum(len(fragment.html) for fragment in others.values())
 
     def put(self, key: tuple[Any, ...], fragment: Fragment, limit: int) -> None:
         with self.lock:
@@ -90,7 +90,7 @@ cache = FragmentCache()
 
 
 def render_panel(panel_id: str, world: World, view: View, can_edit: bool) -> str:
-    """One panel of a world."""
+    """Return the HTML of a panel of a world."""
     stats = PANELS[panel_id].stats(world, view)
     return render_to_string(f"panels/{panel_id}.html", {**stats, "can_edit": can_edit})
 
@@ -98,29 +98,29 @@ def render_panel(panel_id: str, world: World, view: View, can_edit: bool) -> str
 def fragments(
     live: Live, position: Position, view: View, panels: Iterable[str], can_edit: bool, follow: bool = False
 ) -> dict[str, Fragment]:
-    """Panel id → fragment, all of the state at ``position``. Raises ``StateGone``.
+    """Return panel id → fragment, all of the state at ``position``. Raises ``StateGone``.
 
-    ``follow`` adds the decision panel that shows the stage at hand.
+    ``follow``: add the tab that shows the current stage.
     """
     look = (view, tuple(panel for panel in panels if panel in PANELS), can_edit, follow)
-    known = _known(live, position, *look)
+    cached = _cached(live, position, *look)
     start = time.thread_time()
-    found = known or _all_drawn(live, position, *look)
+    drawn = cached or _draw_all(live, position, *look)
     _, before = live.looks.pop(look, (position, 0.0))
-    live.looks[look] = position, before if known else time.thread_time() - start
+    live.looks[look] = position, before if cached else time.thread_time() - start
     if len(live.looks) > MOST_LOOKS:
         del live.looks[next(iter(live.looks))]
-    return found
+    return drawn
 
 
 def draw_ahead(live: Live, before: Position, now: Position) -> None:
-    """Draw what those will ask for who were shown ``before``, while they are told that ``now`` has come."""
+    """Draw the panels at ``now`` for the views that were last shown at ``before``: their browsers will ask for them."""
     for look, (shown, seconds) in live.looks.items():
         if shown == before and look[0].at is None and seconds < AHEAD_SECONDS:
-            _all_drawn(live, now, *look)
+            _draw_all(live, now, *look)
 
 
-def _all_drawn(
+def _draw_all(
     live: Live, position: Position, view: View, panels: Sequence[str], can_edit: bool, follow: bool
 ) -> dict[str, Fragment]:
     live.move_to(position)
@@ -128,39 +128,39 @@ def _all_drawn(
     if follow:
         tab = Fragment(tab_for(world.cycle_in_view(view.cycle)), b"")
         cache.put(_tab_key(live, position, view), tab, settings.FRAGMENT_CACHE_CHARACTERS)
-        panels = _with(panels, tab.html)
+        panels = _add_tab(panels, tab.html)
     return {panel: _fragment(live, world, position, panel, view, can_edit) for panel in panels}
 
 
 def world_in_view(live: Live, view: View) -> World:
-    """The world of the moment that is looked at, with what is known beside its trace."""
+    """Return the world of the moment in view, with its expectations, witness and lesson."""
     world = live.at(view.at)
     world.look_at(view.replica)
-    world.expected = Look(live, world, view.at, live.expecting)
-    world.witness = Asked(live, world, view.at)
+    world.expected = JudgedExpectations(live, world, view.at, live.expecting)
+    world.witness = LiveWitness(live, world, view.at)
     world.lesson = Desk(live, world, view.at, live.studied)
     return world
 
 
-def _known(
+def _cached(
     live: Live, position: Position, view: View, panels: Sequence[str], can_edit: bool, follow: bool
 ) -> dict[str, Fragment] | None:
-    """What ``fragments`` gives, if all of it is in the cache."""
+    """Return the fragments if all are in the cache, else None."""
     if follow:
         tab = cache.get(_tab_key(live, position, view))
         if tab is None:
             return None
-        panels = _with(panels, tab.html)
+        panels = _add_tab(panels, tab.html)
     keys = {panel: _key(live, position, panel, view, can_edit) for panel in panels}
-    known = {panel: fragment for panel, key in keys.items() if (fragment := cache.get(key))}
-    return known if len(known) == len(panels) else None
+    cached = {panel: fragment for panel, key in keys.items() if (fragment := cache.get(key))}
+    return cached if len(cached) == len(panels) else None
 
 
 def _tab_key(live: Live, position: Position, view: View) -> tuple[Any, ...]:
     return (live.plan.sandbox_id, position, view.at, view.cycle, view.replica)
 
 
-def _with(panels: Sequence[str], tab: str) -> Sequence[str]:
+def _add_tab(panels: Sequence[str], tab: str) -> Sequence[str]:
     return panels if tab in panels else [*panels, tab]
 
 
@@ -169,9 +169,9 @@ def _fragment(live: Live, world: World, position: Position, panel: str, view: Vi
     fragment = cache.get(key)
     if fragment is None:
         try:
-            fragment = _drawn(panel, live, world, view, can_edit)
+            fragment = _draw(panel, live, world, view, can_edit)
         except MemoryError:
-            raise  # That is said of the sandbox, not of the panel.
+            raise  # The error is about the sandbox, not about the panel.
         except Exception:
             log.exception("panel %s of sandbox %s cannot be shown at command %s", panel, key[0], position.head)
             fragment = Fragment.of(NOT_SHOWN.format(panel=panel))
@@ -179,12 +179,12 @@ def _fragment(live: Live, world: World, position: Position, panel: str, view: Vi
     return fragment
 
 
-def _drawn(panel: str, live: Live, world: World, view: View, can_edit: bool) -> Fragment:
-    """The panel as it was drawn last, if nothing that it shows has changed since; else drawn anew."""
+def _draw(panel: str, live: Live, world: World, view: View, can_edit: bool) -> Fragment:
+    """Return the panel as it was last drawn if its data has not changed since, else draw it."""
     same_while = PANELS[panel].same_while
     if same_while is None or world is not live.world:
         return Fragment.of(render_panel(panel, world, view, can_edit))
-    reads = (panel, _chosen(panel, view), can_edit)
+    reads = (panel, _view_key(panel, view), can_edit)
     now = same_while(world, view)
     before = live.drawn.get(reads)
     if before is not None and before[0] == now:
@@ -196,11 +196,11 @@ def _drawn(panel: str, live: Live, world: World, view: View, can_edit: bool) -> 
     return fragment
 
 
-def _chosen(panel: str, view: View) -> tuple[Any, ...]:
+def _view_key(panel: str, view: View) -> tuple[Any, ...]:
     fields = (getattr(view, field) for field in PANELS[panel].depends_on_view)
     return (view.at, view.replica, view.lists_of(panel), *fields)
 
 
 def _key(live: Live, position: Position, panel: str, view: View, can_edit: bool) -> tuple[Any, ...]:
     expected = (live.expecting, live.studied) if PANELS[panel].tells_expected else ()
-    return (live.plan.sandbox_id, position, panel, _chosen(panel, view), can_edit, expected)
+    return (live.plan.sandbox_id, position, panel, _view_key(panel, view), can_edit, expected)

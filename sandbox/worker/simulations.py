@@ -1,4 +1,4 @@
-"""Simulations: made from a sandbox's plan, and driven by the commands of its log."""
+"""Create a simulation from a sandbox's plan, and execute the commands of its log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scheduler_engine.trace.events import Entry
 def new_simulation(plan: Plan) -> Simulation:
     """Return a sandbox's simulation at its start.
 
-    Once it has raised ``OverBudget`` it is of no use any more: a replay starts from a keyframe.
+    A simulation that has raised ``OverBudget`` cannot be used any more: replay from a keyframe.
     """
     return Simulation(
         seed=plan.seed,
@@ -27,9 +27,9 @@ def new_simulation(plan: Plan) -> Simulation:
 
 
 def execute(simulation: Simulation, text: str) -> str | None:
-    """Execute a command of a log. Always from its text, so that the first run and every replay get the same input.
+    """Execute a command of a log from its text, so that the first run and every replay have the same input.
 
-    Return what replaces the last command and this one in the log, if they are ticks of playing that merge.
+    Return the text that replaces the last command and this one in the log if both are ticks that merge, else None.
     """
     command = commands.from_json(json.loads(text))
     both = simulation.merged(command)

@@ -1,4 +1,4 @@
-"""What objects would come to in this cluster: tried on a copy of the simulation, of which nothing stays."""
+"""Dry run of a command on a copy of the simulation: where would the pods run?"""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 
 MOST_OBJECTS = 600
-"""Nodes and pods of a cluster that is copied for this."""
+"""Nodes and pods of the largest cluster that is copied for a dry run."""
 MOST_PODS = 40
-"""That are tried at once."""
+"""Pods in one dry run."""
 MOST_CYCLES = 2 * MOST_PODS
 FAILED = ("unschedulable", "nominated", "error")
-"""Ends of an attempt that leave the pod without a node."""
+"""Outcomes of an attempt that leave the pod without a node."""
 COUNTS = ("replicas", "parallelism")
 
 
 def trial(live: Live, command: dict[str, Any]) -> list[str]:
-    """Sentences on where the pods that ``command`` makes would run, or those that wait for what it changes; none where
-    it is not tried.
+    """Return sentences on where the pods that ``command`` creates would run, or the pods that its patch may help.
 
-    Every pod has one attempt, after those that stand before it in the queue.
+    Each pod has one attempt, after those ahead of it in the queue. The list is empty if ``command`` is invalid or
+    concerns no pod.
     """
     if live.size > MOST_OBJECTS:
         return [say("trial.too-large", most=MOST_OBJECTS)]
@@ -51,12 +51,12 @@ def trial(live: Live, command: dict[str, Any]) -> list[str]:
     _run(simulation)
     entries = simulations.entries_from(simulation, start)
     if added:
-        return _told(entries, added)
-    return _told_of_those_that_wait(entries, waiting) if waiting else []
+        return _sentences(entries, added)
+    return _sentences_for_waiting(entries, waiting) if waiting else []
 
 
 def _waiting(simulation: Simulation, command: dict[str, Any]) -> list[str]:
-    """The pods that what is edited may help: the pod itself, else those that wait for something to happen."""
+    """Return the pods that a patch may help: the patched pod, else all that wait for an event."""
     if command["kind"] != "patch":
         return []
     lane_of = simulation.scheduler.queue.lane_of
@@ -66,13 +66,13 @@ def _waiting(simulation: Simulation, command: dict[str, Any]) -> list[str]:
 
 
 def _added(simulation: Simulation, start: int) -> list[str]:
-    """The pods that came since."""
+    """Return the pods added since entry ``start``."""
     events = (entry.event for entry in simulations.entries_from(simulation, start))
     return [event.key for event in events if isinstance(event, ev.ObjectAdded) and event.kind == "Pod"]
 
 
 def _pods(manifest: dict[str, Any]) -> int:
-    """How many pods come of it, or at once; what is no number is refused anyway."""
+    """Return how many pods a manifest creates at once. A count that is not an integer is refused later."""
     spec = manifest.get("spec") or {}
     counts = [spec[name] for name in COUNTS if isinstance(spec.get(name), int)]
     return max(counts, default=int(manifest.get("kind") == "Pod"))
@@ -86,48 +86,48 @@ def _run(simulation: Simulation) -> None:
         return
 
 
-def _told(entries: list[ev.Entry], mine: list[str]) -> list[str]:
+def _sentences(entries: list[ev.Entry], pods: list[str]) -> list[str]:
     events = [entry.event for entry in entries]
     pod_of = {event.cycle: event.pod for event in events if isinstance(event, ev.CycleStarted)}
     failed = [
         event
         for event in events
-        if isinstance(event, ev.CycleFinished) and event.outcome in FAILED and event.pod in mine
+        if isinstance(event, ev.CycleFinished) and event.outcome in FAILED and event.pod in pods
     ]
     lost = {event.cycle for event in failed}
-    found = (event for event in events if isinstance(event, ev.HostSelected) and event.cycle not in lost)
-    nodes = {event.pod: event.node for event in found if event.pod in mine}
+    selected = (event for event in events if isinstance(event, ev.HostSelected) and event.cycle not in lost)
+    nodes = {event.pod: event.node for event in selected if event.pod in pods}
     fit_errors = {event.cycle: event.message for event in events if isinstance(event, ev.PodUnschedulable)}
-    ran = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.FilterRan)}
-    room = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.PostFilterRan)}
-    said = []
+    filters = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.FilterRan)}
+    post_filters = {pod_of.get(event.cycle): event for event in events if isinstance(event, ev.PostFilterRan)}
+    sentences = []
     if nodes:
-        said.append(_fits(nodes, ran[mine[0]]) if len(mine) == 1 else _several_fit(nodes, len(mine)))
+        sentences.append(_fits(nodes, filters[pods[0]]) if len(pods) == 1 else _several_fit(nodes, len(pods)))
     for event in failed[:1]:
-        key = "trial.fails" if len(mine) == 1 else "trial.one-fails"
+        key = "trial.fails" if len(pods) == 1 else "trial.one-fails"
         message = fit_errors.get(event.cycle, event.message)
-        said.append(say(key, pod=short_name(event.pod), message=message))
-        made = room.get(event.pod)
-        if made is not None and made.victims:
-            victims = evicted(made)
+        sentences.append(say(key, pod=short_name(event.pod), message=message))
+        preemption = post_filters.get(event.pod)
+        if preemption is not None and preemption.victims:
+            victims = evicted(preemption)
             key = "trial.preempts" if victims else "trial.waits-for-room"
-            said.append(say(key, victims=listed(victims), node=made.nominated_node))
-    waiting = len(mine) - len(nodes) - len(failed)
-    return [*said, say("trial.not-tried", count=waiting)] if waiting > 0 else said
+            sentences.append(say(key, victims=listed(victims), node=preemption.nominated_node))
+    waiting = len(pods) - len(nodes) - len(failed)
+    return [*sentences, say("trial.not-tried", count=waiting)] if waiting > 0 else sentences
 
 
-def _told_of_those_that_wait(entries: list[ev.Entry], waiting: list[str]) -> list[str]:
+def _sentences_for_waiting(entries: list[ev.Entry], waiting: list[str]) -> list[str]:
     events = [entry.event for entry in entries]
     nodes = {event.pod: event.node for event in events if isinstance(event, ev.HostSelected) and event.pod in waiting}
     tried = {event.pod for event in events if isinstance(event, ev.CycleStarted) and event.pod in waiting}
-    of = plural(len(waiting), "waiting pod")
+    helped = plural(len(waiting), "waiting pod")
     if tried and len(waiting) == 1:
-        return _told(entries, waiting)
+        return _sentences(entries, waiting)
     if not tried:
-        return [say("trial.wakes-none", pods=of)]
+        return [say("trial.wakes-none", pods=helped)]
     if not nodes:
-        return [say("trial.wakes-in-vain", count=len(tried), pods=of)]
-    return [say("trial.wakes", count=len(nodes), pods=of, places=listed(_places(nodes), 6))]
+        return [say("trial.wakes-in-vain", count=len(tried), pods=helped)]
+    return [say("trial.wakes", count=len(nodes), pods=helped, places=listed(_places(nodes), 6))]
 
 
 def _fits(nodes: dict[str, str], ran: ev.FilterRan) -> str:

@@ -1,4 +1,4 @@
-"""Plugins of a live sandbox, asked about what they said: those of the simulation itself, or of one made anew."""
+"""Asks the plugins of a live sandbox for the facts behind what they said, in its simulation or in a replay."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 
 CHEAP = 600
-"""Nodes and pods of a cluster whose past is looked into without being asked to."""
+"""Nodes and pods up to which the past is replayed without anybody asking for it."""
 
 
-class Asks:
-    """A ``Witness``, for whoever can say which scheduler made an attempt, and what the simulation is at the moment."""
+class BaseWitness:
+    """A ``Witness`` whose subclass knows the scheduler of an attempt and the simulation at the moment in view."""
 
     def scheduler(self, cycle: Cycle) -> Scheduler | None:
-        """The one that made the attempt, before it began another one. None: it cannot be reached."""
+        """Return the scheduler of an attempt, before it began another one. None if it cannot be replayed."""
         raise NotImplementedError
 
     def simulation_at_hand(self) -> Simulation | None:
-        """As it is at the moment that is looked at; None: it cannot be reached, or costs too much."""
+        """Return the simulation at the moment in view. None if it cannot be replayed, or only at a high cost."""
         raise NotImplementedError
 
     def at_hand(self, cycle: Cycle) -> bool:
         return True
 
     def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
-        return self.asked(pre_filter_facts, cycle, plugin)
+        return self.facts(pre_filter_facts, cycle, plugin)
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return self.asked(filter_facts, cycle, node, plugin)
+        return self.facts(filter_facts, cycle, node, plugin)
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return self.asked(score_facts, cycle, node, plugin)
+        return self.facts(score_facts, cycle, node, plugin)
 
-    def asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
+    def facts(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
         scheduler = self.scheduler(cycle)
         return None if scheduler is None else ask(scheduler, cycle.number, *about)
 
@@ -74,8 +74,8 @@ class Asks:
 
 
 @dataclass
-class Asked(Asks):
-    """Of ``world``, which is that of the moment ``at`` (None: the present). It asks plugins everything once."""
+class LiveWitness(BaseWitness):
+    """The ``Witness`` of ``world``, the world of the moment ``at`` (None: the present). It asks each question once."""
 
     live: Live
     world: World
@@ -94,24 +94,24 @@ class Asked(Asks):
         except Rejected:
             return None
 
-    def asked(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
+    def facts(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
         key = (ask, cycle.number, *about)
         if key not in self.known:
-            self.known[key] = super().asked(ask, cycle, *about)
+            self.known[key] = super().facts(ask, cycle, *about)
         return self.known[key]
 
     def scheduler(self, cycle: Cycle) -> Scheduler | None:
         for moment in self._moments(cycle):
             try:
-                found = earlier.simulation_at(self.live, moment).replicas.scheduler_of(cycle.number)
+                scheduler = earlier.simulation_at(self.live, moment).replicas.scheduler_of(cycle.number)
             except Rejected:
-                continue  # No command can end there.
-            if found is not None:
-                return found
+                continue  # No command can end at this moment.
+            if scheduler is not None:
+                return scheduler
         return None
 
     def _moments(self, cycle: Cycle) -> Iterator[Moment | None]:
-        """The one that is looked at, then the end of the attempt's scheduling cycle."""
+        """Yield the moment in view, then the end of the attempt's scheduling cycle."""
         yield self.at
         mark, present = cycle.last_scheduling, self.live.world
         if mark is not None:

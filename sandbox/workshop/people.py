@@ -38,7 +38,7 @@ def join(room: Workshop, name: str) -> tuple[Participant, str]:
             raise Rejected("This room is closed.")
         if locked.people.count() >= MOST_PARTICIPANTS:
             raise OverQuota(f"This room is full: {MOST_PARTICIPANTS} people are in it.")
-        hashed, sealed = tokens.digest(token), tokens.sealed(token)
+        hashed, sealed = tokens.digest(token), tokens.seal(token)
         participant = Participant(workshop=locked, token_hash=hashed, sealed=sealed)
         participant.name = _free(locked, name, " If it is you, enter your code.")
         participant.save()
@@ -54,7 +54,7 @@ def come_back(room: Workshop, name: str, code: str) -> str:
         raise Rejected([FieldError("name", "FieldValueNotFound", f"Nobody here is called {tidy(name)}.")])
     if late := ratelimit.wait("code", str(found.pk)):
         raise TooOften(late)
-    token = tokens.unsealed(found.sealed, code.strip(), found.token_hash)
+    token = tokens.unseal(found.sealed, code.strip(), found.token_hash)
     if token is None:
         raise Rejected([FieldError("back", "FieldValueInvalid", NO_CODE.format(name=found.name))])
     return token

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox.changes import store
-from sandbox.changes.opening import open_brought, open_scenario, read_brought
+from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
 from sandbox.changes.study import open_learned, open_lesson
 from sandbox.library.scenarios import scenarios
 from sandbox.library.shelf import lessons
@@ -50,8 +50,8 @@ def lesson(slug: str) -> Source:
 
 
 def file(text: str) -> Source:
-    """Of the text of a scenario file. Raises as ``read_brought``."""
-    return {"kind": "file", "title": read_brought(text).title, "text": text}
+    """Of the text of a scenario file. Raises as ``read_uploaded``."""
+    return {"kind": "file", "title": read_uploaded(text).title, "text": text}
 
 
 def own(room: Workshop, number: str) -> Source:
@@ -116,7 +116,7 @@ def made_of(lesson: OwnLesson, token: str) -> Sandbox:
 
 
 def _file(source: Source, token: str) -> Sandbox:
-    return open_brought(read_brought(source["text"]), token)[0]
+    return open_uploaded(read_uploaded(source["text"]), token)[0]
 
 
 def _copy(source: Source, token: str) -> Sandbox:

@@ -31,7 +31,7 @@ function doorOf(form) {
   };
   const send = (content, name) => {
     if (content.size > most) {
-      tell(`${name} is ${content.size.toLocaleString('en')} bytes long; the limit is ${most.toLocaleString('en')} bytes. Pack it with gzip. Nothing was sent.`, true);
+      tell(`${name} is ${content.size.toLocaleString('en')} bytes long; the limit is ${most.toLocaleString('en')} bytes. Compress it with gzip. Nothing was sent.`, true);
       return;
     }
     const body = new FormData();

@@ -62,7 +62,7 @@ HOSTILE: dict[str, tuple[Text, Callable[[str], object]]] = {
 
 def test_a_megabyte_of_the_worst() -> None:
     """Print, slowest first, the CPU seconds an engine's process needs for the largest text a sandbox accepts."""
-    memory.keep_what_is_loaded()
+    memory.freeze_loaded()
     used: dict[str, float] = {}
     for words, (text, check) in HOSTILE.items():
         written = of_size(text, LARGEST)

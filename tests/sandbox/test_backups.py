@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from sandbox.server import backups
-from sandbox.server.startup import CannotStart, private
+from sandbox.server.startup import CannotStart, make_private
 from tests.conftest import PATIENCE
 from tests.sandbox.served import ROOT, environment, served
 from tests.sandbox.test_startup import refused
@@ -58,7 +58,7 @@ def test_a_damaged_database_is_reported_at_the_start_and_a_copy_restores_everyth
     with served(tmp_path) as first:
         base = first.sandbox(nodes=3)
         status, said = manage(tmp_path, "backup", str(copy))
-        assert (status, "the copy is whole" in said) == (0, True), said
+        assert (status, "The copy is complete" in said) == (0, True), said
         assert "already exists" in manage(tmp_path, "backup", str(copy))[1]
         assert "Another process already serves" in manage(tmp_path, "restore", str(copy))[1]
     database = tmp_path / "db.sqlite3"
@@ -94,7 +94,7 @@ def test_a_database_that_others_could_read_is_closed_to_them(tmp_path: Path) -> 
     beside.write_bytes(b"")
     for file in (path, beside):
         file.chmod(0o644)
-    private(path)
+    make_private(path)
     assert {file.stat().st_mode & MODE for file in (path, beside)} == {0o600}
 
 
@@ -124,9 +124,9 @@ def test_a_damaged_database_is_not_copied(tmp_path: Path) -> None:
 def test_an_empty_file_is_not_a_database(tmp_path: Path) -> None:
     empty, copy = tmp_path / "db.sqlite3", tmp_path / "copy"
     empty.touch()
-    with pytest.raises(CannotStart, match=r"There is no database .*db\.sqlite3 yet"):
+    with pytest.raises(CannotStart, match=r"The database .*db\.sqlite3 does not exist yet"):
         backups.back_up(empty, copy)
-    with pytest.raises(CannotStart, match=r"There is no folder .*none"):
+    with pytest.raises(CannotStart, match=r"The folder .*none does not exist"):
         backups.back_up(empty, tmp_path / "none" / "copy")
     assert not copy.exists()
     assert backups.restore(empty, table(copy)) is None, "the folder was empty before"
@@ -143,7 +143,7 @@ def other(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        pytest.param(lambda path: None, "There is no file", id="nothing"),
+        pytest.param(lambda path: None, "does not exist", id="nothing"),
         pytest.param(lambda path: path.write_text("dear diary, " * 99), "damaged, or is not a copy", id="a text"),
         pytest.param(other, "damaged, or is not a copy", id="a database of another program"),
         pytest.param(lambda path: spoil(table(path)), "damaged, or is not a copy", id="a damaged copy"),

@@ -81,17 +81,17 @@ def test_the_later_timeline_is_a_branch_that_can_be_reopened_back_and_forth(sett
     sandbox = settled.sandbox
     before = entries(sandbox)
     store.go_to_moment(sandbox, inside(sandbox))
-    (left,) = branches.listed(settled.row())
+    (left,) = branches.branches_of(settled.row())
     assert (left.after, left.count, json.loads(left.first), left.who) == (2, 1, SETTLE, "Ada")
     store.execute(sandbox, tick())
     shortened = summaries(sandbox)
     assert store.reopen(sandbox, left.key) == Position.of(settled.row())
     assert entries(sandbox) == before
-    (other,) = branches.listed(settled.row())
+    (other,) = branches.branches_of(settled.row())
     assert (other.after, other.count) == (2, 2)
     store.reopen(sandbox, other.key)
     assert summaries(sandbox) == shortened
-    assert [branch.count for branch in branches.listed(settled.row())] == [1]
+    assert [branch.count for branch in branches.branches_of(settled.row())] == [1]
 
 
 def test_going_back_by_commands_keeps_the_future_ahead_until_something_else_is_done(settled: Any, node: Any) -> None:
@@ -100,7 +100,7 @@ def test_going_back_by_commands_keeps_the_future_ahead_until_something_else_is_d
     row = settled.row()
     assert (row.head, row.length, Branch.objects.count()) == (2, 3, 0)
     store.execute(sandbox, node("n3"))
-    assert [branch.count for branch in branches.listed(settled.row())] == [1]
+    assert [branch.count for branch in branches.branches_of(settled.row())] == [1]
     assert summaries(sandbox)[-1] == "apply Node n3"
 
 
@@ -112,12 +112,12 @@ def test_a_branch_of_a_branch_leads_through_both(settled: Any, node: Any) -> Non
     store.execute(sandbox, node("c"))  # the timeline of b is saved, after a
     store.go_to(sandbox, lambda position: 3)
     store.execute(sandbox, node("d"))  # a and c are on saved timelines
-    first = next(branch for branch in branches.listed(settled.row()) if branch.after == 4)
+    first = next(branch for branch in branches.branches_of(settled.row()) if branch.after == 4)
     store.reopen(sandbox, first.key)
     assert summaries(sandbox)[3:] == ["apply Node a", "apply Node b"]
-    assert sorted((branch.after, branch.count) for branch in branches.listed(settled.row())) == [(3, 1), (4, 1)]
+    assert sorted((branch.after, branch.count) for branch in branches.branches_of(settled.row())) == [(3, 1), (4, 1)]
     for _ in range(3):
-        for branch in branches.listed(settled.row()):
+        for branch in branches.branches_of(settled.row()):
             store.reopen(sandbox, branch.key)
             assert sandbox.records.count() == 7
     row = settled.row()
@@ -133,7 +133,7 @@ def test_a_tick_that_merges_loses_no_branch(settled: Any, node: Any) -> None:
     store.go_to(sandbox, lambda position: 4)
     store.execute(sandbox, tick())  # merges with the first one, with which the branch begins
     assert json.loads(sandbox.records.get(branch=None, n=4).command)["seconds"] == 2
-    (left,) = branches.listed(settled.row())
+    (left,) = branches.branches_of(settled.row())
     store.reopen(sandbox, left.key)
     assert summaries(sandbox)[3:] == ["play", "apply Node a"]
     assert json.loads(sandbox.records.get(branch=None, n=4).command)["seconds"] == 1
@@ -152,7 +152,8 @@ def test_the_oldest_branches_make_room(settled: Any, node: Any, monkeypatch: pyt
         store.execute(settled.sandbox, node(f"x{number}"))
         store.go_to(settled.sandbox, lambda position: 3)
     store.execute(settled.sandbox, node("last"))
-    firsts = [json.loads(branch.first)["manifests"][0]["metadata"]["name"] for branch in branches.listed(settled.row())]
+    rows = branches.branches_of(settled.row())
+    firsts = [json.loads(branch.first)["manifests"][0]["metadata"]["name"] for branch in rows]
     assert firsts == ["x5", "x4", "x3"]
     row = settled.row()
     assert row.log_bytes == sum(len(text) for text in row.records.values_list("command", flat=True))
@@ -165,7 +166,7 @@ def test_a_branch_that_makes_room_for_a_reopened_one_gives_its_characters_back(
     store.go_to(settled.sandbox, lambda position: 3)
     store.execute(settled.sandbox, node("instead"))
     monkeypatch.setattr(branches, "MOST", 0)
-    store.reopen(settled.sandbox, branches.listed(settled.row())[0].key)
+    store.reopen(settled.sandbox, branches.branches_of(settled.row())[0].key)
     assert summaries(settled.sandbox)[-1] == "apply Node left-behind"
     assert not Branch.objects.exists()
     row = settled.row()

@@ -50,7 +50,7 @@ def outcomes(visitor: Any, at: str = "") -> list[Outcome]:
     here.move_to(Position.of(visitor.row()))
     here.look_up_expected(None)
     moment = Moment.read(at)
-    return expecting.Look(here, here.at(moment), moment, here.expecting).outcomes()
+    return expecting.JudgedExpectations(here, here.at(moment), moment, here.expecting).outcomes()
 
 
 def places(visitor: Any, at: str = "") -> list[tuple[str, bool]]:

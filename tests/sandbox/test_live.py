@@ -38,7 +38,7 @@ def test_thinning_works_for_any_room(room: int) -> None:
 
 
 def test_the_least_recently_used_simulation_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "HELD", 2)
+    monkeypatch.setattr(engines, "MOST_SIMULATIONS", 2)
     one, two, three = (store.create(name)[0] for name in ("one", "two", "three"))
     kept = live(one)
     live(two)
@@ -53,7 +53,7 @@ def test_stepping_back_uses_a_keyframe_instead_of_replaying_everything(
 ) -> None:
     for name in "abcd":
         store.execute(visitor.row(), node(name))
-        live(visitor.sandbox).remember(at_any_price=True)
+        live(visitor.sandbox).take_keyframe(at_any_price=True)
     replayed: list[int] = []
     original = Live._replay
     monkeypatch.setattr(Live, "_replay", lambda self, record: (replayed.append(record.n), original(self, record)))
@@ -67,7 +67,7 @@ def test_stepping_back_uses_a_keyframe_instead_of_replaying_everything(
 def test_a_keyframe_does_not_change_after_going_back_to_it(visitor: Any, node: Any) -> None:
     for name in "ab":
         store.execute(visitor.row(), node(name))
-        live(visitor.sandbox).remember(at_any_price=True)
+        live(visitor.sandbox).take_keyframe(at_any_price=True)
     for name in "xyz":
         store.go_to(visitor.sandbox, lambda _: 1)
         store.execute(visitor.row(), node(name))

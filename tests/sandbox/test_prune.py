@@ -49,7 +49,7 @@ def test_the_servers_chore_makes_room_in_a_full_store(
     unused_for(91, "old", lambda name: {"kind": "apply", "manifests": [large(node(name)["manifests"][0])]})
     monkeypatch.setattr(pruning, "_next", 0.0)
     monkeypatch.setattr(pruning, "in_background", lambda pool, function: function())
-    quotas.look_again()
+    quotas.forget_stored_bytes()
     settings.PRUNE_DAYS, settings.STORE_BYTES = 90, quotas.store_bytes()
     with pytest.raises(quotas.OverQuota):
         quotas.check_site()

@@ -63,7 +63,7 @@ def test_without_room_no_client_is_forgotten_and_newcomers_share_a_bucket(clock:
         assert buckets.take("x", who, 0.1, 1) == 0
     assert buckets.take("x", "new", 0.1, 1) == 0
     assert all(buckets.take("x", who, 0.1, 1) > 0 for who in ("a", "b", "c", "another", "and another"))
-    assert len(buckets.kept) == 4
+    assert len(buckets.buckets) == 4
 
 
 def test_full_buckets_make_room(clock: list[float]) -> None:
@@ -72,7 +72,7 @@ def test_full_buckets_make_room(clock: list[float]) -> None:
         buckets.take("x", who, 1, 1)
     clock[0] += 2
     assert [buckets.take("x", f"new {i}", 1, 1) for i in range(3)] == [0, 0, 0]
-    assert len(buckets.kept) == 3
+    assert len(buckets.buckets) == 3
 
 
 @pytest.mark.parametrize(

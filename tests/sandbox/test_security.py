@@ -222,7 +222,7 @@ def test_the_links_to_share_have_the_scheme_that_the_proxy_tells(
 
 
 NO_SETTINGS = {
-    **{("COMMAND_RATE", text): "a number above 0, how often in a second" for text in ("0", "-1", "nan", "inf", "fast")},
+    **{("COMMAND_RATE", text): "a number above 0, per second" for text in ("0", "-1", "nan", "inf", "fast")},
     ("COMMAND_SECONDS", "soon"): "a number above 0, in seconds",
     ("ENGINE_PROCESSES", "-1"): "a whole number of 0 or more",
     ("ENGINE_LONG", "2.5"): "a whole number of 0 or more",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.limits.addresses import counted
+from sandbox.limits.addresses import client_network
 from sandbox.limits.server import Limits, Places, from_environment
 from tests.sandbox.served import (
     CLOSE,
@@ -363,10 +363,10 @@ def test_told_to_stop_it_sends_browsers_away_and_ends_well(server: Served, tmp_p
 
 
 def test_behind_a_proxy_live_lines_count_for_the_address_that_it_names() -> None:
-    assert counted("1.2.3.4, 5.6.7.8", "10.0.0.1", 1) == "5.6.7.8"
-    assert counted("1.2.3.4, 5.6.7.8", "10.0.0.1", 2) == "1.2.3.4"
-    assert counted("5.6.7.8", "10.0.0.1", 2) == "10.0.0.1"
-    assert counted("5.6.7.8", "10.0.0.1", 0) == "10.0.0.1"
+    assert client_network("1.2.3.4, 5.6.7.8", "10.0.0.1", 1) == "5.6.7.8"
+    assert client_network("1.2.3.4, 5.6.7.8", "10.0.0.1", 2) == "1.2.3.4"
+    assert client_network("5.6.7.8", "10.0.0.1", 2) == "10.0.0.1"
+    assert client_network("5.6.7.8", "10.0.0.1", 0) == "10.0.0.1"
 
 
 HOLDERS = {
@@ -380,7 +380,7 @@ HOLDERS = {
 
 @pytest.mark.parametrize(("address", "counts_for"), HOLDERS.items(), ids=HOLDERS)
 def test_an_address_counts_for_its_owner(address: str, counts_for: str) -> None:
-    assert counted("", address, 0) == counts_for
+    assert client_network("", address, 0) == counts_for
 
 
 def test_places_end_for_one_and_for_all_and_come_back() -> None:
@@ -389,7 +389,7 @@ def test_places_end_for_one_and_for_all_and_come_back() -> None:
     assert [places.take("b", 2), places.take("c")] == [True, False]
     places.give_back("a", 3)
     assert places.take("c", 3)
-    assert set(places.held) == {"b", "c"}
+    assert set(places.by_holder) == {"b", "c"}
 
 
 def test_limits_come_from_the_environment() -> None:

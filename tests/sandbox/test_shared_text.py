@@ -41,7 +41,7 @@ def nothing_is_remembered(db: None) -> None:
 
 def counted() -> int:
     """Return the size stored now, not at the last count."""
-    quotas.look_again()
+    quotas.forget_stored_bytes()
     return quotas.store_bytes()
 
 
@@ -124,7 +124,7 @@ def test_a_full_site_takes_no_new_text_but_those_that_it_has(visitor: Any, setti
     visitor.sandbox.save()
     settings.STORE_BYTES = counted()
     visitor.sandbox.story = "y" * 1000
-    with pytest.raises(OverQuota, match="no room for more"), transaction.atomic():
+    with pytest.raises(OverQuota, match="storage is full"), transaction.atomic():
         visitor.sandbox.save()
     assert visitor.row().story == held
     Sandbox.objects.update(story=held)
@@ -134,7 +134,7 @@ def test_a_full_site_takes_no_new_text_but_those_that_it_has(visitor: Any, setti
 def test_a_room_in_a_full_site_is_refused_in_words(db: None, settings: Any) -> None:
     settings.STORE_BYTES = counted()
     answer = Client().post("/workshop/open/", {"scenario": "node-selector", "title": "Full"})
-    assert (answer.status_code, "no room for more" in answer.content.decode()) == (507, True)
+    assert (answer.status_code, "storage is full" in answer.content.decode()) == (507, True)
 
 
 def test_rows_created_between_two_counts_are_counted(visitor: Any) -> None:
@@ -146,6 +146,6 @@ def test_rows_created_between_two_counts_are_counted(visitor: Any) -> None:
     assert size > 50_000
     store.fork(sandbox, None)
     assert 0 < cache.get(quotas.STORE) - size < 10_000
-    quotas.look_again()
-    quotas.grew(7)
+    quotas.forget_stored_bytes()
+    quotas.add_stored_bytes(7)
     assert cache.get(quotas.STORE) is None

@@ -18,7 +18,7 @@ from django.db import OperationalError
 
 from sandbox.runtime import hosts
 from sandbox.server import startup
-from sandbox.server.startup import CannotStart, in_words, secret_key
+from sandbox.server.startup import CannotStart, database_error_text, secret_key
 from tests.conftest import PATIENCE
 from tests.sandbox.served import ROOT, Served, command, environment, free_port, served
 
@@ -105,7 +105,7 @@ def test_an_error_at_the_start_is_reported_in_a_sentence(
 
 def test_a_port_in_use_is_reported_in_a_sentence(first: Served, tmp_path: Path) -> None:
     said = refused(tmp_path, port=first.port)
-    assert said.startswith(f"Port {first.port} of 127.0.0.1 is in use. Stop what listens there, or choose another")
+    assert said.startswith(f"Port {first.port} of 127.0.0.1 is in use. Stop the program there, or choose another port")
     assert refused(tmp_path, port=99999).startswith("The server cannot listen on port 99999 of 127.0.0.1: ")
 
 
@@ -117,10 +117,10 @@ def test_a_second_process_on_the_same_sqlite_database_is_refused(first: Served) 
 
 
 def test_processes_that_share_redis_may_share_a_database(tmp_path: Path) -> None:
-    held = startup.serve_alone(tmp_path / "db", shared=True)
+    held = startup.lock_database(tmp_path / "db", shared=True)
     # A process owns its locks, so the second one is another process.
     script = (
-        "import sys, pathlib; from sandbox.server import startup as s; s.serve_alone(pathlib.Path(sys.argv[1]), %s)"
+        "import sys, pathlib; from sandbox.server import startup as s; s.lock_database(pathlib.Path(sys.argv[1]), %s)"
     )
     for shared, status in ((True, 0), (False, 1)):
         arguments = [command(0)[0], "-c", script % shared, str(tmp_path / "db")]
@@ -269,7 +269,8 @@ def test_a_locked_database_is_reported_in_a_sentence(tmp_path: Path) -> None:
         two.execute("BEGIN EXCLUSIVE")
     error = OperationalError()
     error.__cause__ = locked.value
-    assert in_words(error, "db") == "The database db is locked by another program. Stop that one and start again."
+    text = "Another program has locked the database db. Stop that program and start again."
+    assert database_error_text(error, "db") == text
     one.close()
     two.close()
 
@@ -295,10 +296,10 @@ def test_no_key_is_created_in_an_impossible_folder(tmp_path: Path) -> None:
 )
 def test_a_server_with_one_address_is_reached_there(bind: str, host: str) -> None:
     assert hosts.own_hosts(bind) == [host]
-    assert hosts.reached(bind) == (host, "")
+    assert hosts.served_hosts(bind) == (host, "")
 
 
 def test_a_server_for_a_room_is_reached_by_the_address_and_the_name_of_its_machine() -> None:
     names = hosts.own_hosts("0.0.0.0")
     assert f"{socket.gethostname()}.local" in names
-    assert hosts.reached("0.0.0.0") == ("127.0.0.1", names[0])
+    assert hosts.served_hosts("0.0.0.0") == ("127.0.0.1", names[0])

@@ -132,7 +132,7 @@ def test_another_workers_keyframes_of_a_dropped_future_are_not_used(visitor: Any
     with on_worker("a"):
         for name in "abc":
             store.execute(visitor.row(), node(name))
-            live(visitor.sandbox).remember(at_any_price=True)
+            live(visitor.sandbox).take_keyframe(at_any_price=True)
     with on_worker("b"):
         store.go_to(visitor.sandbox, lambda _: 1)
         for name in "xyz":

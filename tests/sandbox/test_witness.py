@@ -41,8 +41,8 @@ def sentence(world: World, number: int, node: str = "n1") -> str:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return the simulations created by replaying."""
     created: list[Any] = []
-    original = earlier._after
-    monkeypatch.setattr(earlier, "_after", lambda *given: (created.append(given[1]), original(*given))[1])
+    original = earlier._replay
+    monkeypatch.setattr(earlier, "_replay", lambda *given: (created.append(given[1]), original(*given))[1])
     return created
 
 

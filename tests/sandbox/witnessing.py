@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.worker.witness import Asks
+from sandbox.worker.witness import BaseWitness
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 
 
 @dataclass
-class Asked(Asks):
+class TestedWitness(BaseWitness):
     """``replayed``: number of a cycle → the simulation replayed for it."""
 
     simulation: Simulation
@@ -33,5 +33,5 @@ class Asked(Asks):
 def witnessed(simulation: Simulation) -> World:
     world = World.fold(simulation.recorder.entries)
     world.clock_us = simulation.now_us
-    world.witness = Asked(simulation)
+    world.witness = TestedWitness(simulation)
     return world

@@ -1,1 +1,1 @@
-"""Commands of the site for those who run it."""
+"""Management commands of the site."""

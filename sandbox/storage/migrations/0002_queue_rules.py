@@ -1,4 +1,4 @@
-"""Each sandbox has its rules of the scheduling queue."""
+"""Store the rules of the scheduling queue with each sandbox."""
 
 from django.db import migrations, models
 

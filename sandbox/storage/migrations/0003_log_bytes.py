@@ -1,4 +1,4 @@
-"""Each sandbox knows how long its log is, so that one, or all of them, can be told to stop growing."""
+"""Store the length of each sandbox's log, so that logs can be limited one by one and in total."""
 
 from django.apps.registry import Apps
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""What is left behind by going back is kept as a branch."""
+"""Save the timeline that somebody leaves by going back as a branch."""
 
 import django.db.models.deletion
 from django.db import migrations, models

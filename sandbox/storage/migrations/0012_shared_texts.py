@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 ("used", models.DateTimeField(help_text="When it was last stored.")),
             ],
         ),
-        # The columns stay as they are: what stands in them is read as ever.
+        # The columns stay as they are. SharedText reads the texts in them unchanged.
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.AlterField(

@@ -12,7 +12,7 @@ from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
 from sandbox.changes import store
-from sandbox.changes.opening import open_brought, open_scenario, read_brought
+from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
 from sandbox.library.scenarios import scenarios
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import check_size
@@ -44,7 +44,7 @@ from sandbox.web.api.shapes import (
 from sandbox.web.errors import Late
 from sandbox.web.files import FILES, attached
 from sandbox.worker import jobs
-from sandbox.worker.jobs.exporting import Wanted
+from sandbox.worker.jobs.exporting import ExportOptions
 from scheduler_engine.errors import Rejected
 
 REFUSED = {
@@ -98,7 +98,7 @@ def create(request: HttpRequest, given: NewSandbox) -> Any:
     if given.file:
         if given.model_fields_set - {"file"}:
             raise HttpError(422, "A scenario itself sets the title, seed, queue rules, configuration and commands.")
-        sandbox, token = open_brought(read_brought(given.file))
+        sandbox, token = open_uploaded(read_uploaded(given.file))
     elif given.scenario:
         scenario = scenarios().get(given.scenario)
         if scenario is None:
@@ -250,7 +250,7 @@ def export(
     """A scenario, manifests, a snapshot of kube-scheduler-simulator, or the trace."""
     access = access_to(request, sandbox_id, token, False)
     title, moment = access.sandbox.title, View.from_mapping({"at": given.at}).at
-    wanted = Wanted(form, given.setup, given.expect, given.added, given.kwok)
+    wanted = ExportOptions(form, given.setup, given.expect, given.added, given.kwok)
     made = engines.read(access.sandbox, jobs.export, wanted, title, moment)
     return attached(made, form, title)
 

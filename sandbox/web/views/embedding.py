@@ -110,7 +110,7 @@ def story(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
 
 
 def _show(request: HttpRequest, known: Scenario) -> HttpResponse:
-    there = sharing.found(known) or _made(request, known)
+    there = sharing.find(known) or _made(request, known)
     if isinstance(there, HttpResponse):
         return there
     sandbox, token = there
@@ -122,7 +122,7 @@ def _show(request: HttpRequest, known: Scenario) -> HttpResponse:
 
 def _made(request: HttpRequest, known: Scenario) -> tuple[Sandbox, str] | HttpResponse:
     late = ratelimit.wait("create", ratelimit.client(request))
-    return too_often(request, "create", late) if late else sharing.made(known)
+    return too_often(request, "create", late) if late else sharing.get_or_create(known)
 
 
 @limited
@@ -133,7 +133,7 @@ def _try(request: HttpRequest, known: Scenario) -> HttpResponse:
     frame, view = Frame.from_mapping(given), View.from_mapping(given)
     if frame.at and frame.at not in (START, END) and Moment.read(frame.at) is None:
         return problem(request, 400, "at must be start, end or a moment such as 12.40.")
-    sandbox, _ = sharing.made(known)
+    sandbox, _ = sharing.get_or_create(known)
     at = engines.read(sandbox, jobs.embedded, View(), frame.at, [])["moment"]["at"] if frame.at else ""
     own = reverse("embed", args=store.fork(sandbox, Moment.read(at)))
     return redirect(f"{own}?{frame.query(view, '', steps='1', live='1')}")

@@ -15,14 +15,14 @@ from sandbox.pool import engines
 from sandbox.web.access import Access, problem, reads
 from sandbox.web.files import FILES, attached, file_name, plain_name
 from sandbox.worker import jobs
-from sandbox.worker.jobs.exporting import EXPECT, FORMS, NONE, Exported, Wanted
+from sandbox.worker.jobs.exporting import EXPECT, FORMS, NONE, Exported, ExportOptions
 
 MOST_SHOWN = 20_000
 """Characters that the dialog shows."""
 COMMANDS_DIGITS = 9
 
 
-def wanted(form: str, query: Mapping[str, str]) -> Wanted:
+def wanted(form: str, query: Mapping[str, str]) -> ExportOptions:
     """What a query asks for. Raises ``ValueError`` with a sentence that begins with the field."""
     start, expect = query.get("from", ""), query.get("expect", NONE)
     if start and not (start.isascii() and start.isdigit() and len(start) <= COMMANDS_DIGITS):
@@ -30,7 +30,7 @@ def wanted(form: str, query: Mapping[str, str]) -> Wanted:
     if expect not in EXPECT:
         raise ValueError(f"expect must be one of {', '.join(EXPECT)}.")
     said = {name: query.get(name) == "1" for name in ("added", "kwok", "compact")}
-    return Wanted(form, int(start) if start else None, expect, **said)
+    return ExportOptions(form, int(start) if start else None, expect, **said)
 
 
 @reads
@@ -83,7 +83,7 @@ def csv(request: HttpRequest, access: Access, panel: str) -> HttpResponse:
     return HttpResponse(text, content_type="text/csv; charset=utf-8; header=present", headers=headers)
 
 
-def _made(access: Access, asked: Wanted, request: HttpRequest, most: int | None) -> Exported:
+def _made(access: Access, asked: ExportOptions, request: HttpRequest, most: int | None) -> Exported:
     at = View.from_mapping(request.GET.dict()).at
     arguments = (asked, access.sandbox.title, at, most)
     found: Exported = engines.read(access.sandbox, jobs.export, *arguments)

@@ -20,7 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox.changes import store
-from sandbox.changes.opening import open_brought
+from sandbox.changes.opening import open_uploaded
 from sandbox.limits import quotas, ratelimit
 from sandbox.pool import engines
 from sandbox.web import uploads
@@ -84,7 +84,7 @@ def bring(request: HttpRequest) -> HttpResponse:
         path.unlink(missing_ok=True)
         raise
     if scenario is not None:
-        sandbox, token = open_brought(scenario)
+        sandbox, token = open_uploaded(scenario)
         address = reverse("workbench", args=[sandbox.pk, token])
     else:
         address = reverse("import-outlook", args=[key])
@@ -100,7 +100,7 @@ def bring(request: HttpRequest) -> HttpResponse:
 def outlook(request: HttpRequest, key: str) -> HttpResponse:
     """What would come of it, with the choices in the query."""
     choices = _choices(request.GET)
-    found = engines.of_file(jobs.import_outlook, _path(key), choices)
+    found = engines.of_file(jobs.import_preview, _path(key), choices)
     waiting = sorted(found.summary.waiting, key=lambda item: not item.message)
     context = {
         "key": key,

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from sandbox.library import course as maps
-from sandbox.library.shelf import shelf, todays
+from sandbox.library.shelf import daily_challenge, shelf
 from sandbox.web.drawings import drawing
 from sandbox.web.shared import same_for_all
 from scheduler_engine.lesson.costs import PRICES
@@ -21,7 +21,7 @@ from scheduler_engine.lesson.costs import PRICES
 def course(request: HttpRequest) -> HttpResponse:
     lessons = shelf("lessons")
     hours = max(1, round(sum(lesson.minutes for lesson in lessons) / 60))
-    return render(request, "course.html", {"map": maps.drawn(lessons), "lessons": lessons, "hours": hours})
+    return render(request, "course.html", {"map": maps.draw_map(lessons), "lessons": lessons, "hours": hours})
 
 
 @require_safe
@@ -42,6 +42,6 @@ def _today() -> date:
 @require_safe
 @same_for_all(_today)
 def challenges(request: HttpRequest) -> HttpResponse:
-    found = {"day": _today(), "daily": todays().lesson, "challenges": shelf("challenges")}
+    found = {"day": _today(), "daily": daily_challenge().lesson, "challenges": shelf("challenges")}
     context = found | {"drawing": drawing, "prices": PRICES}
     return render(request, "challenges.html", context)

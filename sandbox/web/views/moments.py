@@ -26,7 +26,7 @@ def go_back(request: HttpRequest, access: Access) -> HttpResponse:
 
 @reads
 def listed(request: HttpRequest, access: Access) -> HttpResponse:
-    found = [{"branch": branch, "first": summary(branch.first)} for branch in branches.listed(access.sandbox)]
+    found = [{"branch": branch, "first": summary(branch.first)} for branch in branches.branches_of(access.sandbox)]
     return render(request, "fragments/branches.html", {"branches": found, "can_edit": access.can_edit})
 
 

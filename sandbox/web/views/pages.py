@@ -15,7 +15,7 @@ from sandbox.changes import store
 from sandbox.changes.opening import open_scenario
 from sandbox.changes.study import open_lesson
 from sandbox.library.scenarios import guide, scenarios, story
-from sandbox.library.shelf import DAILY, lessons, shelf, todays
+from sandbox.library.shelf import DAILY, daily_challenge, lessons, shelf
 from sandbox.limits.quotas import quotas
 from sandbox.panels import EMBEDS, GROUPS, PANELS, TABLES, TABS, frames
 from sandbox.panels.view import View
@@ -60,7 +60,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 @readable_body
 def create(request: HttpRequest) -> HttpResponse:
     if wanted := request.POST.get("lesson", ""):
-        placed = todays() if wanted == DAILY else lessons().get(wanted)
+        placed = daily_challenge() if wanted == DAILY else lessons().get(wanted)
         if placed is None:
             return problem(request, 404, say("lesson.no-such"))
         sandbox, token = open_lesson(placed)

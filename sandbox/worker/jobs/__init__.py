@@ -1,4 +1,4 @@
-"""All jobs of a worker. Each may raise ``StateGone`` if the log no longer holds the position."""
+"""All jobs of a worker. A job raises ``StateGone`` if the log no longer has its position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sandbox.worker.job import Job
 from sandbox.worker.jobs.drawing import fragments
 from sandbox.worker.jobs.embedding import embedded
 from sandbox.worker.jobs.exporting import csv, export
-from sandbox.worker.jobs.importing import import_commands, import_outlook, import_read, import_scenario, way_to
+from sandbox.worker.jobs.importing import import_commands, import_preview, import_read, import_scenario, way_to
 from sandbox.worker.jobs.log import arrive, execute, log_until
 from sandbox.worker.jobs.manifests import check, locate, trial
 from sandbox.worker.jobs.reading import (
@@ -32,11 +32,11 @@ from sandbox.worker.jobs.reading import (
 from sandbox.worker.jobs.rooms import room_outcome, room_question
 from sandbox.worker.jobs.teaching import (
     lesson_comes_true,
+    lesson_commands,
     lesson_guess,
     lesson_read,
-    lesson_stands,
+    lesson_status,
     lesson_steps,
-    lesson_way,
 )
 
 JOBS: dict[str, Job[..., Any]] = {name: job for name, job in globals().items() if isinstance(job, Job)}

@@ -20,16 +20,16 @@ def fragments(
     panels: Sequence[str],
     can_edit: bool,
     follow: bool,
-    held: dict[str, bytes],
+    digests: dict[str, bytes],
     expected_at: int | None = None,
     at_hand: bool = False,
 ) -> dict[str, Fragment]:
-    """Panel → fragment, of ``position``; one whose digest is ``held`` comes without its HTML.
+    """Return panel → fragment at ``position``, without its HTML if the browser's digest in ``digests`` is the same.
 
-    ``expected_at``: of the place that is shown, None = not known. ``at_hand``: raise ``StateGone`` rather than replay.
+    ``expected_at``: that of the place, None = unknown. ``at_hand``: raise ``StateGone`` instead of replaying.
     """
-    if at_hand and not live.stands_at(position):
+    if at_hand and not live.is_at(position):
         raise StateGone(position)
     live.look_up_expected(expected_at)
-    found = rendering.fragments(live, position, view, panels, can_edit, follow)
-    return {panel: made.unless(held.get(panel)) for panel, made in found.items()}
+    drawn = rendering.fragments(live, position, view, panels, can_edit, follow)
+    return {panel: fragment.unless(digests.get(panel)) for panel, fragment in drawn.items()}

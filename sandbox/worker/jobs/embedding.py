@@ -1,4 +1,4 @@
-"""What an engine does for a sandbox in somebody else's page: panels, the moment's place, and its facts."""
+"""The job of an embed: panels, the moment's place in the run, and its facts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from sandbox.worker.job import reading
 from sandbox.worker.live import Live
 
 MOST_PODS = 1000
-"""Pods that the facts of a moment name."""
+"""Pods listed in the facts of a moment."""
 
 
 @reading
 def embedded(live: Live, position: Position, view: View, at: str, panels: list[str]) -> dict[str, Any]:
-    """Panels as HTML, where the moment ``at`` stands among all of the run, and its facts.
+    """Return panels as HTML, the place of the moment ``at`` in the run, and its facts.
 
-    ``at``: a moment, ``START``, ``END`` or "" for the present; what is none of them is the present. ``START`` is the
-    moment at which the scenario is open and nothing has been stepped.
+    ``at``: a moment, ``START`` or ``END``. Any other text is the present, like ``END``. ``START`` is the moment after
+    the scenario's setup, before the first step.
     """
     live.move_to(position)
     present = live.world
@@ -37,27 +37,27 @@ def embedded(live: Live, position: Position, view: View, at: str, panels: list[s
     past = here < len(present.entries)
     view = replace(view, at=present.moment_of(here) if past else None)
     live.look_up_expected(None)
-    made = rendering.fragments(live, position, view, panels, False)
+    drawn = rendering.fragments(live, position, view, panels, False)
     world = live.at(view.at)
     world.look_at(view.replica)
     return {
-        "fragments": {panel: fragment.html for panel, fragment in made.items()},
+        "fragments": {panel: fragment.html for panel, fragment in drawn.items()},
         "moment": {**_place(present, stops, here), "clock": clock(world.clock_us), "present": not past},
         "facts": facts(world, view),
-        "sentence": _told(world, view),
+        "sentence": _sentence(world, view),
         "tab": tab_for(world.cycle_in_view(view.cycle)),
     }
 
 
 def _opened(live: Live, present: World) -> Moment:
-    """Where the scenario's setup has ended; without one, before the first step."""
-    first = next((given.number for given in present.commands if given.command.steps), present.head + 1)
+    """Return the moment at the end of the scenario's setup; without one, the moment before the first step."""
+    first = next((command.number for command in present.commands if command.command.steps), present.head + 1)
     command = min(live.guide.setup or first - 1, present.head)
     return Moment(command, present.end_of(command) - present.starts[command])
 
 
 def _place(present: World, stops: list[int], here: int) -> dict[str, Any]:
-    """``place`` of ``of`` moments, counted from 1, and the addresses of this one and of those beside it, "" = none."""
+    """Return ``place`` (from 1) of ``of`` moments, and the addresses of this moment and its neighbours, "" = none."""
     before, after = bisect_left(stops, here), bisect_right(stops, here)
 
     def named(index: int) -> str:
@@ -72,15 +72,15 @@ def _place(present: World, stops: list[int], here: int) -> dict[str, Any]:
     }
 
 
-def _told(world: World, view: View) -> str:
-    said = sentence.stats(world, view)
-    who = f"{said['name']} at {said['stage']}: " if said["pod"] else ""
-    beside = f"{said.get('before', '')}{said.get('name', '')}" if said.get("beside") else ""
-    return f"{who}{beside}{said['text']}"
+def _sentence(world: World, view: View) -> str:
+    stats = sentence.stats(world, view)
+    who = f"{stats['name']} at {stats['stage']}: " if stats["pod"] else ""
+    beside = f"{stats.get('before', '')}{stats.get('name', '')}" if stats.get("beside") else ""
+    return f"{who}{beside}{stats['text']}"
 
 
 def facts(world: World, view: View) -> dict[str, Any]:
-    """Where each pod is, and the attempt in view; as ``docs/embed.d.ts`` describes it."""
+    """Return where each pod is, and the attempt in view. ``docs/embed.d.ts`` describes the shape."""
     cycle = world.cycle_in_view(view.cycle)
     return {
         "pods": [_pod(world, key) for key in sorted(world.pods)[:MOST_PODS]],

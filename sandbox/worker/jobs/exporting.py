@@ -1,4 +1,4 @@
-"""What an engine does for an export: the sandbox, at the moment that is looked at, as the text of a file."""
+"""Jobs that export a sandbox at a moment as the text of a file."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from scheduler_engine.shapes import Data
 
 NONE, COLLECTED = "none", "collected"
 EXPECT = (NONE, COLLECTED, *STRICTNESS)
-"""What a scenario expects: nothing, what people have collected, or everything that happened, at its end and more and
-more strictly.
-"""
+"""Levels of expectations in an exported scenario: none, the collected ones, or everything at its end, each stricter."""
 MOST_CHARACTERS = 32 * 1024 * 1024
-"""Of one file."""
+"""Characters of one file."""
 
 
 MOST_EXPECTED = 20_000
-"""Expectations of one file; the strictest level makes many for each pod."""
+"""Expectations in one file. The strictest level writes many for each pod."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be written. ``setup``: so many commands are executed when the scenario is opened, None = those before
-    the first step; ``expect``: one of ``EXPECT``. ``added``: manifests with what the cluster added; ``kwok``: nodes
-    that KWOK plays. ``compact``: a scenario as JSON on one line.
+class ExportOptions:
+    """The options of an export. ``form``: one of ``FORMS``.
+
+    ``setup``: number of commands in the scenario's setup, None = those before the first step. ``expect``: one of
+    ``EXPECT``. ``added``: write manifests with the fields that the cluster added. ``kwok``: write nodes for KWOK.
+    ``compact``: write the scenario as JSON on one line.
     """
 
     form: str
@@ -56,9 +56,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """``text`` is the file or its beginning, ``size`` the characters of all of it, ``notes`` what is to be known of it.
+    """An exported file. ``text``: the file or its beginning. ``size``: characters of all of it.
 
-    ``setup`` of ``commands`` stand in the setup of a scenario.
+    ``notes``: sentences about it. ``setup``: how many of its ``commands`` are in the setup of a scenario.
     """
 
     text: str
@@ -70,23 +70,28 @@ class Exported:
 
 @writing
 def export(
-    live: Live, position: Position, wanted: Wanted, title: str, at: Moment | None = None, most: int | None = None
+    live: Live,
+    position: Position,
+    options: ExportOptions,
+    title: str,
+    at: Moment | None = None,
+    longest: int | None = None,
 ) -> Exported:
-    """The sandbox as a file of the form ``wanted``, at a moment; its first ``most`` characters, None = all.
+    """Return the sandbox at a moment as a file, with ``options``. ``longest``: characters of it, None = all.
 
-    Raises ``Rejected``, or ``OverQuota`` for a file that is too large.
+    Raises ``Rejected``, ``ReplayFailed``, or ``OverQuota`` if the file is too large.
     """
     live.move_to(position)
-    live.check_whole()
-    made = FORMS[wanted.form](live, wanted, title, at)
-    if made.size > MOST_CHARACTERS:
+    live.check_replayed()
+    file = FORMS[options.form](live, options, title, at)
+    if file.size > MOST_CHARACTERS:
         raise OverQuota(say("export.too-large", megabytes=MOST_CHARACTERS // 2**20), 413)
-    return Exported(made.text[:most], made.size, made.notes, made.setup, made.commands)
+    return Exported(file.text[:longest], file.size, file.notes, file.setup, file.commands)
 
 
 @writing
 def csv(live: Live, position: Position, name: str, view: View) -> str:
-    """A table of the page, at the moment that is looked at: one of ``TABLES``, all its rows. Raises ``OverQuota``."""
+    """Return all rows of a table (one of ``TABLES``) at the moment in view as CSV. Raises ``OverQuota``."""
     live.move_to(position)
     world = live.at(view.at)
     world.look_at(view.replica)
@@ -96,19 +101,19 @@ def csv(live: Live, position: Position, name: str, view: View) -> str:
     return text
 
 
-def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exported:
+def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None) -> Exported:
     whole, ended = live.log_until(at)
     texts = [*live.texts(0, whole), *([] if ended is None else [ended])]
     commands = [json.loads(text) for text in texts]
-    setup = _first_step(live, commands) if wanted.setup is None else min(wanted.setup, len(commands))
+    setup = _first_step(live, commands) if options.setup is None else min(options.setup, len(commands))
     plan, opened = live.plan, story(live.plan.scenario, live.plan.story)
-    held, left, red = _collected(live, at) if wanted.expect == COLLECTED else ({}, 0, 0)
-    strict = wanted.expect in STRICTNESS
-    everything = expect_everything(earlier.simulation_at(live, at), wanted.expect) if strict else []
+    expectations, left, red = _collected(live, at) if options.expect == COLLECTED else ({}, 0, 0)
+    strict = options.expect in STRICTNESS
+    everything = expect_everything(earlier.simulation_at(live, at), options.expect) if strict else []
     if len(everything) > MOST_EXPECTED:
         raise OverQuota(say("export.too-many", count=len(everything), most=MOST_EXPECTED), 413)
-    setup = min([setup, *held])
-    made = from_log(
+    setup = min([setup, *expectations])
+    scenario = from_log(
         plan.seed,
         json.loads(plan.configuration),
         plan.queue_rules,
@@ -118,12 +123,12 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
         about=opened.about if opened else "",
         tab=opened.tab if opened else "",
         expect=everything,
-        held=held,
+        held=expectations,
     )
-    text = dump_compact(made) if wanted.compact else dump(made)
+    text = dump_compact(scenario) if options.compact else dump(scenario)
     notes = [say("export.setup-note", count=setup, of=len(commands))]
-    if wanted.expect == COLLECTED:
-        notes.append(say("export.collected", count=sum(map(len, held.values()))))
+    if options.expect == COLLECTED:
+        notes.append(say("export.collected", count=sum(map(len, expectations.values()))))
     if red:
         notes.append(say("export.red", count=red))
     if left:
@@ -134,33 +139,33 @@ def _scenario(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Expo
 
 
 def _collected(live: Live, at: Moment | None) -> tuple[dict[int, list[Data]], int, int]:
-    """After how many commands → what is expected there; how many collected ones are left out; how many do not hold."""
+    """Return number of a command → expectations after it; how many collected ones are left out; how many fail."""
     live.look_up_expected(None)
-    look = expecting.Look(live, live.at(at), at, live.expecting)
-    held, left = look.exported()
-    return held, left, sum(outcome.red for outcome in look.outcomes())
+    judged = expecting.JudgedExpectations(live, live.at(at), at, live.expecting)
+    expectations, left = judged.exported()
+    return expectations, left, sum(outcome.red for outcome in judged.outcomes())
 
 
 def _first_step(live: Live, commands: list[dict[str, Any]]) -> int:
-    """How many commands stand before the timeline, as the scenario has it that the sandbox was opened from."""
+    """Return how many commands the setup has: those of the scenario's setup, else those before the first step."""
     if live.guide.setup:
         return min(live.guide.setup, len(commands))
     return next((n for n, command in enumerate(commands) if COMMANDS[command["kind"]].steps), len(commands))
 
 
-def _manifests(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exported:
-    found = manifests(earlier.simulation_at(live, at), wanted.added, wanted.kwok)
-    text = manifests_text(found)
-    return Exported(text, len(text), (say("export.objects", count=len(found)),))
+def _manifests(live: Live, options: ExportOptions, title: str, at: Moment | None) -> Exported:
+    objects = manifests(earlier.simulation_at(live, at), options.added, options.kwok)
+    text = manifests_text(objects)
+    return Exported(text, len(text), (say("export.objects", count=len(objects)),))
 
 
-def _snapshot(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exported:
-    found = simulator_snapshot(earlier.simulation_at(live, at))
-    text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+def _snapshot(live: Live, options: ExportOptions, title: str, at: Moment | None) -> Exported:
+    snapshot = simulator_snapshot(earlier.simulation_at(live, at))
+    text = json.dumps(snapshot, ensure_ascii=False, indent=2) + "\n"
     return Exported(text, len(text), (say("export.snapshot-note"),))
 
 
-def _trace(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exported:
+def _trace(live: Live, options: ExportOptions, title: str, at: Moment | None) -> Exported:
     lines, size = list[str](), 0
     for entry in live.at(at).entries:
         lines.append(f"{entry_line(entry)}\n")
@@ -170,11 +175,11 @@ def _trace(live: Live, wanted: Wanted, title: str, at: Moment | None) -> Exporte
     return Exported("".join(lines), size, (say("export.entries", count=len(lines)),))
 
 
-FORMS: dict[str, Callable[[Live, Wanted, str, Moment | None], Exported]] = {
+FORMS: dict[str, Callable[[Live, ExportOptions, str, Moment | None], Exported]] = {
     "scenario": _scenario,
     "manifests": _manifests,
     "snapshot": _snapshot,
     "trace": _trace,
 }
-"""What a sandbox can be written as."""
+"""Form of an export → the function that writes it."""
 FORM_NAMES = tuple(FORMS)

@@ -1,6 +1,6 @@
-"""What an engine does for an import: it reads a file, says what would come of it, and makes the commands.
+"""Jobs of an import: read a file, preview it, and return the commands for a new sandbox.
 
-These are jobs of a sandbox that does not exist yet: nothing of them reaches a simulation.
+All but ``way_to`` are for a sandbox that does not exist yet, and use no simulation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.library.scenarios import story_of, written
+from sandbox.library.scenarios import story_of, story_text
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage import failures
 from sandbox.storage.models import LONGEST_TITLE, printable
@@ -31,15 +31,15 @@ from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
 LONGEST_STORY = 200_000
-"""Characters of a scenario without its setup, which every page of its sandbox reads."""
-GONE = "This import has expired: it was opened, or an hour has passed. Upload the file again."
+"""Characters of a scenario without its setup. Every page of its sandbox reads them."""
+GONE = "This import has expired: you opened it already, or it is over an hour old. Upload the file again."
 MOST_PODS_BEFORE = 100
-"""Pods of higher priority whose turn comes before that of the chosen one."""
+"""Pods that may be ahead of the chosen pod in the queue."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """An import without its objects: what a page tells of it."""
+class Preview:
+    """An import without its objects, for a page."""
 
     notices: tuple[Notice, ...]
     skipped: tuple[Skipped, ...]
@@ -49,8 +49,8 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """A scenario that somebody brought: what ``store.create`` makes a sandbox of. ``story``: as ``guide.written``."""
+class UploadedScenario:
+    """An uploaded scenario, with the arguments for ``store.create``. ``story``: from ``scenarios.story_text``."""
 
     title: str
     seed: int
@@ -62,29 +62,34 @@ class Brought:
 
 
 @uploading
-def import_scenario(live: Live, position: Position, text: str, name: str) -> Brought:
-    """What stands in a scenario file. Raises ``Rejected``, with lines."""
+def import_scenario(live: Live, position: Position, text: str, name: str) -> UploadedScenario:
+    """Return the scenario of a file. Raises ``Rejected`` with the lines of the errors."""
     try:
         scenario = read_scenario(text, name, FILE_LIMITS)
     except Rejected as refusal:
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
-    story = written(story_of(scenario))
+    story = story_text(story_of(scenario))
     if len(story) > LONGEST_STORY:
         raise Rejected(say("import.long-story", most=LONGEST_STORY, found=len(story)))
-    setup = [dict(step) for step in scenario.setup]
-    title = printable(scenario.title, LONGEST_TITLE)
-    told = title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, story
-    return Brought(*told, gives_numbers(scenario))
+    return UploadedScenario(
+        printable(scenario.title, LONGEST_TITLE),
+        scenario.seed,
+        scenario.configuration,
+        scenario.queue_rules,
+        [dict(step) for step in scenario.setup],
+        story,
+        gives_numbers(scenario),
+    )
 
 
 def in_text(error: FieldError) -> FieldError:
-    """Without the name of the file, as there is but one."""
+    """Return an error without the name of the file: there is only one."""
     return FieldError(error.path, error.kind, error.message, 0, error.line, error.column, error.object_name)
 
 
 @uploading
-def import_read(live: Live, position: Position, upload: str, path: str, name: str) -> Brought | None:
-    """Read the file ``upload`` and write what is kept of it to ``path``; or return the scenario that it holds.
+def import_read(live: Live, position: Position, upload: str, path: str, name: str) -> UploadedScenario | None:
+    """Read the file ``upload`` and write its objects to ``path``. If it is a scenario, return that instead.
 
     Raises ``Rejected``, or ``OverQuota`` if the disk is full.
     """
@@ -105,60 +110,63 @@ def import_read(live: Live, position: Position, upload: str, path: str, name: st
 
 
 @uploading
-def import_outlook(live: Live, position: Position, path: str, choices: Choices) -> Outlook:
-    """What would come of a file that was read. Raises ``Rejected``."""
-    made = prepare(_gathered(path), choices)
-    terminating, configured = len(made.terminating), made.configuration is not None
-    return Outlook(made.notices, made.skipped, made.summary, terminating, configured)
+def import_preview(live: Live, position: Position, path: str, choices: Choices) -> Preview:
+    """Return a preview of the import at ``path``. Raises ``Rejected``."""
+    prepared = prepare(_load(path), choices)
+    terminating, configured = len(prepared.terminating), prepared.configuration is not None
+    return Preview(prepared.notices, prepared.skipped, prepared.summary, terminating, configured)
 
 
 @uploading
 def import_commands(
     live: Live, position: Position, path: str, choices: Choices
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
-    """The scheduler's configuration, the commands that make the cluster, and the chosen pod. Raises ``Rejected``."""
-    made = prepare(_gathered(path), choices)
-    return made.configuration, made.commands(), made.pod
+    """Return the scheduler's configuration, the commands that create the cluster, and the key of the chosen pod.
+
+    Raises ``Rejected``.
+    """
+    prepared = prepare(_load(path), choices)
+    return prepared.configuration, prepared.commands(), prepared.pod
 
 
 @reading
 def way_to(live: Live, position: Position, pod: str) -> list[dict[str, Any]]:
-    """The commands that lead to where ``pod`` has been through Filter, or was refused before it; tried on a copy.
+    """Return the commands that step ``pod`` through Filter, or to its failure before it. They are tried on a copy.
 
-    None where its turn does not come: it is gated, another scheduler's, or behind too many others.
+    Return an empty list if the pod's turn does not come: it is gated, of another scheduler, or behind too many others.
     """
     live.move_to(position)
-    simulation, way = copy.deepcopy(live.simulation), list[dict[str, Any]]()
+    simulation, commands_so_far = copy.deepcopy(live.simulation), list[dict[str, Any]]()
     for _ in range(MOST_PODS_BEFORE):
-        if not _do(simulation, "stage", way):
+        if not _do(simulation, "stage", commands_so_far):
             return []
         cycle = simulation.scheduler.cycle
         if cycle is not None and cycle.pod.key == pod:
-            _through_filter(simulation, way)
-            return way
-        if not _do(simulation, "pod", way):
+            _through_filter(simulation, commands_so_far)
+            return commands_so_far
+        if not _do(simulation, "pod", commands_so_far):
             return []
     return []
 
 
-def _through_filter(simulation: Simulation, way: list[dict[str, Any]]) -> None:
-    """As long as Filter lies ahead."""
+def _through_filter(simulation: Simulation, commands_so_far: list[dict[str, Any]]) -> None:
+    """Run stages until Filter is done or cannot be reached."""
     names = [stage.name for stage in STAGES]
     while (cycle := simulation.scheduler.cycle) is not None and cycle.stage in names:
-        if names.index(cycle.stage) > names.index("Filter") or not _do(simulation, "stage", way):
+        if names.index(cycle.stage) > names.index("Filter") or not _do(simulation, "stage", commands_so_far):
             return
 
 
-def _do(simulation: Simulation, kind: str, way: list[dict[str, Any]]) -> bool:
+def _do(simulation: Simulation, kind: str, commands_so_far: list[dict[str, Any]]) -> bool:
     try:
         simulation.execute(commands.from_json({"kind": kind}))
     except NothingToDo:
         return False
-    way.append({"kind": kind})
+    commands_so_far.append({"kind": kind})
     return True
 
 
-def _gathered(path: str) -> Gathered:
+def _load(path: str) -> Gathered:
     try:
         return Gathered.from_json(json.loads(gzip.decompress(Path(path).read_bytes())))
     except FileNotFoundError as gone:

@@ -1,4 +1,4 @@
-"""Jobs that execute commands, and where a log ends."""
+"""Jobs that execute commands and cut a log at a moment."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from sandbox.worker.live import Live
 
 @executing
 def execute(live: Live, position: Position, commands: list[dict[str, Any]], texts: list[str]) -> list[str | None]:
-    """Execute commands, given as what they say and as they will be kept; ``arrive`` is to follow.
+    """Execute ``commands``, whose ``texts`` the log will store. Call ``arrive`` with their records afterwards.
 
-    For each: what is to be kept in place of the last one and itself, if the two merge.
-
-    Raises ``Rejected``, ``OverQuota`` or ``ReplayFailed``, with nothing changed.
+    For each return the text that replaces the last command and it if they merge, else None. Raises ``Rejected``,
+    ``OverQuota`` or ``ReplayFailed``, with nothing changed in the log.
     """
     live.move_to(position)
-    live.check_whole()
+    live.check_replayed()
     for command in commands:
         quotas.check_objects(command, live.world)
     return live.execute(texts)
@@ -29,7 +28,7 @@ def execute(live: Live, position: Position, commands: list[dict[str, Any]], text
 
 @executing
 def arrive(live: Live, position: Position, records: list[Record]) -> None:
-    """What was executed at ``position`` stands in the log, at its end. Who looks on will ask for it at once."""
+    """Note that the log has the commands executed at ``position`` as ``records``. Draw ahead for its browsers."""
     if live.arrive_from(position.state, records):
         last = records[-1]
         rendering.draw_ahead(live, position, Position(last.key, last.n, last.n))
@@ -37,7 +36,7 @@ def arrive(live: Live, position: Position, records: list[Record]) -> None:
 
 @reading
 def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str | None]:
-    """The log that ends at a moment: how many commands, and the text of one more that ends early; None: there is none.
+    """Return the log that ends at a moment: number of whole commands, and text of one more that ends early or None.
 
     Raises ``Rejected``.
     """

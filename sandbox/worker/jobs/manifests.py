@@ -1,4 +1,4 @@
-"""Jobs for manifests that somebody is writing: check them, find the line of an error, try them."""
+"""Jobs for manifests in an editor: check them, find the line of an error, try them."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from scheduler_engine.errors import FieldError
 
 @reading
 def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
-    """The manifests of a text as plain data, and what is wrong with it; where they stand in the text stays here."""
+    """Return the manifests of a text as plain data, and its errors. The positions in the text are left out."""
     checked = check_text(text, _limits())
     return [item.data for item in checked.manifests], replace(checked, manifests=[])
 
 
 @reading
 def locate(live: Live, position: Position, text: str | bytes, errors: Iterable[FieldError]) -> list[FieldError]:
-    """Errors that came up later, with their lines in the text."""
+    """Return errors that were raised later, with their lines in the text."""
     return located(list(errors), check_text(text, _limits()).manifests)
 
 
 @reading
 def trial(live: Live, position: Position, command: dict[str, Any]) -> list[str]:
-    """What a command would come to, in sentences; nothing of it stays."""
+    """Return sentences on what a command would do. It is tried on a copy."""
     live.move_to(position)
     return trials.trial(live, command)
 
 
 def _limits() -> Limits:
-    """What may be pasted is limited in one place."""
+    """Return the limits of a text. Its size is limited by the quotas alone."""
     return replace(DEFAULT_LIMITS, size=quotas.quotas().manifest_bytes)

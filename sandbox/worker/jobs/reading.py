@@ -1,4 +1,4 @@
-"""Jobs that read a sandbox: its objects, its queue, its trace, and what a panel shows."""
+"""Jobs that read a sandbox: its objects, its queue, its trace, and the data of a panel."""
 
 from __future__ import annotations
 
@@ -31,50 +31,50 @@ LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expi
 
 @reading
 def manifest(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> dict[str, Any] | None:
-    """The object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace), at a moment."""
+    """Return an object at a moment, None if there is none. ``key``: ``namespace/name``, or name without a namespace."""
     live.move_to(position)
     return live.at(at).objects.get(kind, {}).get(key)
 
 
 @reading
 def manifest_text(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> str | None:
-    """The same as YAML."""
-    found = manifest(live, position, kind, key, at)
-    return None if found is None else written(found)
+    """Return an object at a moment as YAML, None if there is none."""
+    data = manifest(live, position, kind, key, at)
+    return None if data is None else written(data)
 
 
 @reading
 def admission(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> list[Any] | None:
-    """What the API server changed in the manifest that was applied, line by line, at a moment."""
+    """Return what the API server changed in the applied manifest, line by line, at a moment."""
     live.move_to(position)
     return admitted_lines(live.at(at), kind, key)
 
 
 @reading
 def names(live: Live, position: Position, kind: str, namespace: str) -> list[str]:
-    """Of the objects of a kind; ``namespace``: "" for a kind without."""
+    """Return the names of the objects of a kind. ``namespace``: "" for a kind without namespaces."""
     start = f"{namespace}/" if namespace else ""
     return [key.removeprefix(start) for key in _world(live, position).objects.get(kind, {}) if key.startswith(start)]
 
 
 @reading
 def objects(live: Live, position: Position, kind: str, after: str, limit: int) -> tuple[list[Any], str]:
-    """Manifests of a kind in order of their keys, those after a key; and the key to go on from, "" at the end."""
-    held = _world(live, position).objects.get(kind, {})
-    keys = sorted(key for key in held if key > after)
-    return [held[key] for key in keys[:limit]], keys[limit - 1] if len(keys) > limit else ""
+    """Return manifests of a kind by key, after key ``after``; and the key to continue from, "" at the end."""
+    manifests = _world(live, position).objects.get(kind, {})
+    keys = sorted(key for key in manifests if key > after)
+    return [manifests[key] for key in keys[:limit]], keys[limit - 1] if len(keys) > limit else ""
 
 
 @reading
-def find(live: Live, position: Position, wanted: str, at: Moment | None = None) -> tuple[list[Hit], int]:
-    """What a few letters may mean, at a moment; and how many more there are."""
+def find(live: Live, position: Position, text: str, at: Moment | None = None) -> tuple[list[Hit], int]:
+    """Return the objects that match a search text at a moment, and how many more there are."""
     live.move_to(position)
-    return finding.find(live.at(at), wanted)
+    return finding.find(live.at(at), text)
 
 
 @reading
 def offers(live: Live, position: Position) -> dict[str, Any]:
-    """What the manifests of an editor may speak of."""
+    """Return the names that an editor offers for manifests."""
     return offering.offers(_world(live, position))
 
 
@@ -90,13 +90,13 @@ def leader_form(live: Live, position: Position) -> dict[str, Any]:
 
 @reading
 def steps_made(live: Live, position: Position) -> int:
-    """How many steps of the scenario lie behind."""
+    """Return how many steps of the scenario were taken."""
     return steps.steps_done(_world(live, position))
 
 
 @reading
 def state(live: Live, position: Position) -> dict[str, Any]:
-    """Where the sandbox stands, in numbers, and who waits in which lane, in the order in which they would leave."""
+    """Return the numbers of the sandbox, and the pods of each lane in the order in which they would leave it."""
     world = _world(live, position)
     waiting = {lane: sorted(world.lane(lane), key=key) for lane, key in LANES.items()}
     return {
@@ -105,32 +105,32 @@ def state(live: Live, position: Position) -> dict[str, Any]:
         "pods": len(world.pods),
         "bound": sum(bool(pod.pod.node_name) for pod in world.pods.values()),
         "cycle": world.cycle.number if world.cycle else 0,
-        "queue": {lane: [queued.move.pod for queued in found] for lane, found in waiting.items() if found},
+        "queue": {lane: [queued.move.pod for queued in pods] for lane, pods in waiting.items() if pods},
     }
 
 
 @reading
 def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, Any]:
-    """What a panel shows."""
+    """Return the data that a panel shows."""
     live.move_to(position)
     live.look_up_expected(None)
-    found: dict[str, Any] = plain(PANELS[panel].stats(rendering.world_in_view(live, view), view))
-    return found
+    data: dict[str, Any] = plain(PANELS[panel].stats(rendering.world_in_view(live, view), view))
+    return data
 
 
 @reading
 def expectation(
     live: Live, position: Position, fact: str, about: dict[str, Any], at: Moment | None = None
 ) -> tuple[dict[str, Any] | None, int, int, int]:
-    """A fact as an expectation, and where it stands. Raises ``Rejected``."""
+    """Return a fact as an expectation, and its moment, as ``expecting.fact``. Raises ``Rejected``."""
     live.move_to(position)
-    live.check_whole()
+    live.check_replayed()
     return expecting.fact(live, at, fact, about)
 
 
 @reading
 def trace(live: Live, position: Position, after: int, limit: int) -> list[str]:
-    """Entries of the trace as JSON texts, those after so many."""
+    """Return at most ``limit`` entries of the trace as JSON texts, after the first ``after``."""
     entries = _world(live, position).entries[after : after + limit]
     return [entry_line(entry) for entry in entries]
 
@@ -143,7 +143,7 @@ def prometheus(live: Live, position: Position) -> str:
 
 @reading
 def cache_dump(live: Live, position: Position, view: View) -> str:
-    """What the scheduler that is looked at would log on SIGUSR2, at the moment that is looked at."""
+    """Return what the scheduler in view would log on SIGUSR2 at the moment in view."""
     live.move_to(position)
     world = live.at(view.at)
     world.look_at(view.replica)

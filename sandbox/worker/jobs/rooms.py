@@ -1,4 +1,4 @@
-"""What an engine does for questions to a room: it offers the choices of a prediction, and tells what came of it."""
+"""Jobs for questions to a room: return the choices of a prediction, and judge it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sandbox.panels.model.state import by_priority
 from sandbox.storage.records import Position
 from sandbox.worker.job import reading
-from sandbox.worker.lessons.wording import worded
+from sandbox.worker.lessons.wording import reason_text
 from sandbox.worker.live import Live
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson.model import Question
@@ -17,12 +17,12 @@ from scheduler_engine.scenario.attempts import Seen
 PREDICTED = ("passes", "winner", "lane", "victims")
 """Questions about a pod that its next stages answer."""
 NO_NODE = "no node"
-"""A choice for those who think that a pod gets none."""
+"""The choice for: the pod gets no node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A question as it is put, and after how many entries of the trace."""
+    """A question. ``many``: several choices may be named. ``since``: entries of the trace when it was asked."""
 
     ask: str
     pod: str
@@ -33,7 +33,10 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``right``: of a question for one, any of them is; ``why``: choice → the reason, "" → why none is right."""
+    """The answer to a question. ``right``: the right choices; if one is asked for, each of them counts.
+
+    ``why``: choice → reason, "" → why no choice is right.
+    """
 
     right: tuple[str, ...]
     why: dict[str, str]
@@ -41,7 +44,10 @@ class Outcome:
 
 @reading
 def room_question(live: Live, position: Position, kind: str, pod: str) -> Prediction:
-    """What can be answered now. ``pod``: its key, "" = the one in flight, else the next. Raises ``Rejected``."""
+    """Return the question of a kind as of now. ``pod``: its key, "" = the pod in flight, else the next one in activeQ.
+
+    Raises ``Rejected`` if there is no such question or pod.
+    """
     if kind not in PREDICTED:
         raise Rejected("There is no such question.")
     live.move_to(position)
@@ -49,8 +55,8 @@ def room_question(live: Live, position: Position, kind: str, pod: str) -> Predic
     if not key or live.simulation.api.pod(key) is None:
         raise Rejected(f"There is no pod {key}." if key else "No pod is in flight, and none waits in activeQ.")
     question = Question(kind, pod=key, at=KINDS[kind].at)
-    seen = Seen(live.simulation)
-    offered = choices(seen, question) + ((NO_NODE,) if kind == "winner" else ())
+    run = Seen(live.simulation)
+    offered = choices(run, question) + ((NO_NODE,) if kind == "winner" else ())
     return Prediction(asked(question), key, offered, KINDS[kind].many, len(live.simulation.recorder.entries))
 
 
@@ -63,24 +69,24 @@ def _next_pod(live: Live) -> str:
 def room_outcome(
     live: Live, position: Position, kind: str, pod: str, since: int, forked: tuple[int, int] | None
 ) -> Outcome | None:
-    """What came of it; None: it has not come to it yet. Raises ``Rejected`` when there will never be an answer.
+    """Return the answer to a question, None if it is not known yet. Raises ``Rejected`` if there will be no answer.
 
-    ``since``: how many entries the trace had when it was asked. ``forked``: key and place of the last command that is
-    still in the log, if another way was taken from there; the question then counts from its end.
+    ``since``: entries of the trace when the question was asked. ``forked``: key and place of the last command still in
+    the log, if somebody went back and did something else; the question then counts from the end of that command.
     """
     if forked is not None and forked[1] < position.head:
         live.move_to(Position(*forked, position.length))
         since = len(live.simulation.recorder.entries)
     live.move_to(position)
-    seen = Seen(live.simulation)
+    run = Seen(live.simulation)
     question = Question(kind, pod=pod, at=KINDS[kind].at)
-    judged = judge(question, since, Sight(live.simulation.recorder, lambda _: seen))
+    judged = judge(question, since, Sight(live.simulation.recorder, lambda _: run))
     if judged.none is not None and judged.none.key == "no-node":
         return Outcome((NO_NODE,), {NO_NODE: judged.none.values["message"]})
     if judged.none is not None:
-        raise Rejected(worded(judged.none))
-    found = judged.answer
-    if found is None:
+        raise Rejected(reason_text(judged.none))
+    answer = judged.answer
+    if answer is None:
         return None
-    told = {choice: worded(why) for choice, why in found.why.items()}
-    return Outcome(found.right, told | ({"": worded(found.nobody)} if found.nobody else {}))
+    reasons = {choice: reason_text(why) for choice, why in answer.why.items()}
+    return Outcome(answer.right, reasons | ({"": reason_text(answer.nobody)} if answer.nobody else {}))

@@ -1,4 +1,4 @@
-"""What an engine does for lessons: it reads one, tells the lesson's own way, and compares answers."""
+"""Jobs of lessons: read a lesson file, return the steps of a lesson, and compare answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.storage.records import Position
 from sandbox.words.say import say
 from sandbox.worker.job import reading, uploading
 from sandbox.worker.jobs.importing import in_text
-from sandbox.worker.lessons.answers import asked, question_text
+from sandbox.worker.lessons.answers import question_data, question_text
 from sandbox.worker.lessons.desk import Desk
 from sandbox.worker.live import Live
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
@@ -24,12 +24,12 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.shapes import Data
 
 LONGEST_LESSON = 200_000
-"""Characters of the file of a lesson, which is kept with its sandbox."""
+"""Characters of a lesson file. The file is stored with its sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A lesson as ``store.create`` needs it."""
+    """A lesson file that was read, with the arguments for ``store.create``."""
 
     slug: str
     title: str
@@ -41,12 +41,15 @@ class Learned:
     tasks: tuple[int, ...] = ()
     """How many parts there are, and the numbers, from 0, of those with a task."""
     priority_numbers: bool = False
-    """It gives pods a priority as a number alone."""
+    """Its pods have priority numbers without a PriorityClass."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
-    """``parts``: how many there are; ``done``: what the open one asks for; ``hints``: how many it has."""
+class Status:
+    """A learner's place in a lesson. ``parts``: how many it has. ``part``: the open one, from 0.
+
+    ``done``: True if the open part is done. ``hints``: how many it has.
+    """
 
     parts: int
     part: int
@@ -55,8 +58,8 @@ class Stand:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A guess as it is kept: ``points`` as JSON text, "" where the answer lies ahead; where it stands as in Guess."""
+class LessonAnswer:
+    """An answer as ``models.Guess`` stores it. ``points``: JSON text, "" if the right answer is not known yet."""
 
     question: str
     points: str
@@ -67,7 +70,7 @@ class Answered:
 
 @uploading
 def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned:
-    """What stands in the file of a lesson. Raises ``Rejected`` with everything that is wrong in it, at its line."""
+    """Return the lesson of a file after testing it. Raises ``Rejected`` with all errors and their lines."""
     if len(text) > LONGEST_LESSON:
         raise Rejected(say("lesson.long", most=LONGEST_LESSON, found=len(text)))
     try:
@@ -77,16 +80,21 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
     if problems := problems_of(lesson, TABS):
         raise Rejected([FieldError("", "", problem) for problem in problems])
     scenario = lesson.scenario
-    title = printable(lesson.title, LONGEST_TITLE)
-    setup = [dict(step) for step in scenario.setup]
-    tasks = tuple(number for number, part in enumerate(lesson.parts) if part.task)
-    parts = len(lesson.parts)
-    told = lesson.slug, title, scenario.seed, scenario.configuration, scenario.queue_rules, setup, parts, tasks
-    return Learned(*told, gives_numbers(lesson))
+    return Learned(
+        lesson.slug,
+        printable(lesson.title, LONGEST_TITLE),
+        scenario.seed,
+        scenario.configuration,
+        scenario.queue_rules,
+        [dict(step) for step in scenario.setup],
+        len(lesson.parts),
+        tuple(number for number, part in enumerate(lesson.parts) if part.task),
+        gives_numbers(lesson),
+    )
 
 
 def _desk(live: Live, position: Position) -> Desk:
-    """Raises ``Rejected`` where there is no lesson."""
+    """Return the desk of the sandbox's lesson. Raises ``Rejected`` if it has none."""
     desk = _any_desk(live, position)
     if desk.lesson is None:
         raise Rejected(say("lesson.none"))
@@ -95,65 +103,71 @@ def _desk(live: Live, position: Position) -> Desk:
 
 def _any_desk(live: Live, position: Position) -> Desk:
     live.move_to(position)
-    live.check_whole()
+    live.check_replayed()
     live.look_up_expected(None)
     return Desk(live, live.world, None, live.studied)
 
 
 @reading
-def lesson_stands(live: Live, position: Position) -> Stand:
-    """Where the learner stands. Raises ``Rejected``."""
+def lesson_status(live: Live, position: Position) -> Status:
+    """Return the learner's place in the lesson. Raises ``Rejected``."""
     desk = _desk(live, position)
     task = desk.open.task if desk.open else None
-    return Stand(len(desk.lesson.parts) if desk.lesson else 0, desk.number, desk.done, len(task.hints) if task else 0)
+    return Status(len(desk.lesson.parts) if desk.lesson else 0, desk.number, desk.done, len(task.hints) if task else 0)
 
 
 @reading
 def lesson_steps(live: Live, position: Position) -> list[tuple[Data, str]]:
-    """The commands that are left of the open part's button, each with the text of its refusal. Raises ``Rejected``."""
+    """Return the steps left in the open part as commands, each with the text of its expected refusal or "".
+
+    Raises ``Rejected``.
+    """
     return _desk(live, position).steps_left()
 
 
 @reading
-def lesson_way(live: Live, position: Position, part: int) -> tuple[int, list[tuple[int, Data, str]]]:
-    """How many commands the setup has; and the lesson's own way from there to the start of a part: number of the
-    part, command, text of its refusal. Raises ``Rejected``.
+def lesson_commands(live: Live, position: Position, part: int) -> tuple[int, list[tuple[int, Data, str]]]:
+    """Return the number of commands in the setup, and the lesson's own commands from there to the start of a part.
+
+    Each has the number of its part, the command, and the text of its expected refusal or "". Raises ``Rejected``.
     """
     desk = _desk(live, position)
     parts = desk.lesson.parts[:part] if desk.lesson else ()
-    way = [
+    steps = [
         (number, command_of(step), step.get("refused", "")) for number, part in enumerate(parts) for step in part.way
     ]
-    return len(desk.lesson.scenario.setup) if desk.lesson else 0, way
+    return len(desk.lesson.scenario.setup) if desk.lesson else 0, steps
 
 
 @reading
 def lesson_comes_true(live: Live, position: Position, part: int) -> bool:
-    """Return True if what a part and those after it say will be so from here on. Raises ``Rejected``."""
+    """Return True if the statements of a part and of the later ones will be true from the present state on.
+
+    Raises ``Rejected``.
+    """
     desk = _desk(live, position)
     return desk.lesson is None or comes_true(desk.lesson, part, live.simulation)
 
 
 @reading
-def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, predicts: bool, key: str) -> Answered:
-    """An answer to the open question, or with ``predicts`` to a prediction; None: looks without guessing.
+def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, predicts: bool, key: str) -> LessonAnswer:
+    """Return the answer ``named`` to the open question, ready to store. None = show the answer without guessing.
 
-    ``key``: which prediction, "" = that of the next stage.
-
-    Raises ``Rejected`` when it is none of the choices, ``NothingToDo`` when the question is answered.
+    ``predicts``: the question is the prediction ``key``, "" = that of the next stage. Raises ``Rejected`` if a choice
+    is not offered, ``NothingToDo`` if there is no open question.
     """
     desk = _any_desk(live, position) if predicts else _desk(live, position)
     question = _predicted(desk, key) if predicts else _question(desk)
-    # Of very many nodes not all are offered, and each can be named.
+    # In a large cluster not all nodes are offered, but each is a valid answer.
     more = live.world.nodes if question.kind == "winner" else ()
     foresee = predicts or (desk.open is not None and desk.open.foresee)
-    shown = asked(desk.seen, question, foresee)
-    _check(shown, more, named)
-    points = None if foresee else desk.compared_now(question, named)
+    data = question_data(desk.run, question, foresee)
+    _check(data, more, named)
+    points = None if foresee else desk.compare_now(question, named)
     here = live.world.moment_of(len(live.world.entries))
     state = live.records.keys(live.plan.sandbox_id, [here.command]).get(here.command, 0)
-    told = "" if points is None else json.dumps(points, ensure_ascii=False)
-    return Answered(question_text(question, shown["choices"]), told, state, here.command, here.entries)
+    points_text = "" if points is None else json.dumps(points, ensure_ascii=False)
+    return LessonAnswer(question_text(question, data["choices"]), points_text, state, here.command, here.entries)
 
 
 def _predicted(desk: Desk, key: str) -> Question:
@@ -164,8 +178,8 @@ def _predicted(desk: Desk, key: str) -> Question:
 
 
 def _question(desk: Desk) -> Question:
-    question, shown = desk.open.question if desk.open else None, desk.part()
-    asks = shown["question"] if shown and question else None
+    question, part = desk.open.question if desk.open else None, desk.part()
+    asks = part["question"] if part and question else None
     if question is None or asks is None or asks["given"] or asks["late"]:
         raise NothingToDo(say("lesson.answered"))
     return question

@@ -1,1 +1,1 @@
-"""Lessons in a sandbox: what the column beside the workbench shows, what it asks, and the reasons of a reveal."""
+"""The lesson in a sandbox: the data of its panel, sentences for the reasons behind answers, and its Markdown."""

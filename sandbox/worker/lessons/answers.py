@@ -1,4 +1,4 @@
-"""Questions as they are kept and shown, and answers beside those of the engine."""
+"""Questions as they are stored and shown, and answers compared with the engine's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.storage.records import Guessed
 from sandbox.words.say import say
-from sandbox.worker.lessons.wording import worded
+from sandbox.worker.lessons.wording import reason_text
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 from scheduler_engine.lesson import Question, predictions
 from scheduler_engine.lesson.ends import ATTEMPT
@@ -18,25 +18,25 @@ from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.scenario.attempts import Seen
 
 FEW_NODES = 60
-"""Of larger clusters only the winner and the lane are asked; their choices are typed."""
+"""In larger clusters only the winner and the lane are asked, and people type the choice."""
 
 
 def question_text(question: Question, offered: Sequence[str]) -> str:
-    """As it is kept with a guess, with the choices that were offered."""
+    """Return the question as JSON for ``models.Guess``, with the choices that were offered."""
     return json.dumps({**asdict(question), "offered": offered}, separators=(",", ":"), ensure_ascii=False)
 
 
 def question_of(text: str) -> Question:
-    given = json.loads(text)
-    options = tuple(Option(option["text"], tuple(option["holds"])) for option in given.pop("options"))
-    # Those of older versions do not say what was offered.
-    offered = None if given.get("offered") is None else tuple(given["offered"])
-    return Question(**{**given, "options": options, "tempting": tuple(given["tempting"]), "offered": offered})
+    data = json.loads(text)
+    options = tuple(Option(option["text"], tuple(option["holds"])) for option in data.pop("options"))
+    # Questions stored by older versions lack the offered choices.
+    offered = None if data.get("offered") is None else tuple(data["offered"])
+    return Question(**{**data, "options": options, "tempting": tuple(data["tempting"]), "offered": offered})
 
 
-def asked(seen: Seen, question: Question, foresee: bool) -> dict[str, Any]:
-    """A question with its choices, and when it is checked. ``typed``: there are too many choices to be listed."""
-    offered = predictions.choices(seen, question)
+def question_data(run: Seen, question: Question, foresee: bool) -> dict[str, Any]:
+    """Return a question with its choices, and when it is checked. ``typed``: there are too many choices to list."""
+    offered = predictions.choices(run, question)
     return {
         "kind": question.kind,
         "ask": predictions.asked(question),
@@ -59,29 +59,34 @@ def _when(question: Question, foresee: bool) -> str:
     )
 
 
-def compared(question: Question, since: int, sight: Sight, named: Sequence[str] | None) -> dict[str, Any] | None:
-    """The engine's answer beside what was named (None: nobody guessed), point by point; None: it is not over.
+def compare(question: Question, since: int, sight: Sight, named: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the engine's answer compared point by point with ``named`` (None: nobody guessed). None = not known yet.
 
-    ``none``: why there is no answer, "" where there is one. ``nobody``: why no choice is right, "" where one is.
+    ``none``: why there is no answer, "" if there is one. ``nobody``: why no choice is right, "" if one is.
     """
     judged = predictions.judge(question, since, sight)
     if judged.none is not None:
-        none = worded(judged.none)
+        none = reason_text(judged.none)
         return {"right": False, "rows": [], "kind": question.kind, "none": none, "nobody": "", "end": judged.end}
-    found = judged.answer
-    if found is None:
+    answer = judged.answer
+    if answer is None:
         return None
-    right = named is not None and predictions.is_right(question, named, found)
-    points = predictions.compare(named or (), found)
+    right = named is not None and predictions.is_right(question, named, answer)
+    points = predictions.compare(named or (), answer)
     rows = [
-        {"choice": each.choice, "given": each.given, "right": each.right, "why": worded(each.why) if each.why else ""}
-        for each in points
+        {
+            "choice": point.choice,
+            "given": point.given,
+            "right": point.right,
+            "why": reason_text(point.why) if point.why else "",
+        }
+        for point in points
     ]
-    nobody = worded(found.nobody) if found.nobody else ""
+    nobody = reason_text(answer.nobody) if answer.nobody else ""
     return {"right": right, "rows": rows, "kind": question.kind, "none": "", "nobody": nobody, "end": judged.end}
 
 
-def answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:
+def answer_data(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:
     named = json.loads(guess.named) if guess else None
     return {
         "given": guess is not None,
@@ -92,10 +97,10 @@ def answered(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, 
     }
 
 
-def score(known: list[tuple[Guessed, dict[str, Any]]]) -> dict[str, Any]:
-    """How many of the predictions were right, in all and by kind. To look is no prediction."""
+def score(answers: list[tuple[Guessed, dict[str, Any]]]) -> dict[str, Any]:
+    """Return how many predictions were right, in total and by kind. Answers shown without a guess do not count."""
     kinds: dict[str, list[int]] = {}
-    for guess, points in known:
+    for guess, points in answers:
         if points.get("none") or json.loads(guess.named) is None:
             continue
         row = kinds.setdefault(points["kind"], [0, 0])

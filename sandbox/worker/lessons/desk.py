@@ -1,4 +1,4 @@
-"""What the lesson's column shows of a sandbox, and what can be predicted in it, asked of its simulation once."""
+"""The data of the lesson panel: the open part, its questions and task, and predictions, each computed once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sandbox.storage.records import Guessed, Studied
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
 from sandbox.worker import earlier
-from sandbox.worker.lessons.answers import FEW_NODES, answered, asked, compared, question_of, score
+from sandbox.worker.lessons.answers import FEW_NODES, answer_data, compare, question_data, question_of, score
 from sandbox.worker.lessons.markdown import html_of
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
@@ -41,7 +41,7 @@ ASKED_BEFORE = {
     "PreScore": "winner",
     "Score": "winner",
 }
-"""Stage that comes next → kind of the prediction that is asked before it. The attempt answers it."""
+"""Next stage → kind of the prediction to ask before it. The attempt answers it."""
 IN_LARGE = ("winner", "lane")
 CHARGES = {
     costs.NODE_ADDED: "new node",
@@ -50,14 +50,14 @@ CHARGES = {
     costs.OBJECT_ADDED: "new object",
     costs.CHANGE: "change",
 }
-"""What is charged → how it is counted in words."""
+"""Charge of a bill → its noun."""
 MOST_CHARGES = 12
-"""Lines of a bill that are listed."""
+"""Lines shown of a bill."""
 
 
 @dataclass(frozen=True)
 class Desk:
-    """A ``Teacher`` of the world of a moment ``at``, None = the present."""
+    """A ``Teacher`` for the world of the moment ``at``, None = the present."""
 
     live: Live
     world: World
@@ -76,17 +76,17 @@ class Desk:
 
     @cached_property
     def open(self) -> Part | None:
-        """None at the end, and where there is no lesson."""
+        """The open part. None at the end, and without a lesson."""
         return self.lesson.parts[self.number] if self.lesson and self.number < len(self.lesson.parts) else None
 
     @cached_property
     def progress(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.studied.progress)
-        return found
+        progress: dict[str, Any] = json.loads(self.studied.progress)
+        return progress
 
     @cached_property
     def _began(self) -> tuple[int, int | None]:
-        """Number and key of the last command before this part; the key None: that of the end of the setup."""
+        """Number and key of the last command before this part. The key is None for the end of the setup."""
         setup = len(self.lesson.scenario.setup) if self.lesson else 0
         n, state = self.progress.get("began", {}).get(str(self.number), (setup, None))
         return n, state
@@ -96,37 +96,40 @@ class Desk:
         return self._began[0]
 
     @cached_property
-    def seen(self) -> Seen:
+    def run(self) -> Seen:
         return Seen(self.live.simulation)
 
     @cached_property
     def _walk(self) -> Walk:
-        """How far the steps of this part are done, whoever did them and however."""
+        """The progress in the steps of this part, which anybody may take in any way."""
         pressed = str(self.number) in self.progress.get("pressed", {})
         steps = self.open.do if self.open else ()
         begin = self.live.world.end_of(self.began)
         return Walk(steps, self.live.simulation.recorder, begin, self._ahead, pressed)
 
     def _ahead(self, entries: int, steps: Steps) -> Simulation | None:
-        """The simulation after so many entries, at the end of a command, and these steps; the last one is kept."""
+        """Return the simulation after ``entries`` of the trace (the end of a command) and then ``steps``.
+
+        None: a step is refused. The last simulation is cached.
+        """
         live = self.live
         moment = None if entries == len(live.world.entries) else live.world.moment_of(entries)
         before = live.world.head if moment is None else moment.command
         key = (before, live.records.keys(live.plan.sandbox_id, [before]).get(before, 0), repr(steps))
-        if live.led is None or live.led[0] != key:
+        if live.played is None or live.played[0] != key:
             simulation = earlier.simulation_at(live, moment)
             if not steps:
                 return simulation
-            live.led = key, _played(simulation, steps)
-        return live.led[1]
+            live.played = key, _play(simulation, steps)
+        return live.played[1]
 
     def steps_left(self) -> list[tuple[Data, str]]:
-        """Commands of the button, each with the text with which it is to be refused, or ""."""
+        """Return the steps left in this part as commands, each with the text of its expected refusal or ""."""
         return [(command_of(step), step.get("refused", "")) for step in self._walk.left()]
 
     @cached_property
     def lost(self) -> bool:
-        """Somebody went back behind the start of this part, and perhaps did something else there."""
+        """True if somebody went back to before the start of this part, and perhaps did something else there."""
         n, state = self._began
         if self.live.world.head < n:
             return True
@@ -138,12 +141,12 @@ class Desk:
 
     @property
     def done(self) -> bool:
-        """What this part asks for is done; reading is, by itself."""
+        """True if the task, the question or the steps of this part are done. A part with only text is done at once."""
         part = self.open
         if part is None:
             return True
         if part.task:
-            return tasks.done(self.seen, part.task)
+            return tasks.done(self.run, part.task)
         if part.question and not part.foresee:
             return self._guess is not None
         return self.stepped
@@ -166,9 +169,9 @@ class Desk:
             "lost": self.lost,
             "finished": self.open is None,
         }
-        return {**common, **(self._end(lesson) if self.open is None else self._shown(self.open))}
+        return {**common, **(self._end_data(lesson) if self.open is None else self._part_data(self.open))}
 
-    def _end(self, lesson: Lesson) -> dict[str, Any]:
+    def _end_data(self, lesson: Lesson) -> dict[str, Any]:
         page, place, words = WAYS_BACK[self.studied.shelf]
         skipped = len(self.progress.get("skipped", ()))
         return {
@@ -181,7 +184,7 @@ class Desk:
         }
 
     def _bill(self, lesson: Lesson, par: int) -> dict[str, Any]:
-        """What the solution of a challenge cost, beside its par: in all, by what is charged, and line by line."""
+        """Return the cost of a challenge's solution beside its par: in total, by kind of charge, and line by line."""
         bill = costs.cost(self.live.simulation, self._setup_left(lesson))
         lines = [{"about": line.about, "price": line.price} for line in bill.lines[:MOST_CHARGES]]
         return {
@@ -195,13 +198,13 @@ class Desk:
         }
 
     def _setup_left(self, lesson: Lesson) -> int:
-        """How many commands of the setup the log still begins with: going back behind its end makes nothing cheaper."""
+        """Return how many commands of the setup the log still begins with: undoing the setup makes nothing cheaper."""
         setup = [commands.from_json(command_of(step)) for step in lesson.scenario.setup]
         logged = self.live.texts(0, min(len(setup), self.live.world.head))
         pairs = zip(setup, logged, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == commands.from_json(json.loads(pair[1])), pairs))
 
-    def _shown(self, part: Part) -> dict[str, Any]:
+    def _part_data(self, part: Part) -> dict[str, Any]:
         hints = part.task.hints if part.task else ()
         shown = min(int(self.progress.get("hints", {}).get(str(self.number), 0)), len(hints))
         done = self.done
@@ -226,10 +229,10 @@ class Desk:
         if part.task is None:
             return None
         try:
-            seen = Seen(earlier.simulation_at(self.live, self.at))
+            run = Seen(earlier.simulation_at(self.live, self.at))
         except Rejected:
             return {"text": html_of(part.task.text), "rows": []}
-        rows = tasks.checked(seen, part.task)
+        rows = tasks.checked(run, part.task)
         return {
             "text": html_of(part.task.text),
             "rows": [{"say": row.item.say, "wrong": list(row.told)} for row in rows],
@@ -239,16 +242,16 @@ class Desk:
 
     @cached_property
     def _guesses(self) -> list[Guessed]:
-        """Those whose moment is part of the log, and not ahead."""
+        """The guesses whose moment is part of the log, and not ahead of the head."""
         rows, head = self.studied.guesses, self.live.world.head
         if not rows:
             return []
-        kept = self.live.records.keys(self.live.plan.sandbox_id, sorted({row.n for row in rows}))
-        return [row for row in rows if kept.get(row.n, 0) == row.state and row.n <= head]
+        keys = self.live.records.keys(self.live.plan.sandbox_id, sorted({row.n for row in rows}))
+        return [row for row in rows if keys.get(row.n, 0) == row.state and row.n <= head]
 
     @cached_property
     def _guess(self) -> Guessed | None:
-        """The last one about this part."""
+        """The last guess in this part, None if there is none."""
         return next((row for row in reversed(self._guesses) if row.part == self.number), None)
 
     def _question(self, part: Part) -> dict[str, Any] | None:
@@ -256,36 +259,36 @@ class Desk:
             return None
         guess = self._guess
         points = self._points(guess) if guess else None
-        found = asked(self.seen, part.question, part.foresee)
-        # Who steps on without an answer is not asked what he sees already.
+        data = question_data(self.run, part.question, part.foresee)
+        # Once the steps have begun, the page may already show the answer.
         late = guess is None and part.foresee and self._walk.begun
-        return {**found, **answered(guess, points), "late": say("reveal.late") if late else ""}
+        return {**data, **answer_data(guess, points), "late": say("reveal.late") if late else ""}
 
     def _points(self, guess: Guessed) -> dict[str, Any] | None:
-        """The answer point by point; None: the question is not over."""
+        """Return the answer to a guess point by point, None if it is not known yet."""
         if guess.points:
-            found: dict[str, Any] = json.loads(guess.points)
-            return found
+            points: dict[str, Any] = json.loads(guess.points)
+            return points
         question, since = question_of(guess.question), self.live.world.entry_of(Moment(guess.n, guess.entries))
         if guess.part is None:
-            # Those of older versions do not say it.
+            # Questions stored by older versions lack it.
             question = replace(question, at=predictions.KINDS[question.kind].at)
-        return compared(question, since, self._sight(of_part=guess.part is not None), json.loads(guess.named))
+        return compare(question, since, self._sight(of_part=guess.part is not None), json.loads(guess.named))
 
     def _sight(self, of_part: bool) -> Sight:
         if not of_part:
-            return Sight(self.live.simulation.recorder, lambda _: self.seen)
-        return Sight(self.live.simulation.recorder, self._seen_then, self._walk)
+            return Sight(self.live.simulation.recorder, lambda _: self.run)
+        return Sight(self.live.simulation.recorder, self._run_then, self._walk)
 
-    def _seen_then(self, entries: int) -> Seen:
-        """The run at the end of the steps, whatever came later."""
+    def _run_then(self, entries: int) -> Seen:
+        """Return the run at the end of the steps, without later commands."""
         there = self._walk.simulation() if self._walk.over else self.live.simulation
         assert there is not None, "these steps were played before"
-        return self.seen if there is self.live.simulation else Seen(there)
+        return self.run if there is self.live.simulation else Seen(there)
 
-    def compared_now(self, question: Question, named: Sequence[str] | None) -> dict[str, Any] | None:
-        """The answer to a question about what has happened by now."""
-        return compared(question, 0, Sight(self.live.simulation.recorder, lambda _: self.seen), named)
+    def compare_now(self, question: Question, named: Sequence[str] | None) -> dict[str, Any] | None:
+        """Return the answer to a question about what has happened so far."""
+        return compare(question, 0, Sight(self.live.simulation.recorder, lambda _: self.run), named)
 
     # --- predictions ---
 
@@ -294,7 +297,7 @@ class Desk:
 
     @cached_property
     def _predictions(self) -> dict[str, Guessed]:
-        """The newest answer to each question, by its key; what was answered last comes last."""
+        """Key of a prediction → its newest guess. The last guess comes last."""
         newest: dict[str, Guessed] = {}
         for row in self._guesses:
             if row.part is None:
@@ -305,21 +308,21 @@ class Desk:
         return newest
 
     def _key(self, question: Question, since: int) -> str:
-        """Two questions of one kind about one attempt are the same. The attempt tells pods of one name apart."""
+        """Return the key of a prediction: its kind and attempt. The attempt distinguishes pods of the same name."""
         return f"{question.kind}-{cycle_under_way(self.live.simulation.recorder, question.pod, since)}"
 
     @cached_property
     def _next_question(self) -> tuple[str, Question] | None:
-        """The question of the stage that comes next, with its key."""
+        """The prediction to ask before the next stage, with its key."""
         question = self.predictable()
         return None if question is None else (self._key(question, len(self.live.world.entries)), question)
 
     @cached_property
     def _prediction(self) -> dict[str, Any]:
         rows = {key: (row, self._points(row)) for key, row in self._predictions.items()}
-        known = [(row, points) for row, points in rows.values() if points is not None]
-        # What the last command has answered, or what was answered last: one command can answer several questions.
-        news = [each for each in known if each[1]["end"] > self.live.world.starts[-1]] or known[-1:]
+        judged = [(row, points) for row, points in rows.values() if points is not None]
+        # What the last command answered, which can be several questions, else the last one answered.
+        news = [each for each in judged if each[1]["end"] > self.live.world.starts[-1]] or judged[-1:]
         key, question = self._next_question or ("", None)
         return {
             "question": self._predicted(key, question, None) if question and key not in rows else None,
@@ -329,16 +332,17 @@ class Desk:
                 if points is None
             ],
             "last": [
-                {"ask": predictions.asked(question_of(row.question)), **answered(row, points)} for row, points in news
+                {"ask": predictions.asked(question_of(row.question)), **answer_data(row, points)}
+                for row, points in news
             ],
-            "score": score(known),
+            "score": score(judged),
         }
 
     def _predicted(self, key: str, question: Question, row: Guessed | None) -> dict[str, Any]:
-        return {"key": key, **asked(self.seen, question, foresee=True), **answered(row, None)}
+        return {"key": key, **question_data(self.run, question, foresee=True), **answer_data(row, None)}
 
     def predicted(self, key: str) -> Question | None:
-        """The question that can be answered now, or again, by its key; "" = that of the stage that comes next."""
+        """Return the prediction ``key`` while it can be answered or answered again. "" = that of the next stage."""
         coming = self._next_question
         key = key or (coming[0] if coming else "")
         row = self._predictions.get(key)
@@ -347,7 +351,7 @@ class Desk:
         return coming[1] if coming and key == coming[0] else None
 
     def predictable(self) -> Question | None:
-        """The question of the stage that comes next; None also where the lesson itself has a question."""
+        """Return the prediction to ask before the next stage. None also if the open part has its own question."""
         if self.open is not None and self.open.question:
             return None
         cycle = self.live.simulation.scheduler.cycle
@@ -359,8 +363,8 @@ class Desk:
         return Question(kind, pod=cycle.pod.key, at=predictions.KINDS[kind].at)
 
 
-def _played(simulation: Simulation, steps: Steps) -> Simulation | None:
-    """A copy in which these steps are done; None: one of them is refused."""
+def _play(simulation: Simulation, steps: Steps) -> Simulation | None:
+    """Return a copy after these steps, None if one of them is refused."""
     played = copy.deepcopy(simulation)
     try:
         play(played, steps)

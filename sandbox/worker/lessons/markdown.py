@@ -1,4 +1,4 @@
-"""The Markdown of lessons as HTML: no HTML of its own, and links only to other pages and to what stands on this one."""
+"""Renders the Markdown of lessons as safe HTML: no raw HTML, and links only to web pages and to things on the page."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from scheduler_engine.lesson.pointers import KINDS, WEB
 
 AT_HAND = 2000
 DATA = {"pod": "data-pod", "node": "data-node"}
-"""Kinds whose marks light up everywhere on the page; the others are told of in ``data-point``."""
+"""Kinds of pointers that highlight all their marks on the page. ``data-point`` names the others."""
 
 
 class Renderer(RendererHTML):
-    """Pointers are buttons."""
+    """Renders pointers as buttons, and web links as links."""
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         target = str(tokens[idx].attrGet("href") or "")
@@ -35,13 +35,13 @@ class Renderer(RendererHTML):
 
 
 class Reader(MarkdownIt):
-    """Takes links to pages and to what stands on this one, and no other."""
+    """Accepts links to web pages and pointers to things on the page, and no others."""
 
     def validateLink(self, url: str) -> bool:
         return url.partition(":")[0] in (*WEB, *KINDS)
 
     def normalizeLink(self, url: str) -> str:
-        """As it is written: the usual normalizing would encode what is in a name."""
+        """Return the URL unchanged: normalizing would encode characters of a name."""
         return url
 
 
@@ -51,5 +51,5 @@ READER.disable(["image", "html_block", "html_inline"])
 
 @lru_cache(AT_HAND)
 def html_of(text: str) -> str:
-    """Safe HTML of a lesson's text."""
+    """Return the safe HTML of a lesson's text."""
     return str(READER.render(text)) if text else ""

@@ -1,4 +1,4 @@
-"""The reasons of a reveal in words, from what the engine gives as data."""
+"""Writes the reasons behind an answer as sentences, from the engine's data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAUSES = {
     "UnschedulableTimeout": "reveal.came-too-long",
     "ForceActivate": "reveal.came-activated",
 }
-"""Cause of a move → the sentence, where it is not simply an event of the cluster."""
+"""Cause of a move → key of its sentence, for causes that are not cluster events."""
 OBJECTS = {
     "Node": "reveal.object-node",
     "AssignedPod": "reveal.object-pod-with-node",
@@ -45,7 +45,7 @@ OBJECTS = {
     "resource.k8s.io/ResourceSlice": "reveal.object-resource-slice",
     "resource.k8s.io/DeviceClass": "reveal.object-device-class",
 }
-"""Resource of a cluster event → what it is called."""
+"""Resource of a cluster event → key of its name."""
 ACTIONS = {
     "Add": "reveal.did-add",
     "Delete": "reveal.did-delete",
@@ -62,17 +62,20 @@ ACTIONS = {
     "UpdatePodGeneratedResourceClaim": "reveal.did-generated-claim",
     "All": "reveal.did-all",
 }
-"""Action of a cluster event, as its label ends → what happened."""
+"""Action at the end of a cluster event's label → key of the sentence for it."""
 
 
-def happened(event: str) -> str:
-    """A cluster event by its label, such as ``NodeAdd``. KeyError for what is none."""
+def event_text(event: str) -> str:
+    """Return a sentence for a cluster event, from a label such as ``NodeAdd``. Raises ``KeyError`` if unknown."""
     action = max((name for name in ACTION_NAMES.values() if event.endswith(name)), key=len, default="")
     return say(ACTIONS[action], object=say(OBJECTS[event.removesuffix(action)]))
 
 
-def because(cause: str, plugin: str, plugins: tuple[str, ...], target: str) -> str:
-    """How a pod came to a lane: by the cause of its last move, in a sentence. KeyError for a cause that is none."""
+def cause_text(cause: str, plugin: str, plugins: tuple[str, ...], target: str) -> str:
+    """Return a sentence on why a pod came to a lane, from the cause of its last move.
+
+    Raises ``KeyError`` for an unknown cause.
+    """
     if cause == FAILURE and target != "unschedulablePods":
         return say("reveal.came-noted", plugin=plugin) if plugin else say("reveal.came-noted-without")
     if cause == FAILURE:
@@ -80,13 +83,13 @@ def because(cause: str, plugin: str, plugins: tuple[str, ...], target: str) -> s
     if cause in CAUSES:
         return say(CAUSES[cause])
     if plugin:
-        return say("reveal.came-by-event-hint", event=happened(cause), plugin=plugin)
-    return say("reveal.came-by-event", event=happened(cause))
+        return say("reveal.came-by-event-hint", event=event_text(cause), plugin=plugin)
+    return say("reveal.came-by-event", event=event_text(cause))
 
 
 def _moved(values: Mapping[str, Any]) -> str:
     lane, cause, plugins = values["lane"], values["cause"], values["plugins"]
-    why = because(cause, values["plugin"], plugins, lane) if lane not in ("gated", "errorBackoffQ") else ""
+    why = cause_text(cause, values["plugin"], plugins, lane) if lane not in ("gated", "errorBackoffQ") else ""
     return say(LANES[lane], because=why, gate=values["gate"])
 
 
@@ -95,7 +98,7 @@ def _reasons(key: str, values: Mapping[str, Any]) -> str:
 
 
 def _about(key: str, values: Mapping[str, Any]) -> str:
-    """A sentence about a pod, and perhaps a node."""
+    """Return a sentence with the short name of a pod."""
     return say(key, **{**values, "pod": short_name(values["pod"])})
 
 
@@ -125,7 +128,7 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "none-holds": lambda values: say("reveal.none-holds"),
     "not-in-snapshot": lambda values: say("reveal.not-in-snapshot"),
     "not-refused": lambda values: say(
-        "reveal.not-refused", pod=short_name(values["pod"]), node=values["node"], why=worded(values["why"])
+        "reveal.not-refused", pod=short_name(values["pod"]), node=values["node"], why=reason_text(values["why"])
     ),
     "nowhere": lambda values: say("reveal.nowhere", pod=short_name(values["pod"])),
     "only": lambda values: say("reveal.only"),
@@ -149,6 +152,6 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
 """Key of a reason → its sentence."""
 
 
-def worded(why: Why) -> str:
-    """A reason in a sentence or two. KeyError for a reason that nobody words."""
+def reason_text(why: Why) -> str:
+    """Return a reason in one or two sentences. Raises ``KeyError`` for an unknown reason."""
     return WORDED[why.key](why.values)

@@ -22,7 +22,7 @@ PHASES = {
     "answer": "sandbox.web.handler.OneThreadHandler.answer",
     "execute": "sandbox.worker.simulations.execute",
     "fold": "sandbox.worker.live.Live._fold",
-    "keyframe": "sandbox.worker.live.Live.remember",
+    "keyframe": "sandbox.worker.live.Live.take_keyframe",
     "commit": "sandbox.changes.store._append",
     "changes": "sandbox.web.consumers.WorkbenchConsumer._send_changes",
     "panels": "sandbox.worker.rendering.fragments",

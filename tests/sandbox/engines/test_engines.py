@@ -25,7 +25,7 @@ from sandbox import settings as production
 from sandbox.changes import store
 from sandbox.panels.view import View
 from sandbox.pool import engines, turns
-from sandbox.pool.lanes import Known, Pending, Process
+from sandbox.pool.lanes import History, Pending, Process
 from sandbox.pool.pool import Pool
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import START, Plan
@@ -33,7 +33,7 @@ from sandbox.worker import jobs, process
 from sandbox.worker.errors import Busy, Occupied, Stopped, TooLarge
 from sandbox.worker.job import KINDS, READING, Kind
 from sandbox.worker.line import Line
-from sandbox.worker.messages import SLOW, Ask, Asked, Call, Hello
+from sandbox.worker.messages import SLOW, Call, Hello, JobMessage, LogQuestion
 from sandbox.worker.nursery import connect
 from sandbox.worker.process import STATES, Engine, Halted
 from scheduler_engine.errors import Rejected
@@ -115,10 +115,10 @@ def cluster(sandbox: Sandbox) -> str:
 
 
 def test_a_new_sandbox_does_not_come_before_those_that_have_used_little(pool: Pool) -> None:
-    steady, now = pool._know(uuid4()), time.monotonic()
+    steady, now = pool._history(uuid4()), time.monotonic()
     steady.used = 0.5
-    assert pool._know(uuid4()).use(now) > steady.use(now)
-    known = pool._know(uuid4())
+    assert pool._history(uuid4()).use(now) > steady.use(now)
+    known = pool._history(uuid4())
     assert known.use(time.monotonic() + 30) < 0.05, "that is soon forgotten"
 
 
@@ -157,17 +157,17 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(
     (small, _), (sandbox, _) = store.create("Small"), store.create("Long")
     store.execute(small, node("a"))
     store.execute(sandbox, node("a"))
-    assert not pool.known[sandbox.pk].slow
+    assert not pool.histories[sandbox.pk].slow
     assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 3_000)]}).head == 2
-    assert pool.known[sandbox.pk].slow
-    assert not pool.known[small.pk].slow
+    assert pool.histories[sandbox.pk].slow
+    assert not pool.histories[small.pk].slow
     assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [0, settings.ENGINE_NICE]
     shown = cluster(sandbox)
     reads = 0
-    while pool.known[sandbox.pk].slow:
+    while pool.histories[sandbox.pk].slow:
         assert engines.read(sandbox, jobs.names, "Node", "") == ["a"]
         reads += 1
-        assert reads <= 2 * pool.known[sandbox.pk].enough
+        assert reads <= 2 * pool.histories[sandbox.pk].enough
     # The sandbox is fast again; the process it returns to replays it, or it moves once more.
     assert cluster(sandbox) == shown
 
@@ -176,11 +176,11 @@ def test_a_large_text_is_not_tried_where_all_are_quick(pool: Pool, node: Any) ->
     sandbox, _ = store.create("Large text")
     checked = engines.read(sandbox, jobs.check, "# " + "x" * 40_000)
     assert checked[0] == []
-    assert pool.known[sandbox.pk].slow
+    assert pool.histories[sandbox.pk].slow
 
 
 def test_each_way_back_to_the_quick_lane_is_longer() -> None:
-    known = Known()
+    known = History()
     for enough in (10, 20):
         known.slow_down()
         known.slow_down()
@@ -194,7 +194,7 @@ def test_each_way_back_to_the_quick_lane_is_longer() -> None:
 
 
 def test_usage_counts_at_most_a_second_per_job_and_decays() -> None:
-    known = Known()
+    known = History()
     known.note(60, 100)
     assert known.use(100) == 1
     assert known.use(105) == 0.5
@@ -206,7 +206,7 @@ def test_the_lightest_user_comes_first_and_a_long_wait_comes_at_last(pool: Pool)
     plan = Plan(UUID(int=1), 0, "null", "v1.34", "")
     heavy = Pending(Call(plan, START, "state", ()))
     light = Pending(Call(replace(plan, sandbox_id=UUID(int=2)), START, "state", ()))
-    pool.known[heavy.sandbox_id] = Known(used=2, at=time.monotonic())
+    pool.histories[heavy.sandbox_id] = History(used=2, at=time.monotonic())
     process = Process(waiting=deque([heavy, light]))
     assert pool._take_turn(process) is light
     process.waiting.append(light)
@@ -449,11 +449,11 @@ def test_a_process_that_does_not_begin_with_its_name_is_rejected(
     pool: Pool, large: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     stray = connect(str(pool.listener.address), pool.key)
-    stray.send(Ask("keys", ()))
+    stray.send(LogQuestion("keys", ()))
     with pytest.raises(EOFError):
         stray.recv()
     stray.close()
-    assert "began with Ask instead of its name" in caplog.text
+    assert "began with LogQuestion instead of its name" in caplog.text
     sandbox = large()
     settling = later(store.execute, sandbox, SETTLE)
     parted(pool, sandbox)
@@ -470,7 +470,7 @@ def test_one_that_parts_says_nothing_before_its_name_is_known(tmp_path: Path) ->
         line = Line(listener.accept())
         hello = line.recv()
         assert isinstance(hello, Hello)
-        assert (hello.job, line.recv()) == (7, Ask("keys", ()))
+        assert (hello.job, line.recv()) == (7, LogQuestion("keys", ()))
         os.waitpid(pid, 0)
         line.close()
 
@@ -481,7 +481,8 @@ def test_an_engine_whose_memory_does_not_come_back_ends_and_makes_room_for_a_new
     sizes = iter([50, 60, 300, 210, 205, 205, 300, 300, 250, 250])
     monkeypatch.setattr(process, "_data_bytes", lambda: next(sizes))
     engine = Engine.__new__(Engine)
-    engine.most, engine.held, engine.full, engine.worn_out, engine.home = 200, 1 << 30, 150, False, None
+    engine.memory_limit, engine.simulations_limit, engine.full = 200, 1 << 30, 150
+    engine.worn_out, engine.home = False, None
     engine.lives, engine.sizes, engine.slow, engine.ahead = OrderedDict(), {}, set(), deque(range(9))  # type: ignore[arg-type]
     done: list[Any] = []
     monkeypatch.setattr(engine, "carry_out", done.append)
@@ -496,10 +497,10 @@ def test_an_answer_too_large_for_memory_is_read_to_its_end() -> None:
     if not pid:
         without_memory(Line(there))
     line = Line(here)
-    assert line.recv() == Ask("between", ())
+    assert line.recv() == LogQuestion("between", ())
     line.send(b"x" * (64 << 20))
     assert line.recv() == "no memory"
-    assert line.recv() == Ask("keys", ())
+    assert line.recv() == LogQuestion("keys", ())
     line.send({1: 2})
     assert line.recv() == {1: 2}
     os.waitpid(pid, 0)
@@ -511,16 +512,16 @@ def without_memory(line: Line) -> None:
     try:
         engine = Engine.__new__(Engine)
         engine.line, engine.ahead, engine.open, engine.due = line, deque(), False, None
-        engine.most = process._data_bytes() + (16 << 20)
+        engine.memory_limit = process._data_bytes() + (16 << 20)
         try:
             with engine.interruptible():
-                answer = engine.ask(Ask("between", ()))
+                answer = engine.ask(LogQuestion("between", ()))
                 line.send(len([bytearray(answer) for _ in range(4)]))
         except MemoryError:
             line.send("no memory")
         answer = b""
         with engine.interruptible():
-            keys = engine.ask(Ask("keys", ()))
+            keys = engine.ask(LogQuestion("keys", ()))
         line.send(keys)
     finally:
         os._exit(0)
@@ -544,12 +545,12 @@ def parting(address: str, key: bytes) -> None:
         process.connect = interrupted  # type: ignore[attr-defined]
         engine = Engine.__new__(Engine)
         engine.state, engine.open, engine.due = STATES[SLOW], True, None
-        engine.address, engine.key, engine.most = address, key, 1 << 40
+        engine.address, engine.key, engine.memory_limit = address, key, 1 << 40
         engine.line, engine.slow, engine.ahead, engine.sizes = Line(Pipe()[0]), set(), deque(), {}
         engine.lives, engine.home = OrderedDict(), None
-        engine.job = Asked(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
+        engine.job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
         engine._part()
-        engine.line.send(Ask("keys", ()))
+        engine.line.send(LogQuestion("keys", ()))
     finally:
         os._exit(0)
 
@@ -581,7 +582,7 @@ def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog
 def test_a_stop_in_the_middle_of_a_line_of_the_log_comes_with_the_next_tick() -> None:
     engine = Engine.__new__(Engine)
     engine.state, engine.open, engine.due, engine.home = STATES[SLOW], False, None, None
-    engine.job = Asked(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
+    engine.job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
     engine._stop(signal.SIGUSR1, None)
     engine.open = True
     with pytest.raises(Halted):

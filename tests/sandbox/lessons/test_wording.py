@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 from sandbox.library.shelf import lessons
-from sandbox.worker.lessons.answers import compared
-from sandbox.worker.lessons.wording import CAUSES, FAILURE, LANES, OBJECTS, WORDED, because, worded
+from sandbox.worker.lessons.answers import compare
+from sandbox.worker.lessons.wording import CAUSES, FAILURE, LANES, OBJECTS, WORDED, cause_text, reason_text
 from scheduler_engine.framework import events
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.events_registry import UNROLLED_RESOURCES
@@ -62,14 +62,14 @@ def raw(text: str) -> list[str]:
 def test_each_cause_of_a_move_has_a_plain_sentence(cause: str, lane: str) -> None:
     for plugin, plugins in (("", ()), ("NodeResourcesFit", ("NodeResourcesFit", "TaintToleration"))):
         values = {"lane": lane, "cause": cause, "plugin": plugin, "plugins": plugins, "gate": ""}
-        words = worded(Why("moved", values))
+        words = reason_text(Why("moved", values))
         assert raw(words) == []
         assert words.endswith(".")
 
 
 def test_an_unknown_cause_is_an_error() -> None:
     with pytest.raises(KeyError):
-        because("MoonRose", "", (), "activeQ")
+        cause_text("MoonRose", "", (), "activeQ")
 
 
 def test_causes_are_those_of_the_engine() -> None:
@@ -86,7 +86,7 @@ def part_reveals(part: Part, simulation: Simulation, since: int) -> list[str]:
     assert part.question is not None
     view = Seen(simulation)
     offered = predictions.choices(view, part.question)
-    points = compared(part.question, since, Sight(simulation.recorder, lambda _: view), offered)
+    points = compare(part.question, since, Sight(simulation.recorder, lambda _: view), offered)
     assert points is not None
     assert not points["none"]
     return [points["nobody"], *(row["why"] for row in points["rows"])]

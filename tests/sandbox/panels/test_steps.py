@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.library.scenarios import command, guide, scenarios, story_of, written
+from sandbox.library.scenarios import command, guide, scenarios, story_of, story_text
 from sandbox.panels import TABS, View, World
 from sandbox.panels.inspector import panel as inspector
 from sandbox.panels.model.steps import next_steps, steps_done
@@ -72,7 +72,7 @@ def test_a_step_is_taken_by_a_command_with_the_same_content(
 ) -> None:
     story = story_of(Scenario("s", "s", then=(step, {"kind": "settle"})))
     world = world_after(SLUG, command)
-    world.guide = replace(guide("", written(story)), setup=len(world.commands) - 1)
+    world.guide = replace(guide("", story_text(story)), setup=len(world.commands) - 1)
     assert steps_done(world) == number
 
 

@@ -165,7 +165,7 @@ def test_trying_is_limited_as_new_sandboxes_are_and_looking_is_not() -> None:
     Client().get(PATH)
     rates = {"address": (600, 3000), "create": (0.001, 1), "look": (40, 400), "command": (30, 60)}
     with override_settings(RATE_LIMITS=rates):
-        ratelimit.buckets.kept.clear()
+        ratelimit.buckets.buckets.clear()
         assert Client().post(PATH).status_code == 302
         assert Client().post(PATH).status_code == 429
         assert Client().get(PATH).status_code == 200

@@ -64,7 +64,7 @@ def play(path: str, *steps: dict[str, Any]) -> None:
 @pytest.mark.parametrize("slug", SHELVES)
 def test_the_end_leads_back_to_the_shelf_of_the_lesson(slug: str) -> None:
     page, title = SHELVES[slug]
-    lesson = shelf.todays().lesson if slug == "daily" else shelf.lessons()[slug].lesson
+    lesson = shelf.daily_challenge().lesson if slug == "daily" else shelf.lessons()[slug].lesson
     html = end(opened(slug), lesson)
     assert re.findall(r'<a class="lnk" id="les-leave" href="([^"]+)">([^<]+)<', html) == [(page, title)]
 

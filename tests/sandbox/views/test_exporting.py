@@ -210,7 +210,7 @@ def test_reading_the_past_does_not_change_the_present(decided: Any) -> None:
     for at in (*moments, *reversed(moments)):
         text = text_of(decided.get("export/manifests/", added="1", at=str(at)))
         row = Sandbox.objects.get(pk=decided.sandbox.pk)
-        wanted = exporting.Wanted("manifests", added=True)
+        wanted = exporting.ExportOptions("manifests", added=True)
         fresh = type(here)(Plan.of(row), here.records)
         assert exporting.export(fresh, Position.of(row), wanted, "Test", at).text == text
     assert lines_of(here.simulation) == before

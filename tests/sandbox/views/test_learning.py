@@ -58,7 +58,7 @@ def test_the_gallery_shows_belief_and_truth() -> None:
 def test_the_challenge_of_the_day_is_named_with_its_day_and_par() -> None:
     text = page("challenges")
     assert datetime.now(UTC).strftime("%B %Y") in text
-    assert f"Par {shelf.todays().lesson.par}." in text
+    assert f"Par {shelf.daily_challenge().lesson.par}." in text
     assert begun(text)[0] == "daily"
 
 
@@ -85,7 +85,7 @@ def lesson(slug: str, group: str, *after: str) -> Lesson:
 
 
 def test_a_chapter_is_a_row_and_a_line_leads_to_each_lesson_that_builds_on_one() -> None:
-    drawn = course.drawn(
+    drawn = course.draw_map(
         [lesson("a", "One"), lesson("b", "One", "a"), lesson("c", "One", "a"), lesson("d", "Two", "b", "elsewhere")]
     )
     assert [[card.lesson.slug for card in chapter.cards] for chapter in drawn.chapters] == [["a", "b", "c"], ["d"]]
@@ -99,7 +99,7 @@ def test_a_chapter_is_a_row_and_a_line_leads_to_each_lesson_that_builds_on_one()
 
 
 def test_a_map_without_lessons_is_empty() -> None:
-    assert course.drawn([]) == course.Map((), 1, 100, 0, ())
+    assert course.draw_map([]) == course.Map((), 1, 100, 0, ())
 
 
 def test_no_lesson_of_the_course_comes_before_one_that_leads_to_it() -> None:

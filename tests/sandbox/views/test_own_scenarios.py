@@ -14,7 +14,7 @@ from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.worker import jobs
-from sandbox.worker.jobs.exporting import Wanted
+from sandbox.worker.jobs.exporting import ExportOptions
 from scheduler_engine.scenario import FOLDER
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +44,7 @@ def opened(text: str) -> tuple[Sandbox, str]:
 
 
 def exported(sandbox: Sandbox, **wanted: Any) -> str:
-    text: str = engines.read(sandbox, jobs.export, Wanted("scenario", **wanted), sandbox.title, None).text
+    text: str = engines.read(sandbox, jobs.export, ExportOptions("scenario", **wanted), sandbox.title, None).text
     return text
 
 

@@ -1,4 +1,4 @@
-"""Copy the SQLite database, also while the site serves."""
+"""Copy the SQLite database, even while the site serves."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ class Command(BaseCommand):
             backups.back_up(path, options["file"])
         except CannotStart as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{path} was copied to {options['file']}, and the copy is whole")
+        self.stdout.write(f"{path} was copied to {options['file']}. The copy is complete and undamaged.")

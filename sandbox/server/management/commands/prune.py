@@ -1,4 +1,4 @@
-"""Delete sandboxes that nobody has changed for a long time."""
+"""Delete sandboxes that nobody has changed for a long time, and unused workshops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.storage import shared_text
 
 
 class Command(BaseCommand):
-    help = "Delete sandboxes that were not used for the given number of days."
+    help = "Delete sandboxes that nobody has changed for a number of days, and unused workshops."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--days", type=int, default=90, help="default: 90")

@@ -1,4 +1,4 @@
-"""Go back to a copy of the SQLite database that ``backup`` has made."""
+"""Restore the SQLite database from a copy that ``backup`` has written."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Command(BaseCommand):
             raise CommandError(POSTGRES.format(command='pg_restore --clean --dbname="$DATABASE_URL" FILE'))
         connection.close()
         try:
-            kept = backups.restore(path, options["file"])
+            saved = backups.restore(path, options["file"])
         except CannotStart as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{path} was restored from {options['file']}")
-        if kept is not None:
-            self.stdout.write(f"The old database was saved as {kept}")
+        if saved is not None:
+            self.stdout.write(f"The old database was saved as {saved}")

@@ -68,12 +68,12 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # After WhiteNoise: static files are compressed already, and any cache may store them.
     "django.middleware.gzip.GZipMiddleware",
-    "sandbox.web.middleware.own_host",
-    "sandbox.web.middleware.counted",
+    "sandbox.web.middleware.check_host",
+    "sandbox.web.middleware.limit_rate",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "sandbox.web.errors.InWords",
+    "sandbox.web.errors.ErrorMiddleware",
 ]
 ROOT_URLCONF = "sandbox.urls"
 ASGI_APPLICATION = "sandbox.asgi.application"
@@ -134,7 +134,7 @@ STORAGES = {
 # Bytes of a request body without its files. A longer body raises RequestDataTooBig where it is first read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 # Uploads go to unnamed temporary files, which disappear when the request ends.
-FILE_UPLOAD_HANDLERS = ["sandbox.web.uploads.Nameless"]
+FILE_UPLOAD_HANDLERS = ["sandbox.web.uploads.NamelessUploadHandler"]
 # Bytes of an imported file. IMPORT_SLACK allows for what the form adds.
 IMPORT_BYTES = _integer("SERVER_IMPORT_BYTES", 50 * 1024 * 1024, least=1)
 IMPORT_SLACK = 64 * 1024

@@ -39,7 +39,7 @@ workbench_patterns = [
     path("allow/", faults.allow, name="allow"),
     path("apply/", adding.apply, name="apply"),
     path("check/", adding.check, name="check"),
-    path("configuration/", configuration.given, name="configuration"),
+    path("configuration/", configuration.current, name="configuration"),
     path("configure/", configuration.configure, name="configure"),
     path("controls/", configuration.controls, name="controls"),
     path("add/<str:kind>/", adding.add, name="add"),
@@ -69,8 +69,8 @@ workbench_patterns = [
     *embedding.urlpatterns,
     *lessons.urlpatterns,
 ]
-handler400 = "sandbox.web.middleware.refused"
-handler404 = "sandbox.web.middleware.missing"
+handler400 = "sandbox.web.middleware.bad_request"
+handler404 = "sandbox.web.middleware.not_found"
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path("course/", learning.course, name="course"),
@@ -80,12 +80,12 @@ urlpatterns = [
     path("before/convert/", before.convert, name="before-convert"),
     path("before/open/", before.open_policy, name="before-open"),
     path("new/", pages.create, name="create"),
-    path("import/", importing.bring, name="import"),
-    path("import/<str:key>/", importing.outlook, name="import-outlook"),
+    path("import/", importing.upload, name="import"),
+    path("import/<str:key>/", importing.preview, name="import-outlook"),
     path("import/<str:key>/open/", importing.open_import, name="import-open"),
     path("lessons/open/", lessons.open_own, name="lesson-open"),
     path("compare/", compare.compare, name="compare"),
-    path("open/", embedding.opening, name="open"),
+    path("open/", embedding.open_link, name="open"),
     path("embed.js", embedding.script, name="embed-script"),
     path("embed/scenario/<slug:slug>/", embedding.story, {"kind": "scenario"}, name="embed-scenario"),
     path("embed/lesson/<slug:slug>/", embedding.story, {"kind": "lesson"}, name="embed-lesson"),

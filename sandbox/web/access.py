@@ -1,4 +1,4 @@
-"""Who may do what: the decorators of every view below a sandbox's URL, and the answers of those who may not."""
+"""Access to a sandbox: the decorators of every view below its URL, and the answers when access is refused."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from sandbox.limits import ratelimit
 from sandbox.limits.quotas import quotas
 from sandbox.storage import statements, tokens
 from sandbox.storage.models import Key, Sandbox, printable
+from sandbox.words.say import say
 from scheduler_engine.errors import FieldError
 
 P = ParamSpec("P")
@@ -30,24 +31,24 @@ View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A sandbox and what the token in the URL allows there."""
+    """A sandbox, and what the token in the URL allows."""
 
     sandbox: Sandbox
     token: str = field(repr=False)
     can_edit: bool
     key: Key | None = None
-    """The one that the token is, if it is one: it works while the sandbox is frozen."""
+    """The helper's key, if the token is one. It works while the sandbox is frozen."""
 
     @property
     def watching(self) -> str:
-        """The token to pass on to those who may watch."""
+        """The token of the view-only link."""
         if self.key is not None:
             return self.key.view_token
         return tokens.view_token(self.token) if self.can_edit else self.token
 
     @property
     def frozen(self) -> bool:
-        """Whether nothing can be changed for now."""
+        """True while this access cannot change anything because the sandbox is paused."""
         return self.sandbox.frozen and self.key is None
 
 
@@ -56,7 +57,10 @@ RoutedView = Callable[..., HttpResponse]
 
 
 def open_access(sandbox_id: UUID, token: str) -> Access | None:
-    """None for an unknown sandbox as for a wrong token: the answer must not tell which."""
+    """Return the access that a token grants, or None.
+
+    An unknown sandbox and a wrong token have the same result: nobody must learn which sandboxes exist.
+    """
     sandbox = statements.sandbox(sandbox_id)
     if sandbox is None:
         return None
@@ -68,78 +72,79 @@ def open_access(sandbox_id: UUID, token: str) -> Access | None:
 
 
 REVISION = "Sandbox-Revision"
-"""Header of an answer to a change: how many changes there are with it. Live updates name theirs, too."""
-FROZEN = "The trainer has paused the room. Nothing was changed."
+"""Header of the answer to a change: the number of changes so far, this one included. Live updates have it too."""
 
 
 def problem(
     request: HttpRequest, status: int, message: str, errors: list[FieldError] | None = None, calm: bool = False
 ) -> HttpResponse:
-    """A refusal as a fragment that the page shows: one sentence, and the wrong fields if there are any.
+    """Return a refusal as a fragment of the page: one sentence, and the invalid fields if there are any.
 
-    ``calm``: nothing is wrong; the page takes it away by itself. A browser that has left its page gets a page. That
-    page leads back to the lessons the browser came from (``?shelf=…``; read as text, since a query can be refused).
+    ``calm``: nothing is wrong, and the page removes the message after a while. A browser that navigates gets a whole
+    page, with a link back to the lessons it came from (``?shelf=…``; read as text, as the query itself may be invalid).
     """
     back = WAYS_BACK.get(request.META.get("QUERY_STRING", "").removeprefix("shelf="))
     context = {"message": message, "errors": errors or [], "calm": calm, "back": back}
     leaves = request.headers.get("Sec-Fetch-Mode") == "navigate"
     if leaves and in_embed(request):
-        advice = EMBED_ADVICE.get(status, EMBED_ADVICE[500] if status >= 500 else "")
-        return render(request, "embed_refused.html", context | {"status": status, "advice": advice}, status=status)
+        key = EMBED_ADVICE.get(status, EMBED_ADVICE[500] if status >= 500 else "")
+        context |= {"status": status, "advice": say(key) if key else ""}
+        return render(request, "embed_refused.html", context, status=status)
     return render(request, "refused.html" if leaves else "fragments/error.html", context, status=status)
 
 
 EMBED_ADVICE = {
-    404: "Check the address of this frame in the page that embeds it.",
-    400: "Check the address of this frame in the page that embeds it.",
-    429: "Reload the page in a minute.",
-    500: "Reload the page in a minute. If this persists, tell the site's operator.",
+    404: "errors.frame-address",
+    400: "errors.frame-address",
+    429: "errors.frame-later",
+    500: "errors.frame-broken",
 }
-"""Status → what somebody can do who sees it in a frame, where there are no buttons of the workbench."""
+"""Status → key of the advice in a frame, which has none of the workbench's buttons."""
 
 
 def in_embed(request: HttpRequest) -> bool:
-    """Whether the address is one that stands in the frame of another page."""
+    """Return True if the address is one for a frame in another page."""
     path = request.path_info
     return path.startswith("/embed/") or (path.startswith("/s/") and "/embed/" in path)
 
 
 TOO_OFTEN = {
-    "address": "Too many requests from your address. Wait a moment and try again.",
-    "create": "Too many new sandboxes from your address. Wait a moment and try again.",
-    "command": "Too many commands at once in this sandbox. Wait a moment and try again.",
-    "room": "Too many clicks at once in this room. Wait a moment and try again.",
-    "join": "Too many codes were tried from your address. Wait a moment and try again.",
-    "code": "Too many codes were tried for this name. Wait a moment and try again.",
-    "look": "Too many requests for this sandbox. Wait a moment and try again.",
+    "address": "errors.often-address",
+    "create": "errors.often-create",
+    "command": "errors.often-command",
+    "room": "errors.often-room",
+    "join": "errors.often-join",
+    "code": "errors.often-code",
+    "look": "errors.often-look",
 }
+"""Name of a rate → key of the sentence for too many requests."""
 
 
-def too_often(request: HttpRequest, name: str, late: float) -> HttpResponse:
-    """The answer to whoever is over the rate ``name`` and must wait for ``late`` seconds."""
-    response = problem(request, 429, TOO_OFTEN[name])
-    response.headers["Retry-After"] = str(ceil(late))
+def too_often(request: HttpRequest, name: str, seconds: float) -> HttpResponse:
+    """Return the answer 429 for the rate ``name``. The client must wait for ``seconds``."""
+    response = problem(request, 429, say(TOO_OFTEN[name]))
+    response.headers["Retry-After"] = str(ceil(seconds))
     return response
 
 
 def limited(view: RoutedView) -> RoutedView:
-    """Answer 429 to an address that makes too many sandboxes."""
+    """Make a view that answers 429 to an address that creates too many sandboxes."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        late = ratelimit.wait("create", ratelimit.client(request))
-        return too_often(request, "create", late) if late else view(request, *args, **kwargs)
+        seconds = ratelimit.wait("create", ratelimit.client(request))
+        return too_often(request, "create", seconds) if seconds else view(request, *args, **kwargs)
 
     return checked
 
 
 def readable_body(view: RoutedView) -> RoutedView:
-    """Answer 413 or 400 for a body that is too large or no form, before anything is read from it."""
+    """Make a view that answers 413 to a body that is too large, and 400 to one that is not a form."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        too_large = f"The request is too large. The limit for manifests is {quotas().manifest_bytes:,} bytes."
+        too_large = say("errors.request-too-large", most=quotas().manifest_bytes)
         if _length(request) > most:
             return problem(request, 413, too_large)
         try:
@@ -147,19 +152,20 @@ def readable_body(view: RoutedView) -> RoutedView:
         except RequestDataTooBig:
             return problem(request, 413, too_large)
         except (BadRequest, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
-            return problem(request, 400, "The request could not be read.")
+            return problem(request, 400, say("errors.unreadable"))
         return view(request, *args, **kwargs)
 
     return checked
 
 
 def _length(request: HttpRequest) -> int:
-    told = request.META.get("CONTENT_LENGTH", "")
-    return int(told) if told.isascii() and told.isdigit() else 0
+    """Return the length of the body in bytes, 0 if the header is missing or invalid."""
+    header = request.META.get("CONTENT_LENGTH", "")
+    return int(header) if header.isascii() and header.isdigit() else 0
 
 
 def reads(view: CapabilityView[P]) -> RoutedView:
-    """A page or fragment of a sandbox, for both tokens."""
+    """Make a GET view of a sandbox, for the edit token and the view-only token."""
 
     @require_safe
     @wraps(view)
@@ -167,21 +173,22 @@ def reads(view: CapabilityView[P]) -> RoutedView:
         access = open_access(sandbox_id, token)
         if access is None:
             raise Http404
-        # Of its own for each link, so that those who watch leave their teacher hers.
-        if late := ratelimit.wait("look", f"{sandbox_id} {access.can_edit}"):
-            return too_often(request, "look", late)
+        # Each link has its own rate, so that many who watch do not use up the rate of the one who edits.
+        if seconds := ratelimit.wait("look", f"{sandbox_id} {access.can_edit}"):
+            return too_often(request, "look", seconds)
         return view(request, access, *args, **kwargs)
 
     return routed
 
 
 def edits(view: CapabilityView[P]) -> RoutedView:
-    """A change to a sandbox: POST with the edit token; what the engine or a quota refuses becomes a 4xx fragment.
+    """Make a POST view that changes a sandbox. It needs the edit token.
 
-    No cookie gives authority, so that there is nothing for a forged request to ride on: CSRF protection would only keep
-    the site from working inside an iframe with cookies blocked.
+    There is no CSRF protection: no cookie grants access, so a forged request gains nothing, and the site must work in
+    an iframe with cookies blocked.
 
-    The answer to what was not refused names the sandbox's revision: a page keeps what it sent until it sees that one.
+    The answer to a successful change has the revision of the sandbox. The page keeps what it sent until a live update
+    has that revision.
     """
 
     @csrf_exempt
@@ -193,11 +200,11 @@ def edits(view: CapabilityView[P]) -> RoutedView:
         if access is None:
             raise Http404
         if not access.can_edit:
-            return problem(request, 403, "This link is view-only. Use the edit link to change something.")
+            return problem(request, 403, say("errors.view-only"))
         if access.frozen:
-            return problem(request, 423, FROZEN, calm=True)
-        if late := ratelimit.wait("command", str(sandbox_id)):
-            return too_often(request, "command", late)
+            return problem(request, 423, say("errors.paused"), calm=True)
+        if seconds := ratelimit.wait("command", str(sandbox_id)):
+            return too_often(request, "command", seconds)
         response = view(request, access, *args, **kwargs)
         if response.status_code < 400:
             response.headers[REVISION] = str(statements.place(sandbox_id).revision)
@@ -207,5 +214,5 @@ def edits(view: CapabilityView[P]) -> RoutedView:
 
 
 def who(request: HttpRequest) -> str:
-    """The label under which a visitor acts, if the page sent one."""
+    """Return the name under which a visitor acts, "" if the page sent none."""
     return printable(request.POST.get("who", ""))

@@ -1,4 +1,4 @@
-"""The live line to one browser: it says what it looks at and gets the fragments that changed."""
+"""The live line to one browser: the browser sends its view, and receives the fragments that changed."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ log = logging.getLogger(__name__)
 
 ALWAYS = "status"
 LONGEST_MESSAGE = 8192
-"""Characters that a browser may send at once."""
+"""Characters of one message from a browser."""
 LARGEST_MESSAGE = 1_000_000
-"""Bytes that are sent at once; Daphne refuses to send more than 1 MiB."""
+"""Bytes of one message to a browser; Daphne refuses to send more than 1 MiB."""
 NOT_FOUND = 4404
-"""Close code for a wrong URL: not one after which htmx connects again."""
+"""Close code for a wrong URL, after which htmx does not connect again."""
 TRY_AGAIN = 1011
 PONG = '{"pong":true}'
-"""What a page hears that has asked whether its line is alive, with a ``ping``."""
+"""The answer to a ``ping``, with which a page checks whether its line is alive."""
 PATIENCE_SECONDS = 1.0
-"""Between looks at a sandbox that is busy."""
+"""The pause before the next try in a sandbox that is busy."""
 
 
 class WorkbenchConsumer(AsyncWebsocketConsumer):
-    """One socket. A change or a new view only marks it as behind; one task renders until it is level again.
+    """One socket. A change or a new view marks it as behind; one task renders until it is up to date.
 
-    So a browser that is slow, or sends views faster than they can be rendered, skips states instead of queueing them.
+    So a slow browser, or one that sends views faster than they can be rendered, skips states instead of queueing them.
     """
 
     rendering_locks: ClassVar[WeakValueDictionary[UUID, asyncio.Lock]] = WeakValueDictionary()
@@ -56,7 +56,7 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         try:
             self.access = await in_thread(LIVE_LINES, open_access, route["sandbox_id"], route["token"])
         except Error:
-            log.exception("the database did not answer a browser; it is told to connect again")
+            log.exception("the database did not answer; the browser must connect again")
             await self.accept()
             await self.close(TRY_AGAIN)
             return
@@ -68,13 +68,13 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.open: tuple[str, ...] = ()
         self.follow = False
         self.sent: dict[str, bytes] = {}
-        self.told = 0
-        """The revision that the browser knows to see."""
+        self.shown_revision = 0
+        """The revision that the browser was last sent."""
         self.place: Place | None = None
-        """The newest state that it has heard of or shown."""
+        """The newest state that was announced or sent."""
         self.behind = False
         self.task: asyncio.Task[None] | None = None
-        # One thread at a time renders for one sandbox: others would only wait for its lock, and threads are few.
+        # One thread at a time renders for one sandbox: others would only wait for its lock, and there are few threads.
         self.turn = self.rendering_locks.setdefault(self.access.sandbox.pk, asyncio.Lock())
         await self.channel_layer.group_add(group(self.access.sandbox.pk), self.channel_name)
 
@@ -86,7 +86,7 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
             self.task.cancel()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
-        """As in Channels, without its hop to a thread to close a database connection that no consumer has."""
+        """Call the handler as Channels does, but without a thread to close database connections: there are none."""
         await getattr(self, get_handler_name(message))(message)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -97,9 +97,9 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
             await self.send(PONG)
             return
         self.view = View.from_mapping(message)
-        given = message.get("open")
-        wanted = given.split() if isinstance(given, str) else []
-        self.open = tuple(panel for panel in PANELS if panel == ALWAYS or panel in wanted)
+        panels = message.get("open")
+        names = panels.split() if isinstance(panels, str) else []
+        self.open = tuple(panel for panel in PANELS if panel == ALWAYS or panel in names)
         self.follow = message.get("follow") is True
         self.catch_up()
 
@@ -111,37 +111,38 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.catch_up()
 
     async def sandbox_progress(self, message: dict[str, Any]) -> None:
-        """Something takes long there."""
+        """Send the progress of a long job in the sandbox."""
         await self.send(json.dumps({"progress": message["text"]}))
 
     def catch_up(self) -> None:
+        """Start the task that sends what changed, unless it already runs."""
         self.behind = True
         if self.open and (self.task is None or self.task.done()):
-            self.task = asyncio.create_task(self._send_until_level())
+            self.task = asyncio.create_task(self._send_until_current())
 
-    async def _send_until_level(self) -> None:
+    async def _send_until_current(self) -> None:
         try:
             while self.behind:
                 self.behind = False
                 try:
                     await self._send_changes()
                 except EngineError:
-                    # Something long runs in the sandbox. What it leads to will be shown.
+                    # A long job runs in the sandbox. Its result will be sent later.
                     self.behind = True
                     await asyncio.sleep(PATIENCE_SECONDS)
         except Exception:
-            log.exception("a browser's fragments could not be rendered; it is told to connect again")
+            log.exception("a browser's fragments could not be rendered; the browser must connect again")
             await self.close(TRY_AGAIN)
 
     async def _send_changes(self) -> None:
         assert self.access is not None
-        wanted = self.place
+        newest = self.place
         async with self.turn:
-            place, found = await in_thread(
+            place, fragments = await in_thread(
                 LIVE_LINES,
                 engines.fragments,
                 self.access.sandbox,
-                wanted,
+                newest,
                 self.view,
                 self.open,
                 self.access.can_edit,
@@ -150,24 +151,25 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
             )
         if self.place is None or place.revision > self.place.revision:
             self.place = place
-        changed = {panel: made for panel, made in found.items() if self.sent.get(panel) != made.digest}
-        # A panel that is closed may change on the page by then; it is sent anew when it opens.
-        self.sent = {panel: made.digest for panel, made in found.items()}
-        if changed or place.revision != self.told:
-            self.told = place.revision
+        changed = {panel: item for panel, item in fragments.items() if self.sent.get(panel) != item.digest}
+        # Forget closed panels: their place on the page may have changed when they open again.
+        self.sent = {panel: item.digest for panel, item in fragments.items()}
+        if changed or place.revision != self.shown_revision:
+            self.shown_revision = place.revision
             for message in _messages(changed, self.view, place.revision):
                 await self.send(message)
 
 
 def _messages(changed: dict[str, Fragment], view: View, revision: int) -> Iterator[str]:
-    """The fragments in as few messages as the limit allows; what is too large for any the page fetches itself.
+    """Yield messages with the fragments, as few as the size limit allows.
 
-    The last one names the revision, in a comment: a page that has taken it sees every change up to there.
+    Instead of a fragment that is too large, the message has a placeholder with which the page fetches it. The last
+    message has the revision in a comment: a page that received it shows every change up to there.
     """
     batch: list[str] = []
     size = 0
-    for panel, made in changed.items():
-        html = made.html
+    for panel, fragment in changed.items():
+        html = fragment.html
         length = len(html.encode())
         if length > LARGEST_MESSAGE:
             query = escape(urlencode(view.as_json()))
@@ -183,6 +185,7 @@ def _messages(changed: dict[str, Fragment], view: View, revision: int) -> Iterat
 
 
 def _decoded(text: str | None) -> dict[str, Any] | None:
+    """Return the message in a text; None if the text is too long or is not a JSON object."""
     if not text or len(text) > LONGEST_MESSAGE:
         return None
     try:

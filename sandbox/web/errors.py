@@ -1,4 +1,4 @@
-"""Errors in words, with nothing changed: one table of what each says, for the page, the API and imports."""
+"""One table of what each kind of error means to the page, the API and imports: a status, a sentence, fields."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ninja.errors import HttpError, ValidationError
 from sandbox.limits.quotas import OverQuota, quotas
 from sandbox.storage import failures
 from sandbox.web.access import problem
+from sandbox.words.say import say
 from sandbox.worker.errors import BROKE_DOWN, EngineError
 from sandbox.worker.live import ReplayFailed
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
@@ -24,8 +25,8 @@ from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 log = logging.getLogger(__name__)
 
 
-class Late(Exception):
-    """Somebody asks too often, and must wait ``seconds``."""
+class RateExceeded(Exception):
+    """A client sends too many requests, and must wait ``seconds``."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
@@ -34,9 +35,9 @@ class Late(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What an error says: an HTTP status, a sentence, and the fields that are wrong.
+    """The answer to an error: an HTTP status, a sentence, and the invalid fields.
 
-    ``calm``: nothing is wrong; the page removes it by itself. ``wait``: after so many seconds it may work.
+    ``calm``: nothing is wrong, and the page removes the message after a while. ``wait``: seconds until it may work.
     """
 
     status: int
@@ -49,44 +50,44 @@ class Refusal:
 def _rejected(error: Rejected) -> Refusal:
     if len(error.errors) == 1 and not error.errors[0].path:
         return Refusal(422, error.errors[0].message)
-    return Refusal(422, "Nothing was changed.", error.errors)
+    return Refusal(422, say("errors.unchanged"), error.errors)
 
 
-def _misshapen(error: ValidationError) -> Refusal:
-    """Of a body or a parameter that the API's document does not allow."""
+def _invalid_request(error: ValidationError) -> Refusal:
+    """Return the refusal of a body or a parameter that does not match the API document."""
     errors = [
         FieldError(
             ".".join(str(part) for part in one["loc"][2 if one["loc"][0] == "body" else 1 :]), "Invalid", one["msg"]
         )
         for one in error.errors
     ]
-    return Refusal(422, "The request does not match the API document.", errors)
+    return Refusal(422, say("errors.not-as-documented"), errors)
 
 
-def _not_taken(error: OperationalError | InterfaceError) -> Refusal:
-    log.error("the database did not take a change", exc_info=error)
+def _database_error(error: OperationalError | InterfaceError) -> Refusal:
+    log.error("the database refused a change", exc_info=error)
     return Refusal(*failures.refusal(error))
 
 
-def _not_written(error: OSError) -> Refusal:
+def _file_error(error: OSError) -> Refusal:
     if error.errno not in failures.ROOM:
-        return _broke_down(error)
-    log.error("the disk did not take a file", exc_info=error)
+        return _unexpected(error)
+    log.error("a file could not be written", exc_info=error)
     return Refusal(507, failures.FULL)
 
 
-def _broke_down(error: Exception) -> Refusal:
-    log.error("a request broke down", exc_info=error)
+def _unexpected(error: Exception) -> Refusal:
+    log.error("a request failed", exc_info=error)
     return Refusal(500, BROKE_DOWN)
 
 
 def _too_large(error: RequestDataTooBig) -> Refusal:
-    return Refusal(413, f"The request is too large. The limit for manifests is {quotas().manifest_bytes:,} bytes.")
+    return Refusal(413, say("errors.request-too-large", most=quotas().manifest_bytes))
 
 
-def _refused(error: HttpError) -> Refusal:
-    """The library's own words are about bodies that it cannot read."""
-    return Refusal(error.status_code, "The request body is not valid JSON." if error.status_code == 400 else str(error))
+def _http_error(error: HttpError) -> Refusal:
+    """Return the refusal of an error from Ninja. Its own 400 always means a body that is not valid JSON."""
+    return Refusal(error.status_code, say("errors.not-json") if error.status_code == 400 else str(error))
 
 
 REFUSALS: dict[type[Exception], Callable[[Any], Refusal]] = {
@@ -94,29 +95,29 @@ REFUSALS: dict[type[Exception], Callable[[Any], Refusal]] = {
     EngineError: lambda error: Refusal(error.status, str(error)),
     NothingToDo: lambda error: Refusal(422, str(error), calm=True),
     Rejected: _rejected,
-    ReplayFailed: lambda error: Refusal(409, f"This sandbox cannot be replayed to its end: {error}. Go back first."),
-    OperationalError: _not_taken,
-    InterfaceError: _not_taken,
-    OSError: _not_written,
-    Late: lambda error: Refusal(429, str(error), wait=error.seconds),
+    ReplayFailed: lambda error: Refusal(409, say("errors.no-replay", error=error)),
+    OperationalError: _database_error,
+    InterfaceError: _database_error,
+    OSError: _file_error,
+    RateExceeded: lambda error: Refusal(429, str(error), wait=error.seconds),
     RequestDataTooBig: _too_large,
-    ValidationError: _misshapen,
-    HttpError: _refused,
-    Http404: lambda error: Refusal(404, "There is nothing here."),
-    Exception: _broke_down,
+    ValidationError: _invalid_request,
+    HttpError: _http_error,
+    Http404: lambda error: Refusal(404, say("errors.nothing-here")),
+    Exception: _unexpected,
 }
-"""Kind of an error → what it says. The row of the nearest class counts."""
+"""Class of an error → its refusal. The row of the nearest base class counts."""
 BY_DJANGO = (Http404, BadRequest, SuspiciousOperation, MultiPartParserError)
 """Errors for which Django calls the handlers of ``urls.py``."""
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """Return what an error says, and log it if somebody has to look after it."""
+    """Return the refusal for an error. Log it if the operator must act."""
     return next(REFUSALS[kind] for kind in type(error).__mro__ if kind in REFUSALS)(error)
 
 
-class InWords:
-    """Middleware, so that no view and no decorator of one can fail outside of it."""
+class ErrorMiddleware:
+    """Answer every error of a view or of its decorators in words."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -125,7 +126,7 @@ class InWords:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """None: Django answers, with 4xx."""
+        """Return the answer to an error, or None for those that Django answers itself."""
         if isinstance(error, BY_DJANGO):
             return None
         refusal = refusal_of(error)
@@ -133,8 +134,10 @@ class InWords:
 
 
 def line_of(error: FieldError) -> str:
-    """``line 7, column 3: path: message``."""
-    column = f", column {error.column}" if error.column else ""
-    place = f"line {error.line}{column}: " if error.line else ""
-    name = f"{error.object_name}: " if error.object_name else ""
-    return f"{place}{name}{error}"
+    """Return an error in one line: ``line 7, column 3: path: message``."""
+    text = f"{error.object_name}: {error}" if error.object_name else str(error)
+    if not error.line:
+        return text
+    if not error.column:
+        return say("errors.at-line", line=error.line, problem=text)
+    return say("errors.at-column", line=error.line, column=error.column, problem=text)

@@ -1,4 +1,4 @@
-"""Exports as files: their names, and the answer that a browser saves."""
+"""Exports as files: their names, content types, and the answer that a browser saves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The ending and content type of a form, and the commands that a terminal runs with it."""
+    """The ending and content type of an export, and terminal commands that use the file."""
 
     ending: str
     content_type: str
@@ -27,11 +27,11 @@ FILES = {
     "snapshot": File(".snapshot.json", "application/json"),
     "trace": File(".trace.jsonl", "application/x-ndjson"),
 }
-"""Form → its file."""
+"""Form of an export → its file."""
 
 
-def attached(exported: Exported, form: str, title: str) -> HttpResponse:
-    """Return the answer that a browser saves."""
+def attachment(exported: Exported, form: str, title: str) -> HttpResponse:
+    """Return an export as an answer that a browser saves."""
     return HttpResponse(
         exported.text,
         content_type=f"{FILES[form].content_type}; charset=utf-8",
@@ -40,9 +40,10 @@ def attached(exported: Exported, form: str, title: str) -> HttpResponse:
 
 
 def file_name(form: str, title: str) -> str:
+    """Return the name of the file for an export of a sandbox with this title."""
     return plain_name(title) + FILES[form].ending
 
 
 def plain_name(title: str) -> str:
-    """Return a title in the letters that every file system takes."""
+    """Return a title in letters that every file system accepts."""
     return slugify(title)[:LONGEST_NAME].strip("-_") or "sandbox"

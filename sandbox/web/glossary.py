@@ -1,6 +1,6 @@
-"""The terms of the product: what each means (``words/en/glossary.yaml``), the tab that shows it, and its name in code.
+"""The terms of the product: the key of the explanation, the tab that shows the thing, and its name in the code.
 
-The page's help, ``docs/glossary.md`` and the code share them.
+The page's help and ``docs/glossary.md`` are generated from this table.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """``tab``: '' = it is always on the page. ``code``: where the code of the site has it, for terms of its own."""
+    """A term. ``tab`` is empty if no single tab shows it. ``code`` is empty for terms of Kubernetes."""
 
     name: str
     key: str

@@ -25,7 +25,10 @@ UTF_8 = ("utf-8", "utf8")
 
 
 class Request(ASGIRequest):
-    """A request whose body is UTF-8 and as long as it is, whatever its headers say."""
+    """A request that ignores the headers for the length and the charset of its body.
+
+    The length is that of the received body, the charset is UTF-8.
+    """
 
     def __init__(self, scope: Any, body: IO[bytes]) -> None:
         super().__init__(scope, body)
@@ -33,29 +36,29 @@ class Request(ASGIRequest):
         body.seek(0)
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
-        """As Django's, but a charset changes nothing: among those that Python knows are such as ``hex``."""
+        """Set them as Django does, but ignore the charset: Python knows some, such as ``hex``, that are none."""
         try:
             self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
         except ValueError:
             self.content_type, self.content_params = "", {}
 
     def _load_post_and_files(self) -> None:
-        """Raises ``BadRequest`` for what is no form, beside what Django raises."""
+        """Read the form. Raise ``BadRequest`` for a body that is not one, and what Django raises."""
         try:
             if (self.content_params or {}).get("charset", UTF_8[0]).lower() not in UTF_8:
                 raise BadRequest("the body of a request must be UTF-8")
             super()._load_post_and_files()
         except (LookupError, ValueError) as error:
-            # From headers of parts, which may name any charset.
+            # The headers of a part may name any charset.
             self._mark_post_parse_error()  # type: ignore[attr-defined]
             raise BadRequest("the body of a request could not be read") from error
 
 
 class OneThreadHandler(ASGIHandler):
-    """A request goes through middleware and view in one thread.
+    """Run the middleware and the view of a request in one thread.
 
-    Django's own handler starts a thread for each request and changes between it and the event loop at every middleware
-    that is not asynchronous: more than a millisecond each time.
+    Django's own handler starts a thread for each request, and switches between it and the event loop at every
+    synchronous middleware. Each switch takes more than a millisecond.
     """
 
     request_class = Request
@@ -73,7 +76,7 @@ class OneThreadHandler(ASGIHandler):
             for message in _answer(HttpResponse(f"{failures.no_room(error)}\n", "text/plain; charset=utf-8", 507)):
                 await send(message)
             return
-        # The root path is what a visitor's header says to Daphne, and links that are rendered once serve everybody.
+        # Daphne takes the root path from a header of the client, but links are rendered once for all clients.
         scope = scope | {"root_path": ""}
         with body:
             pool = READING if scope["method"] in ("GET", "HEAD") else EXECUTING
@@ -90,18 +93,18 @@ class OneThreadHandler(ASGIHandler):
     def answer_in_turn(
         self, turn: Turn, loop: asyncio.AbstractEventLoop, scope: Any, body: IO[bytes]
     ) -> tuple[list[Message], float]:
-        """The messages that answer the request, and how many seconds of the processor they took."""
+        """Return the messages that answer the request, and the CPU time in seconds."""
         begun = time.thread_time()
         with in_turn(turn, loop):
             return self.answer(scope, body), time.thread_time() - begun
 
     def answer(self, scope: Any, body: IO[bytes]) -> list[Message]:
-        """The messages that answer the request."""
+        """Return the messages that answer the request."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
         response = refusal if request is None else self.get_response(request)
-        assert response is not None, "create_request gives one of the two"
+        assert response is not None, "create_request returns one of the two"
         try:
             return _answer(response)
         finally:

@@ -1,6 +1,6 @@
-"""The environment of all templates: Jinja2, which draws a panel in about half the time of Django's own templates.
+"""The environment of all templates: Jinja2, which renders a panel in about half the time of Django's own templates.
 
-A name that is not given is an error where something is asked of it, and nothing where it is only shown or tested.
+An undefined name renders as nothing and is false. An attribute of an undefined name is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sandbox.words.amounts import short_name
 from sandbox.words.say import pattern, say
 
 FILTERS = ("capfirst", "default_if_none", "escapejs", "pluralize", "slugify", "urlencode", "yesno")
-"""Django's, by the names that they have there."""
+"""Filters of Django, under their names there."""
 
 
 class Constant(NodeTransformer):
@@ -41,7 +41,7 @@ class Constant(NodeTransformer):
 
 
 class Environment(jinja2.Environment):
-    """Panels are described by dicts: their keys come before their methods, also because that is much faster."""
+    """Look up the keys of a dict before its methods. Panels are described by dicts, and this is much faster."""
 
     def compile(self, source: Any, name: str | None = None, filename: str | None = None, *more: Any) -> Any:
         if isinstance(source, str):
@@ -55,15 +55,21 @@ class Environment(jinja2.Environment):
 
 
 def environment(**options: Any) -> Environment:
-    """What ``TEMPLATES`` names. ``options`` as for ``jinja2.Environment``."""
-    made = Environment(**options)
-    made.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
-    made.filters |= {"json_script": json_script, "short_name": short_name}
-    made.globals |= {"drawn": _drawn(made), "htmx_script": htmx_script, "static": static, "url": reverse}
-    made.globals |= {"say": say, "say_html": say_html}
-    # Milliseconds that a page waits for an answer: longer than any command may take.
-    made.globals["patience"] = int((settings.COMMAND_SECONDS + 10) * 1000)
-    return made
+    """Return the environment for ``TEMPLATES``. ``options`` are those of ``jinja2.Environment``."""
+    result = Environment(**options)
+    result.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
+    result.filters |= {"json_script": json_script, "short_name": short_name}
+    result.globals |= {
+        "drawn": _drawn(result),
+        "htmx_script": htmx_script,
+        "say": say,
+        "say_html": say_html,
+        "static": static,
+        "url": reverse,
+    }
+    # Milliseconds that a page waits for an answer, which is longer than any command may take.
+    result.globals["patience"] = int((settings.COMMAND_SECONDS + 10) * 1000)
+    return result
 
 
 BOLD, CODE = re.compile(r"\*\*(.+?)\*\*"), re.compile("`(.+?)`")
@@ -81,14 +87,14 @@ def say_html(key: str, /, **places: object) -> Markup:
     return Markup(row.format_map({name: escape(value) for name, value in places.items()}) if places else row)
 
 
-def _drawn(made: Environment) -> Callable[[str, Hashable], Markup]:
-    """``drawn("pod", block)`` is what the macro ``draw`` of ``fragments/pod.html`` makes of the block.
+def _drawn(templates: Environment) -> Callable[[str, Hashable], Markup]:
+    """Return ``drawn``, a cached macro: ``drawn("pod", block)`` calls ``draw`` of ``fragments/pod.html``.
 
-    For what there are hundreds of: most are as they were a step before, so that they are drawn once.
+    It is for parts of which a page has hundreds. Most of them do not change in a step, and are rendered once.
     """
 
     @lru_cache(20_000)
     def drawn(name: str, item: Hashable) -> Markup:
-        return made.get_template(f"fragments/{name}.html").module.draw(item)  # type: ignore[attr-defined]
+        return templates.get_template(f"fragments/{name}.html").module.draw(item)  # type: ignore[attr-defined]
 
     return drawn

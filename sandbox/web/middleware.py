@@ -1,4 +1,4 @@
-"""What holds for every answer but static files: who may ask how often, and the headers that keep a page to itself."""
+"""Middleware for every answer except static files: rates of requests, and security headers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from sandbox.limits import ratelimit
 from sandbox.web.access import in_embed, problem, too_often
+from sandbox.words.say import say
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -21,16 +22,16 @@ POLICY = (
     "base-uri 'none'; frame-ancestors {ancestors}"
 )
 OPEN_TO_ALL = frozenset({"/", "/course/", "/misconceptions/", "/challenges/"})
-"""Paths whose pages show nobody's sandbox."""
+"""Paths of pages that show no sandbox."""
 BY_LINK = ("/s/", "/embed/")
-"""Below these, who knows the address may read the answer, and no cookie adds anything. A page in a frame without an
-origin of its own, where every request counts as foreign, must be able to as well.
+"""Below these paths, knowing the address grants access, and cookies add nothing. So other origins may read the answers:
+a page in a sandboxed frame has no origin, and all its requests are cross-origin.
 """
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 
 
-def own_host(get_response: Handler) -> Handler:
-    """Refuse whoever asks for another host, before any view, and give every answer the headers of the site."""
+def check_host(get_response: Handler) -> Handler:
+    """Refuse requests for another host before any view, and add the site's headers to every answer."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         host = request.get_host()
@@ -39,22 +40,23 @@ def own_host(get_response: Handler) -> Handler:
     return middleware
 
 
-def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The page for what Django refuses with 400."""
-    foreign = "This server does not serve this host name. Check the address."
-    message = foreign if isinstance(exception, DisallowedHost) else "The request could not be read, or is too large."
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the page for a request that Django refuses with 400."""
+    other_host = isinstance(exception, DisallowedHost)
+    message = say("errors.other-host") if other_host else say("errors.unreadable-or-large")
     return with_headers(request, render(request, "400.html", {"message": message}, status=400))
 
 
-def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The page for an address at which there is nothing; in a frame one that fits there."""
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the page for 404; a small one in a frame."""
     if not in_embed(request):
         return render(request, "404.html", status=404)
-    gone = "This sandbox no longer exists, or its link is incomplete."
-    return problem(request, 404, gone if request.path_info.startswith("/s/") else "There is nothing at this address.")
+    linked = request.path_info.startswith("/s/")
+    return problem(request, 404, say("errors.no-linked-sandbox") if linked else say("errors.no-page"))
 
 
 def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -> HttpResponse:
+    """Add the site's headers to an answer, and return it. ``host``: the one that live lines may connect to."""
     sockets = f" ws://{host} wss://{host}" if host else ""
     response.headers["Content-Security-Policy"] = POLICY.format(sockets=sockets, ancestors=settings.FRAME_ANCESTORS)
     if request.path_info.startswith(BY_LINK):
@@ -66,11 +68,11 @@ def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -
     return response
 
 
-def counted(get_response: Handler) -> Handler:
-    """Answer 429 to an address that asks too often."""
+def limit_rate(get_response: Handler) -> Handler:
+    """Answer 429 to an address that sends too many requests."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        late = ratelimit.wait("address", ratelimit.client(request))
-        return too_often(request, "address", late) if late else get_response(request)
+        seconds = ratelimit.wait("address", ratelimit.client(request))
+        return too_often(request, "address", seconds) if seconds else get_response(request)
 
     return middleware

@@ -1,4 +1,6 @@
-"""Answers that are the same for everybody: made once, packed once, and not sent again to whoever has them."""
+"""Answers that are the same for everybody: rendered once, compressed once, and answered with 304 to clients that
+have them.
+"""
 
 from __future__ import annotations
 
@@ -16,57 +18,63 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 View = Callable[..., HttpResponse]
 
 FOR_AN_HOUR = "public, max-age=3600"
-"""For what an address without a version may soon answer otherwise."""
+"""For addresses without a version, whose answer may change soon."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedResponse:
+    """An answer, plain and compressed with gzip."""
+
     body: bytes
-    packed: bytes
+    compressed: bytes
     content_type: str
     etag: str
 
 
 def same_for_all(key: Callable[[], Any] = lambda: None, control: str = "no-cache") -> Callable[[View], View]:
-    """Of a view whose answer depends on its address and ``key()`` alone. ``control``: Cache-Control."""
+    """Make a view that caches its answer, which depends on nothing but the path and ``key()``.
+
+    An answer other than 200 is not cached. ``control``: the header Cache-Control.
+    """
 
     def decorate(view: View) -> View:
-        kept: dict[str, tuple[Any, Kept]] = {}
-        making = Lock()  # Of many who ask first, one makes it.
+        cache: dict[str, tuple[Any, CachedResponse]] = {}
+        rendering = Lock()  # Of many first requests at the same time, one renders.
 
         @wraps(view)
         def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             now = key()
-            held = kept.get(request.path_info)
-            if held is None or held[0] != now:
-                with making:
-                    held = kept.get(request.path_info)
-                    if held is None or held[0] != now:
+            entry = cache.get(request.path_info)
+            if entry is None or entry[0] != now:
+                with rendering:
+                    entry = cache.get(request.path_info)
+                    if entry is None or entry[0] != now:
                         response = view(request, *args, **kwargs)
                         if response.status_code != 200:
                             return response
-                        held = kept[request.path_info] = now, _kept(response)
-            return _told(request, held[1], control)
+                        entry = cache[request.path_info] = now, _cached(response)
+            return _answer(request, entry[1], control)
 
         return answer
 
     return decorate
 
 
-def _kept(response: HttpResponse) -> Kept:
+def _cached(response: HttpResponse) -> CachedResponse:
     body = bytes(response.content)
-    # Without the time, so that every worker gives the same.
-    packed = gzip.compress(body, mtime=0)
-    return Kept(body, packed, response.headers["Content-Type"], f'"{sha256(body).hexdigest()[:32]}"')
+    # Without the time, so that the result is the same in every process.
+    compressed = gzip.compress(body, mtime=0)
+    return CachedResponse(body, compressed, response.headers["Content-Type"], f'"{sha256(body).hexdigest()[:32]}"')
 
 
-def _told(request: HttpRequest, kept: Kept, control: str) -> HttpResponse:
-    packs = "gzip" in request.headers.get("Accept-Encoding", "")
-    response = HttpResponse(kept.packed if packs else kept.body, content_type=kept.content_type)
-    if packs:
+def _answer(request: HttpRequest, cached: CachedResponse, control: str) -> HttpResponse:
+    """Return a cached answer in the encoding that the client accepts, or 304 if the client has it."""
+    compresses = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = HttpResponse(cached.compressed if compresses else cached.body, content_type=cached.content_type)
+    if compresses:
         response.headers["Content-Encoding"] = "gzip"
-    # One for each form: a cache must not take one for the other.
-    etag = kept.etag[:-1] + '-gz"' if packs else kept.etag
+    # One tag for each encoding: a cache must not mix them up.
+    etag = cached.etag[:-1] + '-gz"' if compresses else cached.etag
     response.headers["ETag"], response.headers["Cache-Control"] = etag, control
     patch_vary_headers(response, ("Accept-Encoding",))
     return get_conditional_response(request, etag, None, response) or response

@@ -1,8 +1,9 @@
-"""Files on their way into a sandbox. Nothing is ever stored as it came.
+"""Uploaded files and the drafts of imports. An uploaded file is never stored itself.
 
-While it arrives, a file has no name: it ends with the request, whatever happens. What an engine keeps of it is a draft
-below ``VAR_DIR``, until it is opened, for an hour at most, for whoever has the key in the address. A draft is named by
-digests of the address that brought it and of its key, so that a list of the folder opens nothing.
+An upload has no name in the file system, so it disappears with its request, whatever happens. A worker writes what it
+needs of the file to a draft below ``VAR_DIR``. The draft stays until it is opened, for an hour at most. Its key, which
+is part of the page's address, grants access. The name of a draft has digests of the client's address and of the key,
+so that a list of the folder opens nothing.
 """
 
 from __future__ import annotations
@@ -22,24 +23,20 @@ from django.utils.crypto import salted_hmac
 
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage import tokens
+from sandbox.words.say import say
 
 KEPT_SECONDS = 3600
 MOST_BYTES = 1024 * 1024 * 1024
-"""Of all drafts."""
+"""The limit for all drafts together."""
 MOST_OF_ONE = MOST_BYTES // 16
-"""Of the drafts that one address brought: a class of 200 with a cluster of 100 nodes each."""
+"""The limit for the drafts of one address: a class of 200, with a cluster of 100 nodes each."""
 LEAST_BYTES = 4096
-"""That a draft counts for, as a disk does."""
+"""The size that a draft counts for at least, as on a disk."""
 KEY = re.compile(r"[A-Za-z0-9_-]{32}")
-FULL = "This server holds too many imports. Nothing was saved; try again in an hour."
-FULL_OF_ONE = (
-    "Your address has uploaded too many clusters that nobody has opened. Nothing was saved. Open one, or try "
-    "again in an hour."
-)
 
 
-class Nameless(FileUploadHandler):
-    """Writes an upload to a file that has no name, so that nobody finds it and nothing of it stays."""
+class NamelessUploadHandler(FileUploadHandler):
+    """Write an upload to a file without a name, which nobody else can open and which disappears when it is closed."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
@@ -53,8 +50,8 @@ class Nameless(FileUploadHandler):
         return UploadedFile(self.file, self.file_name, size=file_size)
 
 
-def pasted(text: str) -> UploadedFile:
-    """An upload from the text of a form. Raises ``OSError`` if the disk is full."""
+def upload_of_text(text: str) -> UploadedFile:
+    """Return the text of a form as an upload. Raise ``OSError`` if the disk is full."""
     content, file = text.encode(errors="replace"), _file()
     _write(file, content)
     file.seek(0)
@@ -62,12 +59,12 @@ def pasted(text: str) -> UploadedFile:
 
 
 def _file() -> IO[bytes]:
-    """It is closed with the request. Without a buffer: an engine reads it, too, and closing it cannot fail."""
+    """Return a new file without a name. It has no buffer: a worker reads it too, and closing it must not fail."""
     return tempfile.TemporaryFile(buffering=0)
 
 
 def _write(file: IO[bytes], content: bytes) -> None:
-    """Raises ``OSError`` if the disk is full; then the file is closed."""
+    """Write to a file. If the disk is full, close the file and raise ``OSError``."""
     rest = memoryview(content)
     try:
         while rest:
@@ -77,19 +74,20 @@ def _write(file: IO[bytes], content: bytes) -> None:
         raise
 
 
-def place_of(file: UploadedFile) -> str:
-    """The path under which an engine of this machine opens an upload while its request lasts."""
+def descriptor_path(file: UploadedFile) -> str:
+    """Return the path at which a worker on this machine can open an upload while its request runs."""
     return f"/proc/{os.getpid()}/fd/{file.fileno()}"
 
 
 def folder() -> Path:
-    found = Path(settings.VAR_DIR) / "imports"
-    found.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return found
+    """Return the folder of drafts, and create it if it is missing."""
+    path = Path(settings.VAR_DIR) / "imports"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
 
 
-def path_of(key: str) -> Path | None:
-    """The draft of a key; None if there is none any more."""
+def draft_path(key: str) -> Path | None:
+    """Return the path of a draft; None if it is gone."""
     if not KEY.fullmatch(key):
         return None
     sweep()
@@ -97,20 +95,20 @@ def path_of(key: str) -> Path | None:
 
 
 def new_draft(address: str) -> tuple[str, Path]:
-    """The key and the path of a draft to be written. Raises ``OverQuota`` if there is no room for one."""
+    """Return the key and the path of a new draft, which the caller writes. Raise ``OverQuota`` without space for it."""
     sweep()
-    check_room(address)
+    check_space(address)
     key = tokens.new_token()
     return key, folder() / f"{_owner(address)}-{tokens.digest(key)}"
 
 
-def check_room(address: str) -> None:
-    """Raises ``OverQuota`` if all drafts, or those of the address, take more than they may."""
+def check_space(address: str) -> None:
+    """Raise ``OverQuota`` if all drafts, or those of the address, are larger than their limit."""
     sizes = dict(_sizes())
     if sum(sizes.values()) > MOST_BYTES:
-        raise OverQuota(FULL, 507)
+        raise OverQuota(say("import.full"), 507)
     if sum(size for name, size in sizes.items() if name.startswith(_owner(address))) > MOST_OF_ONE:
-        raise OverQuota(FULL_OF_ONE, 429)
+        raise OverQuota(say("import.full-for-address"), 429)
 
 
 def sweep() -> None:
@@ -121,16 +119,18 @@ def sweep() -> None:
             if path.stat().st_mtime < oldest:
                 path.unlink()
         except FileNotFoundError:
-            continue  # Another worker was quicker.
+            continue  # Another process removed it first.
 
 
 def _owner(address: str) -> str:
+    """Return the start of the names of an address's drafts."""
     return salted_hmac("sandbox.uploads", address).hexdigest()[:16]
 
 
 def _sizes() -> Iterator[tuple[str, int]]:
+    """Yield the name and the size in bytes of each draft."""
     for path in folder().iterdir():
         try:
             yield path.name, max(path.stat().st_size, LEAST_BYTES)
         except FileNotFoundError:
-            continue  # It went meanwhile.
+            continue  # It was removed meanwhile.

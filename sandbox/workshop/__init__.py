@@ -1,1 +1,1 @@
-"""Workshops: a trainer's room, in which each participant has a sandbox of their own."""
+"""Workshops: a trainer's room, in which each participant has an own sandbox."""

@@ -1,4 +1,4 @@
-"""Who may do what in a room: the role that a token has there, and the decorators of every view below a room's URL."""
+"""Access to a room: the role that a token has, and the decorators of every view below a room's URL."""
 
 from __future__ import annotations
 
@@ -18,21 +18,19 @@ from django.views.decorators.http import require_POST, require_safe
 from sandbox.limits import ratelimit
 from sandbox.storage import tokens
 from sandbox.web.access import RoutedView, problem, readable_body, too_often
+from sandbox.words.say import say
 from sandbox.workshop.models import Participant, Workshop
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Role = Literal["trainer", "beamer", "participant"]
+Role = Literal["trainer", "projector", "participant"]
 USED_WITHIN = timedelta(hours=1)
-"""How exactly it is known when a room was used last."""
-GONE = "You are no longer in this room, or it was deleted. Your sandboxes stay yours, under their links."
-TAKEN_OUT = "The trainer removed you from this room. Your sandboxes stay yours, under their links."
-CLOSED = "This room is closed. Nothing was changed."
+"""How precise ``last_used`` is: it is written at most once in this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomAccess:
-    """A room, and as who somebody is there."""
+    """A room and the role that a token has in it. ``participant`` is None for the other roles."""
 
     room: Workshop
     token: str = field(repr=False)
@@ -44,32 +42,35 @@ RoomView = Callable[Concatenate[HttpRequest, RoomAccess, P], HttpResponse]
 
 
 def enter(room_id: UUID, token: str) -> RoomAccess | None:
-    """None for an unknown room as for a wrong token: the answer must not tell which."""
+    """Return the access that a token grants, or None.
+
+    An unknown room and a wrong token have the same result: nobody must learn which rooms exist.
+    """
     room = Workshop.objects.filter(pk=room_id).first()
     if room is None:
         return None
-    given = tokens.digest(token)
-    if secrets.compare_digest(given, room.trainer_token_hash):
+    digest = tokens.digest(token)
+    if secrets.compare_digest(digest, room.trainer_token_hash):
         return RoomAccess(room, token, "trainer")
-    if secrets.compare_digest(given, room.beamer_token_hash):
-        return RoomAccess(room, token, "beamer")
-    participant = Participant.objects.filter(workshop=room, token_hash=given, removed=None).first()
+    if secrets.compare_digest(digest, room.beamer_token_hash):
+        return RoomAccess(room, token, "projector")
+    participant = Participant.objects.filter(workshop=room, token_hash=digest, removed=None).first()
     return RoomAccess(room, token, "participant", participant) if participant else None
 
 
-def parted(room_id: UUID, token: str) -> Literal["removed", "left", "deleted"]:
-    """Why a token that gave a right in a room gives none any more."""
+def why_gone(room_id: UUID, token: str) -> Literal["removed", "left", "deleted"]:
+    """Return why a token no longer grants access: its participant was removed or left, or the room was deleted."""
     if not Workshop.objects.filter(pk=room_id).exists():
         return "deleted"
-    return "removed" if _was_taken_out(room_id, token) else "left"
+    return "removed" if _was_removed(room_id, token) else "left"
 
 
-def _was_taken_out(room_id: UUID, token: str) -> bool:
+def _was_removed(room_id: UUID, token: str) -> bool:
     return Participant.objects.filter(workshop=room_id, token_hash=tokens.digest(token)).exists()
 
 
 def unless_deleted(room_id: UUID, look: Callable[[], T]) -> T | None:
-    """What ``look`` returns; None when it stumbled because the room was deleted meanwhile."""
+    """Return what ``look`` returns. If it fails because the room was deleted meanwhile, return None."""
     try:
         return look()
     except Exception:
@@ -78,8 +79,8 @@ def unless_deleted(room_id: UUID, look: Callable[[], T]) -> T | None:
         return None
 
 
-def shown(view: RoomView[P]) -> RoutedView:
-    """A page of a room, for each role."""
+def room_page(view: RoomView[P]) -> RoutedView:
+    """Make a GET view of a room page, for every role."""
 
     @require_safe
     @wraps(view)
@@ -89,24 +90,20 @@ def shown(view: RoomView[P]) -> RoutedView:
     return routed
 
 
-def done_by(*roles: Role, closed: bool = False) -> Callable[[RoomView[P]], RoutedView]:
-    """What somebody does in a room: POST, by one of ``roles``, while it is open; ``closed``: also afterwards."""
+def room_action(*roles: Role, closed: bool = False) -> Callable[[RoomView[P]], RoutedView]:
+    """Make a POST view of an action that only ``roles`` may do. ``closed``: also after the room was closed."""
 
     def decorate(view: RoomView[P]) -> RoutedView:
-        @csrf_exempt  # The token in the URL gives the right, no cookie does; see sandbox.access.edits.
+        @csrf_exempt  # The token in the URL grants access, no cookie does; see sandbox.web.access.edits.
         @require_POST
         @readable_body
         @wraps(view)
         def routed(request: HttpRequest, room_id: UUID, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             def allowed(request: HttpRequest, access: RoomAccess, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
                 if access.role not in roles:
-                    return problem(
-                        request,
-                        403,
-                        "This link cannot do that. Only the trainer's page, or a participant's own page, can.",
-                    )
+                    return problem(request, 403, say("room.not-allowed"))
                 if access.room.closed and not closed:
-                    return problem(request, 410, CLOSED)
+                    return problem(request, 410, say("room.closed"))
                 return view(request, access, *args, **kwargs)
 
             return _checked(allowed, request, room_id, token, *args, **kwargs)
@@ -121,20 +118,20 @@ def _checked(
 ) -> HttpResponse:
     access = enter(room_id, token)
     if access is None:
-        if _was_taken_out(room_id, token):
-            return problem(request, 404, TAKEN_OUT)
+        if _was_removed(room_id, token):
+            return problem(request, 404, say("room.removed"))
         if request.method == "POST":
-            return problem(request, 404, GONE)
+            return problem(request, 404, say("room.gone"))
         raise Http404
-    if late := ratelimit.wait("room", tokens.digest(token)):
-        return too_often(request, "room", late)
+    if seconds := ratelimit.wait("room", tokens.digest(token)):
+        return too_often(request, "room", seconds)
     _touch(access.room)
     response = unless_deleted(room_id, lambda: view(request, access, *args, **kwargs))
-    return problem(request, 404, GONE) if response is None else response
+    return problem(request, 404, say("room.gone")) if response is None else response
 
 
 def _touch(room: Workshop) -> None:
-    """It was used, as far as that is news."""
+    """Save that the room was used, unless that is already saved."""
     now = timezone.now()
     if now - room.last_used > USED_WITHIN:
         Workshop.objects.filter(pk=room.pk).update(last_used=now)

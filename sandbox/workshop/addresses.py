@@ -1,4 +1,4 @@
-"""The links of a room, and the one to join as a picture that a phone reads."""
+"""The links of a room, and the QR code of the link to join."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from sandbox.workshop.room import current
 
 
 def links(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
-    """Of the page of a link: only what its role may pass on."""
+    """Return the links that a role may pass on, by name. ``qr`` is the QR code of the link to join."""
     room = access.room
     site = site_for_others(request)
     join = site + reverse("join-code", args=[room.code])
-    found: dict[str, Any] = {"join": join, "qr": qr(join), "short": (site + reverse("join")).split("://")[1]}
+    result: dict[str, Any] = {"join": join, "qr": qr(join), "short": (site + reverse("join")).split("://")[1]}
     if access.role == "trainer":
-        found["only_here"] = is_only_here(site)
-        beamer = reverse("room", args=[room.pk, tokens.view_token(access.token)])
-        found["beamer"] = request.build_absolute_uri(beamer)
-        found["sandbox"] = own(access.token, current(None, room))
-    return found
+        result["only_here"] = is_only_here(site)
+        projector = reverse("room", args=[room.pk, tokens.view_token(access.token)])
+        result["projector"] = request.build_absolute_uri(projector)
+        result["sandbox"] = own_path(access.token, current(None, room))
+    return result
 
 
 def site_for_others(request: HttpRequest) -> str:
-    """The site as others reach it: a trainer may have opened it on the machine that serves."""
+    """Return the address of the site for others. A trainer may have opened it on the server itself, as localhost."""
     here = request.build_absolute_uri("/").rstrip("/")
     known = [host for host in settings.ALLOWED_HOSTS if host not in (*LOOPBACK, "*") and not host.startswith(".")]
     if not known or not is_only_here(here):
@@ -43,18 +43,18 @@ def site_for_others(request: HttpRequest) -> str:
 
 
 def is_only_here(address: str) -> bool:
-    """Whether an address leads nobody on another machine to this one."""
+    """Return True if an address works on this machine only."""
     return (urlsplit(address).hostname or "") in ("localhost", "127.0.0.1", "::1")
 
 
-def own(token: str, seat: Seat) -> str:
-    """Path of the workbench of one's own seat; empty as long as it was not made."""
+def own_path(token: str, seat: Seat) -> str:
+    """Return the path of the workbench of a seat, for its owner; empty while the seat has no sandbox."""
     if seat.sandbox_id is None:
         return ""
     return reverse("workbench", args=[seat.sandbox_id, tokens.seat_token(token, seat.number)])
 
 
 def qr(text: str) -> str:
-    """An SVG without colours of its own: it is drawn in the colour of text, on white."""
-    made = segno.make(text, error="m", micro=False)
-    return Markup(made.svg_inline(scale=1, border=2, omitsize=True, svgclass="qr", lineclass="qr-line"))
+    """Return a QR code as an SVG without colours: the page draws it in the text colour on white."""
+    code = segno.make(text, error="m", micro=False)
+    return Markup(code.svg_inline(scale=1, border=2, omitsize=True, svgclass="qr", lineclass="qr-line"))

@@ -1,4 +1,4 @@
-"""The board of a room: who does what, in one row each, from six queries however many there are."""
+"""The trainer's board: one row for each participant, from six queries for any number of participants."""
 
 from __future__ import annotations
 
@@ -15,29 +15,34 @@ from sandbox.storage.commands import summary
 from sandbox.storage.models import CommandRecord, Sandbox
 from sandbox.workshop import sources
 from sandbox.workshop.models import Seat, Workshop
-from sandbox.workshop.progress import Far, far
+from sandbox.workshop.progress import Progress, progress_of
 from sandbox.workshop.room import current
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A participant as the trainer sees them."""
+    """A participant as the trainer's board shows them."""
 
     key: int
     name: str
     hand: datetime | None
     sandbox: str
-    """Title of what they work in."""
-    lesson: Far | None
+    """Title of their current sandbox."""
+    lesson: Progress | None
     action: str
-    """Their last command in force, in words; empty if all are those that the sandbox began with, or a helper's."""
+    """Their last own command in force, in words; empty if they have none."""
     steps: int
-    """Their own commands in force; below 0 after steps back behind what the sandbox began with."""
+    """Number of their own commands in force; below 0 after steps back past the start of the sandbox."""
     since: datetime
-    """When they last did something in a sandbox of the room, answered, raised their hand, or joined."""
+    """When they last joined, acted in a sandbox of the room, answered, or raised their hand."""
     watch: str
     help: str
-    """Paths of the workbench; empty when there is none, or no help is allowed."""
+    """Paths of the workbench, to watch and to help; empty without a sandbox, or if help is not allowed."""
+
+    @property
+    def text(self) -> str:
+        """The text that a search looks at, in small letters."""
+        return f"{self.name} {self.sandbox} {self.action}".casefold()
 
 
 ORDERS: dict[str, Callable[[Row], Any]] = {
@@ -48,39 +53,39 @@ ORDERS: dict[str, Callable[[Row], Any]] = {
     "lesson": lambda row: (row.lesson is None, row.lesson.share if row.lesson else 0),
     "hand": lambda row: (row.hand is None, row.hand or row.since),
 }
-"""The rows of a board: a name → what comes first."""
+"""Name of an order → the key that sorts the rows."""
 
 
 def rows(room: Workshop, order: str = "joined", find: str = "") -> list[Row]:
-    """Those whose name, sandbox or last action has the words of ``find``."""
+    """Return the rows, sorted, whose name, sandbox or last action contain all words of ``find``."""
     people = list(room.people.annotate(acted=Max("seats__sandbox__acted"), answered=Max("answers__at")).order_by("pk"))
     seats = seats_of(room)
     sandboxes = [seat.sandbox for seat in seats.values() if seat.sandbox]
-    last, helped, learnt = _last_commands(sandboxes), helped_commands(sandboxes), far(sandboxes)
-    found = [_row(person, seats[person.pk], last, helped, learnt) for person in people if person.pk in seats]
-    wanted = find.casefold().split()
-    told = [row for row in found if all(word in f"{row.name} {row.sandbox} {row.action}".casefold() for word in wanted)]
-    return sorted(told, key=ORDERS.get(order, ORDERS["joined"]))
+    last, helped, progress = _last_commands(sandboxes), helped_commands(sandboxes), progress_of(sandboxes)
+    all_rows = [_row(person, seats[person.pk], last, helped, progress) for person in people if person.pk in seats]
+    words = find.casefold().split()
+    matching = [row for row in all_rows if all(word in row.text for word in words)]
+    return sorted(matching, key=ORDERS.get(order, ORDERS["joined"]))
 
 
 def seats_of(room: Workshop) -> dict[int, Seat]:
-    """Participant's key → where they sit."""
-    found = Seat.objects.filter(workshop=room).exclude(participant=None).select_related("sandbox").order_by("number")
-    return {seat.participant_id: seat for seat in found if seat.participant_id is not None}
+    """Return a mapping from participant id to current seat."""
+    seats = Seat.objects.filter(workshop=room).exclude(participant=None).select_related("sandbox").order_by("number")
+    return {seat.participant_id: seat for seat in seats if seat.participant_id is not None}
 
 
 def _last_commands(sandboxes: list[Sandbox]) -> dict[UUID, str]:
-    """Id of a sandbox → the last command in force that no helper gave."""
+    """Return a mapping from sandbox id to the last command in force that no helper executed."""
     records = CommandRecord.objects.filter(
         sandbox=OuterRef("pk"), branch=None, n__lte=OuterRef("head"), by_helper=False
     )
     last = Subquery(records.order_by("-n").values("command")[:1])
-    found = Sandbox.objects.filter(pk__in=[sandbox.pk for sandbox in sandboxes]).annotate(last=last)
-    return dict(found.values_list("pk", "last"))
+    annotated = Sandbox.objects.filter(pk__in=[sandbox.pk for sandbox in sandboxes]).annotate(last=last)
+    return dict(annotated.values_list("pk", "last"))
 
 
 def helped_commands(sandboxes: list[Sandbox]) -> dict[UUID, int]:
-    """Id of a sandbox → how many of its commands in force a helper gave; those without any are left out."""
+    """Return a mapping from sandbox id to the number of commands in force that a helper executed, if any."""
     helped = CommandRecord.objects.filter(
         sandbox__in=[sandbox.pk for sandbox in sandboxes], branch=None, by_helper=True
     )
@@ -89,12 +94,12 @@ def helped_commands(sandboxes: list[Sandbox]) -> dict[UUID, int]:
 
 
 def own_steps(seat: Seat, helped: dict[UUID, int]) -> int:
-    """How many commands in force its owner has given. ``helped``: as ``helped_commands`` counts."""
+    """Return how many commands in force the owner executed. ``helped`` is from ``helped_commands``."""
     sandbox = seat.sandbox
     return sandbox.head - seat.began - helped.get(sandbox.pk, 0) if sandbox is not None else 0
 
 
-def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int], learnt: dict[Any, Far]) -> Row:
+def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int], progress: dict[Any, Progress]) -> Row:
     sandbox = seat.sandbox
     paths = {"watch": "", "help": ""}
     if sandbox is not None:
@@ -106,8 +111,8 @@ def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int]
         key=person.pk,
         name=person.name,
         hand=person.hand,
-        sandbox=sources.read(seat.source)["title"],
-        lesson=learnt.get(seat.sandbox_id),
+        sandbox=sources.from_text(seat.source)["title"],
+        lesson=progress.get(seat.sandbox_id),
         action=summary(text) if text else "",
         steps=steps,
         since=max(filter(None, (person.joined, person.acted, person.answered, person.hand))),
@@ -116,6 +121,6 @@ def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int]
 
 
 def watched(room: Workshop) -> list[Any]:
-    """Ids of the sandboxes that a trainer's page shows something of: those of the rows, and the trainer's own."""
+    """Return the ids of the sandboxes on the trainer's page: those of the rows, and the trainer's own."""
     seats = [*seats_of(room).values(), current(None, room)]
     return [seat.sandbox_id for seat in seats if seat.sandbox_id]

@@ -1,4 +1,4 @@
-"""The live line of a page of a room."""
+"""The live line to one page of a room."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from sandbox.runtime import layers
 from sandbox.runtime.threads import LIVE_LINES, in_thread
 from sandbox.web.consumers import PONG
-from sandbox.workshop.access import RoomAccess, enter, parted, unless_deleted
+from sandbox.workshop.access import RoomAccess, enter, unless_deleted, why_gone
 from sandbox.workshop.board import watched
 from sandbox.workshop.fragments import Board, fragments
 from sandbox.workshop.layers import group
@@ -24,13 +24,13 @@ log = logging.getLogger(__name__)
 NOT_FOUND = 4404
 TRY_AGAIN = 1011
 LONGEST = 100
-"""Characters of what a trainer looks for."""
+"""Characters of a search on the board."""
 PAUSE_SECONDS = 0.4
-"""Between two looks at the room: forty people who step once a second change it all the time."""
+"""The pause between two updates: forty people who step once a second change the room all the time."""
 
 
 class RoomConsumer(AsyncWebsocketConsumer):
-    """A change marks it as behind; one task looks until it is level, not more often than pages can be read."""
+    """One socket. A change marks it as behind; one task sends until it is up to date, slowly enough to read."""
 
     async def connect(self) -> None:
         route = self.scope["url_route"]["kwargs"]
@@ -42,7 +42,7 @@ class RoomConsumer(AsyncWebsocketConsumer):
         self.behind = False
         self.task: asyncio.Task[None] | None = None
         await self.accept()
-        await self.send(json.dumps({"now": time.time()}))  # The clocks of those who look at one timer differ.
+        await self.send(json.dumps({"now": time.time()}))  # Clocks of browsers differ; the timer must not.
         await self.channel_layer.group_add(group(self.room_id), self.channel_name)
         self.catch_up()
 
@@ -54,16 +54,15 @@ class RoomConsumer(AsyncWebsocketConsumer):
             await self.channel_layer.group_discard(layers.group(sandbox_id), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """How a trainer looks at the board. What is done in a room is posted."""
+        """Take the trainer's view of the board. Actions are posted over HTTP instead."""
         try:
-            given = json.loads(text_data or "")
+            message = json.loads(text_data or "")
         except (ValueError, RecursionError):
             return
-        if isinstance(given, dict) and "ping" in given:
+        if isinstance(message, dict) and "ping" in message:
             await self.send(PONG)
-        elif isinstance(given, dict):
-            found = {name: str(given.get(name, ""))[:LONGEST] for name in ("order", "find")}
-            self.looked = Board(**found)
+        elif isinstance(message, dict):
+            self.looked = Board(**{name: str(message.get(name, ""))[:LONGEST] for name in ("order", "find")})
             self.catch_up()
 
     async def room_changed(self, message: dict[str, Any]) -> None:
@@ -73,14 +72,14 @@ class RoomConsumer(AsyncWebsocketConsumer):
         self.catch_up()
 
     async def sandbox_progress(self, message: dict[str, Any]) -> None:
-        """Told on the page of the sandbox itself."""
+        """Ignore it: the page of the sandbox itself shows it."""
 
     def catch_up(self) -> None:
         self.behind = True
         if self.task is None or self.task.done():
-            self.task = asyncio.create_task(self._send_until_level())
+            self.task = asyncio.create_task(self._send_until_current())
 
-    async def _send_until_level(self) -> None:
+    async def _send_until_current(self) -> None:
         try:
             while self.behind:
                 self.behind = False
@@ -88,34 +87,34 @@ class RoomConsumer(AsyncWebsocketConsumer):
                     return
                 await asyncio.sleep(PAUSE_SECONDS)
         except Exception:
-            log.exception("a page of a room could not be rendered; it is told to connect again")
+            log.exception("a page of a room could not be rendered; its browser must connect again")
             await self.close(TRY_AGAIN)
 
     async def _send_changes(self) -> bool:
-        """False when there is nothing for this token any more."""
-        found = await in_thread(LIVE_LINES, _look, self.room_id, self.token, self.looked)
-        if found is None:
-            why: str = await in_thread(LIVE_LINES, parted, self.room_id, self.token)
-            if not self.sent and why != "removed":  # A guess must not find out which rooms there are.
+        """Send what changed. Return False if the token no longer grants access."""
+        page = await in_thread(LIVE_LINES, _look, self.room_id, self.token, self.looked)
+        if page is None:
+            why: str = await in_thread(LIVE_LINES, why_gone, self.room_id, self.token)
+            if not self.sent and why != "removed":  # Somebody who guesses must not learn which rooms exist.
                 why = ""
             await self.send(json.dumps({"gone": why}))
             await self.close(NOT_FOUND)
             return False
-        made, wanted = found
+        rendered, wanted = page
         for sandbox_id in sorted(wanted - self.watching):
             await self.channel_layer.group_add(layers.group(sandbox_id), self.channel_name)
         for sandbox_id in sorted(self.watching - wanted):
             await self.channel_layer.group_discard(layers.group(sandbox_id), self.channel_name)
         self.watching = wanted
-        changed = "".join(html for name, html in made.items() if self.sent.get(name) != html)
-        self.sent = made
+        changed = "".join(html for name, html in rendered.items() if self.sent.get(name) != html)
+        self.sent = rendered
         if changed:
             await self.send(changed)
         return True
 
 
 def _look(room_id: UUID, token: str, looked: Board) -> tuple[dict[str, str], set[UUID]] | None:
-    """The fragments of a page, and the sandboxes that they tell of."""
+    """Return the fragments of a page and the sandboxes that they show; None without access."""
     access = enter(room_id, token)
     return None if access is None else unless_deleted(room_id, lambda: (fragments(access, looked), _watched(access)))
 

@@ -1,4 +1,4 @@
-"""The way to everybody in a room."""
+"""Notify all pages of a room of a change."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sandbox.runtime.threads import tell
 
 
 def group(room_id: UUID) -> str:
-    """Name of the channel group of all pages of a room."""
+    """Return the name of the channel group that all pages of a room are in."""
     return f"room.{room_id.hex}"
 
 
-def tell_room(room_id: UUID) -> None:
-    """Something in the room has changed, as soon as it is committed."""
-    transaction.on_commit(lambda: _tell(room_id), robust=True)
+def notify_room(room_id: UUID) -> None:
+    """Tell all pages of a room, once the transaction is committed, that the room has changed."""
+    transaction.on_commit(lambda: _send_change(room_id), robust=True)
 
 
-def _tell(room_id: UUID) -> None:
+def _send_change(room_id: UUID) -> None:
     layer = get_channel_layer()
     if layer is not None:
         tell(layer.group_send, group(room_id), {"type": "room.changed"})

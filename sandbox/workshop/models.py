@@ -1,4 +1,4 @@
-"""What is kept of a workshop. Of a person it is a name that they chose, and what they did in the room."""
+"""The tables of workshops. About a person they hold the chosen name and the actions in the room."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ NAME_CHARACTERS = 40
 
 
 class Workshop(models.Model):
-    """A room. Who holds one of its two links is its trainer, or shows its beamer view; with the code one joins."""
+    """A room. It has a link for the trainer, a link for the projector view, and a code to join."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    code = models.CharField(max_length=6, unique=True, help_text="What participants type in.")
+    code = models.CharField(max_length=6, unique=True, help_text="The code that participants enter.")
     title = models.CharField(max_length=LONGEST_TITLE)
     trainer_token_hash = models.CharField(max_length=64)
     beamer_token_hash = models.CharField(max_length=64)
-    source = SharedText(help_text="What newcomers get, as JSON text; see sources.py.")
-    latest = SharedText(blank=True, default="", help_text="What was sent to everybody last, likewise, or empty.")
-    plan = SharedText(default="[]", help_text="Questions to be put, as JSON text; see files.py.")
-    frozen = models.BooleanField(default=False, help_text="No participant can change anything.")
-    eyes = models.BooleanField(default=False, help_text="Everybody sees the trainer's sandbox.")
-    timer_ends = models.DateTimeField(null=True, help_text="When the time that was set is over.")
-    closed = models.DateTimeField(null=True, help_text="Since when nobody can join or answer any more.")
+    source = SharedText(help_text="The source for new participants, as JSON text; see sources.py.")
+    latest = SharedText(blank=True, default="", help_text="The source last sent to everybody, as JSON text, or empty.")
+    plan = SharedText(default="[]", help_text="The planned questions, as JSON text; see files.py.")
+    frozen = models.BooleanField(default=False, help_text="True: no participant can change anything.")
+    eyes = models.BooleanField(default=False, help_text="True: everybody sees the trainer's sandbox.")
+    timer_ends = models.DateTimeField(null=True, help_text="When the timer ends.")
+    closed = models.DateTimeField(null=True, help_text="When the room was closed: nobody can join or answer any more.")
     created = models.DateTimeField(auto_now_add=True)
     last_used = models.DateTimeField(auto_now=True)
 
@@ -35,19 +35,19 @@ class Workshop(models.Model):
 
     @property
     def people(self) -> models.QuerySet[Participant]:
-        """Those who are in the room; those whom the trainer took out remain participants, for the results."""
+        """The participants in the room. Removed ones stay in ``participants``, for the results."""
         return self.participants.filter(removed=None)
 
 
 class OwnLesson(models.Model):
-    """A lesson of the trainer's own, which can be sent in the room. Each sandbox of it has what it was made with."""
+    """A trainer's own lesson. A sandbox of it keeps the version that it was created with."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="lessons")
-    number = models.PositiveIntegerField(help_text="Of the room's lessons, from 1.")
-    title = models.CharField(max_length=130, help_text="Told apart from the room's others.")
-    text = SharedText(help_text="Of the file.")
-    learned = SharedText(help_text="What a sandbox is made of, as JSON text; see lessons.py.")
+    number = models.PositiveIntegerField(help_text="Number among the room's lessons, from 1.")
+    title = models.CharField(max_length=130, help_text="Unique among the room's lessons.")
+    text = SharedText(help_text="The text of the file.")
+    learned = SharedText(help_text="The lesson as the engine reads it, as JSON text; see lessons.py.")
 
     class Meta:
         constraints = [
@@ -59,16 +59,16 @@ class OwnLesson(models.Model):
 
 
 class Participant(models.Model):
-    """Somebody in a room, known by the token in the link of their page."""
+    """A person in a room, identified by the token in the link of their page."""
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="participants")
     token_hash = models.CharField(max_length=64)
-    sealed = models.CharField(max_length=80, blank=True, help_text="Leads from their code to their token.")
+    sealed = models.CharField(max_length=80, blank=True, help_text="The token, encrypted with the personal code.")
     name = models.CharField(max_length=NAME_CHARACTERS)
-    hand = models.DateTimeField(null=True, help_text="Since when the hand is raised.")
-    key = models.CharField(max_length=40, blank=True, help_text="With which the trainer may help, or empty.")
+    hand = models.DateTimeField(null=True, help_text="When the hand was raised, if it is.")
+    key = models.CharField(max_length=40, blank=True, help_text="The token with which the trainer may help, or empty.")
     joined = models.DateTimeField(auto_now_add=True)
-    removed = models.DateTimeField(null=True, help_text="Since when the trainer has taken them out of the room.")
+    removed = models.DateTimeField(null=True, help_text="When the trainer removed them, if so.")
 
     class Meta:
         constraints = [
@@ -83,20 +83,22 @@ class Participant(models.Model):
 
 
 class Seat(models.Model):
-    """A sandbox that somebody works in: the one with the highest number. Earlier ones keep their links.
+    """A place for a sandbox of a participant or the trainer. The seat with the highest number is the current one.
 
-    It is made when its owner's page asks for it, as only that page knows the token that its link is derived from.
+    The sandbox is created when the owner's page asks for it: only that page knows the token for its link.
     """
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="seats")
     participant = models.ForeignKey(
-        Participant, on_delete=models.CASCADE, null=True, related_name="seats", help_text="None: the trainer."
+        Participant, on_delete=models.CASCADE, null=True, related_name="seats", help_text="None for the trainer."
     )
-    number = models.PositiveIntegerField(help_text="Of the owner's seats, from 1.")
-    source = SharedText(help_text="What it is made from, as JSON text; see sources.py.")
+    number = models.PositiveIntegerField(help_text="Number among the owner's seats, from 1.")
+    source = SharedText(help_text="The source of the sandbox, as JSON text; see sources.py.")
     sandbox = models.ForeignKey(Sandbox, on_delete=models.SET_NULL, null=True, related_name="+")
-    began = models.PositiveIntegerField(default=0, help_text="How many commands its sandbox began with.")
-    view_token = models.CharField(max_length=40, blank=True, help_text="With which others in the room may watch.")
+    began = models.PositiveIntegerField(default=0, help_text="Number of commands in the new sandbox.")
+    view_token = models.CharField(
+        max_length=40, blank=True, help_text="The token with which others in the room may watch."
+    )
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -109,22 +111,22 @@ class Seat(models.Model):
 
 
 class Question(models.Model):
-    """Something that the trainer asks the room: one to choose from, or what the scheduler will do next."""
+    """A trainer's question: one with choices, or a prediction of what the scheduler will do next."""
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="questions")
-    number = models.PositiveIntegerField(help_text="Of the room's questions, from 1.")
+    number = models.PositiveIntegerField(help_text="Number among the room's questions, from 1.")
     ask = models.CharField(max_length=300)
-    choices = SharedText(help_text="What can be answered, as JSON text.")
-    many = models.BooleanField(default=False, help_text="Any number of choices may be right.")
+    choices = SharedText(help_text="The choices, as JSON text.")
+    many = models.BooleanField(default=False, help_text="True: any number of choices may be right.")
     prediction = SharedText(
-        blank=True, help_text="What the scheduler is asked, and after how many entries of its trace, as JSON text."
+        blank=True, help_text="The prediction, and the number of trace entries before it, as JSON text."
     )
-    right = SharedText(blank=True, help_text="The right choices, as JSON text; empty: not told.")
-    why = SharedText(blank=True, help_text="What there is to say of a choice, as JSON text.")
+    right = SharedText(blank=True, help_text="The right choices, as JSON text, or empty.")
+    why = SharedText(blank=True, help_text="Choice → explanation, as JSON text.")
     asked = models.DateTimeField(auto_now_add=True)
-    over = models.DateTimeField(null=True, help_text="Since when nobody can answer any more.")
-    revealed = models.DateTimeField(null=True, help_text="Since when everybody sees what is right.")
-    away = models.BooleanField(default=False, help_text="No page shows it any more.")
+    over = models.DateTimeField(null=True, help_text="When the question was closed.")
+    revealed = models.DateTimeField(null=True, help_text="When the right answer was shown.")
+    away = models.BooleanField(default=False, help_text="True: no page shows it any more.")
 
     class Meta:
         constraints = [
@@ -136,18 +138,18 @@ class Question(models.Model):
 
 
 class Answer(models.Model):
-    """What a participant answered; it can be changed as long as the question is open."""
+    """A participant's answer. It can be changed while the question is open."""
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="answers")
-    chosen = SharedText(help_text="As JSON text.")
+    chosen = SharedText(help_text="The chosen choices, as JSON text.")
     page = models.CharField(
         max_length=40,
         blank=True,
         default="",
-        help_text="The browser that it was given in, as it calls itself in this room.",
+        help_text="The name that the browser chose for itself in this room.",
     )
-    turn = models.PositiveIntegerField(default=0, help_text="Which answer of that browser it was; 0: not known.")
+    turn = models.PositiveIntegerField(default=0, help_text="The number of the answer from that browser; 0 if unknown.")
     at = models.DateTimeField(auto_now=True)
 
     class Meta:

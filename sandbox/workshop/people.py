@@ -1,4 +1,4 @@
-"""Who comes into a room, under which name, who comes back, and who leaves."""
+"""Participants of a room: they join under a name, come back, are renamed, leave, or are removed."""
 
 from __future__ import annotations
 
@@ -8,109 +8,122 @@ from django.utils import timezone
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage import tokens
-from sandbox.workshop.layers import tell_room
+from sandbox.words.say import say
+from sandbox.workshop.layers import notify_room
 from sandbox.workshop.models import NAME_CHARACTERS, Participant, Seat, Workshop
-from sandbox.workshop.names import looks, tidy
-from sandbox.workshop.room import lock_out, thaw
+from sandbox.workshop.names import clean, readings
+from sandbox.workshop.room import remove_key, unfreeze
 from scheduler_engine.errors import FieldError, Rejected
 
 MOST_PARTICIPANTS = 200
 TAKEN = "FieldValueDuplicate"
-"""The kind of error of a name that somebody has."""
-NO_CODE = "This is not the code of {name}. It has four digits and is on the page of {name}, under “More”."
+"""The kind of the error for a name that is taken."""
 
 
-def find(code: str) -> Workshop | None:
-    """The open room of a code, however it was typed."""
+def find_room(code: str) -> Workshop | None:
+    """Return the open room with a code, which may have small letters and spaces; None if there is none."""
     typed = "".join(letter for letter in code.upper() if letter.isalnum())
     return Workshop.objects.filter(code=typed, closed=None).first()
 
 
 def join(room: Workshop, name: str) -> tuple[Participant, str]:
-    """A new participant, and the token of their page. Raises ``Rejected`` for a name that is none, or is taken.
+    """Create a participant, and return it with the token of their page.
 
-    They get what was sent to everybody last, or else what the room began with.
+    Their seat is for the source that was last sent to everybody, or else for the room's own. Raise ``Rejected`` for a
+    closed room or a name that is empty or taken, ``OverQuota`` for a full room.
     """
     token = tokens.new_token()
     with transaction.atomic():
         locked = Workshop.objects.select_for_update().get(pk=room.pk)
         if locked.closed:
-            raise Rejected("This room is closed.")
+            raise Rejected(say("room.join-closed"))
         if locked.people.count() >= MOST_PARTICIPANTS:
-            raise OverQuota(f"This room is full: {MOST_PARTICIPANTS} people are in it.")
+            raise OverQuota(say("room.full", most=MOST_PARTICIPANTS))
         hashed, sealed = tokens.digest(token), tokens.seal(token)
         participant = Participant(workshop=locked, token_hash=hashed, sealed=sealed)
-        participant.name = _free(locked, name, " If it is you, enter your code.")
+        participant.name = _free_name(locked, name)
         participant.save()
         Seat.objects.create(workshop=locked, participant=participant, number=1, source=locked.latest or locked.source)
-    tell_room(room.pk)
+    notify_room(room.pk)
     return participant, token
 
 
 def come_back(room: Workshop, name: str, code: str) -> str:
-    """The token of somebody who is in the room under ``name``. Raises ``Rejected`` or ``TooOften``."""
-    found = _named(room, name)
-    if found is None:
-        raise Rejected([FieldError("name", "FieldValueNotFound", f"Nobody here is called {tidy(name)}.")])
-    if late := ratelimit.wait("code", str(found.pk)):
-        raise TooOften(late)
-    token = tokens.unseal(found.sealed, code.strip(), found.token_hash)
+    """Return the token of the participant called ``name``.
+
+    Raise ``Rejected`` for an unknown name or a wrong code, ``TooManyCodes`` after too many codes.
+    """
+    participant = _closest(room, name)
+    if participant is None:
+        raise Rejected([FieldError("name", "FieldValueNotFound", say("room.nobody-called", name=clean(name)))])
+    if seconds := ratelimit.wait("code", str(participant.pk)):
+        raise TooManyCodes(seconds)
+    token = tokens.unseal(participant.sealed, code.strip(), participant.token_hash)
     if token is None:
-        raise Rejected([FieldError("back", "FieldValueInvalid", NO_CODE.format(name=found.name))])
+        raise Rejected([FieldError("back", "FieldValueInvalid", say("room.wrong-code", name=participant.name))])
     return token
 
 
-class TooOften(Exception):
-    """Too many codes were tried for one name; ``late``: seconds until the next one may be."""
+class TooManyCodes(Exception):
+    """Somebody entered too many codes for one name, and must wait ``seconds``."""
 
-    def __init__(self, late: float) -> None:
-        super().__init__(late)
-        self.late = late
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 def rename(participant: Participant, name: str) -> None:
-    """Raises ``Rejected``."""
+    """Give a participant another name. Raise ``Rejected`` if it is empty or taken."""
     with transaction.atomic():
         room = Workshop.objects.select_for_update().get(pk=participant.workshop_id)
-        participant.name = _free(room, name, "", participant)
+        participant.name = _free_name(room, name, participant)
         participant.save(update_fields=["name"])
-    tell_room(participant.workshop_id)
+    notify_room(participant.workshop_id)
 
 
-def _named(room: Workshop, name: str, but: Participant | None = None) -> Participant | None:
-    """Whose name is, or is taken for, ``name``; the same name goes first."""
-    wanted, called = looks(name), tidy(name)
-    close = [person for person in room.people.order_by("pk") if person != but and looks(person.name) & wanted]
-    return min(close, key=lambda person: person.name != called, default=None)
+def _closest(room: Workshop, name: str, ignored: Participant | None = None) -> Participant | None:
+    """Return the participant called ``name``, else one whose name looks like it, else None."""
+    wanted, cleaned = readings(name), clean(name)
+    close = [person for person in room.people.order_by("pk") if person != ignored and readings(person.name) & wanted]
+    return min(close, key=lambda person: person.name != cleaned, default=None)
 
 
-def _free(room: Workshop, name: str, hint: str, but: Participant | None = None) -> str:
-    """``name`` as it is kept. Raises ``Rejected`` when it is none, or too close to another one in the room."""
-    called = tidy(name)[:NAME_CHARACTERS].strip()
-    if not called:
-        raise Rejected([FieldError("name", "FieldValueRequired", "Enter a name. It need not be your real one.")])
-    other = _named(room, called, but)
+def _free_name(room: Workshop, name: str, renamed: Participant | None = None) -> str:
+    """Return ``name`` as it is saved. Raise ``Rejected`` if it is empty, or too close to another name in the room.
+
+    ``renamed`` is the participant who gets the name, None for somebody who joins.
+    """
+    cleaned = clean(name)[:NAME_CHARACTERS].strip()
+    if not cleaned:
+        raise Rejected([FieldError("name", "FieldValueRequired", say("room.no-name"))])
+    other = _closest(room, cleaned, renamed)
     if other is None:
-        return called
-    same = f"“{called}” is here already."
-    close = f"“{called}” is too close to “{other.name}”, who is here already."
-    taken = (same if other.name == called else close) + (hint or " Choose another name.")
-    raise Rejected([FieldError("name", TAKEN, taken)])
+        return cleaned
+    raise Rejected([FieldError("name", TAKEN, _name_taken(cleaned, other.name, joins=renamed is None))])
+
+
+def _name_taken(name: str, other: str, joins: bool) -> str:
+    """Say why ``name`` is not free. A person who joins may be the one who already has it."""
+    if name == other:
+        return say("room.name-taken-or-you", name=name) if joins else say("room.name-taken", name=name)
+    if joins:
+        return say("room.name-close-or-you", name=name, other=other)
+    return say("room.name-close", name=name, other=other)
 
 
 def leave(participant: Participant) -> None:
-    """Somebody leaves the room, and what is known of them there is deleted. Their sandboxes stay theirs."""
-    thaw(participant)
-    lock_out(participant)
+    """Delete a participant who leaves, with everything about them. Their sandboxes stay."""
+    unfreeze(participant)
+    remove_key(participant)
     room_id = participant.workshop_id
     participant.delete()
-    tell_room(room_id)
+    notify_room(room_id)
 
 
 def remove(participant: Participant) -> None:
-    """The trainer takes somebody out. Their page is gone, their sandboxes stay theirs; the results have them still."""
-    thaw(participant)
-    lock_out(participant)
+    """Remove a participant for the trainer. Their page closes; their sandboxes and results stay."""
+    unfreeze(participant)
+    remove_key(participant)
     participant.removed, participant.hand = timezone.now(), None
     participant.save(update_fields=["removed", "hand", "key"])
-    tell_room(participant.workshop_id)
+    notify_room(participant.workshop_id)

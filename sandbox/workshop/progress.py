@@ -1,4 +1,4 @@
-"""How far the people of a room have come in lessons, in words."""
+"""How far the participants of a room are in their lessons."""
 
 from __future__ import annotations
 
@@ -9,37 +9,39 @@ from typing import Any
 
 from sandbox.library.shelf import lessons
 from sandbox.storage.models import Sandbox, Study
+from sandbox.words.say import say
 
 
 @dataclass(frozen=True, slots=True)
-class Far:
-    """``share``: of the parts that were left behind, from 0 to 1; ``told``: in words."""
+class Progress:
+    """The progress in a lesson. ``text`` is for people; ``share`` is the share of finished parts, from 0 to 1."""
 
-    told: str
+    text: str
     share: float
 
 
-def far(sandboxes: Iterable[Sandbox]) -> dict[Any, Far]:
-    """Id of a sandbox → how far its lesson is. One query; sandboxes without a lesson are left out."""
+def progress_of(sandboxes: Iterable[Sandbox]) -> dict[Any, Progress]:
+    """Return a mapping from the id of each sandbox with a lesson to the progress in it, from one query."""
     ids = [sandbox.pk for sandbox in sandboxes]
-    return {study.sandbox_id: _far(study) for study in Study.objects.filter(sandbox__in=ids)}
+    return {study.sandbox_id: _progress(study) for study in Study.objects.filter(sandbox__in=ids)}
 
 
-def _far(study: Study) -> Far:
-    progress = json.loads(study.progress)
-    outline = progress.get("outline") if study.text else _on_a_shelf(study.slug)
+def _progress(study: Study) -> Progress:
+    saved = json.loads(study.progress)
+    outline = saved.get("outline") if study.text else _outline(study.slug)
     if outline is None:
-        return Far(f"part {study.part + 1}", 0)
+        return Progress(say("room.part", part=study.part + 1), 0)
     parts, tasks = outline
-    done = progress.get("done", [])
-    at = "finished" if study.part >= parts else f"part {study.part + 1} of {parts}"
-    finished = sum(number in done for number in tasks)
-    told = f"{at}, {finished} of {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}" if tasks else at
-    return Far(told, min(study.part, parts) / parts)
+    done = saved.get("done", [])
+    text = say("room.finished") if study.part >= parts else say("room.part-of", part=study.part + 1, parts=parts)
+    if tasks:
+        finished = sum(number in done for number in tasks)
+        text = say("room.tasks", progress=text, done=finished, count=len(tasks))
+    return Progress(text, min(study.part, parts) / parts)
 
 
-def _on_a_shelf(slug: str) -> tuple[int, list[int]] | None:
-    """How many parts a lesson has, and which have a task."""
+def _outline(slug: str) -> tuple[int, list[int]] | None:
+    """Return the number of parts of an installed lesson and which parts have a task; None for an unknown lesson."""
     placed = lessons().get(slug)
     if placed is None:
         return None

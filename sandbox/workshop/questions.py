@@ -1,4 +1,4 @@
-"""Questions to the room: asked, answered, and revealed. A prediction is answered by the scheduler itself."""
+"""Questions to the room: ask, answer, close and reveal them. The scheduler itself answers predictions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from django.utils import timezone
 from sandbox.pool import engines
 from sandbox.storage.models import CommandRecord, Sandbox
 from sandbox.storage.records import log_of
+from sandbox.words.amounts import short_name
+from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError
 from sandbox.worker.jobs.rooms import Outcome
 from sandbox.worker.live import ReplayFailed
-from sandbox.workshop.layers import tell_room
+from sandbox.workshop.layers import notify_room
 from sandbox.workshop.models import Answer, Participant, Question, Workshop
 from sandbox.workshop.room import current
 from scheduler_engine.errors import FieldError, Rejected
@@ -26,128 +28,128 @@ from scheduler_engine.errors import FieldError, Rejected
 MOST_QUESTIONS = 500
 KNOWN_NUMBERS = frozenset(map(str, range(1, MOST_QUESTIONS + 1)))
 MOST_CHOICES = 60
-"""Nodes that a room is asked about: a phone shows them all."""
+"""Choices of one question: a phone must show them all."""
 MOST_PROJECTED = 12
-"""Bars that fit on a projector in type that the last row can read."""
+"""Bars on a projector: the last row of seats must be able to read them."""
 LONGEST_ASK, LONGEST_CHOICE = 300, 120
-NONE = "none of them"
-"""What is shown for an answer without a choice."""
-NOT_YET = "Reveal waits for your sandbox. Step it until {pod} {reached}."
-REACHED = {
-    "passes": "is past Filter",
-    "winner": "has a node, or fits nowhere",
-    "lane": "is bound, or back in a queue",
-    "victims": "has a node, or is past PostFilter",
+NONE = say("room.none-of-them")
+"""The text for an answer without a choice."""
+WAITS = {
+    "passes": "room.waits-passes",
+    "winner": "room.waits-winner",
+    "lane": "room.waits-lane",
+    "victims": "room.waits-victims",
 }
-"""Kind of a prediction → what the pod must have come to for the answer."""
+"""Kind of a prediction → key of the sentence that says how far the pod must get before the answer is known."""
 
 
 def latest(room: Workshop) -> Question | None:
-    """The question that the room is at."""
+    """Return the current question of the room."""
     return room.questions.order_by("-number").first()
 
 
-def numbered(room: Workshop, number: str) -> Question | None:
-    """A question of the room, by its number as text."""
+def by_number(room: Workshop, number: str) -> Question | None:
+    """Return a question of the room by number, given as text; None for an unknown one."""
     return room.questions.filter(number=int(number)).first() if number in KNOWN_NUMBERS else None
 
 
 def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
-    """A question to choose from, whose right answers may be left open. Raises ``Rejected``."""
+    """Ask a question with choices; ``right`` may be empty. Raise ``Rejected`` if the question is invalid."""
     question = _line(text)
-    offered = [choice for given in choices if (choice := _line(given))]
+    offered = [choice for text in choices if (choice := _line(text))]
     errors = []
     if not question:
-        errors.append(FieldError("ask", "Required value", "Enter a question."))
+        errors.append(FieldError("ask", "Required value", say("room.no-ask")))
     if len(question) > LONGEST_ASK:
-        errors.append(FieldError("ask", "Too long", f"Enter at most {LONGEST_ASK} characters."))
+        errors.append(FieldError("ask", "Too long", say("room.ask-too-long", most=LONGEST_ASK)))
     if len(set(offered)) < 2:
-        errors.append(FieldError("choices", "Required value", "Enter two different answers, one per line."))
+        errors.append(FieldError("choices", "Required value", say("room.two-answers")))
     if len(offered) > MOST_CHOICES:
-        errors.append(FieldError("choices", "Too many", f"Enter at most {MOST_CHOICES} answers."))
+        errors.append(FieldError("choices", "Too many", say("room.too-many-answers", most=MOST_CHOICES)))
     for choice in offered:
         if len(choice) > LONGEST_CHOICE:
-            too_long = f"“{choice[:20]}…” has {len(choice)} characters. Enter at most {LONGEST_CHOICE}."
+            too_long = say("room.answer-too-long", start=choice[:20], length=len(choice), most=LONGEST_CHOICE)
             errors.append(FieldError("choices", "Too long", too_long))
     if errors:
         raise Rejected(errors)
     known, starred = list(dict.fromkeys(offered)), set(map(_line, right))
-    told = [choice for choice in known if choice in starred]
-    return _put(room, Question(ask=question, choices=_text(known), right=_text(told), many=many))
+    correct = [choice for choice in known if choice in starred]
+    return _save(room, Question(ask=question, choices=_json(known), right=_json(correct), many=many))
 
 
 def predict(room: Workshop, kind: str, pod: str = "") -> Question:
-    """What the scheduler does next in the trainer's sandbox. Raises ``Rejected`` or ``EngineError``."""
+    """Ask what the scheduler will do next in the trainer's sandbox. Raise ``Rejected`` or ``EngineError``."""
     sandbox = current(None, room).sandbox
     if sandbox is None:
-        raise Rejected("The trainer's sandbox no longer exists.")
-    place, found = engines.now(sandbox, jobs.room_question, kind, pod)
-    if len(found.choices) > MOST_CHOICES:
-        raise Rejected(f"A question can have at most {MOST_CHOICES} choices; there are {len(found.choices)}.")
-    if not found.choices:
-        raise Rejected("There is nothing to choose from yet.")
-    put = {"kind": kind, "pod": found.pod, "since": found.since, "state": place.position.state}
-    return _put(
-        room, Question(ask=found.ask, choices=_text(found.choices), many=found.many, prediction=json.dumps(put))
+        raise Rejected(say("room.no-trainer-sandbox"))
+    place, offer = engines.now(sandbox, jobs.room_question, kind, pod)
+    if len(offer.choices) > MOST_CHOICES:
+        raise Rejected(say("room.too-many-choices", most=MOST_CHOICES, count=len(offer.choices)))
+    if not offer.choices:
+        raise Rejected(say("room.no-choices"))
+    put = {"kind": kind, "pod": offer.pod, "since": offer.since, "state": place.position.state}
+    return _save(
+        room, Question(ask=offer.ask, choices=_json(offer.choices), many=offer.many, prediction=json.dumps(put))
     )
 
 
-def _put(room: Workshop, question: Question) -> Question:
+def _save(room: Workshop, question: Question) -> Question:
     with transaction.atomic():
         locked = Workshop.objects.select_for_update().get(pk=room.pk)
         before = latest(locked)
         question.number = before.number + 1 if before else 1
         if question.number > MOST_QUESTIONS:
-            raise Rejected(f"A room can be asked {MOST_QUESTIONS} questions at most.")
+            raise Rejected(say("room.too-many-questions", most=MOST_QUESTIONS))
         if before is not None and before.over is None:
             _end(before)
         question.workshop = locked
         question.save()
-    tell_room(room.pk)
+    notify_room(room.pk)
     return question
 
 
 def answer(question: Question, participant: Participant, chosen: Sequence[str], page: str = "", turn: int = 0) -> None:
-    """Take an answer, or another one in its place. Raises ``Rejected``.
+    """Save an answer in place of an earlier one. Raise ``Rejected`` if it is invalid or too late.
 
-    ``page`` names the browser it was given in, ``turn`` counts the answers there, in all of its tabs: an answer that a
-    newer one overtook on the line is dropped. Answers of different browsers cannot be compared.
+    ``page`` names the browser, ``turn`` counts the answers from all of its tabs. An answer is ignored if a newer one
+    from the same browser arrived first. Answers from different browsers have no order.
     """
     offered = json.loads(question.choices)
-    given = [choice for choice in offered if choice in chosen]
-    if len(given) != len(set(chosen)) or not (question.many or len(given) == 1):
-        raise Rejected("Choose an answer." if not chosen else "Choose one of the answers.")
+    known = [choice for choice in offered if choice in chosen]
+    if len(known) != len(set(chosen)) or not (question.many or len(known) == 1):
+        raise Rejected(say("room.choose-one") if chosen else say("room.choose"))
     with transaction.atomic():
         locked = Question.objects.select_for_update().get(pk=question.pk)
         if locked.over is not None:
             raise Rejected(_too_late(locked))
         if turn and Answer.objects.filter(question=locked, participant=participant, page=page, turn__gt=turn).exists():
             return
-        taken = {"chosen": _text(given), "page": page, "turn": turn}
-        Answer.objects.update_or_create(question=locked, participant=participant, defaults=taken)
-    tell_room(question.workshop_id)
+        fields = {"chosen": _json(known), "page": page, "turn": turn}
+        Answer.objects.update_or_create(question=locked, participant=participant, defaults=fields)
+    notify_room(question.workshop_id)
 
 
 def _too_late(question: Question) -> str:
+    """Return why a question takes no more answers."""
     if question.revealed:
-        return "Your answer arrived too late: the right one is already shown."
+        return say("room.late-revealed")
     if Question.objects.filter(workshop=question.workshop_id, number__gt=question.number).exists():
-        return "Your answer arrived too late: the trainer has asked another question."
-    return "Your answer arrived too late: the question is closed."
+        return say("room.late-asked")
+    return say("room.late-closed")
 
 
 def end(room: Workshop, question: Question) -> None:
-    """Nobody can answer any more."""
+    """Close a question: nobody can answer any more."""
     _end(question)
-    tell_room(room.pk)
+    notify_room(room.pk)
 
 
-def put_away(room: Workshop, question: Question) -> None:
-    """The pages go on without it; what was answered is kept."""
+def hide(room: Workshop, question: Question) -> None:
+    """Hide a question from the pages. Its answers stay."""
     question.over = question.over or timezone.now()
     question.away = True
     question.save(update_fields=["over", "away"])
-    tell_room(room.pk)
+    notify_room(room.pk)
 
 
 def _end(question: Question) -> None:
@@ -155,52 +157,56 @@ def _end(question: Question) -> None:
     question.save(update_fields=["over"])
 
 
-def promised(room: Workshop, question: Question) -> bool:
-    """Whether what is right can still be revealed."""
+def can_reveal(room: Workshop, question: Question) -> bool:
+    """Return True if the right answer can still be revealed."""
     return not (question.revealed or room.closed) and bool(question.prediction or json.loads(question.right or "[]"))
 
 
 def reveal(room: Workshop, question: Question) -> None:
-    """Show what is right; of a prediction, what the scheduler did since. Raises ``Rejected`` or ``EngineError``."""
+    """Show the right answer; for a prediction, what the scheduler did. Raise ``Rejected`` or ``EngineError``."""
     if question.prediction:
-        found = outcome(room, question)
-        if found is None:
+        result = outcome(room, question)
+        if result is None:
             raise Rejected(_not_yet(question))
-        question.right, question.why = _text(found.right), _text(found.why)
+        question.right, question.why = _json(result.right), _json(result.why)
     question.revealed = question.revealed or timezone.now()
     question.over = question.over or timezone.now()
     question.save()
-    tell_room(room.pk)
+    notify_room(room.pk)
 
 
 def outcome(room: Workshop, question: Question) -> Outcome | None:
-    """What the scheduler has done since a prediction was asked; None as long as it has not come to it.
+    """Return what the scheduler did after a prediction was asked; None while it has not done it.
 
-    Raises ``Rejected`` or ``EngineError``.
+    Raise ``Rejected`` or ``EngineError``.
     """
     put = json.loads(question.prediction)
     sandbox = current(None, room).sandbox
     if sandbox is None:
         return None
-    forked = _forked(sandbox, put.get("state", 0))  # Questions of older versions do not say after which command.
-    found: Outcome | None = engines.now(sandbox, jobs.room_outcome, put["kind"], put["pod"], put["since"], forked)[1]
-    return found
+    forked = _forked(sandbox, put.get("state", 0))  # Questions of older versions have no state.
+    result: Outcome | None = engines.now(sandbox, jobs.room_outcome, put["kind"], put["pod"], put["since"], forked)[1]
+    return result
 
 
 def _forked(sandbox: Sandbox, state: int) -> tuple[int, int] | None:
-    """Key and place of the last command up to ``state`` that is still in the log; None: no other way was taken."""
+    """Return key and number of the last command up to ``state`` that is still in the log.
+
+    Return None if the command ``state`` is not on a branch, so that the timeline has not changed since.
+    """
     if not CommandRecord.objects.filter(pk=state, sandbox=sandbox).exclude(branch=None).exists():
         return None
     return log_of(sandbox.pk).filter(pk__lte=state).order_by("-n").values_list("pk", "n").first() or (0, 0)
 
 
 def _not_yet(question: Question) -> str:
+    """Return the sentence that says how far the trainer must step before the reveal."""
     put = json.loads(question.prediction)
-    return NOT_YET.format(pod=put["pod"].removeprefix("default/"), reached=REACHED[put["kind"]])
+    return say(WAITS[put["kind"]], pod=short_name(put["pod"]))
 
 
 def waits_for(room: Workshop, question: Question) -> str:
-    """What revealing a question waits for, in words; "" when it can be revealed."""
+    """Return what the reveal of a question waits for, in words; "" if it can be revealed."""
     if question.revealed or not question.prediction:
         return ""
     try:
@@ -211,7 +217,7 @@ def waits_for(room: Workshop, question: Question) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One choice, and how many gave it. ``right``: None until it is revealed."""
+    """A choice and the number of participants who chose it. ``right`` is None until the question is revealed."""
 
     choice: str
     count: int
@@ -220,39 +226,39 @@ class Bar:
 
 
 def bars(question: Question) -> list[Bar]:
-    """The distribution of the answers, in the order of the choices; what nobody was offered but is right comes last.
+    """Return the distribution of the answers, in the order of the choices.
 
-    Of a question to which several may be right, the last bar is ``NONE``.
+    Right answers that were not among the choices come last. If several choices may be right, the last bar is ``NONE``.
     """
     texts = question.answers.filter(participant__removed=None).values_list("chosen", flat=True)
-    given = Counter(choice for text in texts for choice in as_listed(question, json.loads(text)))
-    right = as_listed(question, json.loads(question.right or "[]")) if question.revealed else []
-    told = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
+    counts = Counter(choice for text in texts for choice in displayed(question, json.loads(text)))
+    right = displayed(question, json.loads(question.right or "[]")) if question.revealed else []
+    known = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
     why = json.loads(question.why or "{}") if question.revealed else {}
-    names = dict.fromkeys([*json.loads(question.choices), *right, *as_listed(question, [])])
+    names = dict.fromkeys([*json.loads(question.choices), *right, *displayed(question, [])])
     why[NONE] = why.pop("", "")
-    return [Bar(name, given[name], name in right if told else None, why.get(name, "")) for name in names]
+    return [Bar(name, counts[name], name in right if known else None, why.get(name, "")) for name in names]
 
 
-def as_listed(question: Question, chosen: Sequence[str]) -> list[str]:
-    """Return the choices of an answer as bars name them: ``NONE`` where several could be chosen, and none was."""
+def displayed(question: Question, chosen: Sequence[str]) -> list[str]:
+    """Return the choices of an answer as bars name them: ``NONE`` if several could be chosen and none was."""
     return [NONE] if question.many and not chosen else list(chosen)
 
 
-def for_projector(found: Sequence[Bar]) -> tuple[list[Bar], list[Bar]]:
-    """Split bars into those that a projector shows, right and common answers in their order, and the others."""
-    by_weight = sorted(range(len(found)), key=lambda place: (not found[place].right, -found[place].count, place))
+def for_projector(bars: Sequence[Bar]) -> tuple[list[Bar], list[Bar]]:
+    """Split bars into those that a projector shows and the others. Right and frequent answers are shown first."""
+    by_weight = sorted(range(len(bars)), key=lambda place: (not bars[place].right, -bars[place].count, place))
     shown = sorted(by_weight[:MOST_PROJECTED])
-    return [found[place] for place in shown], [found[place] for place in sorted(by_weight[MOST_PROJECTED:])]
+    return [bars[place] for place in shown], [bars[place] for place in sorted(by_weight[MOST_PROJECTED:])]
 
 
 def is_right(question: Question, chosen: Sequence[str]) -> bool | None:
-    """None when the question has no right answer, or it was not revealed."""
-    return fits(question, json.loads(question.right or "[]"), chosen) if question.revealed else None
+    """Return True if an answer is right; None if the question has no right answer or is not revealed."""
+    return matches(question, json.loads(question.right or "[]"), chosen) if question.revealed else None
 
 
-def fits(question: Question, right: Sequence[str], chosen: Sequence[str]) -> bool | None:
-    """Whether an answer is right if ``right`` is; None when the question has no right answer."""
+def matches(question: Question, right: Sequence[str], chosen: Sequence[str]) -> bool | None:
+    """Return True if an answer matches ``right``; None if the question has no right answer."""
     if not (right or question.prediction):
         return None
     if question.many:
@@ -261,8 +267,9 @@ def fits(question: Question, right: Sequence[str], chosen: Sequence[str]) -> boo
 
 
 def _line(text: str) -> str:
+    """Return a text as one line with single spaces."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def _text(found: Any) -> str:
-    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What is left of a room: its results as a table."""
+"""The results of a room as a table."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sandbox.worker.live import ReplayFailed
 from sandbox.workshop import sources
 from sandbox.workshop.board import helped_commands, own_steps
 from sandbox.workshop.models import Answer, Participant, Question, Seat, Workshop
-from sandbox.workshop.progress import far
-from sandbox.workshop.questions import NONE, fits, outcome
+from sandbox.workshop.progress import progress_of
+from sandbox.workshop.questions import NONE, matches, outcome
 from scheduler_engine.errors import Rejected
 
 log = logging.getLogger(__name__)
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would execute."""
+"""Starts of cells that a spreadsheet would execute."""
 
 
 COLUMNS = (
@@ -32,22 +32,22 @@ COLUMNS = (
 Row = dict[str, str]
 
 
-def table(room: Workshop) -> str:
-    """CSV: a row for each question and person, and one for each sandbox of each person, with their steps there.
+def results_csv(room: Workshop) -> str:
+    """Return the results as CSV: a row for each question and person, and one for each sandbox of each person.
 
-    Who was taken out of the room is among them. What a question expects is told also before it is revealed.
+    Removed participants are included. Right answers are included even if they are not revealed yet.
     """
-    made = StringIO()
-    writer = csv.DictWriter(made, COLUMNS, restval="", lineterminator="\r\n")
+    text = StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\r\n")
     writer.writeheader()
     people = list(room.participants.order_by("pk"))
     for row in (*_of_questions(room, people), *_of_sandboxes(room)):
         writer.writerow({name: _safe(cell) for name, cell in row.items()})
-    return made.getvalue()
+    return text.getvalue()
 
 
 def _of_questions(room: Workshop, people: list[Participant]) -> Iterator[Row]:
-    given = {(row.question_id, row.participant_id): row for row in Answer.objects.filter(question__workshop=room)}
+    answers = {(row.question_id, row.participant_id): row for row in Answer.objects.filter(question__workshop=room)}
     for question in room.questions.order_by("number"):
         right = _expected(room, question)
         asked = {
@@ -58,41 +58,41 @@ def _of_questions(room: Workshop, people: list[Participant]) -> Iterator[Row]:
             "revealed at": _time(question.revealed),
         }
         for person in people:
-            answer = given.get((question.pk, person.pk))
+            answer = answers.get((question.pk, person.pk))
             yield _of_person(person) | asked | (_of_answer(question, right, answer) if answer else {})
 
 
 def _of_answer(question: Question, right: list[str] | None, answer: Answer) -> Row:
     chosen = json.loads(answer.chosen)
-    verdict = None if right is None else fits(question, right, chosen)
-    told = "" if verdict is None else "yes" if verdict else "no"
-    return {"answer": _listed(chosen), "right": told, "answered at": _time(answer.at)}
+    verdict = None if right is None else matches(question, right, chosen)
+    mark = "" if verdict is None else "yes" if verdict else "no"
+    return {"answer": _listed(chosen), "right": mark, "answered at": _time(answer.at)}
 
 
 def _expected(room: Workshop, question: Question) -> list[str] | None:
-    """The right choices; None when there are none, or when the scheduler has not come to them or cannot be asked."""
+    """Return the right choices; None if there are none, or the scheduler has not decided yet or cannot be asked."""
     if question.prediction and not question.revealed:
         try:
-            found = outcome(room, question)
+            result = outcome(room, question)
         except (Rejected, EngineError, ReplayFailed) as error:
-            log.info("the results do without what question %s expects: %s", question.number, error)
+            log.info("results without the right answer to question %s: %s", question.number, error)
             return None
-        return list(found.right) if found else None
+        return list(result.right) if result else None
     right: list[str] = json.loads(question.right or "[]")
     return right if right or question.prediction else None
 
 
 def _of_sandboxes(room: Workshop) -> Iterator[Row]:
     seats = Seat.objects.filter(workshop=room).exclude(participant=None).exclude(sandbox=None)
-    sat = list(seats.select_related("sandbox", "participant").order_by("participant", "number"))
-    sandboxes = [seat.sandbox for seat in sat if seat.sandbox]
-    learnt, helped = far(sandboxes), helped_commands(sandboxes)
-    for seat in sat:
+    occupied = list(seats.select_related("sandbox", "participant").order_by("participant", "number"))
+    sandboxes = [seat.sandbox for seat in occupied if seat.sandbox]
+    progress, helped = progress_of(sandboxes), helped_commands(sandboxes)
+    for seat in occupied:
         assert seat.participant is not None
-        lesson = learnt.get(seat.sandbox_id)
+        lesson = progress.get(seat.sandbox_id)
         yield _of_person(seat.participant) | {
-            "asked": sources.read(seat.source)["title"],
-            "answer": lesson.told if lesson else "",
+            "asked": sources.from_text(seat.source)["title"],
+            "answer": lesson.text if lesson else "",
             "steps": str(own_steps(seat, helped)),
             "asked at": _time(seat.created),
         }
@@ -111,4 +111,5 @@ def _time(moment: datetime | None) -> str:
 
 
 def _safe(cell: str) -> str:
+    """Return a cell that no spreadsheet executes as a formula."""
     return f"'{cell}" if cell.startswith(FORMULA) and not cell[1:].isdecimal() else cell

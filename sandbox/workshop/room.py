@@ -1,4 +1,4 @@
-"""What can be done in a room. Each change is one short transaction; then everybody in the room hears of it."""
+"""All actions in a room. Each is one short transaction, after which all pages of the room are notified."""
 
 from __future__ import annotations
 
@@ -17,39 +17,40 @@ from sandbox.limits.quotas import OverQuota
 from sandbox.panels.model.moment import Moment
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, printable
+from sandbox.words.say import say
 from sandbox.worker.errors import EngineError
 from sandbox.worker.live import ReplayFailed
 from sandbox.workshop import sources
-from sandbox.workshop.layers import tell_room
-from sandbox.workshop.lessons import Brought, check_room, filled
+from sandbox.workshop.layers import notify_room
+from sandbox.workshop.lessons import LessonFile, check_limits, fill
 from sandbox.workshop.models import OwnLesson, Participant, Seat, Workshop
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.shapes import Data
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Of codes: without those that are mistaken for others."""
+"""Letters of codes, without those that people confuse."""
 CODE_LENGTH = 6
 CODE_TRIES = 20
 MOST_SEATS = 100
-"""Of one person: what can be sent to somebody one after the other."""
+"""Of one person: how many sandboxes a trainer can send them."""
 MOST_MINUTES = 600
-TRAINER = "Trainer"
-"""Under which name a trainer's step stands in the sandbox of a participant."""
+TRAINER = say("room.trainer")
+"""The name beside a trainer's step in the log of a participant's sandbox."""
 
 
-def opened(
+def open_room(
     source: sources.Source,
     title: str = "",
     plan: Sequence[Data] = (),
-    brought: Sequence[Brought] = (),
-    begins: int = 0,
+    files: Sequence[LessonFile] = (),
+    first: int = 0,
 ) -> tuple[Workshop, str]:
-    """A new room whose trainer has a sandbox of ``source``, as everybody who joins gets; and the trainer's token.
+    """Create a room, and return it with the trainer's token. Everybody in it starts with a sandbox of ``source``.
 
-    ``plan``: questions of a file, which the trainer can put; ``brought``: lessons of the trainer's own; ``begins``: the
-    number of the one of them that everybody begins with instead of ``source``, 0 = none.
+    ``plan``: the planned questions of a room's file. ``files``: the trainer's own lessons. ``first``: the number of the
+    lesson among them that everybody starts with instead of ``source``, 0 for none.
     """
-    check_room([each.text for each in brought])
+    check_limits([file.text for file in files])
     token = tokens.new_token()
     room = Workshop(
         trainer_token_hash=tokens.digest(token),
@@ -57,14 +58,16 @@ def opened(
         plan=json.dumps(list(plan), ensure_ascii=False),
     )
     own: list[OwnLesson] = []
-    for number, each in enumerate(brought, 1):
-        own.append(filled(OwnLesson(workshop=room, number=number), each, [lesson.title for lesson in own]))
+    for number, file in enumerate(files, 1):
+        lesson = OwnLesson(workshop=room, number=number)
+        fill(lesson, file, [other.title for other in own])
+        own.append(lesson)
     seat_token = tokens.seat_token(token, 1)
-    if begins:
-        source, sandbox = sources.of_lesson(own[begins - 1]), sources.made_of(own[begins - 1], seat_token)
+    if first:
+        source, sandbox = sources.of_lesson(own[first - 1]), sources.create_of_lesson(own[first - 1], seat_token)
     else:
-        sandbox = sources.made(source, seat_token)
-    room.title, room.source = printable(title, LONGEST_TITLE) or source["title"], sources.written(source)
+        sandbox = sources.create(source, seat_token)
+    room.title, room.source = printable(title, LONGEST_TITLE) or source["title"], sources.to_text(source)
     with transaction.atomic():
         _save_with_code(room)
         OwnLesson.objects.bulk_create(own)
@@ -73,11 +76,12 @@ def opened(
 
 
 def _save_with_code(room: Workshop) -> None:
+    """Save a new room under an unused code. Raise ``OverQuota`` if none turns up."""
     for _ in range(CODE_TRIES):
         room.code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
         if not Workshop.objects.filter(code=room.code).exists():
             return room.save(force_insert=True)
-    raise OverQuota("This server has no free code for a room. Try again later.", 507)
+    raise OverQuota(say("room.no-code-left"), 507)
 
 
 def _seat(
@@ -96,19 +100,22 @@ def _seat(
 
 
 def current(owner: Participant | None, room: Workshop) -> Seat:
-    """Where somebody sits, None = the trainer."""
+    """Return the current seat of a participant, or of the trainer if ``owner`` is None."""
     seats = Seat.objects.filter(workshop=room, participant=owner)
     return seats.select_related("sandbox").order_by("-number")[0]
 
 
 def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
-    """Where somebody sits, with its sandbox: it is made now, if it was not yet. Raises as ``sources.made``."""
+    """Return the current seat of a participant or the trainer, and create its sandbox if it has none yet.
+
+    Raise what ``sources.create`` raises.
+    """
     seat = current(owner, room)
     if seat.view_token:
         return seat
-    sandbox = sources.made(sources.read(seat.source), tokens.seat_token(token, seat.number))
+    sandbox = sources.create(sources.from_text(seat.source), tokens.seat_token(token, seat.number))
     with transaction.atomic():
-        # While it was made, the room may have been stopped, let go on or closed, and its owner taken out.
+        # Meanwhile the room may have been paused, resumed or closed, and the owner removed.
         frozen = Workshop.objects.select_for_update().filter(pk=room.pk).values_list("frozen", flat=True).first()
         stays = owner is not None and room.people.filter(pk=owner.pk).exists()
         locked = Seat.objects.select_for_update().get(pk=seat.pk)
@@ -118,19 +125,19 @@ def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
             locked.save()
             _freeze(Sandbox.objects.filter(pk=sandbox.pk), stays and bool(frozen))
             if owner is not None and owner.key:
-                _let_in(owner, locked)
+                _add_key(owner, locked)
         else:
-            sandbox.delete()  # Two pages of one person asked at once.
-    tell_room(room.pk)
+            sandbox.delete()  # Two pages of the same person created one at the same time.
+    notify_room(room.pk)
     return locked
 
 
 def send(room: Workshop, source: sources.Source, to: Iterable[Participant], everybody: bool = False) -> int:
-    """Give participants a new sandbox of ``source``; what they had stays theirs. How many got it.
+    """Give participants a new seat for a sandbox of ``source``, and return how many got one. Earlier seats stay.
 
-    ``everybody``: they are all, and whoever joins later gets the same.
+    ``everybody``: ``to`` is the whole room, so participants who join later get the same.
     """
-    text, sent = sources.written(source), 0
+    text, sent = sources.to_text(source), 0
     with transaction.atomic():
         if everybody:
             Workshop.objects.filter(pk=room.pk).update(latest=text)
@@ -139,43 +146,43 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
             if last.number < MOST_SEATS:
                 Seat.objects.create(workshop=room, participant=participant, number=last.number + 1, source=text)
                 sent += 1
-    tell_room(room.pk)
+    notify_room(room.pk)
     return sent
 
 
 def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> list[tuple[str, str]]:
-    """Execute a command in the sandboxes of participants; the names of those who could not make it, and why."""
-    refused = []
+    """Execute a command in the sandboxes of participants. Return the name and reason of each failure."""
+    failures = []
     for participant in to:
         seat = current(participant, room)
         if seat.sandbox is None:
-            refused.append((participant.name, "has no sandbox yet"))
+            failures.append((participant.name, say("room.no-sandbox")))
             continue
         seat.sandbox.by_helper = True
         try:
             store.execute(seat.sandbox, command, TRAINER)
         except (Rejected, OverQuota, EngineError, ReplayFailed) as error:
-            refused.append((participant.name, str(error)))
-    return refused
+            failures.append((participant.name, str(error)))
+    return failures
 
 
 def moment_of_trainer(room: Workshop, at: Moment | None) -> sources.Source:
-    """The trainer's sandbox as it was at a moment, None = now, as a source that no longer changes.
+    """Return a copy of the trainer's sandbox at a moment (None: now) as a source.
 
-    Raises as ``store.fork``.
+    Raise ``Rejected`` if the sandbox is gone, and what ``store.fork`` raises.
     """
     seat = current(None, room)
     if seat.sandbox is None:
-        raise Rejected("The trainer's sandbox no longer exists.")
+        raise Rejected(say("room.no-trainer-sandbox"))
     return sources.copy_of(Sandbox.objects.get(pk=store.fork(seat.sandbox, at)[0]))
 
 
 def set_frozen(room: Workshop, on: bool) -> None:
-    """Stop everybody but the trainer, or let them go on."""
+    """Pause all participants, or let them continue."""
     with transaction.atomic():
         Workshop.objects.filter(pk=room.pk).update(frozen=on)
         _freeze(_sandboxes(room), on)
-    tell_room(room.pk)
+    notify_room(room.pk)
 
 
 def _freeze(which: QuerySet[Sandbox], on: bool) -> None:
@@ -187,59 +194,60 @@ def _sandboxes(room: Workshop) -> QuerySet[Sandbox]:
     return Sandbox.objects.filter(pk__in=seats.values("sandbox"))
 
 
-def thaw(participant: Participant) -> None:
-    """Let somebody go on in their own sandboxes."""
+def unfreeze(participant: Participant) -> None:
+    """Let a participant continue in all of their own sandboxes."""
     Sandbox.objects.filter(pk__in=participant.seats.values("sandbox")).update(frozen=False)
 
 
-def set_eyes(room: Workshop, on: bool) -> None:
-    """Show everybody the trainer's sandbox, or their own again."""
+def show_trainer(room: Workshop, on: bool) -> None:
+    """Show the trainer's sandbox to all participants, or their own again."""
     Workshop.objects.filter(pk=room.pk).update(eyes=on)
-    tell_room(room.pk)
+    notify_room(room.pk)
 
 
 def set_timer(room: Workshop, minutes: float) -> datetime | None:
-    """Let so many minutes begin now; 0 takes the timer away. Raises ``Rejected``."""
+    """Start a timer, or remove it with 0 minutes. Return when it ends. Raise ``Rejected`` for an invalid number."""
     if not 0 <= minutes <= MOST_MINUTES:
-        raise Rejected([FieldError("minutes", "Invalid value", f"Enter between 0 and {MOST_MINUTES} minutes.")])
+        raise Rejected([FieldError("minutes", "Invalid value", say("room.minutes", most=MOST_MINUTES))])
     ends = timezone.now() + timedelta(minutes=minutes) if minutes else None
     Workshop.objects.filter(pk=room.pk).update(timer_ends=ends)
-    tell_room(room.pk)
+    notify_room(room.pk)
     return ends
 
 
 def raise_hand(participant: Participant, up: bool) -> None:
+    """Raise or lower a hand. A raised hand keeps its time."""
     participant.hand = (participant.hand or timezone.now()) if up else None
     participant.save(update_fields=["hand"])
-    tell_room(participant.workshop_id)
+    notify_room(participant.workshop_id)
 
 
 def allow_help(participant: Participant, token: str, on: bool) -> None:
-    """Let the trainer change things in the participant's sandbox, until it is taken back."""
-    lock_out(participant)
+    """Let the trainer change the participant's sandbox, or stop that."""
+    remove_key(participant)
     if on:
         seat = take_seat(participant.workshop, participant, token)
         participant.key = tokens.new_token()
-        _let_in(participant, seat)
+        _add_key(participant, seat)
     participant.save(update_fields=["key"])
-    tell_room(participant.workshop_id)
+    notify_room(participant.workshop_id)
 
 
-def _let_in(participant: Participant, seat: Seat) -> None:
+def _add_key(participant: Participant, seat: Seat) -> None:
     if seat.sandbox is not None:
         digest = tokens.digest(participant.key)
         Key.objects.create(sandbox=seat.sandbox, token_hash=digest, view_token=seat.view_token)
 
 
-def lock_out(participant: Participant) -> None:
-    """Take the trainer's key back; not saved yet."""
+def remove_key(participant: Participant) -> None:
+    """Revoke the trainer's key. The participant is not saved yet."""
     if participant.key:
         Key.objects.filter(token_hash=tokens.digest(participant.key)).delete()
         participant.key = ""
 
 
 def close(room: Workshop) -> None:
-    """Nobody joins or answers any more, and everybody is free to go on in their own sandbox."""
+    """Close a room: nobody can join or answer any more, and everybody can continue in their own sandbox."""
     with transaction.atomic():
         now = timezone.now()
         Workshop.objects.filter(pk=room.pk).update(closed=now, frozen=False, eyes=False, timer_ends=None)
@@ -247,20 +255,20 @@ def close(room: Workshop) -> None:
         room.questions.update(away=True)
         _freeze(_sandboxes(room), False)
         for participant in room.people.exclude(key=""):
-            lock_out(participant)
+            remove_key(participant)
             participant.save(update_fields=["key"])
-    tell_room(room.pk)
+    notify_room(room.pk)
 
 
 def delete(room: Workshop) -> None:
-    """The room goes, and all that is known of its people. Everybody's sandboxes stay theirs."""
+    """Delete a room and everything about its participants. Their sandboxes stay."""
     close(room)
     room_id = room.pk
     room.delete()
-    tell_room(room_id)
+    notify_room(room_id)
 
 
 def participant_of(room: Workshop, key: str) -> Participant | None:
-    """Who is in the room, by primary key as text."""
+    """Return a participant of the room by primary key, given as text; None if there is no such participant."""
     number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else 0
     return room.people.filter(pk=number).first()

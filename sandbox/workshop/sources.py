@@ -1,4 +1,4 @@
-"""What a sandbox of a room is made from, kept as JSON text: ``{"kind", "title"}`` and what its kind needs.
+"""Sources of the sandboxes of a room, saved as JSON text: ``{"kind", "title"}`` and the fields of the kind.
 
 | kind | also |
 |---|---|
@@ -6,8 +6,8 @@
 | ``scenario`` | ``slug`` |
 | ``lesson`` | ``slug`` |
 | ``file`` | ``text``, of a scenario file |
-| ``own`` | ``lesson``, the id of one that is kept in the room |
-| ``copy`` | ``sandbox``, the id of one that stands where it is to begin |
+| ``own`` | ``lesson``, the id of one of the trainer's own lessons |
+| ``copy`` | ``sandbox``, the id of one that is in the state to start from |
 """
 
 from __future__ import annotations
@@ -23,66 +23,71 @@ from sandbox.library.scenarios import scenarios
 from sandbox.library.shelf import lessons
 from sandbox.storage.models import Sandbox
 from sandbox.words.say import say
-from sandbox.workshop.lessons import learned
+from sandbox.workshop.lessons import load
 from sandbox.workshop.models import OwnLesson, Workshop
 from scheduler_engine.errors import Rejected
 
 Source = dict[str, Any]
 
-BLANK: Source = {"kind": "blank", "title": "Empty sandbox"}
-GONE = "The source of this sandbox no longer exists: {title}."
+BLANK: Source = {"kind": "blank", "title": say("titles.empty")}
 
 
 def scenario(slug: str) -> Source:
-    """Raises ``Rejected`` for an unknown one."""
-    found = scenarios().get(slug)
-    if found is None:
-        raise Rejected("There is no such scenario.")
-    return {"kind": "scenario", "title": found.title, "slug": slug}
+    """Return the source of an installed scenario. Raise ``Rejected`` for an unknown one."""
+    installed = scenarios().get(slug)
+    if installed is None:
+        raise Rejected(say("errors.no-scenario"))
+    return {"kind": "scenario", "title": installed.title, "slug": slug}
 
 
 def lesson(slug: str) -> Source:
-    """Raises ``Rejected`` for an unknown one."""
-    found = lessons().get(slug)
-    if found is None:
+    """Return the source of an installed lesson. Raise ``Rejected`` for an unknown one."""
+    placed = lessons().get(slug)
+    if placed is None:
         raise Rejected(say("lesson.no-such"))
-    return {"kind": "lesson", "title": found.lesson.title, "slug": slug}
+    return {"kind": "lesson", "title": placed.lesson.title, "slug": slug}
 
 
 def file(text: str) -> Source:
-    """Of the text of a scenario file. Raises as ``read_uploaded``."""
+    """Return the source of the text of a scenario file. Raise what ``read_uploaded`` raises."""
     return {"kind": "file", "title": read_uploaded(text).title, "text": text}
 
 
 def own(room: Workshop, number: str) -> Source:
-    """Of a lesson of the room, by its number as text. Raises ``Rejected`` for an unknown one."""
-    found = next((lesson for lesson in room.lessons.all() if str(lesson.number) == number), None)
-    if found is None:
+    """Return the source of a lesson of the room by number, given as text. Raise ``Rejected`` for an unknown one."""
+    chosen = next((lesson for lesson in room.lessons.all() if str(lesson.number) == number), None)
+    if chosen is None:
         raise Rejected(say("lesson.no-such"))
-    return of_lesson(found)
+    return of_lesson(chosen)
 
 
 def of_lesson(lesson: OwnLesson) -> Source:
+    """Return the source of one of the trainer's own lessons."""
     return {"kind": "own", "title": lesson.title, "lesson": str(lesson.pk)}
 
 
 def copy_of(sandbox: Sandbox) -> Source:
-    """Of a sandbox that nobody changes."""
+    """Return a source that copies a sandbox. Nobody may change that sandbox afterwards."""
     return {"kind": "copy", "title": sandbox.title, "sandbox": str(sandbox.pk)}
 
 
-def written(source: Source) -> str:
+def to_text(source: Source) -> str:
+    """Return a source as JSON text."""
     return json.dumps(source, separators=(",", ":"), ensure_ascii=False)
 
 
-def read(text: str) -> Source:
-    found: Source = json.loads(text)
-    return found
+def from_text(text: str) -> Source:
+    """Return the source in a JSON text."""
+    source: Source = json.loads(text)
+    return source
 
 
-def made(source: Source, token: str) -> Sandbox:
-    """A new sandbox of a source, with ``token`` as its edit token. Raises as ``store.create`` and ``store.fork``."""
-    return MAKERS[source["kind"]](source, token)
+def create(source: Source, token: str) -> Sandbox:
+    """Create a sandbox of a source, with ``token`` as its edit token.
+
+    Raise ``Rejected`` if the source no longer exists, and what ``store.create`` and ``store.fork`` raise.
+    """
+    return CREATORS[source["kind"]](source, token)
 
 
 def _blank(source: Source, token: str) -> Sandbox:
@@ -90,29 +95,29 @@ def _blank(source: Source, token: str) -> Sandbox:
 
 
 def _scenario(source: Source, token: str) -> Sandbox:
-    found = scenarios().get(source["slug"])
-    if found is None:
-        raise Rejected(GONE.format(title=source["title"]))
-    return open_scenario(found, token)[0]
+    installed = scenarios().get(source["slug"])
+    if installed is None:
+        raise Rejected(say("room.no-source", title=source["title"]))
+    return open_scenario(installed, token)[0]
 
 
 def _lesson(source: Source, token: str) -> Sandbox:
-    found = lessons().get(source["slug"])
-    if found is None:
-        raise Rejected(GONE.format(title=source["title"]))
-    return open_lesson(found, token)[0]
+    placed = lessons().get(source["slug"])
+    if placed is None:
+        raise Rejected(say("room.no-source", title=source["title"]))
+    return open_lesson(placed, token)[0]
 
 
 def _own(source: Source, token: str) -> Sandbox:
-    found = OwnLesson.objects.filter(pk=source["lesson"]).first()
-    if found is None:
-        raise Rejected(GONE.format(title=source["title"]))
-    return made_of(found, token)
+    lesson = OwnLesson.objects.filter(pk=source["lesson"]).first()
+    if lesson is None:
+        raise Rejected(say("room.no-source", title=source["title"]))
+    return create_of_lesson(lesson, token)
 
 
-def made_of(lesson: OwnLesson, token: str) -> Sandbox:
-    """A new sandbox of a lesson of the room, whether that is saved or not."""
-    return open_learned(learned(lesson), text=lesson.text, token=token)[0]
+def create_of_lesson(lesson: OwnLesson, token: str) -> Sandbox:
+    """Create a sandbox of one of the trainer's own lessons, whether it is saved or not."""
+    return open_learned(load(lesson), text=lesson.text, token=token)[0]
 
 
 def _file(source: Source, token: str) -> Sandbox:
@@ -122,11 +127,11 @@ def _file(source: Source, token: str) -> Sandbox:
 def _copy(source: Source, token: str) -> Sandbox:
     original = Sandbox.objects.filter(pk=source["sandbox"]).first()
     if original is None:
-        raise Rejected(GONE.format(title=source["title"]))
+        raise Rejected(say("room.no-source", title=source["title"]))
     return Sandbox.objects.get(pk=store.fork(original, None, token)[0])
 
 
-MAKERS: dict[str, Callable[[Source, str], Sandbox]] = {
+CREATORS: dict[str, Callable[[Source, str], Sandbox]] = {
     "blank": _blank,
     "scenario": _scenario,
     "lesson": _lesson,

@@ -1,4 +1,4 @@
-"""URLs of workshops. Everything below ``w/<id>/<token>/`` is a capability: who knows the URL has its role."""
+"""URLs of workshops. A URL below ``w/<id>/<token>/`` is a capability: anybody who knows it has its role."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from sandbox.web.configuring.controls import Refusal, controls
-from sandbox.web.configuring.edits import USUAL_POINTS, edited
+from sandbox.web.configuring.edits import USUAL_POINTS, edit
 from sandbox.web.presets import PRESETS, Preset
 from sandbox.words.yaml_text import written
 from scheduler_engine.config import Configuration, load_configuration
@@ -224,7 +224,7 @@ def test_a_control_changes_its_own_part_alone(
     was = written(kept | before)
     manifest = yaml.safe_load(was)
     load_configuration(manifest)
-    patched = edited(manifest, 0, control, value)
+    patched = edit(manifest, 0, control, value)
     assert patched == kept | after
     load_configuration(patched)
     assert written(manifest) == was
@@ -234,21 +234,21 @@ def test_arguments_of_other_plugins_stay_and_so_does_the_other_profile() -> None
     other = {"schedulerName": "other", "plugins": {"score": ALL_OFF}}
     before = HEAD | {"profiles": [other, {**NAME, "pluginConfig": [AFFINITY]}]}
     after = HEAD | {"profiles": [other, {**NAME, "pluginConfig": [AFFINITY, PACKED]}]}
-    assert edited(before, 1, "strategy", "MostAllocated") == after
-    assert edited(after, 1, "strategy", "LeastAllocated") == before
+    assert edit(before, 1, "strategy", "MostAllocated") == after
+    assert edit(after, 1, "strategy", "LeastAllocated") == before
 
 
 def test_a_new_setting_comes_before_the_profiles_and_the_name_comes_first_in_its_profile() -> None:
-    patched = edited(HEAD | {"profiles": [{"pluginConfig": [AFFINITY]}]}, 0, "percentageOfNodesToScore", "30")
+    patched = edit(HEAD | {"profiles": [{"pluginConfig": [AFFINITY]}]}, 0, "percentageOfNodesToScore", "30")
     assert list(patched) == ["apiVersion", "kind", "percentageOfNodesToScore", "profiles"]
-    assert list(edited(patched, 0, "schedulerName", "mine")["profiles"][0]) == ["schedulerName", "pluginConfig"]
+    assert list(edit(patched, 0, "schedulerName", "mine")["profiles"][0]) == ["schedulerName", "pluginConfig"]
 
 
 @pytest.mark.parametrize("plugin", USUAL_POINTS)
 def test_off_and_on_again_is_the_default_for_every_plugin(plugin: str) -> None:
-    off = edited(one(), 0, f"plugin:{plugin}", "")
+    off = edit(one(), 0, f"plugin:{plugin}", "")
     assert off != one()
-    assert edited(off, 0, f"plugin:{plugin}", "1") == one()
+    assert edit(off, 0, f"plugin:{plugin}", "1") == one()
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.slug)
@@ -258,9 +258,9 @@ def test_a_switch_does_in_every_configuration_what_it_shows(preset: Preset, plug
         return next(bool(row["on"]) for row in shown(load_configuration(manifest))["plugins"] if row["name"] == plugin)
 
     manifest = yaml.safe_load(preset.text)
-    off = edited(manifest, 0, f"plugin:{plugin}", "")
+    off = edit(manifest, 0, f"plugin:{plugin}", "")
     assert not on(off)
-    again = edited(off, 0, f"plugin:{plugin}", "1")
+    again = edit(off, 0, f"plugin:{plugin}", "1")
     points = load_configuration(again).profiles[0].plugins
     assert [point for point, running in points.items() if plugin in dict(running)] == list(USUAL_POINTS[plugin])
 
@@ -297,4 +297,4 @@ def test_a_missing_profile_shows_the_last_one() -> None:
 )
 def test_unknown_choices_are_refused(profile: int, control: str, says: str) -> None:
     with pytest.raises(Rejected, match=says):
-        edited(one(), profile, control, "1")
+        edit(one(), profile, control, "1")

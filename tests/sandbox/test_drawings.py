@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.library.scenarios import scenarios
 from sandbox.library.shelf import shelf
-from sandbox.web.drawings import drawing, in_words, sketch
+from sandbox.web.drawings import describe, drawing, sketch
 
 
 def node(name: str, zone: str = "", **spec: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def test_applied_cordoned_and_deleted_objects_are_counted() -> None:
             {"kind": "settle"},
         ]
     )
-    assert in_words(drawing) == "2 zones, 2 nodes; 1 pod on nodes, 1 without one"
+    assert describe(drawing) == "2 zones, 2 nodes; 1 pod on nodes, 1 without one"
     assert [drawing.nodes[name].tainted for name in "ab"] == [True, False]
 
 

@@ -18,7 +18,7 @@ PREFERENCE = "preferredDuringSchedulingIgnoredDuringExecution"
 def manifests_from(kind: str, query: str) -> list[dict[str, Any]]:
     form = FORMS[kind](QueryDict(query))
     assert form.is_valid(), form.errors
-    return [form.made()]
+    return [form.manifest()]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.web.forms import form_of
-from sandbox.web.forms.merging import merge_patch, overlaid, unshown
+from sandbox.web.forms.merging import hidden_paths, merge_patch, overlay
 from sandbox.web.forms.reading import READERS
 from sandbox.web.presets import CLUSTERS, MANIFESTS
 from scheduler_engine.api.fields import well_typed
@@ -59,10 +59,10 @@ def test_an_untouched_form_changes_nothing(manifest: dict[str, Any]) -> None:
     before = copy.deepcopy(manifest)
     form = form_of(manifest["kind"]).of(manifest)
     assert form.is_valid(), form.errors
-    assert overlaid(manifest, form.made(), form.made()) == before
+    assert overlay(manifest, form.manifest(), form.manifest()) == before
     labelled = form_of(manifest["kind"]).of(manifest)
     assert labelled.is_valid()
-    merged = overlaid(manifest, form.made(), labelled.made() | {"apiVersion": "v9"})
+    merged = overlay(manifest, form.manifest(), labelled.manifest() | {"apiVersion": "v9"})
     assert merged == before | {"apiVersion": "v9"}
 
 
@@ -70,10 +70,10 @@ def test_an_untouched_form_changes_nothing(manifest: dict[str, Any]) -> None:
 def test_a_form_shows_its_own_manifest_again(manifest: dict[str, Any]) -> None:
     form = form_of(manifest["kind"]).of(manifest)
     assert form.is_valid()
-    again = type(form).of(form.made())
+    again = type(form).of(form.manifest())
     assert again.is_valid(), again.errors
-    assert again.made() == form.made()
-    assert unshown(form.made(), again.made()) == []
+    assert again.manifest() == form.manifest()
+    assert hidden_paths(form.manifest(), again.manifest()) == []
 
 
 def spoilt(value: Any, draw: st.DataObject) -> Any:
@@ -92,10 +92,10 @@ def test_a_form_shows_as_much_as_it_can_of_any_manifest(manifest: dict[str, Any]
     junk = parts | {"kind": manifest["kind"]}
     form = form_of(junk["kind"]).of(junk)
     if form.is_valid():
-        shown = form.made_for(well_typed(junk, junk["kind"]))
-        merged = overlaid(junk, shown, shown | {"apiVersion": "v9"})
+        shown = form.manifest_for(well_typed(junk, junk["kind"]))
+        merged = overlay(junk, shown, shown | {"apiVersion": "v9"})
         assert merged == junk | {"apiVersion": "v9"}
-        unshown(junk, form.made())
+        hidden_paths(junk, form.manifest())
 
 
 @given(MAPPINGS, MAPPINGS)
@@ -107,13 +107,13 @@ def test_a_merge_patch_makes_one_of_the_other(before: dict[str, Any], after: dic
 
 @given(MAPPINGS, MAPPINGS)
 def test_a_complete_form_reproduces_its_manifest(before: dict[str, Any], after: dict[str, Any]) -> None:
-    merged = overlaid(before, before, after)
+    merged = overlay(before, before, after)
     assert merged == after
 
 
 @given(PLAIN, PLAIN)
 def test_unchanged_fields_stay(now: Any, shown: Any) -> None:
-    assert overlaid(now, shown, copy.deepcopy(shown)) == now
+    assert overlay(now, shown, copy.deepcopy(shown)) == now
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def test_unchanged_fields_stay(now: Any, shown: Any) -> None:
     ],
 )
 def test_changes_of_a_form(now: Any, before: Any, after: Any, result: Any) -> None:
-    assert overlaid(now, before, after) == result
+    assert overlay(now, before, after) == result
 
 
 def test_hidden_fields_are_named_as_far_up_as_possible() -> None:
     whole = {"spec": {"initContainers": [{"name": "a"}], "containers": [{"name": "m", "image": "x"}, {"name": "n"}]}}
     part = {"spec": {"containers": [{"name": "m", "image": "y"}]}}
-    assert unshown(whole, part) == ["spec.initContainers", "spec.containers[0].image", "spec.containers[1]"]
+    assert hidden_paths(whole, part) == ["spec.initContainers", "spec.containers[0].image", "spec.containers[1]"]

@@ -60,7 +60,7 @@ def paths(values: dict[str, str], resolver: URLResolver, before: str = "") -> It
 @pytest.mark.django_db(transaction=True)
 def test_a_lost_connection_is_reported_at_every_address(visitor: Any, settings: Any) -> None:
     settings.RATE_LIMITS = dict.fromkeys(settings.RATE_LIMITS, (1e6, 1_000_000))
-    room, trainer = rooms.opened(sources.scenario(SCENARIO))
+    room, trainer = rooms.open_room(sources.scenario(SCENARIO))
     visitor.post("do/stage/")
     values = {
         "verb": "stage",

@@ -10,7 +10,7 @@ import yaml
 
 from sandbox.panels.facts.offering import KEYS, NAMES, TABLES
 from sandbox.web.schema.document import document
-from sandbox.web.schema.help import HELP, TOLD_ELSEWHERE
+from sandbox.web.schema.help import FROM_FORMS, HELP
 from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
 from scheduler_engine.api.checking import check_text
 from scheduler_engine.api.fields import TYPES
@@ -64,8 +64,8 @@ def test_types_have_descriptions() -> None:
 
 
 def test_a_form_and_the_schema_use_the_same_words() -> None:
-    assert DOCUMENT["types"]["PodSpec"]["nodeSelector"]["says"] == TOLD_ELSEWHERE["PodSpec.nodeSelector"]
-    assert DOCUMENT["types"]["Toleration"]["operator"]["says"].startswith("Exists: any value will do.")
+    assert DOCUMENT["types"]["PodSpec"]["nodeSelector"]["says"] == FROM_FORMS["PodSpec.nodeSelector"]
+    assert DOCUMENT["types"]["Toleration"]["operator"]["says"].startswith("Equal, the default")
 
 
 NOT_JUDGED = {

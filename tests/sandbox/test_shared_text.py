@@ -81,7 +81,7 @@ def test_forks_and_seats_share_their_long_texts_and_all_of_them_is_counted(visit
     sandbox.save()
     Study.objects.create(sandbox=sandbox, shelf="own", slug="own", text=LESSON)
     Guess.objects.create(sandbox=sandbox, question="q" * 9000, named="n" * 9000, state=0, n=0, entries=0)
-    room, _ = rooms.opened(sources.scenario("node-selector"))
+    room, _ = rooms.open_room(sources.scenario("node-selector"))
     Workshop.objects.filter(pk=room.pk).update(latest=json.dumps({**sources.BLANK, "x": "z" * 300_000}))
     before, texts = counted(), Text.objects.count()
     for number in range(20):

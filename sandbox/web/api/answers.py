@@ -1,4 +1,4 @@
-"""The API itself, and its errors: one shape for all of them."""
+"""The API object, and the shape of all of its errors."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
 
 from sandbox.web.errors import REFUSALS, refusal_of
+from sandbox.words.say import say
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.errors import FieldError
 
 api = NinjaAPI(
-    title="Scheduler Sandbox",
+    title=say("api.title"),
     version=ENGINE_VERSION,
-    description="Create sandboxes of the Kubernetes scheduler, change and step them, and read what the page shows.",
+    description=say("api.about"),
     docs_url=None,
     openapi_url=None,
     urls_namespace="api",
@@ -23,6 +24,7 @@ api = NinjaAPI(
 
 
 def field_problem(error: FieldError) -> dict[str, Any]:
+    """Return an error as a ``FieldProblem``."""
     return {
         "path": error.path,
         "type": error.kind,

@@ -1,4 +1,4 @@
-"""The OpenAPI document, for programs that are written against the API."""
+"""The OpenAPI document of the API."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 @require_safe
 @same_for_all(control=FOR_AN_HOUR)
 def api_document(request: HttpRequest) -> HttpResponse:
-    """What the API takes and answers, as OpenAPI."""
+    """Return the OpenAPI document."""
     return JsonResponse(api.get_openapi_schema())

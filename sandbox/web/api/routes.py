@@ -1,4 +1,4 @@
-"""The routes, each a read or one command, as in the page."""
+"""The routes. Each reads something or executes one command, as in the page."""
 
 from __future__ import annotations
 
@@ -22,32 +22,33 @@ from sandbox.pool import engines
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
-from sandbox.web.access import FROZEN, TOO_OFTEN, Access, open_access
+from sandbox.web.access import TOO_OFTEN, Access, open_access
 from sandbox.web.api import answers
 from sandbox.web.api.answers import field_problem
 from sandbox.web.api.shapes import (
+    Applied,
     Command,
+    Created,
     ExportForm,
     Exporting,
     Facts,
     Listed,
     Log,
-    Made,
     Move,
     NewSandbox,
     Objects,
     Panel,
     Problem,
     State,
-    Told,
 )
-from sandbox.web.errors import Late
-from sandbox.web.files import FILES, attached
+from sandbox.web.errors import RateExceeded
+from sandbox.web.files import FILES, attachment
+from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import ExportOptions
 from scheduler_engine.errors import Rejected
 
-REFUSED = {
+PROBLEMS = {
     400: Problem,
     403: Problem,
     404: Problem,
@@ -72,68 +73,68 @@ router = Router()
 
 
 def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -> Access:
-    """Raises ``HttpError`` or ``Late`` for who may not, or asks too often."""
+    """Return the access of a token. Raise ``HttpError`` if it is refused, ``RateExceeded`` after too many requests."""
     access = open_access(sandbox_id, token)
     if access is None:
-        raise HttpError(404, "There is no such sandbox.")
+        raise HttpError(404, say("errors.no-sandbox"))
     if edits and not access.can_edit:
-        raise HttpError(403, "This token is view-only. Use the edit token to change something.")
+        raise HttpError(403, say("errors.view-only-token"))
     if edits and access.frozen:
-        raise HttpError(423, FROZEN)
-    name, whose = ("command", str(sandbox_id)) if edits else ("look", f"{sandbox_id} {access.can_edit}")
-    if late := ratelimit.wait(name, whose):
-        raise Late(TOO_OFTEN[name], late)
+        raise HttpError(423, say("errors.paused"))
+    name, counted = ("command", str(sandbox_id)) if edits else ("look", f"{sandbox_id} {access.can_edit}")
+    if seconds := ratelimit.wait(name, counted):
+        raise RateExceeded(say(TOO_OFTEN[name]), seconds)
     return access
 
 
-@router.get("/scenarios", response={200: list[Listed], **REFUSED}, summary="List scenarios")
+@router.get("/scenarios", response={200: list[Listed], **PROBLEMS}, summary=say("api.list-scenarios"))
 def list_scenarios(request: HttpRequest) -> Any:
-    return [{"name": name, "title": found.title, "about": found.about} for name, found in scenarios().items()]
+    return [{"name": name, "title": scenario.title, "about": scenario.about} for name, scenario in scenarios().items()]
 
 
-@router.post("/sandboxes", response={201: Made, **REFUSED}, summary="Create a sandbox")
-def create(request: HttpRequest, given: NewSandbox) -> Any:
-    if late := ratelimit.wait("create", ratelimit.client(request)):
-        raise Late(TOO_OFTEN["create"], late)
-    if given.file:
-        if given.model_fields_set - {"file"}:
-            raise HttpError(422, "A scenario itself sets the title, seed, queue rules, configuration and commands.")
-        sandbox, token = open_uploaded(read_uploaded(given.file))
-    elif given.scenario:
-        scenario = scenarios().get(given.scenario)
+@router.post("/sandboxes", response={201: Created, **PROBLEMS}, summary=say("api.create"))
+def create(request: HttpRequest, new: NewSandbox) -> Any:
+    if seconds := ratelimit.wait("create", ratelimit.client(request)):
+        raise RateExceeded(say(TOO_OFTEN["create"]), seconds)
+    if new.file:
+        if new.model_fields_set - {"file"}:
+            raise HttpError(422, say("errors.scenario-alone"))
+        sandbox, token = open_uploaded(read_uploaded(new.file))
+    elif new.scenario:
+        scenario = scenarios().get(new.scenario)
         if scenario is None:
-            raise HttpError(404, "There is no such scenario.")
-        if given.model_fields_set - {"scenario"}:
-            raise HttpError(422, "A scenario itself sets the title, seed, queue rules, configuration and commands.")
+            raise HttpError(404, say("errors.no-scenario"))
+        if new.model_fields_set - {"scenario"}:
+            raise HttpError(422, say("errors.scenario-alone"))
         sandbox, token = open_scenario(scenario)
     else:
-        title = printable(given.title, LONGEST_TITLE) or "Empty sandbox"
-        told = title, "", given.seed, given.configuration, given.commands, given.queue_rules
-        sandbox, token = store.create(*told, priority_numbers=given.priority_numbers)
-    made = {
+        title = printable(new.title, LONGEST_TITLE) or say("titles.empty")
+        values = title, "", new.seed, new.configuration, new.commands, new.queue_rules
+        sandbox, token = store.create(*values, priority_numbers=new.priority_numbers)
+    created = {
         "id": str(sandbox.pk),
         "api": request.build_absolute_uri(f"{request.path}/{sandbox.pk}/{token}"),
         "edit": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, token])),
         "watch": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, tokens.view_token(token)])),
     }
-    return Status(201, made)
+    return Status(201, created)
 
 
-@router.get(ONE, response={200: State, **REFUSED}, summary="Get the state")
+@router.get(ONE, response={200: State, **PROBLEMS}, summary=say("api.state"))
 def state(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     return _state(access_to(request, sandbox_id, token, False))
 
 
 def _state(access: Access) -> dict[str, Any]:
-    place, found = engines.now(access.sandbox, jobs.state)
+    place, state = engines.now(access.sandbox, jobs.state)
     sandbox = access.sandbox
     known = {"title": sandbox.title, "seed": sandbox.seed, "queue_rules": sandbox.queue_rules}
-    return {**known, "head": place.position.head, "length": place.position.length, **found}
+    return {**known, "head": place.position.head, "length": place.position.length, **state}
 
 
-@router.post(f"{ONE}/commands", response={200: State, **REFUSED}, summary="Execute a command")
+@router.post(f"{ONE}/commands", response={200: State, **PROBLEMS}, summary=say("api.execute"))
 def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command, who: str = "") -> Any:
-    """One command, as it stands in a log: a stage, a pod, an advance, a patch …"""
+    """Execute one command, as in a log: a stage, a pod, an advance, a patch …"""
     access = access_to(request, sandbox_id, token, True)
     store.execute(access.sandbox, command.root, printable(who))
     return _state(access)
@@ -141,38 +142,38 @@ def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command
 
 @router.post(
     f"{ONE}/manifests",
-    response={200: Told, **REFUSED},
-    summary="Apply manifests",
+    response={200: Applied, **PROBLEMS},
+    summary=say("api.apply"),
     openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
 )
 def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> Any:
-    """The body is YAML or JSON, many documents or a List, as ``kubectl apply --filename`` takes it. All or nothing."""
+    """Apply YAML or JSON, several documents or a List, as in ``kubectl apply --filename``. All or nothing."""
     access = access_to(request, sandbox_id, token, True)
     check_size(len(request.body))
     text = request.body
-    made, checked = engines.read(access.sandbox, jobs.check, text)
+    manifests, checked = engines.read(access.sandbox, jobs.check, text)
     if checked.errors:
         raise Rejected(checked.errors)
     try:
-        store.execute(access.sandbox, {"kind": "apply", "manifests": made}, printable(who))
+        store.execute(access.sandbox, {"kind": "apply", "manifests": manifests}, printable(who))
     except Rejected as error:
         raise Rejected(engines.read(access.sandbox, jobs.locate, text, error.errors)) from error
     return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}
 
 
-@router.post(f"{ONE}/head", response={200: State, **REFUSED}, summary="Go back or forward")
+@router.post(f"{ONE}/head", response={200: State, **PROBLEMS}, summary=say("api.move"))
 def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: Move) -> Any:
     access = access_to(request, sandbox_id, token, True)
     store.go_to(access.sandbox, lambda position: move.to)
     return _state(access)
 
 
-@router.get("/panels", response={200: list[Panel], **REFUSED}, summary="List panels")
+@router.get("/panels", response={200: list[Panel], **PROBLEMS}, summary=say("api.list-panels"))
 def panels(request: HttpRequest) -> Any:
     return [{"id": panel.id, "title": panel.title} for panel in PANELS.values()]
 
 
-@router.get(f"{ONE}/panels/{{panel}}", response={200: Facts, **REFUSED}, summary="Get a panel's facts")
+@router.get(f"{ONE}/panels/{{panel}}", response={200: Facts, **PROBLEMS}, summary=say("api.facts"))
 def facts(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -182,23 +183,23 @@ def facts(
     node: str = "",
     plugin: str = "",
     cycle: int = 0,
-    at: str = Query("", description="A past moment, as in the page's address."),
+    at: str = Query("", description=say("api.moment")),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     if panel not in PANELS:
-        raise HttpError(404, f"There is no such panel. Use one of {', '.join(PANELS)}.")
+        raise HttpError(404, say("errors.no-panel", panels=", ".join(PANELS)))
     view = View.from_mapping({"pod": pod, "node": node, "plugin": plugin, "cycle": cycle, "at": at})
-    place, found = engines.now(access.sandbox, jobs.facts, panel, view)
-    return {"panel": panel, "head": place.position.head, "facts": found}
+    place, shown = engines.now(access.sandbox, jobs.facts, panel, view)
+    return {"panel": panel, "head": place.position.head, "facts": shown}
 
 
-@router.get(f"{ONE}/objects/{{kind}}", response={200: Objects, **REFUSED}, summary="List objects of a kind")
+@router.get(f"{ONE}/objects/{{kind}}", response={200: Objects, **PROBLEMS}, summary=say("api.objects"))
 def objects(
     request: HttpRequest,
     sandbox_id: UUID,
     token: str,
     kind: str,
-    after: str = Query("", description="The value of next in the last answer."),
+    after: str = Query("", description=say("api.after")),
     limit: int = Query(500, ge=1, le=MOST_OBJECTS),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
@@ -206,7 +207,7 @@ def objects(
     return {"items": items, "next": following}
 
 
-@router.get(f"{ONE}/log", response={200: Log, **REFUSED}, summary="Get the command log")
+@router.get(f"{ONE}/log", response={200: Log, **PROBLEMS}, summary=say("api.log"))
 def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     access = access_to(request, sandbox_id, token, False)
     sandbox: Sandbox = access.sandbox
@@ -221,12 +222,12 @@ def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     }
 
 
-@router.get(f"{ONE}/trace", response={200: None, **REFUSED}, summary="Get the trace as JSON lines")
+@router.get(f"{ONE}/trace", response={200: None, **PROBLEMS}, summary=say("api.trace"))
 def trace(
     request: HttpRequest,
     sandbox_id: UUID,
     token: str,
-    after: int = Query(0, ge=0, description="The number of entries to skip."),
+    after: int = Query(0, ge=0, description=say("api.skip")),
     limit: int = Query(MOST_ENTRIES, ge=1, le=MOST_ENTRIES),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
@@ -236,8 +237,8 @@ def trace(
 
 @router.get(
     f"{ONE}/export/{{form}}",
-    response={200: None, **REFUSED},
-    summary="Export the sandbox",
+    response={200: None, **PROBLEMS},
+    summary=say("api.export"),
     openapi_extra=EXPORT_BODY,
 )
 def export(
@@ -245,14 +246,14 @@ def export(
     sandbox_id: UUID,
     token: str,
     form: ExportForm,
-    given: Query[Exporting],
+    options: Query[Exporting],
 ) -> Any:
-    """A scenario, manifests, a snapshot of kube-scheduler-simulator, or the trace."""
+    """Export a scenario, manifests, a snapshot for kube-scheduler-simulator, or the trace."""
     access = access_to(request, sandbox_id, token, False)
-    title, moment = access.sandbox.title, View.from_mapping({"at": given.at}).at
-    wanted = ExportOptions(form, given.setup, given.expect, given.added, given.kwok)
-    made = engines.read(access.sandbox, jobs.export, wanted, title, moment)
-    return attached(made, form, title)
+    title, moment = access.sandbox.title, View.from_mapping({"at": options.at}).at
+    wanted = ExportOptions(form, options.setup, options.expect, options.added, options.kwok)
+    exported = engines.read(access.sandbox, jobs.export, wanted, title, moment)
+    return attachment(exported, form, title)
 
 
 api = answers.api

@@ -1,4 +1,4 @@
-"""What is sent and what is answered: the OpenAPI document follows from these."""
+"""The bodies of requests and answers. The OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import ConfigDict, RootModel
 
 from sandbox.storage.models import LONGEST_TITLE
 from sandbox.storage.records import QUEUE_RULES
+from sandbox.words.say import say
 from sandbox.worker.jobs.exporting import EXPECT, FORM_NAMES, NONE
 from scheduler_engine.commands import COMMANDS
 from scheduler_engine.commands import Command as Row
@@ -20,7 +21,7 @@ Expect = Literal[EXPECT]  # type: ignore[valid-type]
 
 
 class Strict(Schema):
-    """A field that nobody reads is a mistake of whoever sends it."""
+    """A body in which an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -28,17 +29,17 @@ class Strict(Schema):
 class NewSandbox(Strict):
     """A scenario of this site, a scenario file, or your own commands."""
 
-    scenario: str = Field("", description="The name of a scenario; see /scenarios.")
-    file: str = Field("", description="The text of a scenario file.")
+    scenario: str = Field("", description=say("api.scenario"))
+    file: str = Field("", description=say("api.file"))
     title: str = Field("", max_length=LONGEST_TITLE)
-    seed: int = Field(42, ge=0, le=2**31 - 1, description="Decides draws among equal nodes.")
+    seed: int = Field(42, ge=0, le=2**31 - 1, description=say("api.seed"))
     queue_rules: Rules = QUEUE_RULES[0]
-    priority_numbers: bool = Field(False, description="Allow priorities without a class. Real clusters do not.")
-    configuration: dict[str, Any] | None = Field(None, description="A KubeSchedulerConfiguration; null: the default.")
-    commands: list[dict[str, Any]] = Field(default=[], description="Commands to execute, as in a log.", max_length=1000)
+    priority_numbers: bool = Field(False, description=say("api.priority-numbers"))
+    configuration: dict[str, Any] | None = Field(None, description=say("api.configuration"))
+    commands: list[dict[str, Any]] = Field(default=[], description=say("api.commands"), max_length=1000)
 
 
-class Made(Schema):
+class Created(Schema):
     """``api``: the sandbox's address in this API. ``edit`` and ``watch``: its pages, which grant that access."""
 
     id: str
@@ -53,7 +54,7 @@ def _shape(command: type[Row]) -> dict[str, Any]:
 
 
 class Command(RootModel[dict[str, Any]]):
-    """A command as it stands in a log: ``{"kind": "advance", "seconds": 5}``. The fields are those of its kind."""
+    """A command as in a log: ``{"kind": "advance", "seconds": 5}``. Each kind has its own fields."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -88,7 +89,7 @@ class State(Schema):
     queue: dict[str, list[str]]
 
 
-class Told(Schema):
+class Applied(Schema):
     """The state after a change, and the API server's warnings."""
 
     state: State
@@ -96,7 +97,7 @@ class Told(Schema):
 
 
 class FieldProblem(Schema):
-    """What is wrong with a field. ``document``, ``line`` and ``column`` count from 1 in the text that was sent."""
+    """An invalid field. ``document``, ``line`` and ``column`` count from 1 in the text of the request."""
 
     path: str
     type: str
@@ -108,14 +109,14 @@ class FieldProblem(Schema):
 
 
 class Problem(Schema):
-    """A refusal; nothing was changed."""
+    """An error. Nothing was changed."""
 
     message: str
     errors: list[FieldProblem]
 
 
 class Log(Schema):
-    """Everything that a sandbox is built from; ``python -m scheduler_engine replay`` reads it."""
+    """The log of a sandbox, and what it starts from. ``python -m scheduler_engine replay`` reads it."""
 
     engine: str
     seed: int
@@ -126,9 +127,9 @@ class Log(Schema):
 
 
 class Exporting(Schema):
-    """What to export. ``from``: commands in the setup of a scenario, null: those before the first step;
-    ``expect``: what it expects at its end. ``added``: manifests with what the cluster added; ``kwok``: with nodes that
-    KWOK plays. ``at``: a past moment, as in the page's address.
+    """Options of an export. ``from``: commands in the setup of a scenario; null: all before the first step.
+    ``expect``: its expectations at the end. ``added``: manifests with all that the cluster added. ``kwok``: with nodes
+    that KWOK simulates. ``at``: a past moment, as in the page's address.
     """
 
     setup: int | None = Field(None, alias="from", ge=0, le=999_999_999)
@@ -144,7 +145,7 @@ class Panel(Schema):
 
 
 class Facts(Schema):
-    """What a panel shows, as plain data. The names follow the page and may change with it."""
+    """The content of a panel as plain data. Its names are those of the page, and may change with it."""
 
     panel: str
     head: int
@@ -152,7 +153,7 @@ class Facts(Schema):
 
 
 class Objects(Schema):
-    """``next``: pass it as ``after`` for more; "" when these are all."""
+    """Objects of one kind. ``next``: pass it as ``after`` to get more; "" if these are all."""
 
     items: list[dict[str, Any]]
     next: str
@@ -164,4 +165,4 @@ class Listed(Schema):
     about: str
 
 
-Told.model_rebuild()
+Applied.model_rebuild()

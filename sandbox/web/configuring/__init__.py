@@ -1,1 +1,1 @@
-"""Changing a KubeSchedulerConfiguration by controls: what they show, and what each of them changes in the manifest."""
+"""Controls for a KubeSchedulerConfiguration: what they show, and what each changes in the manifest."""

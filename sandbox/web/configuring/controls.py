@@ -1,4 +1,4 @@
-"""What the controls of a configuration show: plain data for ``fragments/configuration_controls.html``."""
+"""The content of the controls of a configuration, for ``fragments/configuration_controls.html``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STRATEGY_SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A control whose value the engine did not accept: the value stays in it, with the reasons beside it."""
+    """A control with a value that the engine refused, and the errors to show beside it."""
 
     control: str = ""
     value: str = ""
@@ -35,7 +35,7 @@ class Refusal:
 
 
 def controls(configuration: Configuration, index: int, refusal: Refusal) -> dict[str, Any]:
-    """For the profile in view, which is the last one when there are not so many."""
+    """Return the content of the controls. ``index``: the profile in view; the last one if there are fewer."""
     index = max(0, min(index, len(configuration.profiles) - 1))
     profile = configuration.profiles[index]
     strategy = strategy_of(configuration, index)
@@ -64,7 +64,7 @@ def _setting(configuration: Configuration, name: str) -> dict[str, Any]:
 
 
 def _plugin(profile: Profile, name: str) -> dict[str, Any]:
-    """``weight``: None where the plugin gives no scores."""
+    """Return the controls of a plugin. ``weight`` is None if the plugin does not run at Score."""
     running = [point for point, plugins in profile.plugins.items() if name in dict(plugins)]
     shown = [titled(point) for point in running or USUAL_POINTS[name]]
     off = [titled(point) for point in USUAL_POINTS[name] if point not in running]

@@ -1,4 +1,4 @@
-"""What a control changes in a manifest: its own part, nothing else. Whether the result is right, the engine judges."""
+"""The change of each control in a manifest. A control changes only its own part; the engine judges the result."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from sandbox.panels.configuration.differences import defaults
+from sandbox.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.config.default_plugins import DEFAULT_PLUGINS
 from scheduler_engine.config.defaults import DEFAULT_SCHEDULER_NAME
@@ -19,23 +20,23 @@ Manifest = dict[str, Any]
 FIT = "NodeResourcesFit"
 RATIO = "RequestedToCapacityRatio"
 SHAPE = ({"utilization": 0, "score": 0}, {"utilization": 100, "score": 10})
-"""A shape to begin with, as the strategy needs one: the fuller, the better."""
+"""The initial shape of the strategy, which must have one: fuller nodes score higher."""
 
 ROWS = tuple(str(row) for row in range(1000))
 NUMBERS = ((re.compile(r"-?\d{1,20}"), int), (re.compile(r"-?\d{1,20}\.\d{1,20}"), float))
 
 
-def edited(manifest: Manifest, profile: int, control: str, value: str) -> Manifest:
-    """The manifest with ``value`` in ``control`` (``name`` or ``name:argument``), of the profile in view or of all.
+def edit(manifest: Manifest, profile: int, control: str, value: str) -> Manifest:
+    """Return a manifest with ``value`` in ``control`` (``name`` or ``name:argument``), for one profile or for all.
 
-    ``manifest`` is one that the engine accepts, and stays as it is. An empty value is the default. Raises Rejected for
-    a control or a profile that there is not.
+    ``manifest`` is one that the engine accepts; it is not changed. An empty value means the default. Raise ``Rejected``
+    for an unknown control or profile.
     """
     result = deepcopy(manifest)
     name, _, argument = control.partition(":")
     profiles = _profiles(result)
     if not 0 <= profile < len(profiles):
-        raise Rejected("There is no such profile.")
+        raise Rejected(say("errors.no-profile"))
     if name in SETTINGS:
         _set(result, name, value, before=("profiles",))
         return result
@@ -48,17 +49,17 @@ def edited(manifest: Manifest, profile: int, control: str, value: str) -> Manife
         try:
             STRATEGY_EDITS[name](strategy, ROWS.index(argument or "0"), value)
         except (ValueError, IndexError):
-            raise Rejected("There is no such row.") from None
+            raise Rejected(say("errors.no-row")) from None
         _put_strategy(profiles[profile], strategy)
     else:
-        raise Rejected("There is no such control.")
+        raise Rejected(say("errors.no-control"))
     if profiles != _profiles(manifest):
         result["profiles"] = profiles
     return result
 
 
 def strategy_of(configuration: Configuration, profile: int) -> Manifest:
-    """The scoring strategy in force, with its defaults; the default one while no such plugin is there."""
+    """Return the scoring strategy in force, with its defaults; the default one if NodeResourcesFit does not run."""
     args = configuration.profiles[profile].args.get(FIT) or USUAL.args[FIT]
     return deepcopy(args["scoringStrategy"])
 
@@ -74,11 +75,12 @@ SETTINGS = ("percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBacko
 
 
 def _number(value: str) -> Any:
-    """Text that is no number stays text, for the engine to refuse."""
-    return next((made(value) for pattern, made in NUMBERS if pattern.fullmatch(value)), value)
+    """Return a text as a number. Any other text stays, and the engine will refuse it."""
+    return next((convert(value) for pattern, convert in NUMBERS if pattern.fullmatch(value)), value)
 
 
 def _set(owner: Manifest, key: str, value: str, before: tuple[str, ...] = ()) -> None:
+    """Set a member, or remove it for an empty value."""
     if value == "":
         owner.pop(key, None)
     else:
@@ -86,7 +88,7 @@ def _set(owner: Manifest, key: str, value: str, before: tuple[str, ...] = ()) ->
 
 
 def _put(owner: Manifest, key: str, value: Any, before: tuple[str, ...]) -> None:
-    """A key that is there keeps its place; a new one comes before ``before``."""
+    """Set a member. An existing key keeps its place; a new one comes before the keys ``before``."""
     later = {} if key in owner else {name: owner.pop(name) for name in before if name in owner}
     owner[key] = value
     owner |= later
@@ -101,7 +103,7 @@ def _rename(profiles: list[Manifest], index: int, value: str) -> None:
 
 
 def _add_profile(profiles: list[Manifest], _index: int, value: str) -> None:
-    """Only a profile that is alone may do without a name."""
+    """Add a profile. The first one then gets a name, because only a single profile may have none."""
     if "schedulerName" not in profiles[0]:
         _rename(profiles, 0, DEFAULT_SCHEDULER_NAME)
     profiles.append({"schedulerName": value})
@@ -124,13 +126,13 @@ PROFILE_EDITS: dict[str, Callable[[list[Manifest], int, str], None]] = {
 
 
 def _named(profile: Manifest, point: str, key: str) -> list[Manifest]:
-    """The entries of ``enabled`` or ``disabled`` at a point; those that are left out are made as a list of its own."""
+    """Return a copy of the list ``enabled`` or ``disabled`` at a point, empty if it is missing."""
     plugins = (profile.get("plugins") or {}).get(point) or {}
     return [item or {} for item in plugins.get(key) or ()]
 
 
 def _put_named(profile: Manifest, point: str, key: str, items: list[Manifest]) -> None:
-    """Put the entries in place; what becomes empty by it goes."""
+    """Set the list ``enabled`` or ``disabled`` at a point, and remove members that become empty."""
     if items == _named(profile, point, key):
         return
     _put(profile, "plugins", profile.get("plugins") or {}, ("pluginConfig",))
@@ -149,6 +151,7 @@ def _is_off(profile: Manifest, point: str, *names: str) -> bool:
 
 
 def _switch(profile: Manifest, plugin: str, value: str) -> None:
+    """Turn a plugin off for an empty value, else on at all of its default extension points."""
     removed = "disabled" if value else "enabled"
     for point in PLUGIN_SETS:
         items = [item for item in _named(profile, point, removed) if item.get("name") != plugin]
@@ -168,13 +171,13 @@ def _append(profile: Manifest, point: str, key: str, item: Manifest) -> None:
 
 
 def _entry(plugin: str, point: str) -> Manifest:
-    """With its default weight where the weight is asked: without one it would count 1."""
+    """Return the entry of a plugin, with its default weight where weights count: without one it would be 1."""
     weighs = plugin in USUAL_WEIGHTS and point in ("multiPoint", "score")
     return {"name": plugin} | ({"weight": USUAL_WEIGHTS[plugin]} if weighs else {})
 
 
 def _weigh(profile: Manifest, plugin: str, value: str) -> None:
-    """At ``score`` if the plugin is named there, as that wins; else in ``multiPoint``, where its place stays."""
+    """Set the weight at ``score`` if the plugin is listed there, as that one wins; else at ``multiPoint``."""
     weight = _number(value) if value else USUAL_WEIGHTS.get(plugin, 1)
     at_score = any(item.get("name") == plugin for item in _named(profile, "score", "enabled"))
     point = "score" if at_score else "multiPoint"
@@ -191,7 +194,7 @@ PLUGIN_EDITS: dict[str, Callable[[Manifest, str, str], None]] = {"plugin": _swit
 
 
 def _put_strategy(profile: Manifest, strategy: Manifest) -> None:
-    """What is as by default is left out; without anything else the entry goes."""
+    """Write a strategy without its defaults. Remove the plugin's arguments if they become empty."""
     usual = USUAL.args[FIT]["scoringStrategy"]
     left = {key: item for key, item in strategy.items() if key == "type" or item != usual.get(key)}
     configs = [config or {} for config in profile.get("pluginConfig") or ()]
@@ -246,7 +249,7 @@ def _point_score(strategy: Manifest, row: int, value: str) -> None:
 
 
 def _add_point(strategy: Manifest, _row: int, value: str) -> None:
-    """In its place by utilization, with the score of the point before it."""
+    """Add a point at its place by utilization, with the score of the point before it."""
     points, utilization = _shape(strategy), _number(value)
     place = len(points)
     if isinstance(utilization, int):

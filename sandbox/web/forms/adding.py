@@ -1,4 +1,4 @@
-"""What all forms of the drawer share: the way from a manifest and to one, and that of errors back to their fields."""
+"""The base of all forms of the drawer: from a manifest to a form and back, and from an error to its field."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 
 from sandbox.limits.quotas import quotas
 from sandbox.web.forms.manifests import Manifest
-from sandbox.web.forms.reading import held_by, posted
+from sandbox.web.forms.reading import as_data, values_of
 from sandbox.web.forms.rows import BoundRows
 from sandbox.web.presets import FilledIn
 from scheduler_engine.errors import FieldError
 
 Places = tuple[tuple[str, str], ...]
-"""(pattern at the start of Kubernetes' field path, or of the text if it names no field; field of the form)."""
+"""Pairs of a pattern and a field of the form.
+
+The pattern matches the start of Kubernetes' field path, or of the message if the error has no path.
+"""
 
 
 class Object(NamedTuple):
-    """One that is there, by kind and key (``namespace/name``, or the name of what has no namespace)."""
+    """An existing object. ``key`` is ``namespace/name``, or just the name if it has no namespace."""
 
     kind: str
     key: str
 
 
 class AddForm(forms.Form):
-    """``slug`` is its name in addresses, ``short`` the start of its inputs' ids, ``template`` what draws it."""
+    """A form for objects. ``slug``: its name in addresses. ``short``: the start of its inputs' ids."""
 
     slug: ClassVar[str]
     short: ClassVar[str]
@@ -39,11 +42,11 @@ class AddForm(forms.Form):
     kind: ClassVar[str]
     copies_field: ClassVar[str] = ""
     places: ClassVar[Places]
-    """Patterns may have groups, see ``BoundRows.spot``."""
+    """For groups in the patterns see ``BoundRows.spot``."""
     filled_in: ClassVar[tuple[FilledIn, ...]] = ()
-    """To start from."""
+    """Presets that fill in the form."""
     object: Object | None = None
-    """What is edited, None for something new."""
+    """The object that is edited, None for a new one."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,14 +56,14 @@ class AddForm(forms.Form):
 
     @classmethod
     def of(cls, manifest: Manifest, copies: str = "1") -> Self:
-        """The form as it shows a manifest of one of its kinds, as far as the types in it are right."""
-        data = posted(cls, held_by(manifest))
+        """Return the form filled in from a manifest of one of its kinds. Values of a wrong type are left out."""
+        data = as_data(cls, values_of(manifest))
         if cls.copies_field:
             data[cls.copies_field] = copies
         return cls(data)
 
     def of_object(self, edited: Object) -> Self:
-        """The same form for an object that is there: what it is called stays."""
+        """Turn the form into one for an existing object, whose name cannot change. Return it."""
         self.object = edited
         for name in ("name", "namespace"):
             if name in self.fields:
@@ -69,12 +72,12 @@ class AddForm(forms.Form):
 
     @property
     def html_name(self) -> str:
-        """What the ids of its parts end with."""
+        """The end of the ids of the form's parts."""
         return "edit" if self.object else self.slug
 
     @property
     def ids(self) -> str:
-        """What the ids of its inputs begin with."""
+        """The start of the ids of the form's inputs."""
         return f"e{self.short}" if self.object else self.short
 
     @property
@@ -90,44 +93,44 @@ class AddForm(forms.Form):
         return f"edit/{self.object.kind}/preview/?{urlencode({'key': self.object.key})}"
 
     def copies(self) -> int:
-        """How many objects the valid form stands for."""
+        """Return the number of objects of a valid form."""
         return 1 if self.object else int(self.cleaned_data.get(self.copies_field) or 1)
 
-    def made(self) -> Manifest:
-        """The manifest the valid form stands for, without the numbers of copies."""
+    def manifest(self) -> Manifest:
+        """Return the manifest of a valid form. The names of copies get their numbers later."""
         return self.make(self.cleaned_data["name"], self.cleaned_data)
 
-    def made_for(self, now: Manifest) -> Manifest:
-        """As far as it is laid over another manifest, ``now``, whose types are right."""
-        return self.made()
+    def manifest_for(self, now: Manifest) -> Manifest:
+        """Return the manifest of a valid form that will change ``now``, in which all types are right."""
+        return self.manifest()
 
     def add_engine_errors(self, errors: Iterable[FieldError]) -> None:
-        """Show each error at the field it came from; copies of an object repeat theirs, which is said once."""
-        said: set[tuple[str | None, str, str]] = set()
+        """Add each error to its field. Copies of an object have the same errors, which are added once."""
+        added: set[tuple[str | None, str, str]] = set()
         for error in errors:
-            field, spot = self.place_of(error)
+            field, spot = self.field_of(error)
             text = error.message if field else str(error)
-            if (field, spot, text) not in said:
-                said.add((field, spot, text))
+            if (field, spot, text) not in added:
+                added.add((field, spot, text))
                 self.add_error(field, ValidationError(text, code=spot))
 
-    def place_of(self, error: FieldError) -> tuple[str | None, str]:
-        """The field that ``error`` comes from, None when it is none in particular, and the place in it."""
-        told = error.path or error.message
+    def field_of(self, error: FieldError) -> tuple[str | None, str]:
+        """Return the name of the field that an error belongs to, or None, and the place in the field."""
+        path = error.path or error.message
         for pattern, name in self.places:
-            if match := re.match(pattern, told):
+            if match := re.match(pattern, path):
                 bound = self[name]
                 return name, bound.spot(match) if isinstance(bound, BoundRows) else ""
         return None, ""
 
-    def told(self) -> list[str]:
-        """All errors in one list, each with the label that people see."""
-        found = []
+    def labelled_errors(self) -> list[str]:
+        """Return all errors in one list, each with the label of its field."""
+        lines = []
         for name, errors in self.errors.as_data().items():
             for error in errors:
                 label = self._label(name, str(error.code or ""))
-                found += [f"{label}: {message}" if label else str(message) for message in error.messages]
-        return found
+                lines += [f"{label}: {message}" if label else str(message) for message in error.messages]
+        return lines
 
     def _label(self, name: str, code: str) -> str:
         if name not in self.fields:
@@ -136,4 +139,5 @@ class AddForm(forms.Form):
         return bound.label_at(code) if isinstance(bound, BoundRows) and "." in code else str(bound.label)
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
+        """Return the manifest of an object with this name, from the values of the fields."""
         raise NotImplementedError

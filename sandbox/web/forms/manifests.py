@@ -1,4 +1,4 @@
-"""Manifests from what a form holds: plain dicts, in the order in which people write them."""
+"""Manifests from the values of a form: plain dicts, in the order in which people write them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES = {
 
 
 def node(name: str, data: dict[str, Any]) -> Manifest:
-    """A Node. Its allocatable is left to the API server's default, which is its capacity."""
+    """Return a Node. It has no allocatable: the API server's default is the capacity."""
     labels = {
         HOSTNAME: name,
         REGION: data["region"],
@@ -44,13 +44,13 @@ def node(name: str, data: dict[str, Any]) -> Manifest:
 
 
 def pod(name: str, data: dict[str, Any]) -> Manifest:
-    """A Pod of one container."""
+    """Return a Pod with one container."""
     metadata = {"name": name, "namespace": data["namespace"], "labels": data["labels"]}
     return _without_empty({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _pod_spec(data)})
 
 
 def workload(name: str, data: dict[str, Any]) -> Manifest:
-    """What the form calls ``workload``, with the pod's fields as its template."""
+    """Return a workload of the kind ``workload`` in the form, with the pod's fields as its template."""
     kind = data["workload"]
     labels = data["labels"] or {"app": name}
     template = {"metadata": {"labels": labels}, "spec": _pod_spec(data | {"labels": labels})}
@@ -66,6 +66,7 @@ def workload(name: str, data: dict[str, Any]) -> Manifest:
 
 
 def priority_class(name: str, data: dict[str, Any]) -> Manifest:
+    """Return a PriorityClass."""
     return _without_empty(
         {
             "apiVersion": "scheduling.k8s.io/v1",
@@ -80,8 +81,8 @@ def priority_class(name: str, data: dict[str, Any]) -> Manifest:
 
 
 def budget(name: str, data: dict[str, Any]) -> Manifest:
-    """A PodDisruptionBudget. An empty selector is written, as it selects all pods and a missing one none."""
-    made = _without_empty(
+    """Return a PodDisruptionBudget. An empty selector stays: it selects all pods, a missing one selects none."""
+    manifest = _without_empty(
         {
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",
@@ -93,10 +94,11 @@ def budget(name: str, data: dict[str, Any]) -> Manifest:
         }
     )
     selector = {"matchLabels": data["selector"]} if data["selector"] else {}
-    return made | {"spec": made.get("spec", {}) | {"selector": selector}}
+    return manifest | {"spec": manifest.get("spec", {}) | {"selector": selector}}
 
 
 def claim(name: str, data: dict[str, Any]) -> Manifest:
+    """Return a PersistentVolumeClaim."""
     return _without_empty(
         {
             "apiVersion": "v1",
@@ -120,12 +122,12 @@ def _stateful(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
     return {"replicas": data["replicas"], "serviceName": name, **rest}
 
 
-def _on_every_node(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
+def _daemon(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
     return rest
 
 
-def _to_the_end(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
-    """A Job makes its selector itself."""
+def _job(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
+    """Return the spec of a Job. It has no selector: Kubernetes creates it."""
     template = rest["template"]
     ending = {**template, "spec": {"restartPolicy": "Never", **template["spec"]}}
     return {"completions": data["completions"], "parallelism": data["parallelism"], "template": ending}
@@ -134,10 +136,10 @@ def _to_the_end(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
 WORKLOADS: dict[str, tuple[str, Callable[[str, dict[str, Any], Manifest], Manifest]]] = {
     "Deployment": ("apps/v1", _replicated),
     "StatefulSet": ("apps/v1", _stateful),
-    "DaemonSet": ("apps/v1", _on_every_node),
-    "Job": ("batch/v1", _to_the_end),
+    "DaemonSet": ("apps/v1", _daemon),
+    "Job": ("batch/v1", _job),
 }
-"""Kind → its apiVersion, and what its spec is made of."""
+"""Kind → its apiVersion, and the function that returns its spec."""
 
 
 def _pod_spec(data: dict[str, Any]) -> Manifest:
@@ -161,7 +163,7 @@ def _pod_spec(data: dict[str, Any]) -> Manifest:
 
 
 def _spread(row: Row, labels: dict[str, str]) -> Manifest:
-    """Over the pods that the row selects, or those that carry the same labels as this one."""
+    """Return a spread constraint. Without a selector in the row, it selects pods with this pod's own labels."""
     return {
         "maxSkew": _number(row["maxSkew"]),
         "topologyKey": row["topologyKey"],
@@ -184,7 +186,7 @@ def _node_affinity(rows: list[Row]) -> Manifest:
 
 
 def _pod_affinity(data: dict[str, Any]) -> Manifest:
-    made: Manifest = {}
+    affinity: Manifest = {}
     for row in data["pod_affinity"]:
         expressions = _expressions(row)
         selector = {"matchExpressions": expressions} if expressions else {"matchLabels": data["labels"]}
@@ -196,8 +198,8 @@ def _pod_affinity(data: dict[str, Any]) -> Manifest:
             "topologyKey": row["topologyKey"],
         }
         entry = term if row["rule"] == "required" else {"weight": _number(row["weight"]), "podAffinityTerm": term}
-        made.setdefault(row["kind"], {}).setdefault(RULES[row["rule"]], []).append(entry)
-    return made
+        affinity.setdefault(row["kind"], {}).setdefault(RULES[row["rule"]], []).append(entry)
+    return affinity
 
 
 def _expressions(row: Row) -> list[Manifest]:
@@ -205,28 +207,30 @@ def _expressions(row: Row) -> list[Manifest]:
 
 
 def listed(text: str) -> list[str]:
-    """Values, one on each line or parted by commas."""
+    """Return the values in a text, separated by line ends or commas."""
     return [part.strip() for part in re.split(r"[,\n]", text) if part.strip()]
 
 
 def pairs(text: str) -> dict[str, str]:
-    """``key=value``, one on each line or parted by commas."""
+    """Return the ``key=value`` pairs in a text, separated by line ends or commas."""
     parts = (pair.partition("=") for pair in listed(text))
     return {key.strip(): value.strip() for key, _, value in parts}
 
 
 def _number(text: str) -> int | str:
-    """A whole number, or the text that is none, for the API server to judge."""
+    """Return a text as a whole number, or the text itself, which the API server will judge."""
     return int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else text
 
 
 def _without_empty(value: Any) -> Any:
-    """Leaves out, at every depth, the members of mappings that say nothing. In labels an empty value says something."""
+    """Return a value without empty members, at every depth. Empty values of labels stay: they mean something."""
     if isinstance(value, list):
         return [_without_empty(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: item if key in PAIRS else _without_empty(item) for key, item in value.items()}
+    members = {key: item if key in PAIRS else _without_empty(item) for key, item in value.items()}
     return {
-        key: item for key, item in kept.items() if item is not None and item is not False and item not in ("", [], {})
+        key: item
+        for key, item in members.items()
+        if item is not None and item is not False and item not in ("", [], {})
     }

@@ -1,4 +1,4 @@
-"""Changes of manifests: what differs as a JSON merge patch, and what a form changes in a manifest it shows in part."""
+"""Changes of manifests: JSON merge patches, and the changes of a form that shows a part of a manifest."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ Data = Mapping[str, Any]
 
 SELECTOR = "labelSelector"
 WHOLE = (SELECTOR,)
-"""What a form writes anew where it changes it: it may say the same in another way."""
+"""Members that a form replaces as a whole if it changes them, as it may write the same in another way."""
 ABSENT = object()
 
 
 def merge_patch(before: Data, after: Data) -> dict[str, Any]:
-    """What makes ``after`` of ``before`` as a JSON merge patch (RFC 7396): None takes a member away."""
+    """Return the JSON merge patch (RFC 7396) from ``before`` to ``after``. None removes a member."""
     patch: dict[str, Any] = {name: None for name in before if name not in after}
     for name, value in after.items():
-        held = before.get(name, ABSENT)
-        if isinstance(value, Mapping) and isinstance(held, Mapping):
-            if inner := merge_patch(held, value):
+        old = before.get(name, ABSENT)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            if inner := merge_patch(old, value):
                 patch[name] = inner
-        elif held != value or type(held) is not type(value):
+        elif old != value or type(old) is not type(value):
             patch[name] = value
     return patch
 
 
-def overlaid(now: Any, before: Any, after: Any) -> Any:
-    """``now`` with what somebody changed in a form that shows a part of it.
+def overlay(now: Any, before: Any, after: Any) -> Any:
+    """Return ``now`` with the changes of a form that shows a part of it.
 
-    ``before`` is what the form made as it was, ``after`` what it makes. What it does not show stays.
+    ``before`` is the form's result before the changes, ``after`` is the result now. Other parts of ``now`` stay.
     """
     if _same(before, after):
         return now
@@ -42,15 +42,15 @@ def overlaid(now: Any, before: Any, after: Any) -> Any:
 
 def _members(now: Data, before: Data, after: Data) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for name, held in now.items():
+    for name, current in now.items():
         if name not in before and name not in after:
-            result[name] = held
+            result[name] = current
         elif name in WHOLE and not _same(before.get(name), after.get(name)):
             result[name] = after.get(name, ABSENT)
         elif name in after:
-            result[name] = overlaid(held, before[name], after[name]) if name in before else after[name]
+            result[name] = overlay(current, before[name], after[name]) if name in before else after[name]
         else:
-            result[name] = _left(held, before[name])
+            result[name] = _left(current, before[name])
     result |= {
         name: value
         for name, value in after.items()
@@ -59,41 +59,44 @@ def _members(now: Data, before: Data, after: Data) -> dict[str, Any]:
     return {name: value for name, value in result.items() if value is not ABSENT}
 
 
-def without_selectors(made: Any) -> Any:
-    """The same but for all ``labelSelector``."""
-    if isinstance(made, Mapping):
-        return {name: without_selectors(value) for name, value in made.items() if name != SELECTOR}
-    return [without_selectors(value) for value in made] if isinstance(made, list) else made
+def without_selectors(data: Any) -> Any:
+    """Return a value without any ``labelSelector`` in it."""
+    if isinstance(data, Mapping):
+        return {name: without_selectors(value) for name, value in data.items() if name != SELECTOR}
+    return [without_selectors(value) for value in data] if isinstance(data, list) else data
 
 
-def following(now: Any, old: Data, new: Data) -> Any:
-    """The same where pods that select the like of themselves have other labels: a selector of just ``old`` goes along.
+def follow_labels(now: Any, old: Data, new: Data) -> Any:
+    """Return a pod's spec after its labels changed from ``old`` to ``new``.
 
-    One that says anything else stays. A pod without labels has no such selector.
+    A selector of exactly the ``old`` labels means the pod itself, and changes to ``new``. Other selectors stay. A pod
+    without labels has no such selector.
     """
     if isinstance(now, list):
-        return [following(value, old, new) for value in now]
+        return [follow_labels(value, old, new) for value in now]
     if not isinstance(now, Mapping):
         return now
-    made = {name: following(value, old, new) for name, value in now.items()}
-    if "topologyKey" in made and made.get(SELECTOR) == _own(old):
-        made[SELECTOR] = _own(new)
-        return {name: value for name, value in made.items() if name != SELECTOR or value}
-    return made
+    result = {name: follow_labels(value, old, new) for name, value in now.items()}
+    if "topologyKey" in result and result.get(SELECTOR) == _own(old):
+        result[SELECTOR] = _own(new)
+        return {name: value for name, value in result.items() if name != SELECTOR or value}
+    return result
 
 
 def _own(labels: Data) -> Data | None:
+    """Return the selector of a pod's own labels; None without labels."""
     return {"matchLabels": labels} if labels else None
 
 
-def _left(held: Any, before: Any) -> Any:
-    """What is left of a member that the form makes no longer: what it does not show, or ABSENT."""
+def _left(current: Any, before: Any) -> Any:
+    """Return what stays of a member that the form removed: the parts it does not show, or ABSENT."""
     empty: Any = {} if isinstance(before, Mapping) else [] if isinstance(before, list) else None
-    left = None if empty is None else overlaid(held, before, empty)
+    left = None if empty is None else overlay(current, before, empty)
     return left if isinstance(left, Mapping | list) and left else ABSENT
 
 
 def _items(now: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
+    """Return a list with the changes of the form. Items that the form does not show stay at their places."""
     places = _aligned(now, before)
     result = []
     free = dict(enumerate(before))
@@ -107,7 +110,7 @@ def _items(now: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
     for item, same in zip(after, partners, strict=True):
         number = same if same is not None else next(rest, None)
         place = None if number is None else places[number]
-        result.append(item if number is None or place is None else overlaid(now[place], before[number], item))
+        result.append(item if number is None or place is None else overlay(now[place], before[number], item))
     for place, item in enumerate(now):
         if place not in places:
             result.insert(place, item)
@@ -115,16 +118,17 @@ def _items(now: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
 
 
 def _aligned(now: Sequence[Any], before: Sequence[Any]) -> list[int | None]:
-    """Which item of ``now`` each of ``before`` shows: the next that says all of it, else one that is left over.
+    """Return for each item of ``before`` the place of the item of ``now`` that it shows.
 
-    Where there are as many, each shows the one in its place.
+    That is the first free item that contains it, else one that is left over, else None. If the lists have the same
+    length, the places are the same.
     """
     if len(now) == len(before):
         return list(range(len(now)))
     free = dict(enumerate(now))
     places: list[int | None] = []
     for item in before:
-        place = next((place for place, held in free.items() if _covers(held, item)), None)
+        place = next((place for place, candidate in free.items() if _covers(candidate, item)), None)
         places.append(place)
         if place is not None:
             del free[place]
@@ -133,6 +137,7 @@ def _aligned(now: Sequence[Any], before: Sequence[Any]) -> list[int | None]:
 
 
 def _covers(whole: Any, part: Any) -> bool:
+    """Return True if ``whole`` contains all members of ``part``."""
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(name in whole and _covers(whole[name], part[name]) for name in part)
     if isinstance(part, list):
@@ -141,25 +146,25 @@ def _covers(whole: Any, part: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """A number and its text are the same: a form holds texts."""
+    """Return True for equal values. A number equals its text, because a form has texts."""
     if isinstance(one, Mapping | list) or isinstance(other, Mapping | list):
         return bool(one == other)
     return str(one) == str(other)
 
 
-def unshown(whole: Any, part: Any, path: str = "") -> list[str]:
-    """Paths of what ``whole`` says and ``part`` does not, each as far up as possible: ``spec.initContainers``."""
+def hidden_paths(whole: Any, part: Any, path: str = "") -> list[str]:
+    """Return the paths in ``whole`` that are missing in ``part``, as short as possible: ``spec.initContainers``."""
     if isinstance(whole, Mapping) and isinstance(part, Mapping):
-        found = []
+        paths = []
         for name, value in whole.items():
             here = f"{path}.{name}" if path else str(name)
-            found += unshown(value, part[name], here) if name in part else [here]
-        return found
+            paths += hidden_paths(value, part[name], here) if name in part else [here]
+        return paths
     if isinstance(whole, list) and isinstance(part, list):
         places = {place: number for number, place in enumerate(_aligned(whole, part)) if place is not None}
-        found = []
+        paths = []
         for place, value in enumerate(whole):
             here = f"{path}[{place}]"
-            found += unshown(value, part[places[place]], here) if place in places else [here]
-        return found
+            paths += hidden_paths(value, part[places[place]], here) if place in places else [here]
+        return paths
     return [] if _same(whole, part) else [path]

@@ -1,4 +1,4 @@
-"""The forms for what stands beside the pods: priority classes, budgets, claims."""
+"""The forms for other objects: priority classes, budgets, claims."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sandbox.web.forms.fields import Pairs, choice, namespace, number, text, tic
 from sandbox.web.forms.manifests import Manifest
 from sandbox.web.forms.reading import READERS
 from sandbox.web.presets import BUDGETS, CLAIMS, PRIORITY_CLASSES
+from sandbox.words.say import say
 
 
 class PriorityClassForm(AddForm):
@@ -23,16 +24,16 @@ class PriorityClassForm(AddForm):
         (r"description", "description"),
     )
 
-    name = text("Name", "Pods name it as their priority class.", "high")
-    value = number("Value", "The priority of its pods: which are popped first, and which may evict others.", 1000)
+    name = text("forms.name", "forms.class-name-hint", "high")
+    value = number("forms.class-value", "forms.class-value-hint", 1000)
     preemption_policy = choice(
-        "Preemption policy",
-        "Never: its pods are popped early, but evict nobody.",
+        "forms.preemption-policy",
+        "forms.preemption-policy-hint",
         ("PreemptLowerPriority", "PreemptLowerPriority"),
         ("Never", "Never"),
     )
-    description = text("Description", "When to use this class.")
-    global_default = tick("Global default", "globalDefault: the class of pods that name none.")
+    description = text("forms.description", "forms.description-hint")
+    global_default = tick("forms.global-default", "forms.global-default-hint")
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.priority_class(name, data)
@@ -49,11 +50,11 @@ class BudgetForm(AddForm):
         (r"spec", "min_available"),
     )
 
-    name = text("Name", "Usually that of the workload it protects.", "web")
-    namespace = namespace("It counts the pods of this namespace.")
-    min_available = text("minAvailable", "A number of pods, or a share such as 50%. Set this or the other.", hint="2")
-    max_unavailable = text("maxUnavailable", "How many pods, or which share, may be missing at a time.", "1")
-    selector = Pairs("Selector", "key=value: the labels of its pods. Empty selects all of the namespace.", "app=web")
+    name = text("forms.name", "forms.budget-name-hint", "web")
+    namespace = namespace("forms.budget-namespace-hint")
+    min_available = text("forms.min-available", "forms.min-available-hint", example="2")
+    max_unavailable = text("forms.max-unavailable", "forms.max-unavailable-hint", "1")
+    selector = Pairs("forms.selector", "forms.selector-hint", "app=web")
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.budget(name, data)
@@ -71,31 +72,31 @@ class ClaimForm(AddForm):
         (r"spec\.volumeName", "volume"),
     )
 
-    name = text("Name", "A pod of the namespace names it as a volume.", "data")
-    namespace = namespace("Only pods of this namespace can use it.")
-    storage = text("Storage", "How much, in Gi. A volume of at least this size is bound.", "10Gi")
+    name = text("forms.name", "forms.claim-name-hint", "data")
+    namespace = namespace("forms.claim-namespace-hint")
+    storage = text("forms.storage", "forms.storage-hint", "10Gi")
     access_mode = choice(
-        "Access mode",
-        "ReadWriteOnce: one node; ReadWriteOncePod: one pod.",
+        "forms.access-mode",
+        "forms.access-mode-hint",
         ("ReadWriteOnce", "ReadWriteOnce"),
         ("ReadWriteOncePod", "ReadWriteOncePod"),
         ("ReadOnlyMany", "ReadOnlyMany"),
         ("ReadWriteMany", "ReadWriteMany"),
     )
-    storage_class = text("Storage class", "A StorageClass by name. Empty is the default class.", hint="standard")
-    volume = text("Volume", "A PersistentVolume by name: the claim binds to no other.", hint="pv-1")
+    storage_class = text("forms.storage-class", "forms.storage-class-hint", example="standard")
+    volume = text("forms.volume", "forms.volume-hint", example="pv-1")
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.claim(name, data)
 
 
 class BareForm(AddForm):
-    """Of what has no form: its YAML alone."""
+    """The form for kinds without fields: only the YAML."""
 
-    slug, short, title, template, kind = "bare", "ba", "Object", "bare_form", ""
+    slug, short, title, template, kind = "bare", "ba", say("forms.object"), "bare_form", ""
     places = ()
 
     @property
-    def outgrown(self) -> bool:
-        """Whether its kind has a form, but not for so many rows."""
+    def has_too_many_rows(self) -> bool:
+        """True if the kind has a form, but the object has too many rows for it."""
         return self.object is not None and self.object.kind in READERS

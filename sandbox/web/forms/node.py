@@ -31,52 +31,42 @@ class NodeForm(AddForm):
         (r"status\.(capacity|allocatable)", "extended"),
     )
 
-    name = text("Name", "For several nodes, the start of their names: node-1, node-2 …", "node")
-    count = number("How many", "All identical, added one by one.", 1)
-    zone = text("Zone", "The label topology.kubernetes.io/zone: used by spreading and the nodeTree.", hint="eu-a")
-    region = text("Region", "The label topology.kubernetes.io/region; a zone belongs to one.", hint="eu")
-    cpu = text("CPU", "What pods may request in total. 4 or 4000m means four cores.", "4")
-    memory = text("Memory", "In Mi or Gi. What pods may request, not what they use.", "8Gi")
-    pods = text("Pods", "How many pods the node takes, however small they are.", "110")
-    extended = Pairs(
-        "Extended resources", "name=quantity, separated by commas: devices, counted whole.", "nvidia.com/gpu=4"
-    )
-    imagefs = text(
-        "Disk for images",
-        "A separate disk for images and writable layers. Empty: they share the node's disk.",
-        hint="50Gi",
-    )
-    labels = Pairs("Labels", "key=value, separated by commas. Selectors and affinity use them.", "disk=ssd")
-    taints = Rows(
-        "Taints",
-        "A taint keeps away pods that do not tolerate it; PreferNoSchedule only lowers the node's score.",
-        shapes.TAINT,
-    )
-    unschedulable = tick("Cordoned", "spec.unschedulable: no new pods; existing ones stay.")
+    name = text("forms.name", "forms.node-name-hint", "node")
+    count = number("forms.node-count", "forms.node-count-hint", 1)
+    zone = text("forms.zone", "forms.zone-hint", example="eu-a")
+    region = text("forms.region", "forms.region-hint", example="eu")
+    cpu = text("forms.node-cpu", "forms.node-cpu-hint", "4")
+    memory = text("forms.memory", "forms.node-memory-hint", "8Gi")
+    pods = text("forms.node-pods", "forms.node-pods-hint", "110")
+    extended = Pairs("forms.extended", "forms.node-extended-hint", "nvidia.com/gpu=4")
+    imagefs = text("forms.imagefs", "forms.imagefs-hint", example="50Gi")
+    labels = Pairs("forms.labels", "forms.node-labels-hint", "disk=ssd")
+    taints = Rows("forms.taints", "forms.taints-hint", shapes.TAINT)
+    unschedulable = tick("forms.cordoned", "forms.cordoned-hint")
 
     def clean_imagefs(self) -> str:
-        """The API server refuses it as a whole, without the field."""
-        written = str(self.cleaned_data["imagefs"])
-        problem = amount_problem(written) if written else ""
+        """Check it here: the API server's error does not name the field."""
+        text = str(self.cleaned_data["imagefs"])
+        problem = amount_problem(text) if text else ""
         if problem:
             raise ValidationError(problem)
-        return written
+        return text
 
     def make(self, name: str, data: dict[str, Any]) -> Manifest:
         return manifests.node(name, data)
 
-    def made_for(self, now: Manifest) -> Manifest:
-        """What pods may ask for is the allocatable, where a node says that apart from its capacity."""
-        made = self.made()
+    def manifest_for(self, now: Manifest) -> Manifest:
+        """Return the manifest. If the node has an allocatable, the form's amounts are that, too."""
+        manifest = self.manifest()
         if (now.get("status") or {}).get("allocatable"):
-            made["status"] = {**made["status"], "allocatable": made["status"]["capacity"]}
-        return made
+            manifest["status"] = {**manifest["status"], "allocatable": manifest["status"]["capacity"]}
+        return manifest
 
-    def place_of(self, error: FieldError) -> tuple[str | None, str]:
-        """As above; name, zone and region become labels, and of a wrong label Kubernetes tells only the value."""
-        field, spot = super().place_of(error)
+    def field_of(self, error: FieldError) -> tuple[str | None, str]:
+        """Return the field of an error. Name, zone and region become labels, so the value shows which one is wrong."""
+        field, spot = super().field_of(error)
         if field != "labels":
             return field, spot
-        told = re.match(r'Invalid value: "(.*?)(-\d+)?":', error.message)
+        match = re.match(r'Invalid value: "(.*?)(-\d+)?":', error.message)
         values = {self.data.get(name, "").strip(): name for name in ("name", "region", "zone")}
-        return (values.get(told[1], field) if told else field), ""
+        return (values.get(match[1], field) if match else field), ""

@@ -1,6 +1,6 @@
-"""What a form would hold for a manifest: the opposite of ``sandbox.web.forms.manifests``.
+"""The values of a form for a manifest: the inverse of ``sandbox.web.forms.manifests``.
 
-What a form cannot show is left out.
+Fields that a form cannot show are left out.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from scheduler_engine.api.simulated import IMAGEFS
 from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
 
 Data = Mapping[str, Any]
-Held = dict[str, Any]
-"""Field → its text, whether it is ticked, or its rows."""
+Values = dict[str, Any]
+"""Field → text, True if ticked, or rows."""
 
 COMPUTE = ("cpu", "memory")
 
 
-def posted(form: type[forms.Form], held: Held) -> QueryDict:
-    """What a browser would send for these values. A field for a number stays empty where none stands in the text."""
+def as_data(form: type[forms.Form], values: Values) -> QueryDict:
+    """Return the data that a browser sends for these values. A field for a number is empty if its text is not one."""
     data = QueryDict(mutable=True)
-    for name, value in held.items():
+    for name, value in values.items():
         field = form.base_fields[name]
         if isinstance(field, Rows):
             for column, texts in field.shape.sent(value).items():
@@ -47,22 +47,23 @@ def _is_whole(field: forms.IntegerField, value: Any) -> bool:
     return True
 
 
-def held_by(manifest: Data) -> Held:
-    """What the form of its kind holds for a manifest, as far as the types in it are right.
+def values_of(manifest: Data) -> Values:
+    """Return the values of the form for a manifest, without values of a wrong type.
 
-    A number that is too large or a quantity that is none is held, too: it may come from the form, which can clear it.
+    A number that is too large and an invalid quantity are included: they may come from the form, where a person can
+    correct them.
     """
     kind = manifest["kind"]
     return READERS[kind][1](_without_nulls(well_typed(manifest, kind, loose=True)))
 
 
-def has_room(manifest: Data) -> bool:
-    """Whether the form of its kind can show all of its rows."""
-    return not too_many(row for rows in held_by(manifest).values() if isinstance(rows, list) for row in rows)
+def fits_form(manifest: Data) -> bool:
+    """Return True if the form for the kind of a manifest can show all of its rows."""
+    return not too_many(row for rows in values_of(manifest).values() if isinstance(rows, list) for row in rows)
 
 
 def _without_nulls(value: Any) -> Any:
-    """What stands in place of an item of a wrong type is an empty mapping among mappings, and goes among texts."""
+    """Replace items of a wrong type, which are None here: by {} among mappings; remove them among texts."""
     if isinstance(value, Mapping):
         return {name: _without_nulls(item) for name, item in value.items()}
     if not isinstance(value, list):
@@ -71,7 +72,7 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls({} if item is None else item) for item in value if mappings or item is not None]
 
 
-def node(manifest: Data) -> Held:
+def node(manifest: Data) -> Values:
     metadata, spec, status = _parts(manifest)
     labels = dict(metadata.get("labels") or {})
     capacity = {**(status.get("capacity") or {}), **(status.get("allocatable") or {})}
@@ -90,12 +91,12 @@ def node(manifest: Data) -> Held:
     }
 
 
-def pod(manifest: Data) -> Held:
+def pod(manifest: Data) -> Values:
     metadata, spec, _ = _parts(manifest)
     return {"name": _text(metadata.get("name")), **_namespace(metadata), **_pod_fields(metadata, spec)}
 
 
-def workload(manifest: Data) -> Held:
+def workload(manifest: Data) -> Values:
     metadata, spec, _ = _parts(manifest)
     template = spec.get("template") or {}
     inner = template.get("metadata") or {}
@@ -109,7 +110,7 @@ def workload(manifest: Data) -> Held:
     }
 
 
-def priority_class(manifest: Data) -> Held:
+def priority_class(manifest: Data) -> Values:
     return {
         "name": _text((manifest.get("metadata") or {}).get("name")),
         "value": _text(manifest.get("value")),
@@ -119,7 +120,7 @@ def priority_class(manifest: Data) -> Held:
     }
 
 
-def budget(manifest: Data) -> Held:
+def budget(manifest: Data) -> Values:
     metadata, spec, _ = _parts(manifest)
     return {
         "name": _text(metadata.get("name")),
@@ -130,7 +131,7 @@ def budget(manifest: Data) -> Held:
     }
 
 
-def claim(manifest: Data) -> Held:
+def claim(manifest: Data) -> Values:
     metadata, spec, _ = _parts(manifest)
     modes = spec.get("accessModes") or ()
     requests = (spec.get("resources") or {}).get("requests") or {}
@@ -144,7 +145,7 @@ def claim(manifest: Data) -> Held:
     }
 
 
-READERS: dict[str, tuple[str, Callable[[Data], Held]]] = {
+READERS: dict[str, tuple[str, Callable[[Data], Values]]] = {
     "Node": ("node", node),
     "Pod": ("pod", pod),
     **dict.fromkeys(WORKLOADS, ("workload", workload)),
@@ -152,18 +153,18 @@ READERS: dict[str, tuple[str, Callable[[Data], Held]]] = {
     "PodDisruptionBudget": ("budget", budget),
     "PersistentVolumeClaim": ("claim", claim),
 }
-"""Kind → the form that shows it, and what it holds."""
+"""Kind → the name of its form, and the function that returns the form's values."""
 
 
 def _parts(manifest: Data) -> tuple[Data, Data, Data]:
     return manifest.get("metadata") or {}, manifest.get("spec") or {}, manifest.get("status") or {}
 
 
-def _namespace(metadata: Data) -> Held:
+def _namespace(metadata: Data) -> Values:
     return {"namespace": metadata.get("namespace") or "default"}
 
 
-def _pod_fields(metadata: Data, spec: Data) -> Held:
+def _pod_fields(metadata: Data, spec: Data) -> Values:
     labels = metadata.get("labels") or {}
     container: Data = next(iter(spec.get("containers") or ()), {})
     resources = container.get("resources") or {}
@@ -201,7 +202,7 @@ def _toleration(item: Data) -> Row:
 
 
 def _spread(item: Data, labels: Data) -> Row:
-    """The pod's own labels go without saying."""
+    """Return the row of a constraint. A selector of the pod's own labels is shown as an empty one."""
     selected = (item.get("labelSelector") or {}).get("matchLabels") or {}
     return _row(
         item, "topologyKey", "whenUnsatisfiable", "maxSkew", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy"
@@ -250,7 +251,7 @@ def _expressions(owner: Data) -> list[Row]:
 
 
 def _row(item: Data, *names: str, empty: str = "") -> Row:
-    """The named members as texts; those that are missing are empty, but for ``empty``, which is left out then."""
+    """Return members as texts; missing ones are "". The member ``empty`` is left out if it is missing."""
     return {name: _text(item.get(name)) for name in names if name != empty or item.get(name)}
 
 

@@ -1,7 +1,7 @@
-"""Groups of inputs that repeat, such as tolerations, and rows inside of rows, such as the expressions of a term.
+"""Rows: groups of inputs that repeat, such as tolerations. A row may have inner rows, such as expressions.
 
-A browser sends a row's inputs as ``<one>_<part>``, once for each row. A row that holds others also sends ``<one>_id``,
-and those inside of it name it in ``<one>_of``.
+A browser sends a row's inputs as ``<one>_<part>``, once for each row. A row with inner rows also sends ``<one>_id``,
+and its inner rows send that id as ``<one>_of``.
 """
 
 from __future__ import annotations
@@ -15,50 +15,53 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from sandbox.words.say import say
+
 Row = dict[str, Any]
-"""Part → text; in a row that holds others also ``rows``."""
+"""Part → text; with inner rows also ``rows``."""
 
 KEYS = "topology-keys"
-"""The list of topology keys that is offered."""
+"""The id of the datalist of topology keys."""
 
 MOST_ROWS = 100
-"""That a form shows, with those inside of them: a browser may send a thousand inputs, and a row has up to eight."""
+"""Rows of a form, inner ones included. A browser may send a thousand inputs, and a row has up to eight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One input of a row. ``part`` is the name of the API's field where there is one."""
+    """An input of a row. ``part`` is the name of the Kubernetes field if there is one."""
 
     part: str
     label: str
     initial: str = ""
-    hint: str = ""
+    example: str = ""
+    """Shown inside the input while it is empty."""
     choices: tuple[tuple[str, str], ...] = ()
     numeric: bool = False
     offers: str = ""
     """The id of a datalist."""
     half: bool = False
-    """Whether it takes half of the row's width, not a third."""
+    """True: it takes half of the row's width, not a third."""
     ours: bool = False
-    """Whether its choices are the form's own, so that the API server cannot judge them."""
+    """True: its choices are the form's own, so that the API server cannot judge them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a row consists of."""
+    """The cells of a row."""
 
     one: str
-    """The start of its inputs' names."""
+    """The start of the inputs' names."""
     title: str
     cells: tuple[Cell, ...]
     bare: bool = False
-    """Whether a row in which nobody typed counts."""
+    """True: an untouched row counts too."""
     inner: Shape | None = None
-    """Of the rows inside of it."""
-    inner_says: str = ""
+    """The shape of the inner rows."""
+    inner_hint: str = ""
 
     def read(self, data: Any) -> list[Row]:
-        """The rows in what was sent. Those in which nobody typed are left out."""
+        """Return the rows in the data of a request, without untouched ones."""
         rows = self._columns(data)
         if self.inner:
             owned = defaultdict(list)
@@ -69,7 +72,7 @@ class Shape:
         return [row for row in rows if self.counts(row)]
 
     def sent(self, rows: list[Row]) -> dict[str, list[str]]:
-        """What a browser sends for these rows: the opposite of ``read``."""
+        """Return the data that a browser sends for these rows: the inverse of ``read``."""
         columns: dict[str, list[str]] = {
             f"{self.one}_{cell.part}": [row[cell.part] for row in rows] for cell in self.cells
         }
@@ -81,10 +84,12 @@ class Shape:
         return columns
 
     def counts(self, row: Row) -> bool:
+        """Return True if a row is touched, or counts anyway."""
         touched = any(row[cell.part] not in ("", cell.initial) for cell in self.cells)
         return self.bare or touched or bool(row.get("rows"))
 
     def _columns(self, data: Any, *also: str) -> list[Row]:
+        """Return the rows in the data, with the parts ``also``. Missing inputs have their initial value."""
         starts = {cell.part: cell.initial for cell in self.cells} | dict.fromkeys(also, "")
         if self.inner:
             starts["id"] = ""
@@ -95,6 +100,7 @@ class Shape:
 
 
 def too_many(rows: Iterable[Row]) -> bool:
+    """Return True if these rows, with their inner ones, are too many for a form."""
     return sum(1 + len(row.get("rows", ())) for row in rows) > MOST_ROWS
 
 
@@ -108,17 +114,18 @@ class RowsWidget(forms.Widget):
 
 
 class Rows(forms.Field):
-    """→ list of rows."""
+    """A field whose value is a list of rows."""
 
-    def __init__(self, label: str, says: str, shape: Shape) -> None:
-        super().__init__(required=False, label=label, help_text=says, initial=list, widget=RowsWidget(shape))
+    def __init__(self, label: str, hint: str, shape: Shape) -> None:
+        """``label`` and ``hint`` are keys of words."""
+        super().__init__(required=False, label=say(label), help_text=say(hint), initial=list, widget=RowsWidget(shape))
         self.shape = shape
 
     def clean(self, value: list[Row]) -> list[Row]:
         if too_many(value):
-            raise ValidationError(f"A form takes at most {MOST_ROWS} rows. Use YAML for more.")
+            raise ValidationError(say("forms.too-many-rows", most=MOST_ROWS))
         wrong = [
-            ValidationError(f'Unsupported value: "{row[cell.part]}"', code=f"{place}.{cell.part}")
+            ValidationError(say("forms.unsupported", value=row[cell.part]), code=f"{place}.{cell.part}")
             for place, row in enumerate(value)
             for cell in self.shape.cells
             if cell.ours and row[cell.part] not in dict(cell.choices)
@@ -133,6 +140,8 @@ class Rows(forms.Field):
 
 @dataclass(frozen=True, slots=True)
 class DrawnCell:
+    """A cell with its value and errors, as templates draw it."""
+
     cell: Cell
     name: str
     value: str
@@ -141,7 +150,7 @@ class DrawnCell:
 
 @dataclass(frozen=True, slots=True)
 class DrawnRow:
-    """``place`` counts from 0; ``owner`` is that of the row around it."""
+    """A row with its cells, as templates draw it. ``place`` counts from 0; ``owner`` is the place of the outer row."""
 
     shape: Shape
     place: int
@@ -151,28 +160,29 @@ class DrawnRow:
 
 
 class BoundRows(forms.BoundField):
-    """Rows with their values. The ``code`` of an error is its place: ``2.effect``, or ``0.1.key`` inside of a row."""
+    """Rows with their values. The ``code`` of an error is its place: ``2.effect``, or ``0.1.key`` in an inner row."""
 
     field: Rows
 
     def drawn(self) -> list[DrawnRow]:
+        """Return the rows with their values and errors."""
         errors: defaultdict[str, list[str]] = defaultdict(list)
         for error in self.errors.as_data():
             errors[str(error.code)] += [str(message) for message in error.messages]
         return [_draw(self.field.shape, row, place, errors) for place, row in enumerate(self.value() or ())]
 
     def loose(self) -> list[str]:
-        """The errors that belong to no row."""
+        """Return the errors that belong to no row."""
         known = {code for row in self.drawn() for code in _codes(row)}
         return [str(text) for error in self.errors.as_data() if error.code not in known for text in error.messages]
 
     def spot(self, path: re.Match[str]) -> str:
-        """The place that Kubernetes' path means, "" for the whole group.
+        """Return the place of a Kubernetes field path, "" for the whole field of the form.
 
-        Groups of the match: ``row`` counts, from 0, those rows whose parts are as the further groups say; ``inner``
-        counts the rows inside of it; ``cell`` is the name of a field.
+        Groups of the match: ``row`` is a number, from 0, among the rows whose parts equal the other groups; ``inner``
+        is the number of an inner row; ``cell`` is the name of a field.
         """
-        groups = {name: found for name, found in path.groupdict().items() if found is not None}
+        groups = {name: text for name, text in path.groupdict().items() if text is not None}
         row, inner, cell = groups.pop("row", None), groups.pop("inner", None), groups.pop("cell", "")
         places = [place for place, each in enumerate(self.value()) if groups.items() <= each.items()]
         if row is None or int(row) >= len(places):
@@ -183,25 +193,25 @@ class BoundRows(forms.BoundField):
         return f"{places[int(row)]}.{inner}.{_part(shape.inner, cell)}"
 
     def label_at(self, code: str) -> str:
-        """What people see at the place: ``Tolerations 3, effect``."""
+        """Return the label of a place: ``Tolerations 3, effect``."""
         *places, part = code.split(".")
         shape = self.field.shape
-        labels = [f"{self.label} {int(places[0]) + 1}"]
+        labels = [say("forms.row", label=self.label, number=int(places[0]) + 1)]
         if len(places) > 1 and shape.inner:
             shape = shape.inner
-            labels.append(f"{shape.title} {int(places[1]) + 1}")
+            labels.append(say("forms.row", label=shape.title, number=int(places[1]) + 1))
         return ", ".join([*labels, next(cell.label for cell in shape.cells if cell.part == part)])
 
 
 def shapes_of(field: forms.Field) -> list[Shape]:
-    """The shapes of a field's rows, and of those inside of them."""
+    """Return the shapes of a field's rows and of their inner rows."""
     if not isinstance(field, Rows):
         return []
     return [shape for shape in (field.shape, field.shape.inner) if shape]
 
 
 def blanks(field: forms.Field) -> list[DrawnRow]:
-    """Each of these rows as it begins."""
+    """Return a blank row of each shape of a field."""
     return [
         _draw(shape, {cell.part: cell.initial for cell in shape.cells}, 0, {}, owner)
         for shape, owner in zip(shapes_of(field), (None, 0), strict=False)
@@ -209,7 +219,7 @@ def blanks(field: forms.Field) -> list[DrawnRow]:
 
 
 def _part(shape: Shape, name: str) -> str:
-    """The part of this name, or of one that begins so; else the first."""
+    """Return the first part whose name starts with ``name``, else the first part."""
     parts = [cell.part for cell in shape.cells]
     return next((part for part in parts if name and part.startswith(name)), parts[0])
 
@@ -229,6 +239,7 @@ def _draw(
 
 
 def _codes(row: DrawnRow, start: str = "") -> Iterator[str]:
+    """Yield the places of all cells of a row and its inner rows."""
     here = f"{start}{row.place}."
     yield from (f"{here}{cell.cell.part}" for cell in row.cells)
     for inner in row.rows:

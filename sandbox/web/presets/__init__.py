@@ -1,4 +1,4 @@
-"""What people start from: configurations, manifests, whole clusters, and forms that are filled in."""
+"""Presets to start from: configurations, manifests, whole clusters, and filled-in forms."""
 
 from sandbox.web.presets.clusters import CLUSTERS
 from sandbox.web.presets.configurations import DEFAULT, PRESETS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sandbox.web.presets.preset import Preset
+from sandbox.words.say import say
 
 ZONES = ("eu-a", "eu-b", "eu-c")
 TAINTS = """\
@@ -62,18 +63,18 @@ def _preset(slug: str, title: str, says: str, documents: list[str]) -> Preset:
 CLUSTERS: tuple[Preset, ...] = (
     _preset(
         "three-zones",
-        "Three zones",
-        "Two equal nodes in each of three zones.",
+        say("presets.three-zones"),
+        say("presets.three-zones-about"),
         [_node(f"node-{_letter(zone)}{number}", zone) for zone in ZONES for number in (1, 2)],
     ),
     _preset(
         "mixed",
-        "Mixed sizes",
-        "A small and a larger node in each of three zones.",
+        say("presets.mixed"),
+        say("presets.mixed-about"),
         [
-            made
+            document
             for place, zone in enumerate(ZONES, 1)
-            for made in (
+            for document in (
                 _node(f"small-{_letter(zone)}", zone, 2, "4Gi"),
                 _node(f"large-{_letter(zone)}", zone, 8 * place, f"{16 * place}Gi"),
             )
@@ -81,8 +82,8 @@ CLUSTERS: tuple[Preset, ...] = (
     ),
     _preset(
         "uneven",
-        "Uneven zones",
-        "Four nodes of 4 cores in one zone, two of 8 in the next, and a single one of 2 in the last.",
+        say("presets.uneven"),
+        say("presets.uneven-about"),
         [
             _node(f"node-{_letter(zone)}{number}", zone, cpu, f"{2 * cpu}Gi")
             for zone, many, cpu in zip(ZONES, (4, 2, 1), (4, 8, 2), strict=True)
@@ -91,8 +92,8 @@ CLUSTERS: tuple[Preset, ...] = (
     ),
     _preset(
         "gpu",
-        "GPU pool",
-        "Three plain nodes, and two with four GPUs each and a taint that keeps other pods off.",
+        say("presets.gpu"),
+        say("presets.gpu-about"),
         [
             *(_node(f"node-{_letter(zone)}1", zone) for zone in ZONES),
             *(_node(f"gpu-{_letter(zone)}1", zone, 8, "32Gi", TAINTS, GPUS) for zone in ZONES[:2]),
@@ -100,8 +101,8 @@ CLUSTERS: tuple[Preset, ...] = (
     ),
     _preset(
         "full",
-        "Almost full",
-        "One node in each of three zones, with little room left on it.",
-        [made for zone in ZONES for made in _full(zone)],
+        say("presets.full"),
+        say("presets.full-about"),
+        [document for zone in ZONES for document in _full(zone)],
     ),
 )

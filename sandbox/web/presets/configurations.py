@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sandbox.web.presets.preset import Preset
+from sandbox.words.say import say
 
 HEAD = """\
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -24,19 +25,19 @@ MOST_ALLOCATED = """\
 """
 
 
-DEFAULT = Preset("default", "Default", "One profile with all default plugins.", HEAD + PROFILE)
+DEFAULT = Preset("default", say("presets.default"), say("presets.default-about"), HEAD + PROFILE)
 PRESETS: tuple[Preset, ...] = (
     DEFAULT,
     Preset(
         "most-allocated",
-        "MostAllocated",
-        "Fuller nodes score higher: pods are packed, and other nodes stay empty.",
+        say("presets.most-allocated"),
+        say("presets.most-allocated-about"),
         HEAD + PROFILE + MOST_ALLOCATED,
     ),
     Preset(
         "requested-to-capacity-ratio",
-        "RequestedToCapacityRatio",
-        "Your own curve from use to score: here it rises to 80 % and falls again.",
+        say("presets.requested-to-capacity-ratio"),
+        say("presets.requested-to-capacity-ratio-about"),
         HEAD
         + PROFILE
         + """\
@@ -57,8 +58,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "no-scoring",
-        "No scoring",
-        "The scheduler takes the first node that fits, and stops searching.",
+        say("presets.no-scoring"),
+        say("presets.no-scoring-about"),
         HEAD
         + PROFILE
         + """\
@@ -73,14 +74,14 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "second-profile",
-        "Second profile",
-        "Pods with schedulerName: packer are packed, all others spread.",
+        say("presets.second-profile"),
+        say("presets.second-profile-about"),
         HEAD + PROFILE + "- schedulerName: packer\n" + MOST_ALLOCATED,
     ),
     Preset(
         "all-nodes",
-        "Look at all nodes",
-        "percentageOfNodesToScore 100: no search ends early, however large the cluster.",
+        say("presets.all-nodes"),
+        say("presets.all-nodes-about"),
         HEAD + "percentageOfNodesToScore: 100\n" + PROFILE,
     ),
 )

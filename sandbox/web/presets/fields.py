@@ -1,4 +1,4 @@
-"""The forms of the Add drawer, filled in."""
+"""Filled-in forms of the Add drawer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.web.presets.preset import FilledIn
+from sandbox.words.say import say
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 
 GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
@@ -16,8 +17,8 @@ SPREAD_OVER_ZONES = {
 }
 
 
-def _apart(app: str) -> Mapping[str, Any]:
-    """The term that keeps pods of ``app`` off each other's nodes."""
+def _anti_affinity(app: str) -> Mapping[str, Any]:
+    """Return the row of a term that keeps pods of ``app`` off each other's nodes."""
     return {
         "kind": "podAntiAffinity",
         "rule": "required",
@@ -27,11 +28,13 @@ def _apart(app: str) -> Mapping[str, Any]:
 
 
 NODES = (
-    FilledIn("Three equal nodes", {"name": "node", "count": "3", "cpu": "4", "memory": "8Gi", "pods": "110"}),
-    FilledIn("Small", {"name": "small", "count": "1", "cpu": "2", "memory": "4Gi", "pods": "30"}),
-    FilledIn("Large", {"name": "large", "count": "1", "cpu": "16", "memory": "64Gi", "pods": "110"}),
     FilledIn(
-        "Tainted GPU node",
+        say("presets.three-equal-nodes"), {"name": "node", "count": "3", "cpu": "4", "memory": "8Gi", "pods": "110"}
+    ),
+    FilledIn(say("presets.small"), {"name": "small", "count": "1", "cpu": "2", "memory": "4Gi", "pods": "30"}),
+    FilledIn(say("presets.large"), {"name": "large", "count": "1", "cpu": "16", "memory": "64Gi", "pods": "110"}),
+    FilledIn(
+        say("presets.tainted-gpu-node"),
         {
             "name": "gpu",
             "count": "1",
@@ -44,9 +47,9 @@ NODES = (
     ),
 )
 PODS = (
-    FilledIn("Plain pod", {"name": "web", "replicas": "1", "cpu": "500m", "memory": "512Mi"}),
+    FilledIn(say("presets.plain-pod"), {"name": "web", "replicas": "1", "cpu": "500m", "memory": "512Mi"}),
     FilledIn(
-        "Spread over zones",
+        say("presets.spread-over-zones"),
         {
             "name": "web",
             "replicas": "6",
@@ -57,18 +60,18 @@ PODS = (
         },
     ),
     FilledIn(
-        "One per node",
+        say("presets.one-per-node"),
         {
             "name": "cache",
             "replicas": "3",
             "cpu": "250m",
             "memory": "1Gi",
             "labels": "app=cache",
-            "rows": {"pod_term": [_apart("cache")]},
+            "rows": {"pod_term": [_anti_affinity("cache")]},
         },
     ),
     FilledIn(
-        "GPU job",
+        say("presets.gpu-job"),
         {
             "name": "train",
             "replicas": "1",
@@ -80,7 +83,7 @@ PODS = (
         },
     ),
     FilledIn(
-        "Urgent",
+        say("presets.urgent"),
         {
             "name": "payments",
             "replicas": "1",
@@ -91,12 +94,13 @@ PODS = (
         },
     ),
     FilledIn(
-        "Gated", {"name": "migrate", "replicas": "1", "cpu": "250m", "memory": "256Mi", "gates": "example.com/quota"}
+        say("presets.gated"),
+        {"name": "migrate", "replicas": "1", "cpu": "250m", "memory": "256Mi", "gates": "example.com/quota"},
     ),
 )
 WORKLOADS = (
     FilledIn(
-        "Deployment over zones",
+        say("presets.deployment-over-zones"),
         {
             "workload": "Deployment",
             "name": "shop",
@@ -108,7 +112,7 @@ WORKLOADS = (
         },
     ),
     FilledIn(
-        "StatefulSet, one per node",
+        say("presets.statefulset-one-per-node"),
         {
             "workload": "StatefulSet",
             "name": "db",
@@ -116,11 +120,11 @@ WORKLOADS = (
             "cpu": "500m",
             "memory": "1Gi",
             "labels": "app=db",
-            "rows": {"pod_term": [_apart("db")]},
+            "rows": {"pod_term": [_anti_affinity("db")]},
         },
     ),
     FilledIn(
-        "DaemonSet on every node",
+        say("presets.daemonset-on-every-node"),
         {
             "workload": "DaemonSet",
             "name": "agent",
@@ -131,7 +135,7 @@ WORKLOADS = (
         },
     ),
     FilledIn(
-        "Job, two at a time",
+        say("presets.job-two-at-a-time"),
         {
             "workload": "Job",
             "name": "report",
@@ -144,15 +148,21 @@ WORKLOADS = (
     ),
 )
 PRIORITY_CLASSES = (
-    FilledIn("High", {"name": "high", "value": "100000"}),
-    FilledIn("Patient", {"name": "patient", "value": "50000", "preemption_policy": "Never"}),
-    FilledIn("Default for all", {"name": "normal", "value": "1000", "global_default": "1"}),
+    FilledIn(say("presets.high"), {"name": "high", "value": "100000"}),
+    FilledIn(say("presets.patient"), {"name": "patient", "value": "50000", "preemption_policy": "Never"}),
+    FilledIn(say("presets.default-for-all"), {"name": "normal", "value": "1000", "global_default": "1"}),
 )
 BUDGETS = (
-    FilledIn("One at a time", {"name": "web", "min_available": "", "max_unavailable": "1", "selector": "app=web"}),
-    FilledIn("Half must stay", {"name": "web", "min_available": "50%", "max_unavailable": "", "selector": "app=web"}),
+    FilledIn(
+        say("presets.one-at-a-time"),
+        {"name": "web", "min_available": "", "max_unavailable": "1", "selector": "app=web"},
+    ),
+    FilledIn(
+        say("presets.half-must-stay"),
+        {"name": "web", "min_available": "50%", "max_unavailable": "", "selector": "app=web"},
+    ),
 )
 CLAIMS = (
-    FilledIn("For one node", {"name": "data", "storage": "10Gi", "access_mode": "ReadWriteOnce"}),
-    FilledIn("Shared", {"name": "shared", "storage": "50Gi", "access_mode": "ReadWriteMany"}),
+    FilledIn(say("presets.for-one-node"), {"name": "data", "storage": "10Gi", "access_mode": "ReadWriteOnce"}),
+    FilledIn(say("presets.shared"), {"name": "shared", "storage": "50Gi", "access_mode": "ReadWriteMany"}),
 )

@@ -1,14 +1,15 @@
-"""Manifests to start from: workloads and what belongs to them."""
+"""Manifests to start from: workloads and a budget."""
 
 from __future__ import annotations
 
 from sandbox.web.presets.preset import Preset
+from sandbox.words.say import say
 
 MANIFESTS: tuple[Preset, ...] = (
     Preset(
         "deployment",
-        "Deployment over three zones",
-        "Six replicas, evenly over the zones with maxSkew 1.",
+        say("presets.deployment"),
+        say("presets.deployment-about"),
         """\
 apiVersion: apps/v1
 kind: Deployment
@@ -37,8 +38,8 @@ spec:
     ),
     Preset(
         "statefulset",
-        "StatefulSet",
-        "Three pods with fixed names, created one by one, no two on one node.",
+        say("presets.statefulset"),
+        say("presets.statefulset-about"),
         """\
 apiVersion: apps/v1
 kind: StatefulSet
@@ -68,8 +69,8 @@ spec:
     ),
     Preset(
         "daemonset",
-        "DaemonSet",
-        "One pod on every node that its tolerations allow.",
+        say("presets.daemonset"),
+        say("presets.daemonset-about"),
         """\
 apiVersion: apps/v1
 kind: DaemonSet
@@ -92,8 +93,8 @@ spec:
     ),
     Preset(
         "job",
-        "Job",
-        "Six pods that run to their end, two at a time.",
+        say("presets.job"),
+        say("presets.job-about"),
         """\
 apiVersion: batch/v1
 kind: Job
@@ -116,8 +117,8 @@ spec:
     ),
     Preset(
         "budget",
-        "PodDisruptionBudget",
-        "Only one pod with app=shop may be evicted at a time.",
+        say("presets.budget"),
+        say("presets.budget-about"),
         """\
 apiVersion: policy/v1
 kind: PodDisruptionBudget

@@ -1,4 +1,4 @@
-"""Something to start from."""
+"""The two kinds of presets: a text for an editor, and values of a form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """``says`` is one sentence on what it is or changes, ``text`` is YAML for an editor."""
+    """A YAML ``text`` for an editor. ``says`` describes it in one sentence."""
 
     slug: str
     title: str
@@ -20,9 +20,9 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class FilledIn:
-    """Fields of a form: name → text; ``rows``: start of their inputs' names → one mapping for each row.
+    """Values of a form: name → text. ``rows``: start of the inputs' names → one mapping for each row.
 
-    A row that holds others has them in its own ``rows``.
+    Inner rows of a row are in its own ``rows``.
     """
 
     title: str
@@ -30,4 +30,5 @@ class FilledIn:
 
     @property
     def json(self) -> str:
+        """The values as JSON text, for the page."""
         return json.dumps(self.fields)

@@ -1,1 +1,1 @@
-"""What the editors offer: the fields that the engine reads, made from its own tables, with a sentence for some."""
+"""The schema for completion in editors: the fields that the engine reads, from its own tables, with help for some."""

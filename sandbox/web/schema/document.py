@@ -1,9 +1,9 @@
 """The schema as one document for the browser: kinds, and the fields of every type.
 
-``kinds``: kind → its ``type``, ``versions``, what it is (``says``), and ``alone`` when it is a file and no object.
-``types``: type → field → ``shown`` (its type in words), ``type``, and where there are any ``holds`` (list or map),
-``required``, ``says``, ``values``, ``from`` and ``part`` (a table of the cluster), ``selects``, and ``by``: the type
-by the ``name`` that stands beside the field.
+``kinds``: kind → ``type``, ``versions``, ``says`` (a description), and ``alone`` for a file that is not an object.
+``types``: type → field → ``shown`` (the type in words) and ``type``. Optional: ``holds`` (list or map), ``required``,
+``says``, ``values``, ``from`` and ``part`` (a table of the cluster), ``selects``, and ``by``: a mapping from the
+``name`` beside the field to the type.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ SHOWN = {
     "microtime": "time",
     "raw": "any",
 }
-"""Scalars whose name is not how people call them."""
+"""Scalars whose names are not what people call them."""
 HOLDERS = {"one": "{}", "list": "list of {}", "map": "map of {}"}
 
 
 def document() -> dict[str, Any]:
+    """Return the whole document."""
     kinds: dict[str, Entry] = {
         kind.name: {"type": kind.name, "versions": kind.api_versions, "says": kind.about} for kind in KINDS.values()
     }
@@ -57,25 +58,26 @@ def _fields_of_objects(name: str) -> Iterator[tuple[str, Entry]]:
 
 
 def _add_struct(struct: config.Struct, types: dict[str, dict[str, Entry]]) -> None:
-    """The type and those in it. What the configuration has of ``core/v1`` is there already."""
+    """Add a type and the types in it, unless they are there, as those of ``core/v1`` are."""
     if struct.name in types:
         return
     fields = types[struct.name] = {}
     for field, spec in struct.fields.items():
-        holds, inner = _held(spec.type)
+        holds, inner = _item(spec.type)
         fields[field] = _entry(f"{struct.name}.{field}", getattr(inner, "name", inner), holds)
         if isinstance(inner, config.Struct):
             _add_struct(inner, types)
 
 
-def _held(kind: Any) -> tuple[str, Any]:
+def _item(kind: Any) -> tuple[str, Any]:
+    """Return the kind of holder of a type (one, list or map), and the type of its items."""
     holders = {config.ListOf: "list", config.MapOf: "map"}
     return (holders[type(kind)], kind.item) if type(kind) in holders else ("one", kind)
 
 
 def _entry(key: str, type_name: str, holds: str, required: bool = False) -> Entry:
     source = SOURCES.get(key)
-    told: Mapping[str, Any] = {
+    optional: Mapping[str, Any] = {
         "holds": "" if holds == "one" else holds,
         "required": required,
         "says": HELP.get(key),
@@ -85,9 +87,9 @@ def _entry(key: str, type_name: str, holds: str, required: bool = False) -> Entr
         "selects": SELECTS.get(key),
     }
     entry = {"type": type_name, "shown": HOLDERS[holds].format(SHOWN.get(type_name, type_name))}
-    return entry | {name: value for name, value in told.items() if value}
+    return entry | {name: value for name, value in optional.items() if value}
 
 
 TEXT = json.dumps(document(), ensure_ascii=False, separators=(",", ":"))
 DIGEST = sha256(TEXT.encode()).hexdigest()[:16]
-"""Part of its address, so that a browser may keep it."""
+"""Part of the document's address, so that a browser may cache it."""

@@ -1,4 +1,4 @@
-"""Which values a field may have (Kubernetes' own), and which tables of the cluster it speaks of.
+"""The values that a field may have, and the tables of the cluster that it refers to.
 
 Keys are ``Type.field``. The engine's validation refuses every other value; tests compare the two.
 """
@@ -63,9 +63,10 @@ VALUES: dict[str, tuple[str, ...]] = {
 
 
 class Source(NamedTuple):
-    """``table`` as in ``sandbox/panels/facts/offering.py``: a list of names, or keys with their values.
+    """``table`` is one of ``sandbox/panels/facts/offering.py``: a list of names, or keys with their values.
 
-    ``part``: of such keys, the ``key``, or a ``value`` of what the ``key`` beside the field names; a mapping has both.
+    ``part``: the field is a ``key``, or a ``value`` of the key that the field ``key`` beside it names. It is empty for
+    a mapping, which has both, and for a list.
     """
 
     table: str
@@ -114,4 +115,4 @@ SELECTS: dict[str, str] = {
     "PersistentVolumeClaimSpec.selector": "volumeLabels",
     "PodAffinityTerm.namespaceSelector": "namespaceLabels",
 }
-"""Fields within which a selector speaks of another table than elsewhere."""
+"""Fields in which a selector refers to another table than elsewhere."""

@@ -1,1 +1,1 @@
-"""The pages and the capability views, one module per concern."""
+"""The views of the site, one module for each concern."""

@@ -1,4 +1,4 @@
-"""What Kubernetes used to say: a page about older versions, and the converter of scheduling policies."""
+"""A page about older versions of Kubernetes, with the converter of scheduling policies."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sandbox.changes import store
 from sandbox.library.scenarios import scenarios
 from sandbox.limits.quotas import OverQuota
 from sandbox.web.access import limited, readable_body
+from sandbox.words.say import say
 from scheduler_engine.config.default_plugins import DEFAULT_PLUGINS
 from scheduler_engine.config.policy import PREDICATES, PRIORITIES, Converted, read_policy
 from scheduler_engine.errors import FieldError, Rejected
@@ -23,7 +24,7 @@ from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.yaml_text import documents
 
 MOST_BYTES = 64 * 1024
-"""Of a policy. Real ones have a few thousand."""
+"""The limit for a policy. Real ones have a few thousand bytes."""
 MOST_ERRORS = 20
 EXAMPLE = """\
 apiVersion: v1
@@ -41,7 +42,6 @@ priorities:
 - {name: NodeAffinityPriority, weight: 5}
 hardPodAffinitySymmetricWeight: 10
 """
-TITLE = "A scheduling policy"
 
 
 @require_safe
@@ -49,35 +49,38 @@ def before(request: HttpRequest) -> HttpResponse:
     return _page(request, {"text": EXAMPLE})
 
 
-@csrf_exempt  # Nothing is changed and nothing is secret: a forged request learns what anybody may ask.
+@csrf_exempt  # The request changes nothing, and the answer is not secret.
 @require_POST
 @limited
 @readable_body
 def convert(request: HttpRequest) -> HttpResponse:
-    """The page with what became of a policy, or with everything that is wrong with it."""
-    found = _converted(request)
-    return found if isinstance(found, HttpResponse) else _page(request, _shown(*found))
+    """Return the page with the converted policy, or with all errors of the policy."""
+    converted = _converted(request)
+    return converted if isinstance(converted, HttpResponse) else _page(request, _context(*converted))
 
 
-@csrf_exempt  # As for every new sandbox: a forged request makes one that nobody knows.
+@csrf_exempt  # A forged request only creates a sandbox that nobody knows.
 @require_POST
 @limited
 @readable_body
 def open_policy(request: HttpRequest) -> HttpResponse:
-    """A sandbox with the configuration, and the nodes of the first scenario to try it on."""
-    found = _converted(request)
-    if isinstance(found, HttpResponse):
-        return found
+    """Create a sandbox with the configuration, and with the setup of the first scenario to try it on."""
+    converted = _converted(request)
+    if isinstance(converted, HttpResponse):
+        return converted
     example = next(iter(scenarios().values()), None)
     setup = [] if example is None else [dict(step) for step in example.setup]
     sandbox, token = store.create(
-        TITLE, configuration=found[1].configuration, setup=setup, priority_numbers=gives_numbers(setup)
+        say("titles.policy"),
+        configuration=converted[1].configuration,
+        setup=setup,
+        priority_numbers=gives_numbers(setup),
     )
     return redirect(f"{reverse('workbench', args=[sandbox.pk, token])}?{urlencode({'tab': 'configuration'})}")
 
 
 def _converted(request: HttpRequest) -> tuple[str, Converted] | HttpResponse:
-    """The text of a policy and what it becomes; else the page that says what is wrong. Raises ``OverQuota``."""
+    """Return the text of a policy and its conversion, or the page with its errors. Raise ``OverQuota``."""
     text = ""
     try:
         text = _text(request)
@@ -88,24 +91,24 @@ def _converted(request: HttpRequest) -> tuple[str, Converted] | HttpResponse:
 
 
 def _text(request: HttpRequest) -> str:
-    """Of the file, else of the field. Raises ``OverQuota`` or ``Rejected``."""
+    """Return the text of the file, else of the text field. Raise ``OverQuota`` or ``Rejected``."""
     file = request.FILES.get("file")
     size = file.size or 0 if file else len(request.POST.get("text", "").encode(errors="surrogatepass"))
     if size > MOST_BYTES:
-        raise OverQuota(f"The policy is {size:,} bytes long; the limit is {MOST_BYTES:,} bytes.", 413)
+        raise OverQuota(say("errors.policy-too-long", size=size, most=MOST_BYTES), 413)
     if not file:
         return request.POST.get("text", "")
     try:
         return file.read().decode()
     except UnicodeDecodeError:
-        raise Rejected([FieldError("", "DecodeError", "The file is not valid UTF-8 text.")]) from None
+        raise Rejected([FieldError("", "DecodeError", say("errors.not-utf-8"))]) from None
 
 
-def _shown(text: str, converted: Converted) -> dict[str, Any]:
+def _context(text: str, converted: Converted) -> dict[str, Any]:
     return {"text": text, "written": documents([converted.configuration]), "notices": converted.notices}
 
 
-def _page(request: HttpRequest, found: dict[str, Any], status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, extra: dict[str, Any], status: int = 200) -> HttpResponse:
     context = {
         "predicates": PREDICATES,
         "priorities": PRIORITIES,
@@ -113,6 +116,6 @@ def _page(request: HttpRequest, found: dict[str, Any], status: int = 200) -> Htt
         "locks": REMOVED,
         "most": MOST_BYTES // 1024,
         "there": scenarios(),
-        **found,
+        **extra,
     }
     return render(request, "before.html", context, status=status)

@@ -1,4 +1,4 @@
-"""The buttons of the toolbar and of the inspector: each is one command or one move of the head."""
+"""The buttons of the toolbar and of the inspector. Each executes one command or moves the head once."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from sandbox.storage.commands import only_steps, summary
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Position, log_of
 from sandbox.web.access import Access, edits, problem, who
+from sandbox.words.say import say
 
 
 def _number(data: QueryDict, name: str, least: float) -> float:
-    """Raises ``ValueError`` with a sentence for the visitor."""
+    """Return the number in a field. If it is less than ``least``, raise ``ValueError`` with a sentence to show."""
     try:
         number = float(data.get(name, ""))
     except ValueError:
         number = float("nan")
     if not least <= number < 1e9:
-        raise ValueError(f"{name} must be a number of at least {least:g}.")
+        raise ValueError(say("errors.least", name=name, least=least))
     return int(number) if number.is_integer() else number
 
 
@@ -71,19 +72,19 @@ def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
 
 
 def _undone(request: HttpRequest, access: Access) -> HttpResponse:
-    """What a step back undid is told, but for the scheduler's own steps: the page shows those."""
+    """Say which command a step back undid, unless it was only a step of the scheduler, which the page shows."""
     head = Position.of(Sandbox.objects.get(pk=access.sandbox.pk)).head
     text = log_of(access.sandbox.pk).filter(n=head + 1).values_list("command", flat=True).first()
     if text is None or only_steps(text):
         return HttpResponse(status=204)
-    message = f"Undone: {summary(text)}. Press Forward to redo."
+    message = say("history.undone", summary=summary(text))
     response = problem(request, 200, message, calm=True)
     response["HX-Retarget"], response["HX-Reswap"] = "#notice", "innerHTML"
     return response
 
 
 def _stop(request: HttpRequest, access: Access) -> HttpResponse:
-    """What was to be stopped says so to whoever asked for it."""
+    """Stop the command that runs. Its own request is answered with an error."""
     engines.stop(access.sandbox.pk)
     if request.headers.get("HX-Request"):
         return HttpResponse(status=204)

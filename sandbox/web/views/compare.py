@@ -1,4 +1,4 @@
-"""Two sandboxes in one page, stepped together: the same story under different rules."""
+"""Two sandboxes side by side in one page, stepped together: the same scenario under different rules."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from django.views.decorators.http import require_http_methods
 from sandbox.changes.opening import open_scenario
 from sandbox.library.scenarios import scenarios
 from sandbox.web.access import limited, open_access, problem, readable_body
+from sandbox.words.say import say
 
 SIDES = ("left", "right")
 RULES = {"v1.34": "compare.by-v1-34", "design-doc": "compare.by-the-design-doc"}
-"""Queue rules → the key of what they do otherwise than the others."""
+"""Queue rules → key of the sentence that says how they differ."""
 
 
-@csrf_exempt  # As for every new sandbox: a forged request makes two that nobody knows.
+@csrf_exempt  # A forged request only creates sandboxes that nobody knows.
 @require_http_methods(["GET", "HEAD", "POST"])
 def compare(request: HttpRequest) -> HttpResponse:
-    """GET: the workbenches whose paths are ``left`` and ``right``; POST: those of two scenarios, opened anew."""
+    """GET: show the workbenches whose paths are ``left`` and ``right``. POST: open two scenarios and show them."""
     return open_both(request) if request.method == "POST" else show_both(request)
 
 
 def show_both(request: HttpRequest) -> HttpResponse:
     paths = {side: request.GET.get(side, "") for side in SIDES}
-    found = [_workbench(path) for path in paths.values()]
-    if None in found:
-        return problem(request, 404, "Name two sandboxes, as in /compare/?left=/s/…/&right=/s/…/.")
-    shown = [open_access(**match.kwargs) for match in found if match is not None]
-    sandboxes = [access.sandbox if access else None for access in shown]
+    matches = [_workbench(path) for path in paths.values()]
+    if None in matches:
+        return problem(request, 404, say("errors.two-sandboxes"))
+    accesses = [open_access(**match.kwargs) for match in matches if match is not None]
+    sandboxes = [access.sandbox if access else None for access in accesses]
     rules = [RULES[sandbox.queue_rules] if sandbox else "" for sandbox in sandboxes]
     differ = len(set(rules)) == len(SIDES)
     sides = [
@@ -45,16 +46,16 @@ def show_both(request: HttpRequest) -> HttpResponse:
 @readable_body
 def open_both(request: HttpRequest) -> HttpResponse:
     chosen = [scenarios().get(request.POST.get(side, "")) for side in SIDES]
-    found = [scenario for scenario in chosen if scenario is not None]
-    if len(found) < len(SIDES):
-        return problem(request, 404, "There is no such scenario.")
-    made = [open_scenario(scenario) for scenario in found]
-    paths = [reverse("workbench", args=[sandbox.pk, token]) for sandbox, token in made]
+    known = [scenario for scenario in chosen if scenario is not None]
+    if len(known) < len(SIDES):
+        return problem(request, 404, say("errors.no-scenario"))
+    opened = [open_scenario(scenario) for scenario in known]
+    paths = [reverse("workbench", args=[sandbox.pk, token]) for sandbox, token in opened]
     return redirect(f"{reverse('compare')}?{urlencode(dict(zip(SIDES, paths, strict=True)))}")
 
 
 def _workbench(path: str) -> ResolverMatch | None:
-    """Nothing but a workbench of this site is ever shown in a frame."""
+    """Return the match of a workbench's path; None for any other, which must not be shown in a frame."""
     try:
         match = resolve(path)
     except Resolver404:

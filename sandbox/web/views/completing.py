@@ -1,4 +1,4 @@
-"""What editors complete from: the schemas, which are the same for all, and the tables of one cluster."""
+"""Data for completion in editors: the schemas, which are the same for all sandboxes, and names of one cluster."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from sandbox.web.shared import FOR_AN_HOUR
 from sandbox.worker import jobs
 from scheduler_engine.scenario.schema import FILE as SCENARIO_SCHEMA
 
-KEPT = "public, max-age=31536000, immutable"
+CACHED_FOREVER = "public, max-age=31536000, immutable"
 
 
 @require_safe
 def schema(request: HttpRequest, digest: str) -> HttpResponse:
-    """The schema of this version. Only under its own digest may a browser keep it."""
-    headers = {"Cache-Control": KEPT} if digest == DIGEST else {}
+    """Return the current schema. A browser may cache it only under its own digest."""
+    headers = {"Cache-Control": CACHED_FOREVER} if digest == DIGEST else {}
     return HttpResponse(TEXT, content_type="application/json", headers=headers)
 
 
 @require_safe
 def scenario_schema(request: HttpRequest) -> HttpResponse:
-    """The JSON Schema of scenario files, for editors that people have on their own machines."""
+    """Return the JSON Schema of scenario files, for editors on people's own machines."""
     headers = {"Cache-Control": FOR_AN_HOUR}
     return HttpResponse(SCENARIO_SCHEMA.read_bytes(), content_type="application/schema+json", headers=headers)
 
 
 @reads
 def offers(request: HttpRequest, access: Access) -> HttpResponse:
-    """Names, labels and taints of the cluster as it is now, which is what a manifest is applied to."""
+    """Return names, labels and taints of the cluster as it is now, because a manifest is applied to it."""
     return JsonResponse(engines.read(access.sandbox, jobs.offers))

@@ -1,4 +1,4 @@
-"""The scheduler's configuration: what was given last, and another one in its place."""
+"""The scheduler's configuration: show, edit and apply it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sandbox.storage.models import Sandbox
 from sandbox.storage.records import log_of
 from sandbox.web.access import Access, edits, reads, who
 from sandbox.web.configuring.controls import Refusal
-from sandbox.web.configuring.controls import controls as shown
-from sandbox.web.configuring.edits import edited
+from sandbox.web.configuring.controls import controls as controls_of
+from sandbox.web.configuring.edits import edit
 from sandbox.web.presets import DEFAULT
 from sandbox.words.yaml_text import rewritten, written
 from scheduler_engine.api.loading import read_documents
@@ -26,16 +26,16 @@ CONFIGURES = '{"kind":"configure"'
 
 
 @reads
-def given(request: HttpRequest, access: Access) -> HttpResponse:
-    """The configuration in force as somebody gave it, without defaults, as YAML text."""
-    manifest = _given(access.sandbox)
+def current(request: HttpRequest, access: Access) -> HttpResponse:
+    """Return the configuration in force as YAML text, as it was applied, without defaults."""
+    manifest = _current(access.sandbox)
     text = DEFAULT.text if manifest is None else written(manifest)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 @edits
 def configure(request: HttpRequest, access: Access) -> HttpResponse:
-    """Errors have the line they stand on; with any of them nothing changes."""
+    """Apply a configuration. If it has errors, return them with their lines."""
     text = request.POST.get("configuration", "")
     check_text(text)
     try:
@@ -48,14 +48,14 @@ def configure(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def controls(request: HttpRequest, access: Access) -> HttpResponse:
-    """The controls for a text, and with a change of one of them the text that it makes. Nothing is applied.
+    """Return the controls for a text, and the new text if the form changes one of them. Nothing is applied.
 
-    A text that is wrong gets the same list as ``configure`` gives; a value that is wrong stays in its control.
+    An invalid text has the same list of errors as in ``configure``. An invalid value stays in its control.
     """
-    text, told = request.POST.get("configuration", ""), request.POST.get("profile", "")
+    text, profile = request.POST.get("configuration", ""), request.POST.get("profile", "")
     control, value = request.POST.get("control", ""), request.POST.get("value", "").strip()
     check_text(text + value)
-    index = int(told) if told.isascii() and told.isdigit() and len(told) < 5 else 0
+    index = int(profile) if profile.isascii() and profile.isdigit() and len(profile) < 5 else 0
     try:
         configuration = load_configuration(text)
     except Rejected as error:
@@ -64,22 +64,23 @@ def controls(request: HttpRequest, access: Access) -> HttpResponse:
     if control:
         try:
             manifest = _manifest(text)
-            changed = rewritten(text, manifest, edited(manifest, index, control, value))
+            changed = rewritten(text, manifest, edit(manifest, index, control, value))
             configuration = load_configuration(changed)
         except Rejected as error:
             refusal, changed = Refusal(control, value, tuple(error.errors)), None
     if control == "add-profile" and changed is not None:
         index = len(configuration.profiles) - 1
-    context = {**shown(configuration, index, refusal), "text": changed}
+    context = {**controls_of(configuration, index, refusal), "text": changed}
     return render(request, "fragments/configuration_controls.html", context)
 
 
 def _manifest(text: str) -> dict[str, Any]:
-    """The manifest in a text that the engine accepts."""
+    """Return the manifest in a text that the engine accepts."""
     return next(document.data for document in read_documents(text) if document.data is not None)
 
 
-def _given(sandbox: Sandbox) -> Any:
+def _current(sandbox: Sandbox) -> Any:
+    """Return the manifest that was applied last, None for the default configuration."""
     records = log_of(sandbox.pk).filter(n__lte=sandbox.head, command__startswith=CONFIGURES)
     last = records.order_by("-n").values_list("command", flat=True).first()
     return json.loads(last)["configuration"] if last else json.loads(sandbox.configuration)

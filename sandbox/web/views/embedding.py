@@ -1,4 +1,4 @@
-"""Sandboxes and scenarios inside of other people's pages, and the script that puts them there."""
+"""Embed sandboxes and scenarios in other pages, and serve the script for such pages."""
 
 from __future__ import annotations
 
@@ -25,34 +25,38 @@ from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.web.access import Access, limited, problem, readable_body, reads, too_often
 from sandbox.web.styles import styled
+from sandbox.words.say import say
 from sandbox.worker import jobs
 from scheduler_engine.scenario import Scenario
 
 SCRIPT_SECONDS = 3600
-"""How long a browser may keep the script."""
+"""How long a browser may cache the script."""
 
 
 @reads
 def page(request: HttpRequest, access: Access) -> HttpResponse:
-    """A sandbox, or panels of it, at a moment."""
+    """Show a sandbox, or some of its panels, at a moment."""
     frame = Frame.from_mapping(request.GET.dict())
-    return _drawn(request, access.sandbox, access.token, frame, access.can_edit and frame.live)
+    return _render(request, access.sandbox, access.token, frame, access.can_edit and frame.live)
 
 
 @reads
 def state(request: HttpRequest, access: Access) -> HttpResponse:
-    """What the page shows of another moment, or of another choice, as JSON."""
-    given = request.GET.dict()
-    frame, view = Frame.from_mapping(given), View.from_mapping(given)
+    """Return what the frame shows at another moment, or for another choice, as JSON."""
+    query = request.GET.dict()
+    frame, view = Frame.from_mapping(query), View.from_mapping(query)
     return JsonResponse(engines.read(access.sandbox, jobs.embedded, view, frame.at, list(frame.panels)))
 
 
-def _drawn(
+def _render(
     request: HttpRequest, sandbox: Sandbox, token: str, frame: Frame, can_act: bool, try_url: str = ""
 ) -> HttpResponse:
-    """``can_act``: it may step. ``try_url``: where a sandbox of one's own is made, "" = nowhere."""
+    """Return the page of a frame.
+
+    ``can_act``: the visitor may step. ``try_url``: the address that creates an own sandbox, "" for none.
+    """
     view = View.from_mapping(request.GET.dict())
-    found = engines.read(sandbox, jobs.embedded, view, frame.at, list(frame.panels))
+    result = engines.read(sandbox, jobs.embedded, view, frame.at, list(frame.panels))
     base = reverse("workbench", args=[sandbox.pk, token])
     own = f"{request.scheme}://{request.get_host()}"
     context = {
@@ -60,31 +64,31 @@ def _drawn(
         "frame": frame,
         "styles": styled(frame.panels),
         "places": [
-            (name, [PANELS[panel] for panel in panels], _first(frame, panels, found["tab"]))
+            (name, [PANELS[panel] for panel in panels], _first(frame, panels, result["tab"]))
             for name, panels in frames.places(frame.names)
         ],
-        "fragments": found["fragments"],
-        "moment": found["moment"],
-        "told": {key: found[key] for key in ("moment", "facts", "sentence", "tab")},
+        "fragments": result["fragments"],
+        "moment": result["moment"],
+        "state": {key: result[key] for key in ("moment", "facts", "sentence", "tab")},
         "view": view.as_json(),
         "base": base,
         "socket": f"/ws{base}" if frame.live else "",
         "can_act": can_act,
         "try_url": try_url,
-        "query": frame.query(view, found["moment"]["at"]),
+        "query": frame.query(view, result["moment"]["at"]),
         "left_out": " ".join(frames.address_errors(request.GET.dict())),
         "origins": [frame.origin] if frame.origin else frames.origins(settings.FRAME_ANCESTORS, own),
     }
     return render(request, "embed.html", context)
 
 
-def _first(frame: Frame, panels: tuple[str, ...], told: str) -> str:
-    """Which of the panels of one place is open."""
-    return next((panel for panel in (frame.tab, told) if panel in panels), panels[0])
+def _first(frame: Frame, panels: tuple[str, ...], tab: str) -> str:
+    """Return the panel that is open in one place: that of the frame, else ``tab``, else the first."""
+    return next((panel for panel in (frame.tab, tab) if panel in panels), panels[0])
 
 
 def _of_lesson(slug: str) -> Scenario | None:
-    """A lesson as a scenario: what it opens with, and the way that it goes itself."""
+    """Return a lesson as a scenario, with the lesson's own commands as steps; None for an unknown one."""
     placed = lessons().get(slug)
     if placed is None:
         return None
@@ -96,44 +100,46 @@ KINDS: dict[str, Callable[[str], Scenario | None]] = {
     "scenario": lambda slug: scenarios().get(slug),
     "lesson": _of_lesson,
 }
-"""What an address names → the scenario behind it."""
+"""Kind in an address → the function that returns the scenario with a name."""
+NO_SUCH = {"scenario": "errors.no-scenario-named", "lesson": "errors.no-lesson-named"}
 
 
-@csrf_exempt  # As for every new sandbox: a forged request makes one that nobody knows.
+@csrf_exempt  # A forged request only creates a sandbox that nobody knows.
 @require_http_methods(["GET", "HEAD", "POST"])
 def story(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
-    """GET: a story with its steps played, to look at; POST: a sandbox of one's own that has come as far."""
-    known = KINDS[kind](slug)
-    if known is None:
-        return problem(request, 404, f"There is no {kind} named “{slug[:80]}” on this site.")
-    return _try(request, known) if request.method == "POST" else _show(request, known)
+    """GET: show a scenario or a lesson with its steps executed. POST: create an own sandbox at the same moment."""
+    scenario = KINDS[kind](slug)
+    if scenario is None:
+        return problem(request, 404, say(NO_SUCH[kind], name=slug[:80]))
+    return _try(request, scenario) if request.method == "POST" else _show(request, scenario)
 
 
-def _show(request: HttpRequest, known: Scenario) -> HttpResponse:
-    there = sharing.find(known) or _made(request, known)
-    if isinstance(there, HttpResponse):
-        return there
-    sandbox, token = there
-    if late := ratelimit.wait("look", f"{sandbox.pk} False"):
-        return too_often(request, "look", late)
+def _show(request: HttpRequest, scenario: Scenario) -> HttpResponse:
+    shared = sharing.find(scenario) or _create_shared(request, scenario)
+    if isinstance(shared, HttpResponse):
+        return shared
+    sandbox, token = shared
+    if seconds := ratelimit.wait("look", f"{sandbox.pk} False"):
+        return too_often(request, "look", seconds)
     frame = Frame.from_mapping(request.GET.dict())
-    return _drawn(request, sandbox, token, frame, False, request.path)
+    return _render(request, sandbox, token, frame, False, request.path)
 
 
-def _made(request: HttpRequest, known: Scenario) -> tuple[Sandbox, str] | HttpResponse:
-    late = ratelimit.wait("create", ratelimit.client(request))
-    return too_often(request, "create", late) if late else sharing.get_or_create(known)
+def _create_shared(request: HttpRequest, scenario: Scenario) -> tuple[Sandbox, str] | HttpResponse:
+    """Create the sandbox that all visitors of a scenario share, or return the answer 429."""
+    seconds = ratelimit.wait("create", ratelimit.client(request))
+    return too_often(request, "create", seconds) if seconds else sharing.get_or_create(scenario)
 
 
 @limited
 @readable_body
-def _try(request: HttpRequest, known: Scenario) -> HttpResponse:
-    """The visitor goes on in the same frame, live, from the moment that was in view."""
-    given = request.POST.dict()
-    frame, view = Frame.from_mapping(given), View.from_mapping(given)
+def _try(request: HttpRequest, scenario: Scenario) -> HttpResponse:
+    """Let the visitor continue in the same frame, in an own sandbox, from the moment in view."""
+    data = request.POST.dict()
+    frame, view = Frame.from_mapping(data), View.from_mapping(data)
     if frame.at and frame.at not in (START, END) and Moment.read(frame.at) is None:
-        return problem(request, 400, "at must be start, end or a moment such as 12.40.")
-    sandbox, _ = sharing.get_or_create(known)
+        return problem(request, 400, say("errors.moment-of-frame"))
+    sandbox, _ = sharing.get_or_create(scenario)
     at = engines.read(sandbox, jobs.embedded, View(), frame.at, [])["moment"]["at"] if frame.at else ""
     own = reverse("embed", args=store.fork(sandbox, Moment.read(at)))
     return redirect(f"{own}?{frame.query(view, '', steps='1', live='1')}")
@@ -146,14 +152,14 @@ def _script() -> bytes:
 
 @require_safe
 def script(request: HttpRequest) -> HttpResponse:
-    """The custom element, under an address that stays."""
+    """Return the script of the custom element. Its address never changes."""
     headers = {"Cache-Control": f"public, max-age={SCRIPT_SECONDS}", "Access-Control-Allow-Origin": "*"}
     return HttpResponse(_script(), content_type="text/javascript; charset=utf-8", headers=headers)
 
 
 @require_safe
-def opening(request: HttpRequest) -> HttpResponse:
-    """What a link carries in itself is read by the browser alone: a fragment is never sent."""
+def open_link(request: HttpRequest) -> HttpResponse:
+    """Show the page that reads a sandbox from the link itself. Browsers never send that part of a URL."""
     return render(request, "open.html")
 
 
@@ -161,4 +167,4 @@ urlpatterns = [
     path("embed/", page, name="embed"),
     path("embed/state/", state, name="embed-state"),
 ]
-"""Below a sandbox."""
+"""URLs below a sandbox."""

@@ -1,4 +1,4 @@
-"""Evictions that a person asks for, and drains."""
+"""Evict pods and drain nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scheduler_engine.commands import DRAIN_FLAGS
 
 @edits
 def evict(request: HttpRequest, access: Access) -> HttpResponse:
-    """Ask the API server; what it answers, a refusal too, is news for every browser and comes with the panels."""
+    """Ask the API server to evict a pod. Its answer, also a refusal, reaches every browser with the panels."""
     store.execute(access.sandbox, {"kind": "evict", "pod": request.POST.get("pod", "")}, who(request))
     return HttpResponse(status=204)
 

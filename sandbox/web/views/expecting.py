@@ -1,4 +1,4 @@
-"""“Expect this”: a fact of the page becomes an expectation of the sandbox, or is taken back."""
+"""“Expect this”: save a fact of the page as an expectation of the sandbox, or remove it again."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ KEY_DIGITS = 18
 
 
 def _about(form: QueryDict) -> dict[str, Any]:
-    """What a fact is about. Raises ``ValueError`` with a sentence that begins with the field."""
+    """Return what a fact is about. Raise ``ValueError`` with a sentence that starts with the name of the field."""
     view = View.from_mapping(form.dict())
     about: dict[str, Any] = {"pod": view.pod, "node": view.node, "plugin": view.plugin}
-    given = form.get("attempt", "")
-    if given and not (given.isascii() and given.isdigit() and int(given[:10]) > 0 and len(given) < 10):
-        raise ValueError("attempt must be a whole number, 1 or more.")
-    return about | ({"attempt": int(given)} if given else {})
+    attempt = form.get("attempt", "")
+    if attempt and not (attempt.isascii() and attempt.isdigit() and int(attempt[:10]) > 0 and len(attempt) < 10):
+        raise ValueError(say("errors.attempt"))
+    return about | ({"attempt": int(attempt)} if attempt else {})
 
 
 @edits
 def expect(request: HttpRequest, access: Access) -> HttpResponse:
-    given = request.POST.get("at", "")
-    at = Moment.read(given)
-    if given and at is None:
-        return problem(request, 400, "at must be a moment such as 12.40.")
+    text = request.POST.get("at", "")
+    at = Moment.read(text)
+    if text and at is None:
+        return problem(request, 400, say("errors.moment"))
     try:
         about = _about(request.POST)
     except ValueError as error:
         return problem(request, 400, str(error))
-    kept = expectations.expect(access.sandbox, request.POST.get("fact", ""), about, at, who(request))
-    context = {"key": kept.pk, "text": written(json.loads(kept.expectation))}
+    saved = expectations.expect(access.sandbox, request.POST.get("fact", ""), about, at, who(request))
+    context = {"key": saved.pk, "text": written(json.loads(saved.expectation))}
     return render(request, "fragments/expected.html", context)
 
 
 @edits
-def take_back(request: HttpRequest, access: Access) -> HttpResponse:
+def remove(request: HttpRequest, access: Access) -> HttpResponse:
     key = request.POST.get("key", "")
     if not (key.isascii() and key.isdigit() and len(key) <= KEY_DIGITS):
-        return problem(request, 400, "key must be a number.")
+        return problem(request, 400, say("errors.key"))
     if not expectations.take_back(access.sandbox, int(key)):
         return problem(request, 404, say("expectations.no-such"))
     return HttpResponse("")
@@ -56,5 +56,5 @@ def take_back(request: HttpRequest, access: Access) -> HttpResponse:
 
 urlpatterns = [
     path("expect/", expect, name="expect"),
-    path("take-back/", take_back, name="take-back"),
+    path("take-back/", remove, name="take-back"),
 ]

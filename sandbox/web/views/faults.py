@@ -1,4 +1,4 @@
-"""Breaking things on purpose, and letting a pod go that waits on Permit."""
+"""Set faults of plugins, and allow a pod that waits on Permit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sandbox.changes import store
 from sandbox.panels.faults import LASTING
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, reads, who
+from sandbox.words.say import say
 from sandbox.worker import jobs
 from scheduler_engine.errors import Rejected
 
@@ -19,18 +20,18 @@ FORM = "fragments/fault_form.html"
 
 @reads
 def form(request: HttpRequest, access: Access) -> HttpResponse:
-    """What can be broken, for the extension point and profile chosen so far."""
+    """Return the form with the plugins that can fail at the chosen extension point and profile."""
     return render(request, FORM, _filled_in(request.GET.dict(), access))
 
 
 @edits
 def set_fault(request: HttpRequest, access: Access) -> HttpResponse:
-    given = request.POST.dict()
-    named = {name: given[name] for name in ("plugin", "point", "answer", "profile") if given.get(name)}
+    data = request.POST.dict()
+    named = {name: data[name] for name in ("plugin", "point", "answer", "profile") if data.get(name)}
     try:
-        store.execute(access.sandbox, {"kind": "fault", **named, "seconds": _seconds(given)}, who(request))
+        store.execute(access.sandbox, {"kind": "fault", **named, "seconds": _seconds(data)}, who(request))
     except Rejected as error:
-        return render(request, FORM, _filled_in(given, access) | {"error": str(error)}, status=422)
+        return render(request, FORM, _filled_in(data, access) | {"error": str(error)}, status=422)
     return HttpResponse(status=204, headers={"HX-Trigger": "fault-set"})
 
 
@@ -40,17 +41,17 @@ def allow(request: HttpRequest, access: Access) -> HttpResponse:
     return HttpResponse(status=204)
 
 
-def _seconds(given: dict[str, str]) -> float:
-    """Raises ``Rejected``. Only a wait and a delay of the watch have a length."""
-    if given.get("answer") not in LASTING:
+def _seconds(data: dict[str, str]) -> float:
+    """Return how long the fault lasts, 0 for faults without a length. Raise ``Rejected`` if it is not a number."""
+    if data.get("answer") not in LASTING:
         return 0
     try:
-        return float(given.get("seconds", ""))
+        return float(data.get("seconds", ""))
     except ValueError:
-        raise Rejected("seconds must be a number") from None
+        raise Rejected(say("errors.number", name="seconds")) from None
 
 
-def _filled_in(given: dict[str, str], access: Access) -> dict[str, Any]:
-    """The form's choices with what was chosen so far."""
-    offered = engines.read(access.sandbox, jobs.fault_choices, given.get("point", ""), given.get("profile", ""))
-    return offered | {name: given[name] for name in ("plugin", "answer", "seconds") if given.get(name)}
+def _filled_in(data: dict[str, str], access: Access) -> dict[str, Any]:
+    """Return the choices of the form, and the values chosen so far."""
+    offered = engines.read(access.sandbox, jobs.fault_choices, data.get("point", ""), data.get("profile", ""))
+    return offered | {name: data[name] for name in ("plugin", "answer", "seconds") if data.get(name)}

@@ -1,4 +1,4 @@
-"""A dump of a real cluster comes in: the file is read, a page says what will be there, then a sandbox is made of it."""
+"""Import a dump of a real cluster: read the file, show what will be in the sandbox, create the sandbox."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from sandbox.pool import engines
 from sandbox.web import uploads
 from sandbox.web.access import RoutedView, limited
 from sandbox.web.errors import line_of, refusal_of
+from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError
 from sandbox.worker.jobs.importing import GONE
@@ -35,51 +36,50 @@ from scheduler_engine.importing import GET, Choices
 log = logging.getLogger(__name__)
 
 KUBECTL = f"{GET} > cluster.yaml"
-"""The line to copy."""
-MOST_TOLD = 20
-"""Errors of one file that an answer lists."""
+"""The command to copy."""
+MOST_ERRORS = 20
+"""Errors of one file in an answer."""
 MOST_WAITING = 200
-"""Pods without a node that the page lists."""
+"""Pods without a node on the page."""
 MOST_SKIPPED = 100
-NOTHING = "There is no file in this request. Choose one, or paste its text."
-TOO_LARGE = "The pasted text is too long for a form. Save it as a file and upload that."
 
 
-def told(view: Callable[..., HttpResponse], page: str = "import_refused.html") -> RoutedView:
-    """What an import refuses, told to a browser as a page and to anything else as text."""
+def with_errors(view: Callable[..., HttpResponse], page: str = "import_refused.html") -> RoutedView:
+    """Make a view that answers errors as a page to a browser, and as text to other clients."""
 
     @wraps(view)
-    def caught(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
         except Rejected as error:
-            return _refused(request, 422, [line_of(one) for one in error.errors[:MOST_TOLD]], page)
+            return _errors(request, 422, [line_of(one) for one in error.errors[:MOST_ERRORS]], page)
         except Http404 as gone:
-            return _refused(request, 404, [str(gone)], page)
+            return _errors(request, 404, [str(gone)], page)
         except (quotas.OverQuota, EngineError, OSError) as error:
             refusal = refusal_of(error)
-            return _refused(request, refusal.status, [refusal.message], page)
+            return _errors(request, refusal.status, [refusal.message], page)
 
-    return caught
+    return guarded
 
 
-@csrf_exempt  # As for every new sandbox: a forged request brings a file that nobody knows.
+@csrf_exempt  # A forged request only uploads a file that nobody knows.
 @require_POST
 @limited
-@told
-def bring(request: HttpRequest) -> HttpResponse:
-    """Read a file. The answer leads to the page of what will be there, or to the sandbox of a scenario; to ``curl`` it
-    tells the address.
+@with_errors
+def upload(request: HttpRequest) -> HttpResponse:
+    """Read a file. Redirect to the page that shows what will be in the sandbox, or to the sandbox of a scenario file.
+
+    A client that is not a browser, such as ``curl``, gets the address as text.
     """
     if not 0 <= int(request.META.get("CONTENT_LENGTH") or 0) <= settings.IMPORT_BYTES + settings.IMPORT_SLACK:
-        raise quotas.OverQuota(f"The file is too large: the limit is {settings.IMPORT_BYTES:,} bytes.", 413)
+        raise quotas.OverQuota(say("import.too-large", most=settings.IMPORT_BYTES), 413)
     file, address = _file(request), ratelimit.client(request)
     quotas.check_import(file.size or 0)
     key, path = uploads.new_draft(address)
     try:
         with file:
-            scenario = engines.of_file(jobs.import_read, uploads.place_of(file), str(path), file.name or "")
-        uploads.check_room(address)
+            scenario = engines.of_file(jobs.import_read, uploads.descriptor_path(file), str(path), file.name or "")
+        uploads.check_space(address)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -96,20 +96,20 @@ def bring(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @limited
-@told
-def outlook(request: HttpRequest, key: str) -> HttpResponse:
-    """What would come of it, with the choices in the query."""
+@with_errors
+def preview(request: HttpRequest, key: str) -> HttpResponse:
+    """Show what will be in the sandbox, with the choices in the query."""
     choices = _choices(request.GET)
-    found = engines.of_file(jobs.import_preview, _path(key), choices)
-    waiting = sorted(found.summary.waiting, key=lambda item: not item.message)
+    result = engines.of_file(jobs.import_preview, _path(key), choices)
+    waiting = sorted(result.summary.waiting, key=lambda item: not item.message)
     context = {
         "key": key,
-        "found": found,
+        "preview": result,
         "choices": choices,
         "waiting": waiting[:MOST_WAITING],
         "more_waiting": len(waiting[MOST_WAITING:]),
-        "skipped": found.skipped[:MOST_SKIPPED],
-        "more_skipped": len(found.skipped[MOST_SKIPPED:]),
+        "skipped": result.skipped[:MOST_SKIPPED],
+        "more_skipped": len(result.skipped[MOST_SKIPPED:]),
     }
     return render(request, "import.html", context)
 
@@ -117,13 +117,13 @@ def outlook(request: HttpRequest, key: str) -> HttpResponse:
 @csrf_exempt
 @require_POST
 @limited
-@told
+@with_errors
 def open_import(request: HttpRequest, key: str) -> HttpResponse:
-    """Make the sandbox; where a pod was chosen, go on to where it is refused."""
+    """Create the sandbox. If the form names a pod, step to where the scheduler refuses it."""
     choices = _choices(request.POST)
     path = _path(key)
     configuration, commands, pod = engines.of_file(jobs.import_commands, path, choices)
-    sandbox, token = store.create("Imported cluster", configuration=configuration, setup=commands)
+    sandbox, token = store.create(say("titles.imported"), configuration=configuration, setup=commands)
     Path(path).unlink(missing_ok=True)
     address = reverse("workbench", args=[sandbox.pk, token])
     if not pod:
@@ -132,39 +132,41 @@ def open_import(request: HttpRequest, key: str) -> HttpResponse:
         for command in engines.read(sandbox, jobs.way_to, pod):
             store.execute(sandbox, command)
     except (Rejected, EngineError) as error:
-        # The cluster is there, and its page; only the first steps are left to the visitor.
-        log.info("an import did not come to the chosen pod: %s", error)
+        # The sandbox exists, so show it. The visitor can do the first steps.
+        log.info("an import did not reach the chosen pod: %s", error)
     return redirect(f"{address}?{urlencode({'pod': pod})}")
 
 
 def _path(key: str) -> str:
-    found = uploads.path_of(key)
-    if found is None:
+    """Return the path of a draft. Raise ``Http404`` if it is gone."""
+    path = uploads.draft_path(key)
+    if path is None:
         raise Http404(GONE)
-    return str(found)
+    return str(path)
 
 
 def _file(request: HttpRequest) -> UploadedFile:
-    """The uploaded file, else the pasted text as one. Raises ``OverQuota`` or ``Rejected``."""
+    """Return the uploaded file, else the pasted text as a file. Raise ``OverQuota`` or ``Rejected``."""
     try:
         file, text = request.FILES.get("file"), request.POST.get("text", "")
     except RequestDataTooBig:
-        raise quotas.OverQuota(TOO_LARGE, 413) from None
+        raise quotas.OverQuota(say("import.pasted-too-long"), 413) from None
     except (BadRequest, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
-        raise Rejected("The request could not be read.") from None
+        raise Rejected(say("errors.unreadable")) from None
     if file is None and text.strip():
-        return uploads.pasted(text)
+        return uploads.upload_of_text(text)
     if file is None or not file.size:
-        raise Rejected(NOTHING)
+        raise Rejected(say("import.no-file"))
     return file
 
 
-def _choices(given: QueryDict) -> Choices:
+def _choices(data: QueryDict) -> Choices:
+    """Return the choices in a form or a query."""
     return Choices(
-        namespaces=tuple(given.getlist("without")),
-        kinds=tuple(given.getlist("without-kind")),
-        anonymous=given.get("names") == "made-up",
-        pod=given.get("pod", ""),
+        namespaces=tuple(data.getlist("without")),
+        kinds=tuple(data.getlist("without-kind")),
+        anonymous=data.get("names") == "made-up",
+        pod=data.get("pod", ""),
     )
 
 
@@ -172,8 +174,9 @@ def _wants_page(request: HttpRequest) -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
-def _refused(request: HttpRequest, status: int, lines: list[str], page: str = "import_refused.html") -> HttpResponse:
+def _errors(request: HttpRequest, status: int, lines: list[str], page: str = "import_refused.html") -> HttpResponse:
+    """Return errors as a page or as text."""
     if _wants_page(request):
         return render(request, page, {"lines": lines}, status=status)
-    text = "\n".join([*lines, "Nothing was created.", ""])
+    text = "\n".join([*lines, say("import.nothing-created"), ""])
     return HttpResponse(text, content_type="text/plain; charset=utf-8", status=status)

@@ -1,4 +1,4 @@
-"""Replicas of the scheduler, and what goes wrong with them."""
+"""Replicas of the scheduler, and their failures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.urls import URLPattern, path
 from sandbox.changes import store
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, reads, who
+from sandbox.words.say import say
 from sandbox.worker import jobs
 from scheduler_engine.errors import Rejected
 
@@ -21,70 +22,74 @@ DURATIONS = ("lease_duration", "renew_deadline", "retry_period")
 
 @reads
 def replicas_form(request: HttpRequest, access: Access) -> HttpResponse:
+    """Return the form with the replicas as they are."""
     return render(request, FORM, engines.read(access.sandbox, jobs.leader_form))
 
 
 @edits
 def run(request: HttpRequest, access: Access) -> HttpResponse:
-    """Replace the schedulers. What is wrong with a filled-in form is said there."""
-    given = request.POST.dict()
+    """Replace the schedulers. Errors of the form are shown in it."""
+    data = request.POST.dict()
     try:
-        store.execute(access.sandbox, {"kind": "replicas", **_wanted(given)}, who(request))
+        store.execute(access.sandbox, {"kind": "replicas", **_fields(data)}, who(request))
     except Rejected as error:
-        if "form" not in given:
+        if "form" not in data:
             raise
-        return render(request, FORM, {"form": _typed(given), "errors": error.errors}, status=422)
+        return render(request, FORM, {"form": _typed(data), "errors": error.errors}, status=422)
     return HttpResponse(status=204, headers={"HX-Trigger": "replicas-set"})
 
 
-def _wanted(given: Mapping[str, str]) -> dict[str, Any]:
-    """Raises Rejected. Without an election the durations do not matter, so none is judged."""
-    wanted: dict[str, Any] = {
-        "count": int(_number(given, "count")),
-        "leader_elect": "leader_elect" in given,
+def _fields(data: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of the command. Without an election it has no durations, so they cannot be invalid.
+
+    Raise ``Rejected`` if the count is not a number.
+    """
+    fields: dict[str, Any] = {
+        "count": int(_number(data, "count")),
+        "leader_elect": "leader_elect" in data,
     }
-    if not wanted["leader_elect"]:
-        return wanted
-    if "form" in given:
-        wanted |= {"lock": given.get("lock", ""), "release_on_cancel": "release" in given}
-    return wanted | {name: given[name].strip() for name in DURATIONS if given.get(name, "").strip()}
+    if not fields["leader_elect"]:
+        return fields
+    if "form" in data:
+        fields |= {"lock": data.get("lock", ""), "release_on_cancel": "release" in data}
+    return fields | {name: data[name].strip() for name in DURATIONS if data.get(name, "").strip()}
 
 
-def _typed(given: Mapping[str, str]) -> dict[str, Any]:
-    """The form as it was sent, to be shown again."""
-    named = {name: given.get(name, "") for name in ("count", "lock", *DURATIONS)}
-    return {**named, "leader_elect": "leader_elect" in given, "release": "release" in given}
+def _typed(data: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of the form as they were sent, to show it again."""
+    named = {name: data.get(name, "") for name in ("count", "lock", *DURATIONS)}
+    return {**named, "leader_elect": "leader_elect" in data, "release": "release" in data}
 
 
-def _number(given: Mapping[str, str], name: str) -> float:
-    """Raises ``Rejected``."""
+def _number(data: Mapping[str, str], name: str) -> float:
+    """Return the number in a field. Raise ``Rejected`` if it is not one."""
     try:
-        number = float(given.get(name, ""))
+        number = float(data.get(name, ""))
     except ValueError:
         number = float("nan")
     if not -1e9 < number < 1e9:
-        raise Rejected(f"{name} must be a number")
+        raise Rejected(say("errors.number", name=name))
     return number
 
 
-WITH: dict[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
-    "skew": lambda given: {"seconds": _sign(given) * 60 * _number(given, "minutes")},
-    "rate": lambda given: {"rate": given.get("rate", "").strip()},
+EXTRA_FIELDS: dict[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
+    "skew": lambda data: {"seconds": _sign(data) * 60 * _number(data, "minutes")},
+    "rate": lambda data: {"rate": data.get("rate", "").strip()},
 }
-"""What an action needs beside the replica's name."""
+"""Action → the fields of its command, besides the replica and the action."""
 
 
-def _sign(given: Mapping[str, str]) -> int:
-    return -1 if given.get("way") == "back" else 1
+def _sign(data: Mapping[str, str]) -> int:
+    return -1 if data.get("way") == "back" else 1
 
 
 @edits
 def act(request: HttpRequest, access: Access) -> HttpResponse:
-    """Do something to one replica."""
-    given = request.POST.dict()
-    action = given.get("action", "")
-    extra = WITH[action](given) if action in WITH else {}
-    command = {"kind": "replica", "replica": given.get("replica", ""), "action": action, **extra}
+    """Execute an action on one replica."""
+    data = request.POST.dict()
+    action = data.get("action", "")
+    extra = EXTRA_FIELDS[action](data) if action in EXTRA_FIELDS else {}
+    command = {"kind": "replica", "replica": data.get("replica", ""), "action": action, **extra}
     store.execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)
 

@@ -1,4 +1,4 @@
-"""The pages from which one begins to learn: the course, the gallery of misconceptions, the challenges."""
+"""The pages that lead to lessons: the course, the gallery of misconceptions, the challenges."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def course(request: HttpRequest) -> HttpResponse:
 @require_safe
 @same_for_all()
 def misconceptions(request: HttpRequest) -> HttpResponse:
-    found = shelf("misconceptions")
+    lessons = shelf("misconceptions")
     groups = [
         (title, list(entries))
-        for title, entries in groupby(sorted(found, key=lambda entry: entry.group), lambda entry: entry.group)
+        for title, entries in groupby(sorted(lessons, key=lambda entry: entry.group), lambda entry: entry.group)
     ]
-    return render(request, "misconceptions.html", {"groups": groups, "count": len(found)})
+    return render(request, "misconceptions.html", {"groups": groups, "count": len(lessons)})
 
 
 def _today() -> date:
@@ -42,6 +42,6 @@ def _today() -> date:
 @require_safe
 @same_for_all(_today)
 def challenges(request: HttpRequest) -> HttpResponse:
-    found = {"day": _today(), "daily": daily_challenge().lesson, "challenges": shelf("challenges")}
-    context = found | {"drawing": drawing, "prices": PRICES}
+    lists = {"day": _today(), "daily": daily_challenge().lesson, "challenges": shelf("challenges")}
+    context = lists | {"drawing": drawing, "prices": PRICES}
     return render(request, "challenges.html", context)

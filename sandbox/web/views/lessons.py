@@ -1,4 +1,4 @@
-"""The lesson of a sandbox, predictions in any sandbox, and lessons that people bring."""
+"""Lessons in a sandbox, predictions in any sandbox, and uploaded lessons."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from sandbox.changes import study
 from sandbox.changes.opening import read_lesson
 from sandbox.limits.quotas import OverQuota
 from sandbox.web.access import Access, edits, limited, readable_body, who
-from sandbox.web.views.importing import told
+from sandbox.web.views.importing import with_errors
 from sandbox.words.say import say
 from sandbox.worker.jobs.teaching import LONGEST_LESSON
 from scheduler_engine.errors import FieldError, Rejected
 
-MOST_NAMED = 400
+MOST_ANSWERS = 400
 LONGEST_NAME = 400
 BYTES_A_LETTER = 4
 
 
 def _part(request: HttpRequest) -> int:
-    given = request.POST.get("part", "")
-    if not (given.isascii() and given.isdigit() and len(given) < 6):
+    """Return the number of the part in the form. Raise ``Rejected`` if it is not a number."""
+    number = request.POST.get("part", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 6):
         raise Rejected([FieldError("part", "FieldValueInvalid", say("lesson.number"))])
-    return int(given)
+    return int(number)
 
 
-def _named(request: HttpRequest) -> list[str] | None:
-    """None: somebody looks without guessing."""
+def _answers(request: HttpRequest) -> list[str] | None:
+    """Return the answers in the form; None if the visitor looks without guessing."""
     if request.POST.get("look"):
         return None
-    return [name[:LONGEST_NAME] for name in request.POST.getlist("named")[:MOST_NAMED]]
+    return [name[:LONGEST_NAME] for name in request.POST.getlist("named")[:MOST_ANSWERS]]
 
 
 VERBS: Mapping[str, Callable[[HttpRequest, Access], None]] = {
@@ -44,7 +45,7 @@ VERBS: Mapping[str, Callable[[HttpRequest, Access], None]] = {
     "turn": lambda request, access: study.turn_to(access.sandbox, _part(request), who(request)),
     "hint": lambda request, access: study.hint(access.sandbox),
     "catch-up": lambda request, access: study.catch_up(access.sandbox, who(request)),
-    "answer": lambda request, access: study.answer(access.sandbox, _named(request), who=who(request)),
+    "answer": lambda request, access: study.answer(access.sandbox, _answers(request), who=who(request)),
 }
 
 
@@ -59,24 +60,24 @@ def lesson(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
 @edits
 def predict(request: HttpRequest, access: Access) -> HttpResponse:
     key = request.POST.get("question", "")[:LONGEST_NAME]
-    study.answer(access.sandbox, _named(request), predicts=True, who=who(request), key=key)
+    study.answer(access.sandbox, _answers(request), predicts=True, who=who(request), key=key)
     return HttpResponse(status=204)
 
 
-@csrf_exempt  # As for every new sandbox: a forged request makes one that nobody knows.
+@csrf_exempt  # A forged request only creates a sandbox that nobody knows.
 @require_POST
 @limited
 @readable_body
-@partial(told, page="lesson_refused.html")
+@partial(with_errors, page="lesson_refused.html")
 def open_own(request: HttpRequest) -> HttpResponse:
-    """A sandbox of a lesson in a file (``file``, or its text in ``text``)."""
-    text, name = brought_text(request)
+    """Create a sandbox of an uploaded lesson (``file``, or its text in ``text``)."""
+    text, name = uploaded_lesson(request)
     sandbox, token = study.open_learned(read_lesson(text, name), text=text)
     return redirect("workbench", sandbox.pk, token)
 
 
-def brought_text(request: HttpRequest) -> tuple[str, str]:
-    """The text of a form's file, and its name. Raises ``OverQuota`` or ``Rejected``."""
+def uploaded_lesson(request: HttpRequest) -> tuple[str, str]:
+    """Return the text and the name of the lesson file in a form. Raise ``OverQuota`` or ``Rejected``."""
     file, text = request.FILES.get("file"), request.POST.get("text", "")
     if file is not None:
         if (file.size or 0) > BYTES_A_LETTER * LONGEST_LESSON:

@@ -1,4 +1,4 @@
-"""A sandbox's metrics, for a Prometheus that scrapes its URL."""
+"""A sandbox's metrics, at a URL that Prometheus can scrape."""
 
 from __future__ import annotations
 

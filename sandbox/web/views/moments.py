@@ -1,4 +1,4 @@
-"""Moments of the past: to go on from there, in this sandbox or in a new one, and the branches that were left behind."""
+"""Go back to a past moment, continue from it in a new sandbox, list and reopen branches."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from sandbox.panels.model.moment import Moment
 from sandbox.storage import branches
 from sandbox.storage.commands import summary
 from sandbox.web.access import Access, edits, limited, problem, reads
-
-NO_MOMENT = "at must be a moment such as 12.40: the number of a command and of an entry of its trace."
+from sandbox.words.say import say
 
 
 @edits
 def go_back(request: HttpRequest, access: Access) -> HttpResponse:
     moment = Moment.read(request.POST.get("at", ""))
     if moment is None:
-        return problem(request, 400, NO_MOMENT)
+        return problem(request, 400, say("errors.moment-of-log"))
     store.go_to_moment(access.sandbox, moment)
     return HttpResponse(status=204)
 
 
 @reads
-def listed(request: HttpRequest, access: Access) -> HttpResponse:
-    found = [{"branch": branch, "first": summary(branch.first)} for branch in branches.branches_of(access.sandbox)]
-    return render(request, "fragments/branches.html", {"branches": found, "can_edit": access.can_edit})
+def list_branches(request: HttpRequest, access: Access) -> HttpResponse:
+    rows = [{"branch": branch, "first": summary(branch.first)} for branch in branches.branches_of(access.sandbox)]
+    return render(request, "fragments/branches.html", {"branches": rows, "can_edit": access.can_edit})
 
 
 @edits
 def reopen(request: HttpRequest, access: Access) -> HttpResponse:
     key = request.POST.get("branch", "")
     if not (key.isascii() and key.isdigit() and len(key) < 19):
-        return problem(request, 400, "branch must be a number.")
+        return problem(request, 400, say("errors.branch"))
     if store.reopen(access.sandbox, int(key)) is None:
-        return problem(request, 404, "This branch no longer exists.")
+        return problem(request, 404, say("errors.no-branch"))
     return HttpResponse(status=204)
 
 
 @limited
 @edits
 def fork(request: HttpRequest, access: Access) -> HttpResponse:
-    given = request.POST.get("at", "")
-    moment = Moment.read(given)
-    if given and moment is None:
-        return problem(request, 400, NO_MOMENT)
+    at = request.POST.get("at", "")
+    moment = Moment.read(at)
+    if at and moment is None:
+        return problem(request, 400, say("errors.moment-of-log"))
     response = HttpResponse(status=204)
     response.headers["HX-Redirect"] = reverse("workbench", args=store.fork(access.sandbox, moment))
     return response
@@ -54,7 +53,7 @@ def fork(request: HttpRequest, access: Access) -> HttpResponse:
 
 urlpatterns = [
     path("go-back/", go_back, name="go-back"),
-    path("branches/", listed, name="branches"),
+    path("branches/", list_branches, name="branches"),
     path("reopen/", reopen, name="reopen"),
     path("fork/", fork, name="fork"),
 ]

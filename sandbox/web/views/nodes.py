@@ -1,4 +1,4 @@
-"""Nodes in trouble: conditions, usage, and the configuration of their kubelets."""
+"""Change nodes: conditions, taints, usage, and the configuration of their kubelets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from django.urls import path
 from sandbox.changes import store
 from sandbox.limits.quotas import check_text
 from sandbox.web.access import Access, edits, who
+from sandbox.words.say import say
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.commands import AMOUNTS
 from scheduler_engine.errors import FieldError, Rejected
 
 ERRORS = "fragments/nodes_errors.html"
 MOST_DIGITS = 6
-"""Of a number of seconds."""
+"""Digits of a number of seconds."""
 
 
 @edits
@@ -29,7 +30,7 @@ def condition(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def taint(request: HttpRequest, access: Access) -> HttpResponse:
-    """Add a taint, or take one away. What is wrong with it is said under the form that adds."""
+    """Add or remove a taint. Errors of a new taint are shown below its form."""
     named = {name: request.POST.get(name, "").strip() for name in ("node", "key", "effect", "value")}
     on = request.POST.get("on") == "1"
     try:
@@ -37,59 +38,59 @@ def taint(request: HttpRequest, access: Access) -> HttpResponse:
     except Rejected as error:
         if not on:
             raise
-        return _refused(request, error.errors)
-    return HttpResponse("" if on else None, status=200 if on else 204)  # An empty one clears an earlier refusal.
+        return _errors(request, error.errors)
+    return HttpResponse("" if on else None, status=200 if on else 204)  # An empty answer removes an earlier error.
 
 
 @edits
 def usage(request: HttpRequest, access: Access) -> HttpResponse:
-    """One amount or several; an empty one stays as it is. ``slide`` is the slider's, of ``amount`` in ``unit``."""
-    given = {name: request.POST[name].strip() for name in AMOUNTS if request.POST.get(name, "").strip()}
+    """Set one or several amounts; empty fields change nothing. A slider sends ``slide``, ``amount`` and ``unit``."""
+    amounts = {name: request.POST[name].strip() for name in AMOUNTS if request.POST.get(name, "").strip()}
     if request.POST.get("amount") in AMOUNTS and request.POST.get("slide"):
-        given[request.POST["amount"]] = request.POST["slide"] + request.POST.get("unit", "")
-    if not given:
-        return _refused(request, [FieldError("", "Required", "enter an amount: 0 for nothing")])
-    whose = {name: request.POST[name] for name in ("pod", "node") if request.POST.get(name)}
+        amounts[request.POST["amount"]] = request.POST["slide"] + request.POST.get("unit", "")
+    if not amounts:
+        return _errors(request, [FieldError("", "Required", say("errors.amount"))])
+    target = {name: request.POST[name] for name in ("pod", "node") if request.POST.get(name)}
     try:
-        store.execute(access.sandbox, {"kind": "usage", **whose, **given}, who(request))
+        store.execute(access.sandbox, {"kind": "usage", **target, **amounts}, who(request))
     except Rejected as error:
-        return _refused(request, error.errors)
+        return _errors(request, error.errors)
     return HttpResponse(status=204)
 
 
 @edits
 def kubelet(request: HttpRequest, access: Access) -> HttpResponse:
-    """Another KubeletConfiguration as YAML; an empty text is the default one, an empty grace that of v1.34.1."""
+    """Apply a KubeletConfiguration in YAML. An empty text means the default, an empty grace that of v1.34.1."""
     text = request.POST.get("configuration", "")
     check_text(text)
     node, grace = request.POST.get("node", ""), request.POST.get("hard_eviction_grace", "")
     try:
-        told = {"hard_eviction_grace": _seconds(grace)} if grace else {}
-        command = {"kind": "kubelet", "node": node, "configuration": _configuration(text), **told}
+        extra = {"hard_eviction_grace": _seconds(grace)} if grace else {}
+        command = {"kind": "kubelet", "node": node, "configuration": _configuration(text), **extra}
         store.execute(access.sandbox, command, who(request))
     except Rejected as error:
-        return _refused(request, error.errors)
+        return _errors(request, error.errors)
     return HttpResponse(status=204)
 
 
 def _configuration(text: str) -> dict[str, Any] | None:
-    """Raises ``Rejected``."""
-    given = [document.data for document in read_documents(text) if document.data is not None]
-    if len(given) > 1:
-        raise Rejected("must be one KubeletConfiguration, not several")
-    if given and not isinstance(given[0], dict):
-        raise Rejected("must be a KubeletConfiguration, such as field: value")
-    return given[0] if given else None
+    """Return the configuration in a text, None for an empty text. Raise ``Rejected``."""
+    manifests = [document.data for document in read_documents(text) if document.data is not None]
+    if len(manifests) > 1:
+        raise Rejected(say("errors.one-kubelet"))
+    if manifests and not isinstance(manifests[0], dict):
+        raise Rejected(say("errors.kubelet-mapping"))
+    return manifests[0] if manifests else None
 
 
 def _seconds(text: str) -> int:
-    """Raises ``Rejected``."""
+    """Return a text as a number of seconds. Raise ``Rejected`` if it is not one."""
     if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
-        raise Rejected("the grace of hard evictions must be a whole number of seconds")
+        raise Rejected(say("errors.grace"))
     return int(text)
 
 
-def _refused(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
+def _errors(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
     return render(request, ERRORS, {"errors": errors}, status=422)
 
 

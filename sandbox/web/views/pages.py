@@ -1,4 +1,4 @@
-"""The landing page, making a sandbox, and the workbench."""
+"""The landing page, the creation of a sandbox, and the workbench."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ LOOK_AGAIN_SECONDS = "5"
 @require_safe
 @same_for_all(lambda: settings.IMPORT_BYTES)
 def landing(request: HttpRequest) -> HttpResponse:
-    found = list(scenarios().values())
-    featured = found[0].slug if found else ""
-    door = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
+    installed = list(scenarios().values())
+    featured = installed[0].slug if installed else ""
+    upload = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
     return render(
         request,
         "landing.html",
-        {"scenarios": found, "featured": featured, "drawing": drawing, "lessons": shelf("lessons"), **door},
+        {"scenarios": installed, "featured": featured, "drawing": drawing, "lessons": shelf("lessons"), **upload},
     )
 
 
-@csrf_exempt  # It must work without cookies inside an iframe; a forged request makes a sandbox that nobody knows.
+@csrf_exempt  # It must work in an iframe without cookies; a forged request only creates a sandbox that nobody knows.
 @require_POST
 @limited
 @readable_body
 def create(request: HttpRequest) -> HttpResponse:
-    if wanted := request.POST.get("lesson", ""):
-        placed = daily_challenge() if wanted == DAILY else lessons().get(wanted)
+    if name := request.POST.get("lesson", ""):
+        placed = daily_challenge() if name == DAILY else lessons().get(name)
         if placed is None:
             return problem(request, 404, say("lesson.no-such"))
         sandbox, token = open_lesson(placed)
@@ -68,17 +68,20 @@ def create(request: HttpRequest) -> HttpResponse:
     slug, rules = request.POST.get("scenario", ""), request.POST.get("queue_rules", QUEUE_RULES[0])
     scenario = scenarios().get(slug)
     if slug and scenario is None:
-        return problem(request, 404, "There is no such scenario.")
+        return problem(request, 404, say("errors.no-scenario"))
     if rules not in QUEUE_RULES:
-        return problem(request, 400, "There are no such queue rules.")
-    sandbox, token = store.create("Empty sandbox", queue_rules=rules) if scenario is None else open_scenario(scenario)
+        return problem(request, 400, say("errors.no-queue-rules"))
+    if scenario is None:
+        sandbox, token = store.create(say("titles.empty"), queue_rules=rules)
+    else:
+        sandbox, token = open_scenario(scenario)
     return redirect("workbench", sandbox.pk, token)
 
 
-def _later(request: HttpRequest, access: Access, base: str, error: EngineError) -> HttpResponse:
-    """A page that looks again by itself, as something takes long in the sandbox."""
+def _busy_page(request: HttpRequest, access: Access, base: str, error: EngineError) -> HttpResponse:
+    """Return a page that reloads itself, because a long job runs in the sandbox."""
     context = {"sandbox": access.sandbox, "can_edit": access.can_edit, "base": base, "message": str(error)}
-    # A browser takes 409 for a failure of the page; this one is on its way.
+    # To a browser 409 means that the page failed, but this page will come.
     status = 202 if isinstance(error, Occupied) else error.status
     response = render(request, "later.html", context, status=status)
     response.headers["Refresh"] = response.headers["Retry-After"] = LOOK_AGAIN_SECONDS
@@ -93,9 +96,9 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
     tab = next((name for name in (request.GET.get("tab"), scenario and scenario.tab) if name in TABS), "")
     base = reverse("workbench", args=[sandbox.pk, access.token])
     try:
-        found = engines.read(sandbox, jobs.fragments, view, list(PANELS), access.can_edit, False, {})
+        fragments = engines.read(sandbox, jobs.fragments, view, list(PANELS), access.can_edit, False, {})
     except EngineError as error:
-        return _later(request, access, base, error)
+        return _busy_page(request, access, base, error)
     context = {
         "sandbox": {
             "title": sandbox.title,
@@ -104,8 +107,8 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
             "edit_url": request.build_absolute_uri(base) if access.can_edit else "",
             "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, access.watching])),
         },
-        "fragments": {panel: fragment.html for panel, fragment in found.items()},
-        "tabs": [{"panel": panel, "html": found[name].html} for name, panel in TABS.items()],
+        "fragments": {panel: fragment.html for panel, fragment in fragments.items()},
+        "tabs": [{"panel": panel, "html": fragments[name].html} for name, panel in TABS.items()],
         "groups": GROUPS,
         "styles": styled(PANELS),
         "terms": TERMS,

@@ -1,4 +1,4 @@
-"""Single fragments that the page asks for: a panel, an object's manifest."""
+"""Fragments that the page fetches: a panel, a manifest, the results of a search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 LONGEST_WANTED = 80
 MOST_NAMED = 8
 READ = "read"
-"""Leads to the object's YAML, for those who may not change it."""
+"""The lead to the object's YAML, for visitors who may not change it."""
 
 
 @reads
@@ -32,27 +32,27 @@ def panel(request: HttpRequest, access: Access, panel_id: str) -> HttpResponse:
     if panel_id not in PANELS:
         raise Http404
     view = View.from_mapping(request.GET.dict())
-    found = engines.read(access.sandbox, jobs.fragments, view, [panel_id], access.can_edit, False, {})
-    return HttpResponse(found[panel_id].html)
+    fragments = engines.read(access.sandbox, jobs.fragments, view, [panel_id], access.can_edit, False, {})
+    return HttpResponse(fragments[panel_id].html)
 
 
 @reads
 def dump(request: HttpRequest, access: Access) -> HttpResponse:
-    """The scheduler's cache and queue as text, as a real one logs them on SIGUSR2."""
+    """Return the scheduler's cache and queue as text, as a real scheduler logs them on SIGUSR2."""
     view = View.from_mapping(request.GET.dict())
     return HttpResponse(engines.read(access.sandbox, jobs.cache_dump, view), content_type="text/plain; charset=utf-8")
 
 
 @reads
 def find(request: HttpRequest, access: Access) -> HttpResponse:
-    """What the letters ``q`` may mean in this sandbox, and among the terms and the scenarios."""
+    """Return what matches the text ``q``: things of the sandbox, tabs, terms and scenarios."""
     wanted = request.GET.get("q", "").strip()[:LONGEST_WANTED]
     hits, more = list[Hit](), 0
     if wanted:
         at = View.from_mapping(request.GET.dict()).at
         hits, more = engines.read(access.sandbox, jobs.find, wanted, at)
         if not access.can_edit:
-            hits = [hit._replace(leads=_to_read(hit.leads)) for hit in hits]
+            hits = [hit._replace(leads=_read_only(hit.leads)) for hit in hits]
     low = wanted.casefold()
 
     def named(things: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:
@@ -69,28 +69,28 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
     return render(request, "fragments/found.html", context)
 
 
-def _to_read(leads: dict[str, Any]) -> dict[str, Any]:
-    """Who only watches reads what others would edit."""
+def _read_only(leads: dict[str, Any]) -> dict[str, Any]:
+    """Return leads for a visitor who may not edit: they read what others would edit."""
     return {READ if name == EDIT else name: value for name, value in leads.items()}
 
 
 @reads
 def manifest(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
-    """The manifest of the object ``kind``/``key`` (``namespace/name``, or the name of what has no namespace)."""
+    """Return the manifest of an object. ``key`` is ``namespace/name``, or just the name if it has no namespace."""
     text = _about(request, access, jobs.manifest_text, kind)
     return render(request, "fragments/yaml_preview.html", {"yaml": text, "errors": []})
 
 
 @reads
 def admission(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
-    """What the API server made of the manifest of the object ``kind``/``key`` that was applied."""
+    """Return what the API server changed in the applied manifest of the object ``kind``/``key``."""
     return render(request, "fragments/admission.html", {"lines": _about(request, access, jobs.admission, kind)})
 
 
 def _about(request: HttpRequest, access: Access, job: Job[[str, str, Moment | None], T | None], kind: str) -> T:
-    """What a job tells of one object at the moment that is looked at. Raises ``Http404`` when there is nothing."""
+    """Return the result of a job about one object at the moment in view. Raise ``Http404`` if the result is None."""
     at = View.from_mapping(request.GET.dict()).at
-    found = engines.read(access.sandbox, job, kind, request.GET.get("key", ""), at)
-    if found is None:
+    result = engines.read(access.sandbox, job, kind, request.GET.get("key", ""), at)
+    if result is None:
         raise Http404
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""A step of the scenario that a sandbox was made from."""
+"""Run a step of the scenario of a sandbox."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from sandbox.changes import store
 from sandbox.library import scenarios
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, problem, who
+from sandbox.words.say import say
 from sandbox.worker import jobs
 
 
 @edits
 def step(request: HttpRequest, access: Access) -> HttpResponse:
-    """One that lies behind is not made again: two people, or two clicks, may mean the same one."""
-    given = request.POST.get("n", "")
-    number = int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0
+    """Run a step, unless it has already run: two people, or two clicks, may mean the same step."""
+    text = request.POST.get("n", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
     command = scenarios.command(access.sandbox.scenario, access.sandbox.story, number)
     if command is None:
-        return problem(request, 400, "The scenario has no such step.")
+        return problem(request, 400, say("errors.no-step"))
     if number > engines.read(access.sandbox, jobs.steps_made):
         store.execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)

@@ -1,4 +1,4 @@
-"""When a question was revealed, instead of whether."""
+"""Save when a question was revealed, not only that it was."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 def at_its_end(apps: Any, schema_editor: Any) -> None:
-    """Nobody has noted when it was; no later than a question is revealed, it is over."""
+    """Set the time of revealed questions to the time when they were closed: the real one was not saved."""
     apps.get_model("workshop", "Question").objects.filter(revealed=True).update(revealed_at=models.F("over"))
 
 

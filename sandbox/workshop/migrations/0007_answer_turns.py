@@ -1,4 +1,4 @@
-"""In which browser an answer was given, and which of its answers it was."""
+"""Save the browser of an answer, and the number of the answer from that browser."""
 
 from django.db import migrations, models
 

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # The columns stay as they are: what stands in them is read as ever.
+        # The columns do not change: texts that are in them can still be read.
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.AlterField(

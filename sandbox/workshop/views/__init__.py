@@ -1,1 +1,1 @@
-"""The pages of workshops, and what is done there."""
+"""The views of workshops, one module for each role."""

@@ -1,4 +1,4 @@
-"""Questions to the room, and what is answered."""
+"""Ask, answer, close and reveal questions of a room."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from sandbox.web.access import RoutedView, problem
+from sandbox.words.say import say
 from sandbox.workshop import files, questions
-from sandbox.workshop.access import RoomAccess, done_by
+from sandbox.workshop.access import RoomAccess, room_action
 from sandbox.workshop.models import Question, Workshop
 
 DONE = 204
-NO_QUESTION = "No question is open. Ask one first."
-ANOTHER = "The room has moved to another question. Nothing was changed."
 LONGEST_PAGE, LONGEST_TURN = 40, 9
-"""Characters and digits of the name of a page, and of its turn."""
+"""Characters of a browser's name, and digits of the number of its answer."""
 RIGHT = "*"
-"""Before a line of choices that is right."""
+"""The start of a line with a right choice."""
 
 
-@done_by("trainer")
+@room_action("trainer")
 def ask(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """One choice in each line; those that are right begin with a star."""
+    """Ask a question. Each line is a choice; right ones start with a star."""
     lines = [line.strip() for line in request.POST.get("choices", "").splitlines()]
     choices = [line.removeprefix(RIGHT).strip() for line in lines]
     right = [line.removeprefix(RIGHT).strip() for line in lines if line.startswith(RIGHT)]
@@ -31,49 +30,53 @@ def ask(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
+@room_action("trainer")
 def predict(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     questions.predict(access.room, request.POST.get("kind", ""), request.POST.get("pod", "").strip())
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
+@room_action("trainer")
 def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """Put a question of the room's file: ``number``, from 0."""
+    """Ask a planned question of the room's file: ``number``, from 0."""
     plan, number = files.planned(access.room), request.POST.get("number", "")
     if number not in map(str, range(len(plan))):
-        return problem(request, 404, NO_QUESTION)
-    wanted = plan[int(number)]
-    if "predict" in wanted:
-        questions.predict(access.room, wanted["predict"], wanted.get("pod", ""))
+        return problem(request, 404, say("room.no-question"))
+    question = plan[int(number)]
+    if "predict" in question:
+        questions.predict(access.room, question["predict"], question.get("pod", ""))
     else:
         questions.ask(
-            access.room, wanted["ask"], wanted["choices"], wanted.get("right", ()), bool(wanted.get("many", False))
+            access.room,
+            question["ask"],
+            question["choices"],
+            question.get("right", ()),
+            bool(question.get("many", False)),
         )
     return HttpResponse(status=DONE)
 
 
 def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:
-    """What a trainer does with the question that the page shows, by its ``number``; an older one stays as it is."""
+    """Make a view of a trainer's action on the current question. ``number`` in the form must be that question's."""
 
-    @done_by("trainer")
+    @room_action("trainer")
     def view(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-        question = questions.numbered(access.room, request.POST.get("number", ""))
+        question = questions.by_number(access.room, request.POST.get("number", ""))
         if question is None:
-            return problem(request, 404, NO_QUESTION)
+            return problem(request, 404, say("room.no-question"))
         if question != questions.latest(access.room):
-            return problem(request, 422, ANOTHER)
+            return problem(request, 422, say("room.other-question"))
         act(access.room, question)
         return HttpResponse(status=DONE)
 
     return view
 
 
-@done_by("participant")
+@room_action("participant")
 def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    question = questions.numbered(access.room, request.POST.get("number", ""))
+    question = questions.by_number(access.room, request.POST.get("number", ""))
     if question is None or access.participant is None:
-        return problem(request, 404, NO_QUESTION)
+        return problem(request, 404, say("room.no-question"))
     page, turn = request.POST.get("page", "")[:LONGEST_PAGE], request.POST.get("turn", "")
     number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) <= LONGEST_TURN else 0
     questions.answer(question, access.participant, request.POST.getlist("chosen"), page, number)
@@ -86,6 +89,6 @@ urlpatterns = [
     path("planned/", planned, name="room-planned"),
     path("end/", _with_question(questions.end), name="room-end"),
     path("reveal/", _with_question(questions.reveal), name="room-reveal"),
-    path("put-away/", _with_question(questions.put_away), name="room-put-away"),
+    path("put-away/", _with_question(questions.hide), name="room-put-away"),
     path("answer/", answer, name="room-answer"),
 ]

@@ -1,4 +1,4 @@
-"""The doors: opening a room, joining one, and the page that a link leads to."""
+"""Open a room, join one, and show the page of a link."""
 
 from __future__ import annotations
 
@@ -18,83 +18,87 @@ from sandbox.library.shelf import shelf
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import OverQuota, check_import
 from sandbox.web.access import limited, readable_body, too_often
+from sandbox.words.say import say
 from sandbox.workshop import files, people, room, sources
-from sandbox.workshop.access import RoomAccess, shown
+from sandbox.workshop.access import RoomAccess, room_page
 from sandbox.workshop.addresses import links
 from sandbox.workshop.fragments import fragments
-from sandbox.workshop.lessons import Brought
+from sandbox.workshop.lessons import LessonFile
 from sandbox.workshop.models import Workshop
 from scheduler_engine.errors import FieldError, Rejected
 
 MOST_ERRORS = 20
-NO_ROOM = "There is no open room with this code. Ask your trainer for it."
 
 
 @require_safe
 def workshops(request: HttpRequest) -> HttpResponse:
-    """Where a trainer opens a room, and a participant types the code."""
-    return _doors(request)
+    """Show the page on which a trainer opens a room and a participant enters a code."""
+    return _entrance(request)
 
 
-def _doors(request: HttpRequest, errors: Sequence[str] = (), status: int = 200) -> HttpResponse:
+def _entrance(request: HttpRequest, errors: Sequence[str] = (), status: int = 200) -> HttpResponse:
     context = {
         "scenarios": list(scenarios().values()),
         "lessons": shelf("lessons"),
         "days": settings.ROOM_DAYS,
         "errors": errors[:MOST_ERRORS],
         "more_errors": len(errors[MOST_ERRORS:]),
-        "given": {"scenario": next(iter(scenarios()), ""), "text": "", "title": "", **request.POST.dict()},
+        "values": {"scenario": next(iter(scenarios()), ""), "text": "", "title": "", **request.POST.dict()},
     }
     return render(request, "workshop/doors.html", context, status=status)
 
 
-@csrf_exempt  # As for every new sandbox: a forged request opens a room that nobody knows.
+@csrf_exempt  # A forged request only opens a room that nobody knows.
 @require_POST
 @limited
 @readable_body
 def open_room(request: HttpRequest) -> HttpResponse:
-    """A room of what the form names; else the doors again, with what is wrong in it."""
+    """Open a room of the source in the form. If the form is invalid, show it again with the errors."""
     try:
-        made, token = _opened(request)
+        opened, token = _open(request)
     except Rejected as refusal:
-        return _doors(request, [str(error) for error in refusal.errors], 422)
+        return _entrance(request, [str(error) for error in refusal.errors], 422)
     except OverQuota as error:
-        return _doors(request, [str(error)], error.status)
-    return _lead(request, reverse("room", args=[made.pk, token]))
+        return _entrance(request, [str(error)], error.status)
+    return _redirect(request, reverse("room", args=[opened.pk, token]))
 
 
-def _lead(request: HttpRequest, path: str) -> HttpResponse:
-    """To another page; a page that has sent its form by script goes there itself."""
+def _redirect(request: HttpRequest, path: str) -> HttpResponse:
+    """Redirect to another page, with a header for htmx if a script sent the form."""
     if request.headers.get("HX-Request"):
         return HttpResponse(status=204, headers={"HX-Redirect": path})
     return redirect(path)
 
 
-def _opened(request: HttpRequest) -> tuple[Workshop, str]:
+def _open(request: HttpRequest) -> tuple[Workshop, str]:
+    """Open the room, and return it with the trainer's token. Raise ``OverQuota`` or ``Rejected``."""
     title, text = request.POST.get("title", ""), _text(request)
     if files.is_room(text):
-        read = files.read(text)
-        return room.opened(read.source, title or read.title, read.plan, read.lessons, read.begins)
+        file = files.read(text)
+        return room.open_room(file.source, title or file.title, file.plan, file.lessons, file.first)
     if files.is_lesson(text):
-        return room.opened(sources.BLANK, title, brought=[Brought(text, read_lesson(text))], begins=1)
-    return room.opened(sources.file(text) if text else chosen(request), title)
+        return room.open_room(sources.BLANK, title, files=[LessonFile(text, read_lesson(text))], first=1)
+    return room.open_room(sources.file(text) if text else chosen_source(request), title)
 
 
 def _text(request: HttpRequest) -> str:
-    """Of the file, else of the field. Raises ``OverQuota`` or ``Rejected``."""
-    given = request.FILES.get("file")
-    if not given:
+    """Return the text of the file, else of the text field. Raise ``OverQuota`` or ``Rejected``."""
+    file = request.FILES.get("file")
+    if not file:
         text = request.POST.get("text", "")
         return text if text.strip() else ""
-    check_import(given.size or 0)
+    check_import(file.size or 0)
     try:
-        return given.read().decode()
+        return file.read().decode()
     except UnicodeDecodeError:
-        raise Rejected([FieldError("file", "DecodeError", "The file is not valid UTF-8 text.")]) from None
+        raise Rejected([FieldError("file", "DecodeError", say("errors.not-utf-8"))]) from None
 
 
-def chosen(request: HttpRequest, room: Workshop | None = None) -> sources.Source:
-    """What a form names: a scenario, a lesson, one of the room's own, or nothing. Raises ``Rejected``."""
+def chosen_source(request: HttpRequest, room: Workshop | None = None) -> sources.Source:
+    """Return the source in a form: a scenario, a lesson, one of the room's own lessons, or an empty sandbox.
+
+    Raise ``Rejected`` for an unknown one.
+    """
     if slug := request.POST.get("scenario", ""):
         kind, _, name = slug.rpartition(":")
         if kind == "own" and room is not None:
@@ -103,45 +107,48 @@ def chosen(request: HttpRequest, room: Workshop | None = None) -> sources.Source
     return sources.BLANK
 
 
-@csrf_exempt  # No cookie gives authority here either.
+@csrf_exempt  # As elsewhere, no cookie grants access.
 @require_http_methods(["GET", "HEAD", "POST"])
 @readable_body
 def join(request: HttpRequest, code: str = "") -> HttpResponse:
-    """GET: asks for what is missing of code and name; POST: joins."""
-    if late := ratelimit.wait("join", ratelimit.client(request)):
-        return too_often(request, "join", late)
-    given = request.POST.get("code") or request.GET.get("code") or code
-    found = people.find(given) if given else None
+    """GET: ask for the code and the name. POST: join, or come back with a personal code."""
+    if seconds := ratelimit.wait("join", ratelimit.client(request)):
+        return too_often(request, "join", seconds)
+    typed_code = request.POST.get("code") or request.GET.get("code") or code
+    joined_room = people.find_room(typed_code) if typed_code else None
     typed = {field: request.POST.get(field, "").strip() for field in ("name", "back")}
-    context: dict[str, Any] = {"code": given, "room": found, "errors": [], "taken": False, **typed}
-    if given and found is None:
-        errors = [FieldError("code", "Not found", NO_ROOM)]
+    context: dict[str, Any] = {"code": typed_code, "room": joined_room, "errors": [], "taken": False, **typed}
+    if typed_code and joined_room is None:
+        errors = [FieldError("code", "Not found", say("room.no-room"))]
         return render(request, "workshop/join.html", context | {"errors": errors}, status=404)
-    if request.method == "GET" and found is not None and request.headers.get("HX-Request"):
-        return _lead(request, reverse("join-code", args=[found.code]))
-    if request.method != "POST" or found is None or "name" not in request.POST:
+    if request.method == "GET" and joined_room is not None and request.headers.get("HX-Request"):
+        return _redirect(request, reverse("join-code", args=[joined_room.code]))
+    if request.method != "POST" or joined_room is None or "name" not in request.POST:
         return render(request, "workshop/join.html", context)
     try:
-        token = _token(found, context["name"], context["back"])
-    except people.TooOften as error:
-        return too_often(request, "code", error.late)
+        token = _token(joined_room, context["name"], context["back"])
+    except people.TooManyCodes as error:
+        return too_often(request, "code", error.seconds)
     except Rejected as error:
         context |= {"errors": error.errors, "taken": any(each.kind == people.TAKEN for each in error.errors)}
         return render(request, "workshop/join.html", context, status=422)
     except OverQuota as error:
         context |= {"errors": [FieldError("", "Invalid", str(error))]}
         return render(request, "workshop/join.html", context, status=error.status)
-    return _lead(request, reverse("room", args=[found.pk, token]))
+    return _redirect(request, reverse("room", args=[joined_room.pk, token]))
 
 
-def _token(found: Workshop, name: str, code: str) -> str:
-    """Of whoever comes back with their code, or else joins. Raises as ``people.join`` and ``people.come_back``."""
-    return people.come_back(found, name, code) if code else people.join(found, name)[1]
+def _token(room: Workshop, name: str, code: str) -> str:
+    """Return the token of a participant who comes back with a personal code, or joins without one.
+
+    Raise what ``people.come_back`` and ``people.join`` raise.
+    """
+    return people.come_back(room, name, code) if code else people.join(room, name)[1]
 
 
-@shown
+@room_page
 def page(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """The page of a link."""
+    """Show the page for the role of a link."""
     context = {
         "room": access.room,
         "person": access.participant,
@@ -150,7 +157,7 @@ def page(request: HttpRequest, access: RoomAccess) -> HttpResponse:
         "links": links(request, access),
         "scenarios": list(scenarios().values()) if access.role == "trainer" else [],
         "lessons": shelf("lessons") if access.role == "trainer" else [],
-        "plan": [files.told(question) for question in files.planned(access.room)],
+        "plan": [files.describe(question) for question in files.planned(access.room)],
         "days": settings.ROOM_DAYS,
     }
     return render(request, f"workshop/{access.role}.html", context)

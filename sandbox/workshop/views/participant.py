@@ -1,4 +1,4 @@
-"""What a participant does in a room."""
+"""A participant's actions in a room."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from django.urls import path
 
 from sandbox.web.access import limited
 from sandbox.workshop import people, room
-from sandbox.workshop.access import RoomAccess, done_by
+from sandbox.workshop.access import RoomAccess, room_action
 
 DONE = 204
 
 
 @limited
-@done_by("trainer", "participant")
+@room_action("trainer", "participant")
 def take(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """Make the sandbox of one's seat, if it is not there yet."""
+    """Create the sandbox of the own seat, if it has none yet."""
     room.take_seat(access.room, access.participant, access.token)
     return HttpResponse(status=DONE)
 
 
-@done_by("participant")
+@room_action("participant")
 def hand(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     assert access.participant is not None
     room.raise_hand(access.participant, request.POST.get("on") == "1")
     return HttpResponse(status=DONE)
 
 
-@done_by("participant")
+@room_action("participant")
 def let_help(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     assert access.participant is not None
     room.allow_help(access.participant, access.token, request.POST.get("on") == "1")
     return HttpResponse(status=DONE)
 
 
-@done_by("participant")
+@room_action("participant")
 def leave(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     assert access.participant is not None
     people.leave(access.participant)

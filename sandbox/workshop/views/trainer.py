@@ -1,4 +1,4 @@
-"""What a trainer does in a room."""
+"""The trainer's actions in a room."""
 
 from __future__ import annotations
 
@@ -12,153 +12,157 @@ from sandbox.changes.opening import read_lesson
 from sandbox.panels.view import View
 from sandbox.web.access import limited, problem
 from sandbox.web.errors import line_of
-from sandbox.web.views.lessons import brought_text
+from sandbox.web.views.lessons import uploaded_lesson
+from sandbox.words.say import say
 from sandbox.workshop import files, lessons, people, room
-from sandbox.workshop.access import RoomAccess, done_by, shown
+from sandbox.workshop.access import RoomAccess, room_action, room_page
 from sandbox.workshop.models import Participant, Workshop
-from sandbox.workshop.results import table
-from sandbox.workshop.views.doors import chosen
+from sandbox.workshop.results import results_csv
+from sandbox.workshop.views.doors import chosen_source
 from scheduler_engine.errors import FieldError, Rejected
 
-NOT_HERE = "This participant is no longer in the room. Close this dialog."
 DONE = 204
-MOST_TOLD = 5
+MOST_LISTED = 5
+"""Participants that an error names."""
 STEPS: dict[str, dict[str, Any]] = {
     "stage": {"kind": "stage"},
     "pod": {"kind": "pod"},
     "settle": {"kind": "settle"},
     "second": {"kind": "advance", "seconds": 1},
 }
-"""What a trainer can do in everybody's sandbox."""
+"""Name of a step → the command that a trainer executes in participants' sandboxes."""
 
 
 def _switch(request: HttpRequest) -> bool:
     return request.POST.get("on") == "1"
 
 
-@done_by("trainer")
+@room_action("trainer")
 def freeze(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     room.set_frozen(access.room, _switch(request))
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
+@room_action("trainer")
 def eyes(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    room.set_eyes(access.room, _switch(request))
+    room.show_trainer(access.room, _switch(request))
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
+@room_action("trainer")
 def timer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    given = request.POST.get("minutes", "")
+    text = request.POST.get("minutes", "")
     try:
-        minutes = float(given)
+        minutes = float(text)
     except ValueError:
-        raise Rejected([FieldError("minutes", "Invalid value", "Enter a number of minutes.")]) from None
+        raise Rejected([FieldError("minutes", "Invalid value", say("room.no-minutes"))]) from None
     room.set_timer(access.room, minutes)
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
+@room_action("trainer")
 def rename(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     person = _person(request, access)
     if person is None:
-        return problem(request, 404, NOT_HERE)
+        return problem(request, 404, say("room.no-participant"))
     people.rename(person, request.POST.get("name", ""))
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
+@room_action("trainer")
 def remove(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     person = _person(request, access)
     if person is None:
-        return problem(request, 404, NOT_HERE)
+        return problem(request, 404, say("room.no-participant"))
     people.remove(person)
     return HttpResponse(status=DONE)
 
 
-@done_by("trainer")
+@room_action("trainer")
 def send(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """Send what the form names to those that it names; to all when it names nobody. ``at``: which moment.
+    """Send a source to the participants in the form, or to all if it names none. ``at``: the moment to copy.
 
-    What is sent to all, whoever joins later gets as well: so it may be sent before anybody is there.
+    Participants who join later get what was sent to all. So a trainer can send something to an empty room.
     """
     people = list(access.room.people.order_by("pk"))
-    to = _to(request, access) if people else []
+    to = _recipients(request, access) if people else []
     if request.POST.get("moment") == "1":
         source = room.moment_of_trainer(access.room, View.from_mapping(request.POST.dict()).at)
     else:
-        source = chosen(request, access.room)
+        source = chosen_source(request, access.room)
     room.send(access.room, source, to, everybody=len(to) == len(people))
     return HttpResponse(status=DONE)
 
 
 @limited
-@done_by("trainer")
-def bring_lesson(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """Keep a lesson file in the room; ``instead``: the number of the one that it corrects."""
-    text, name = brought_text(request)
+@room_action("trainer")
+def add_lesson(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    """Save a lesson file in the room. ``instead``: the number of the lesson that it replaces."""
+    text, name = uploaded_lesson(request)
     try:
         learned = read_lesson(text, name)
     except Rejected as refusal:
         lines = [FieldError("", error.kind, line_of(error)) for error in refusal.errors]
-        return problem(request, 422, "This lesson has errors. Nothing was added.", lines)
-    lessons.bring(access.room, lessons.Brought(text, learned), request.POST.get("instead", ""))
+        return problem(request, 422, say("room.lesson-errors"), lines)
+    lessons.save_lesson(access.room, lessons.LessonFile(text, learned), request.POST.get("instead", ""))
     return HttpResponse(status=DONE)
 
 
-def _to(request: HttpRequest, access: RoomAccess) -> list[Participant]:
+def _recipients(request: HttpRequest, access: RoomAccess) -> list[Participant]:
+    """Return the participants in the form, or all if it names none. Raise ``Rejected`` if there are none."""
     everybody = list(access.room.people.order_by("pk"))
-    wanted = set(request.POST.getlist("to"))
-    to = [person for person in everybody if not wanted or str(person.pk) in wanted]
+    chosen = set(request.POST.getlist("to"))
+    to = [person for person in everybody if not chosen or str(person.pk) in chosen]
     if not to:
-        raise Rejected("Those you chose are no longer in the room." if everybody else "Nobody is in the room yet.")
+        raise Rejected(say("room.no-chosen") if everybody else say("room.nobody"))
     return to
 
 
-@done_by("trainer")
+@room_action("trainer")
 def step(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """Make a step in the sandboxes of those that the form names; of all when it names nobody."""
+    """Run a step in the sandboxes of the participants in the form, or of all if it names none."""
     verb = request.POST.get("verb", "")
     if verb not in STEPS:
-        return problem(request, 400, "There is no such step.")
-    refused = room.step(access.room, STEPS[verb], _to(request, access))
-    if refused:
-        told = "; ".join(f"{name}: {why}" for name, why in refused[:MOST_TOLD])
-        if len(refused) > MOST_TOLD:
-            told += f"; and {len(refused) - MOST_TOLD} more"
-        return problem(request, 422, f"Not everybody could make this step. {told}", calm=True)
+        return problem(request, 400, say("room.no-step"))
+    failures = room.step(access.room, STEPS[verb], _recipients(request, access))
+    if failures:
+        listed = [say("room.step-failure", name=name, reason=reason) for name, reason in failures[:MOST_LISTED]]
+        text = "; ".join(listed)
+        if len(failures) > MOST_LISTED:
+            text = say("room.step-failures", failures=text, count=len(failures) - MOST_LISTED)
+        return problem(request, 422, say("room.step-failed", failures=text), calm=True)
     return HttpResponse(status=DONE)
 
 
-@shown
+@room_page
 def results(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    return _download(access, "text/csv", "results.csv", table)
+    return _download(access, "text/csv", "results.csv", results_csv)
 
 
-@shown
-def as_a_file(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    return _download(access, "application/yaml", files.NAME, files.written)
+@room_page
+def room_file(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    return _download(access, "application/yaml", files.NAME, files.write)
 
 
-def _download(access: RoomAccess, kind: str, name: str, made: Callable[[Workshop], str]) -> HttpResponse:
+def _download(access: RoomAccess, kind: str, name: str, write: Callable[[Workshop], str]) -> HttpResponse:
+    """Return a file of the room for the trainer. Raise ``Http404`` for other roles."""
     if access.role != "trainer":
         raise Http404
-    response = HttpResponse(made(access.room), content_type=f"{kind}; charset=utf-8")
+    response = HttpResponse(write(access.room), content_type=f"{kind}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
-@done_by("trainer", closed=True)
+@room_action("trainer", closed=True)
 def delete(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    """The room and all that is known of its people goes."""
+    """Delete the room with everything about its participants."""
     room.delete(access.room)
     response = HttpResponse(status=DONE)
     response.headers["HX-Redirect"] = reverse("workshops")
     return response
 
 
-@done_by("trainer")
+@room_action("trainer")
 def close(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     room.close(access.room)
     return HttpResponse(status=DONE)
@@ -175,10 +179,10 @@ urlpatterns = [
     path("rename/", rename, name="room-rename"),
     path("remove/", remove, name="room-remove"),
     path("send/", send, name="room-send"),
-    path("lessons/", bring_lesson, name="room-lesson"),
+    path("lessons/", add_lesson, name="room-lesson"),
     path("step/", step, name="room-step"),
     path("results.csv", results, name="room-results"),
-    path("workshop.yaml", as_a_file, name="room-file"),
+    path("workshop.yaml", room_file, name="room-file"),
     path("close/", close, name="room-close"),
     path("delete/", delete, name="room-delete"),
 ]

@@ -10,7 +10,7 @@ from django.test import Client
 
 from sandbox.changes import store
 from sandbox.web.schema.document import DIGEST, TEXT
-from sandbox.web.views.completing import KEPT
+from sandbox.web.views.completing import CACHED_FOREVER
 from scheduler_engine.scenario.schema import schema as scenario_schema
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def test_the_schema_is_cached_under_its_own_address() -> None:
     answer = Client().get(f"/schema/{DIGEST}/")
     assert answer.status_code == 200
     assert answer.content.decode() == TEXT
-    assert answer["Cache-Control"] == KEPT
+    assert answer["Cache-Control"] == CACHED_FOREVER
     assert answer["Content-Type"] == "application/json"
     assert "script-src 'self'" in answer["Content-Security-Policy"]
 

@@ -71,7 +71,7 @@ def test_a_cluster_full_of_secrets_leaves_none(
 
 
 def test_an_upload_has_no_name_anywhere_while_it_is_read() -> None:
-    file = uploads.pasted("kind: Secret")
-    assert Path(uploads.place_of(file)).read_bytes() == b"kind: Secret"
-    assert "(deleted)" in str(Path(uploads.place_of(file)).readlink())
+    file = uploads.upload_of_text("kind: Secret")
+    assert Path(uploads.descriptor_path(file)).read_bytes() == b"kind: Secret"
+    assert "(deleted)" in str(Path(uploads.descriptor_path(file)).readlink())
     file.close()

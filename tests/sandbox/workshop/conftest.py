@@ -54,14 +54,14 @@ class Person:
 
 @pytest.fixture
 def trainer(db: None) -> Person:
-    room, token = rooms.opened(sources.scenario(SMALL))
+    room, token = rooms.open_room(sources.scenario(SMALL))
     return Person(room, token)
 
 
 @pytest.fixture
 def crowded(db: None) -> Person:
     """Return a trainer in whose sandbox the next pod gets no node without preemption."""
-    room, token = rooms.opened(sources.scenario(CROWDED))
+    room, token = rooms.open_room(sources.scenario(CROWDED))
     return Person(room, token)
 
 

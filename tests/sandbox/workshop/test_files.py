@@ -75,7 +75,7 @@ def test_the_exported_room_names_nobody_and_opens_again(crowded: Person, joined:
     joined("Ada", crowded.room)
     crowded.post("ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
     crowded.post("predict/", kind="winner")
-    text = files.written(crowded.room)
+    text = files.write(crowded.room)
     assert "Ada" not in text
     assert yaml.safe_load(text) == {
         "apiVersion": "scheduler-sandbox/v1",
@@ -88,10 +88,10 @@ def test_the_exported_room_names_nobody_and_opens_again(crowded: Person, joined:
         ],
     }
     again = opened(text)
-    assert files.written(again.room) == text, "unasked questions are stored as well"
+    assert files.write(again.room) == text, "unasked questions are stored as well"
     again.post("planned/", number="1")
-    assert yaml.safe_load(files.written(again.room))["questions"][0]["predict"] == "winner"
-    assert len(yaml.safe_load(files.written(again.room))["questions"]) == 2
+    assert yaml.safe_load(files.write(again.room))["questions"][0]["predict"] == "winner"
+    assert len(yaml.safe_load(files.write(again.room))["questions"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -99,14 +99,14 @@ def test_the_exported_room_names_nobody_and_opens_again(crowded: Person, joined:
 )
 def test_an_own_scenario_is_stored_in_the_file(begin: str) -> None:
     trainer = opened(begin)
-    kept = yaml.safe_load(files.written(trainer.room))
+    kept = yaml.safe_load(files.write(trainer.room))
     assert "title:" in kept["begin"]["file"]
-    assert files.written(opened(files.written(trainer.room)).room) == files.written(trainer.room)
+    assert files.write(opened(files.write(trainer.room)).room) == files.write(trainer.room)
 
 
 def test_an_empty_room_is_a_file_too() -> None:
     trainer = opened("kind: Workshop")
-    assert yaml.safe_load(files.written(trainer.room)) == {
+    assert yaml.safe_load(files.write(trainer.room)) == {
         "apiVersion": "scheduler-sandbox/v1",
         "kind": "Workshop",
         "title": "Empty sandbox",

@@ -29,7 +29,7 @@ def bring(trainer: Person, text: str, instead: str = "") -> Any:
 
 
 def progress(trainer: Person) -> dict[str, str]:
-    return {row.name: f"{row.sandbox}: {row.lesson.told if row.lesson else ''}" for row in board.rows(trainer.room)}
+    return {row.name: f"{row.sandbox}: {row.lesson.text if row.lesson else ''}" for row in board.rows(trainer.room)}
 
 
 def titles(trainer: Person) -> list[str]:
@@ -120,12 +120,12 @@ def test_a_room_has_an_end_of_lessons(trainer: Person, monkeypatch: pytest.Monke
 def test_the_rooms_file_carries_own_lessons_and_opens_again(trainer: Person, joined: Joined) -> None:
     bring(trainer, LESSON)
     bring(trainer, SECOND)
-    text = files.written(trainer.room)
+    text = files.write(trainer.room)
     assert yaml.safe_load(text)["lessons"] == [LESSON, SECOND]
     assert 'title: "Another one"' in text, "as in its own file"
     again = opened(text)
     assert titles(again) == ["A pod and two nodes", "Another one"]
-    assert files.written(again.room) == text
+    assert files.write(again.room) == text
     again.post("send/", scenario="own:2")
     assert joined("Ada", again.room).sit().title == "Another one"
 
@@ -135,11 +135,11 @@ def test_a_room_may_begin_with_an_own_lesson(db: None, joined: Joined) -> None:
     assert trainer.room.title == "A pod and two nodes"
     assert Study.objects.get(sandbox=trainer.seat().sandbox).text == LESSON
     assert joined("Ada", trainer.room).sit().title == "A pod and two nodes"
-    text = files.written(trainer.room)
+    text = files.write(trainer.room)
     assert yaml.safe_load(text)["begin"] == {"own": 1}
     again = opened(text)
     assert again.room.title == "A pod and two nodes"
-    assert files.written(again.room) == text
+    assert files.write(again.room) == text
 
 
 @pytest.mark.parametrize(

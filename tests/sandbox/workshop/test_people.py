@@ -11,9 +11,9 @@ from django.test import Client
 from sandbox.limits import ratelimit
 from sandbox.storage import tokens
 from sandbox.workshop import people
-from sandbox.workshop.access import parted
+from sandbox.workshop.access import why_gone
 from sandbox.workshop.models import Participant, Workshop
-from sandbox.workshop.names import looks, tidy
+from sandbox.workshop.names import clean, readings
 from sandbox.workshop.questions import bars, latest
 from tests.sandbox.workshop.conftest import Person
 
@@ -43,8 +43,8 @@ Joined = Callable[..., Person]
     ],
 )
 def test_names_that_look_alike_are_too_close(one: str, other: str) -> None:
-    assert looks(one) & looks(other)
-    assert looks(other) & looks(one)
+    assert readings(one) & readings(other)
+    assert readings(other) & readings(one)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_names_that_look_alike_are_too_close(one: str, other: str) -> None:
     ],
 )
 def test_names_that_differ_are_not(one: str, other: str) -> None:
-    assert not looks(one) & looks(other)
+    assert not readings(one) & readings(other)
 
 
 def test_a_name_is_stored_without_invisible_characters() -> None:
-    assert tidy(" A\u200bnn\u3164a \u202e\n B\u00ad ") == "Anna B"
-    assert tidy("\u200b\u3164\u2800") == ""
+    assert clean(" A\u200bnn\u3164a \u202e\n B\u00ad ") == "Anna B"
+    assert clean("\u200b\u3164\u2800") == ""
 
 
 def enter(room: Workshop, **fields: str) -> Any:
@@ -206,6 +206,6 @@ PARTINGS: dict[str, Callable[[Person, Person], object]] = {
 def test_a_participant_who_is_no_longer_in_a_room_learns_why(trainer: Person, joined: Joined, why: str) -> None:
     ada = joined("Ada")
     PARTINGS[why](trainer, ada)
-    assert parted(ada.room.pk, ada.token) == why
+    assert why_gone(ada.room.pk, ada.token) == why
     refused = ada.post("hand/", on="1").content.decode()
     assert ("The trainer removed you from this room." in refused) is (why == "removed")

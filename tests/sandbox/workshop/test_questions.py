@@ -15,7 +15,7 @@ from sandbox.storage.models import Sandbox
 from sandbox.workshop import questions
 from sandbox.workshop.models import Question
 from sandbox.workshop.questions import MOST_PROJECTED, Bar, bars, for_projector
-from sandbox.workshop.results import table
+from sandbox.workshop.results import results_csv
 from scheduler_engine.testing import make_pod, make_priority_class
 from tests.sandbox.workshop.conftest import Person
 
@@ -296,7 +296,7 @@ def test_results_have_a_row_for_everybody_and_execute_nothing(trainer: Person, j
     ada.post("answer/", number="1", chosen="activeQ")
     trainer.post("reveal/", number=question().number)
     trainer.post("ask/", ask="Open", choices="a\nb")
-    rows = list(csv.DictReader(StringIO(table(trainer.room))))
+    rows = list(csv.DictReader(StringIO(results_csv(trainer.room))))
     plain = ("participant", "question", "asked", "answer", "right", "expected")
     assert [tuple(row[name] for name in plain) for row in rows] == [
         ("'=HYPERLINK(1)", "1", "Which queue?", "activeQ", "yes", "activeQ"),
@@ -315,13 +315,13 @@ def test_results_show_when_and_removed_participants_and_expected_answers(
     ben.post("answer/", number="1", chosen="a")
     crowded.post("predict/", kind="winner")
     ada.post("answer/", number="2", chosen="no node")
-    expected = [row["expected"] for row in csv.DictReader(StringIO(table(crowded.room)))]
+    expected = [row["expected"] for row in csv.DictReader(StringIO(results_csv(crowded.room)))]
     assert expected == ["a", "a", "", ""], "the scheduler has not reached it yet"
     step(crowded.seat().sandbox)
     sandbox = ada.sit()
     step(sandbox)
     crowded.post("remove/", who=ada.now().pk)
-    rows = list(csv.DictReader(StringIO(table(crowded.room))))
+    rows = list(csv.DictReader(StringIO(results_csv(crowded.room))))
     adas = [row for row in rows if row["participant"] == "Ada"]
     assert [(row["answer"], row["right"], row["expected"]) for row in adas[:2]] == [
         ("none of them", "no", "a"),
@@ -333,7 +333,7 @@ def test_results_show_when_and_removed_participants_and_expected_answers(
     assert not adas[0]["revealed at"]
     assert (adas[2]["asked"], adas[2]["steps"]) == (sandbox.title, "1")
     crowded.post("reveal/", number=question().number)
-    again = [row for row in csv.DictReader(StringIO(table(crowded.room))) if row["question"] == "2"]
+    again = [row for row in csv.DictReader(StringIO(results_csv(crowded.room))) if row["question"] == "2"]
     assert all(row["revealed at"] for row in again)
 
 

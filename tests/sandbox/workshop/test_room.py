@@ -59,7 +59,7 @@ def test_an_invalid_form_opens_no_room(db: None, fields: dict[str, str], status:
 def test_a_code_is_accepted_in_any_spelling(trainer: Person, typed: str) -> None:
     code = trainer.room.code
     variant = typed.format(code=code, lower=code.lower(), lower3=code[:3].lower(), rest=code[3:])
-    assert people.find(variant) == trainer.room
+    assert people.find_room(variant) == trainer.room
 
 
 def test_joining_asks_for_a_name_and_opens_a_page_with_a_new_sandbox(trainer: Person) -> None:
@@ -293,7 +293,7 @@ def test_unused_rooms_are_deleted(trainer: Person, joined: Joined) -> None:
 )
 def test_a_deleted_source_is_reported(db: None, source: Any) -> None:
     with pytest.raises(Rejected, match="no longer exists: Old"):
-        sources.made(source, tokens.new_token())
+        sources.create(source, tokens.new_token())
 
 
 POSTS = {
@@ -368,7 +368,7 @@ def test_no_page_of_a_room_sets_a_cookie(trainer: Person, joined: Joined) -> Non
 
 
 def test_the_board_and_the_results_show_everybodys_place_in_the_lesson(db: None) -> None:
-    lesson_room, token = rooms.opened(sources.lesson("three-queues"))
+    lesson_room, token = rooms.open_room(sources.lesson("three-queues"))
     room = Person(lesson_room, token)
     ada, ben = (
         Person(lesson_room, people.join(lesson_room, name)[1], lesson_room.participants.get(name=name))
@@ -377,30 +377,30 @@ def test_the_board_and_the_results_show_everybodys_place_in_the_lesson(db: None)
     slow, quick = ada.sit(), ben.sit()
     total = len(shelf.lessons()["three-queues"].lesson.parts)
     Study.objects.filter(sandbox=quick).update(part=total, progress=json.dumps({"done": list(range(total))}))
-    progress = {row.name: row.lesson.told for row in board.rows(lesson_room) if row.lesson}
+    progress = {row.name: row.lesson.text for row in board.rows(lesson_room) if row.lesson}
     assert progress["Ada"].startswith(f"part 1 of {total}, 0 of ")
     assert progress["Ben"].startswith("finished, ")
     assert [row.name for row in board.rows(lesson_room, "lesson")] == ["Ada", "Ben"]
     assert [row.name for row in board.rows(lesson_room, "joined")] == ["Ada", "Ben"]
     Study.objects.filter(sandbox=slow).update(slug="gone")
-    assert {row.lesson.told for row in board.rows(lesson_room) if row.lesson} == {"part 1", progress["Ben"]}
+    assert {row.lesson.text for row in board.rows(lesson_room) if row.lesson} == {"part 1", progress["Ben"]}
     assert progress["Ben"] in room.get().content.decode()
-    assert f'Ben,,,Three queues,"{progress["Ben"]}",,,0,' in results.table(lesson_room)
+    assert f'Ben,,,Three queues,"{progress["Ben"]}",,,0,' in results.results_csv(lesson_room)
 
 
 def test_no_one_stays_frozen_whose_sandbox_is_created_meanwhile(
     trainer: Person, joined: Joined, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people_ = [joined(name) for name in ("Ada", "Ben", "Carl", "Dora", "Eva")]
-    make = sources.made
+    make = sources.create
     meanwhile: list[Callable[[], object]] = []
 
-    def made(*arguments: Any) -> Sandbox:
+    def create(*arguments: Any) -> Sandbox:
         sandbox = make(*arguments)
         meanwhile.pop()()
         return sandbox
 
-    monkeypatch.setattr(sources, "made", made)
+    monkeypatch.setattr(sources, "create", create)
 
     def frozen(person: Person, act: Callable[[], object]) -> bool:
         meanwhile.append(act)

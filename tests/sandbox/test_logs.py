@@ -10,6 +10,7 @@ import pytest
 from daphne.access import AccessLogGenerator
 from django.core.exceptions import SuspiciousOperation
 
+import sandbox.asgi  # noqa: F401 - it hides tokens in the access log
 from sandbox.runtime.logs import WithoutTokens, hide_tokens
 from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox

@@ -355,7 +355,7 @@ def test_a_watcher_sees_the_lesson_and_answers_nothing(learner: Learner) -> None
     ("text", "says"),
     [
         (LESSON.replace("tempting: [node-a]", "tempting: [node-b]"), "'node-b' is right"),
-        (LESSON.replace("kind: Lesson", "kind: Scenario"), "this is a Scenario, and no Lesson"),
+        (LESSON.replace("kind: Lesson", "kind: Scenario"), "this is a Scenario, not a Lesson"),
         (LESSON.replace("pod:default/web", "pod:default/wub"), "there is never a pod"),
         (LESSON + "\nparts2: []\n", "parts2"),
         ("- a", "lesson"),

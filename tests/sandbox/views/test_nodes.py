@@ -86,7 +86,7 @@ def test_each_control_is_one_command(cluster: Any, path: str, fields: dict[str, 
         pytest.param(
             "usage/", {"pod": "default/gone", "memory": "1Mi"}, "&#34;gone&#34; not found", id="an unknown pod"
         ),
-        pytest.param("usage/", {"memory": "1Mi"}, "either a pod or a node", id="no name"),
+        pytest.param("usage/", {"memory": "1Mi"}, "name a pod or a node, not both", id="no name"),
         pytest.param(
             "kubelet/",
             {"node": "n1", "configuration": "evictionSoft: {memory.available: 1Gi}"},

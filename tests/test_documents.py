@@ -78,8 +78,8 @@ READ_ELSEWHERE = {
     "nginx": "the tests have no nginx",
     "console": "tests/engine/test_distribution.py, where the engine is installed alone",
     "toml": "tests/engine/test_distribution.py",
-    "bash": "tests/sandbox/test_api_document.py, with a server",
-    "py": "tests/sandbox/test_api_document.py, with a server",
+    "bash": "tests/sandbox/web/test_api_document.py, with a server",
+    "py": "tests/sandbox/web/test_api_document.py, with a server",
 }
 """Languages of blocks that do not run, with the reason."""
 

@@ -1,8 +1,8 @@
 """Answer each question of the lessons, misconceptions and challenges by clicks: right and wrong, quickly and slowly, in
 turn. The verdict comes only at the end, and agrees with the engine.
 
-The suite answers each question once and clicks through one lesson in nine to its end; ``tests/sandbox/views`` presses
-every lesson's buttons. ``make questions`` gives each answer in both ways and clicks through each lesson.
+The suite answers each question once and clicks through one lesson in nine to its end. ``tests/sandbox/web/views``
+presses every lesson's buttons. ``make questions`` gives each answer in both ways and clicks through each lesson.
 """
 
 from __future__ import annotations

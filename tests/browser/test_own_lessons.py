@@ -8,7 +8,7 @@ from playwright.sync_api import FilePayload, Page
 
 from tests.browser.test_workshop import join, open_room, row, workbench
 from tests.browser.workbench import Eventually
-from tests.sandbox.views.test_lessons import LESSON
+from tests.sandbox.web.views.test_lessons import LESSON
 
 
 def file(text: str) -> FilePayload:

@@ -14,7 +14,7 @@ from django.test import Client
 from sandbox.storage.models import Study
 from sandbox.workshop import board, files, lessons
 from sandbox.workshop.models import Seat, Workshop
-from tests.sandbox.views.test_lessons import LESSON
+from tests.sandbox.web.views.test_lessons import LESSON
 from tests.sandbox.workshop.conftest import Person
 from tests.sandbox.workshop.test_files import opened
 

@@ -16,7 +16,7 @@ from sandbox.server import backups
 from sandbox.server.startup import CannotStart, make_private
 from tests.conftest import PATIENCE
 from tests.sandbox.served import ROOT, environment, served
-from tests.sandbox.test_startup import refused
+from tests.sandbox.server.test_startup import refused
 
 MODE = 0o777
 

@@ -384,4 +384,4 @@ def test_the_pages_of_an_import_are_not_cached() -> None:
 
 
 def test_the_document_has_the_line_of_the_first_page() -> None:
-    assert KUBECTL in (Path(__file__).resolve().parents[3] / "docs" / "import.md").read_text()
+    assert KUBECTL in (Path(__file__).resolve().parents[4] / "docs" / "import.md").read_text()

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from tests.conftest import PATIENCE
 from tests.sandbox.served import Served, served
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 BLOCKS = {token.info: token.content for token in MarkdownIt().parse(DOCUMENT.read_text()) if token.type == "fence"}
 
 MISSING = [name for name in ("curl", "jq") if shutil.which(name) is None]

@@ -20,7 +20,7 @@ from scheduler_engine.api.fields import well_typed
 from scheduler_engine.api.objects import merge
 from scheduler_engine.api.validation import validate
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PLAIN = st.recursive(
     st.none() | st.integers(0, 3) | st.sampled_from(["a", "b", ""]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),

@@ -207,7 +207,7 @@ def test_a_title_is_never_markup(visitor: Any) -> None:
 
 
 def test_the_declarations_name_the_messages_of_the_script() -> None:
-    root = Path(__file__).resolve().parents[3]
+    root = Path(__file__).resolve().parents[4]
     declared = re.findall(r"type: '(\w+)'", (root / "docs" / "embed.d.ts").read_text())
     script = (root / "static" / "js" / "embed-talk.js").read_text()
     lists = re.findall(r"export const (?:TOLD|HEARD) = \[(.*?)\]", script)
@@ -292,5 +292,5 @@ def test_sentences_of_an_embed_name_no_button_that_it_does_not_have(visitor: Any
         shown = re.sub(r"<[^>]+>", " ", HOW.sub("", html))
         assert not BUTTONS.search(shown), BUTTONS.search(shown)
         store.execute(visitor.row(), {"kind": "apply", "manifests": [make_node("n1").obj(), make_pod("web").obj()]})
-    css = (Path(__file__).resolve().parents[3] / "static" / "css" / "embed.css").read_text()
+    css = (Path(__file__).resolve().parents[4] / "static" / "css" / "embed.css").read_text()
     assert ".how" in css

@@ -12,7 +12,7 @@ from sandbox.panels import TABS
 from sandbox.web.glossary import TERMS, Term
 from sandbox.words.say import ROWS, say
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HEAD = (
     "# Glossary",
     "",

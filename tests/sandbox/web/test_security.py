@@ -36,9 +36,9 @@ GETS = [
 
 
 LEARNING = ("course", "misconceptions", "challenges")
-"""Pages without a sandbox: tests/sandbox/views/test_learning.py."""
+"""Pages without a sandbox: tests/sandbox/web/views/test_learning.py."""
 BEFORE = ("before", "before-convert", "before-open")
-"""Pages about older versions: tests/sandbox/views/test_before.py."""
+"""Pages about older versions: tests/sandbox/web/views/test_before.py."""
 ROOMS = {
     "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
     "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
@@ -47,10 +47,10 @@ ROOMS = {
 }  # fmt: skip
 """Pages of rooms: tests/sandbox/workshop/."""
 IMPORTS = ("import", "import-outlook", "import-open")
-"""Pages before there is a sandbox: tests/sandbox/views/test_importing.py."""
+"""Pages before there is a sandbox: tests/sandbox/web/views/test_importing.py."""
 
 EMBEDS = ("embed-script", "embed-scenario", "embed-lesson", "embed-state", "open")
-"""Pages for everybody: tests/sandbox/views/test_embedding.py."""
+"""Pages for everybody: tests/sandbox/web/views/test_embedding.py."""
 
 
 def routes(resolver: URLResolver) -> list[str]:

@@ -11,7 +11,7 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
-FOLDER = Path(__file__).resolve().parents[2] / "templates"
+FOLDER = Path(__file__).resolve().parents[3] / "templates"
 FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
 ENVIRONMENT = jinja2.Environment()
 

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SETUP = """\
 apiVersion: v1
 kind: Node

@@ -109,7 +109,7 @@ def post(page: Page, path: str, **form: str) -> None:
     def answer() -> APIResponse | None:
         """Return None while the sandbox is opening, which takes long on a busy machine."""
         answered = page.request.post(address, form=form)
-        return None if answered.status == 409 and "is being opened" in answered.text() else answered
+        return None if answered.status == 409 and "still opening" in answered.text() else answered
 
     response: APIResponse = wait_until(answer)
     assert response.ok, f"{response.status} {response.text()}"

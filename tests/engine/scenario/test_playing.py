@@ -45,7 +45,7 @@ then:
   - clock: 3
   - clock: 4
 - stage: {}
-  refused: There is no pod
+  refused: No pod is ready
 - expect: [{clock: 5}]
 - advance: {seconds: 7}
 expect:

@@ -405,11 +405,11 @@ def test_a_replay_continues_after_its_requester_has_gone(
     eventually(lambda: sandbox.pk not in pool.homes)
     with monkeypatch.context() as patch:
         patch.setitem(KINDS, READING, Kind(0.3))
-        with pytest.raises(Occupied, match="is being opened"):
+        with pytest.raises(Occupied, match="still opening"):
             cluster(sandbox)
 
         def occupied() -> str:
-            with pytest.raises(Occupied, match="is being opened") as refusal:
+            with pytest.raises(Occupied, match="still opening") as refusal:
                 cluster(sandbox)
             return str(refusal.value)
 

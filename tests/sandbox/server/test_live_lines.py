@@ -15,7 +15,7 @@ from sandbox.server.connections import LiveLine
 def test_the_end_of_a_refused_handshake_is_reported_once(known: bool) -> None:
     line: Any = LiveLine()
     host = Mock(connections={line: {}} if known else {})
-    line.counted, line.server, line.client_addr = ("127.0.0.1", ""), host, None
+    line.places, line.server, line.client_addr = ("127.0.0.1", ""), host, None
     line.path, line.muted, line.request = b"/ws/", True, Mock()
     line.factory = SimpleNamespace(server_class=host)
     line.onClose(False, 1006, "")

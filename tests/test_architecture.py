@@ -1,4 +1,4 @@
-"""docs/architecture.md is true: its rooms, the way of a click through files and functions, and the measured times."""
+"""docs/architecture.md names layers and functions that exist, and times as they were measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs/architecture.md").read_text()
 PERFORMANCE = (ROOT / "docs/performance.md").read_text()
 WITHOUT_HTTP = ("words", "panels", "library", "storage", "worker", "pool", "changes")
-"""Rooms whose code neither reads requests nor makes answers."""
+"""Layers whose code neither reads requests nor makes answers."""
 
 
 def rows(text: str, name: str) -> list[list[str]]:
@@ -37,11 +37,11 @@ def names_in(path: Path) -> set[str]:
     return names | methods
 
 
-def test_the_rooms_are_the_packages_of_the_site_each_with_a_file_to_begin_with() -> None:
-    rooms = {cells[0].strip("`"): cells[2].strip("`") for cells in rows(PAGE, "rooms")}
+def test_each_package_of_the_site_is_a_layer_with_a_file_to_start_with() -> None:
+    layers = {cells[0].strip("`"): cells[2].strip("`") for cells in rows(PAGE, "layers")}
     packages = {path.name for path in (ROOT / "sandbox").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert set(rooms) == packages
-    assert [path for path in rooms.values() if not (ROOT / path).is_file()] == []
+    assert set(layers) == packages
+    assert [path for path in layers.values() if not (ROOT / path).is_file()] == []
 
 
 @pytest.mark.parametrize("place", [cells[1].strip("`") for cells in rows(PAGE, "path")])
@@ -57,9 +57,9 @@ def test_the_times_on_the_way_of_a_click_are_those_that_were_measured() -> None:
     assert shown == {phase: measured[phase] for phase in shown}
 
 
-@pytest.mark.parametrize("room", WITHOUT_HTTP)
-def test_rooms_below_the_web_know_no_http(room: str) -> None:
+@pytest.mark.parametrize("layer", WITHOUT_HTTP)
+def test_layers_below_the_web_know_no_http(layer: str) -> None:
     http = re.compile(r"^\s*(?:from|import) django\.(?:http|shortcuts|urls|views|middleware)\b", re.MULTILINE)
-    paths = sorted((ROOT / "sandbox" / room).rglob("*.py"))
+    paths = sorted((ROOT / "sandbox" / layer).rglob("*.py"))
     assert paths
     assert [str(path) for path in paths if http.search(path.read_text())] == []

@@ -136,7 +136,7 @@ def check_objects(command: dict[str, Any], world: World) -> None:
     """
     limits = quotas()
     if len(world.entries) >= limits.entries:
-        raise OverQuota(f"This sandbox has reached its limit of {limits.entries:,} events. {WAY_OUT}")
+        raise OverQuota(f"This sandbox has reached its limit of {limits.entries:,} entries. {WAY_OUT}")
     if command["kind"] != "apply":
         return
     present_in_all = sum(map(len, world.objects.values()))

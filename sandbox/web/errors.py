@@ -117,7 +117,7 @@ def refusal_of(error: Exception) -> Refusal:
 
 
 class ErrorMiddleware:
-    """Answer every error of a view or of its decorators in words."""
+    """Answer every error of a view or its decorators with a sentence."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -19,7 +19,7 @@ def test_letters_filter_the_scenarios_and_show_their_number(page: Page, eventual
     page.goto("/")
     everything = len(shown(page))
     page.locator("#scen-find").fill("SAMPLING nodes")
-    eventually(lambda: "Sampling: 250 nodes, but not all are checked" in shown(page) and len(shown(page)) < everything)
+    eventually(lambda: "Sampling: 250 nodes, but not all are visited" in shown(page) and len(shown(page)) < everything)
     number = len(shown(page))
     assert text(page, "#scen-none") == ("1 scenario" if number == 1 else f"{number} scenarios")
     page.locator("#scen-find").fill("zeppelin")
@@ -49,7 +49,7 @@ def test_a_link_with_letters_opens_the_list_with_them(page: Page) -> None:
     page.goto("/?find=killed#scenarios")
     assert page.locator("#scen-find").input_value() == "killed"
     assert "The leader is killed" in shown(page)
-    assert "Sampling: 250 nodes, but not all are checked" not in shown(page)
+    assert "Sampling: 250 nodes, but not all are visited" not in shown(page)
 
 
 def test_every_scenario_is_in_one_part(page: Page) -> None:

@@ -37,8 +37,7 @@ INELIGIBLE = {"never": "phrases.may-not-preempt", "waiting": "phrases.waits-for-
 def helps(cycle: Cycle, node: str, code: str) -> str:
     """Return whether evicting pods from a node that was refused with ``code`` lets the pod in.
 
-    It says what the dry run showed there, or that there was none as the pod may not preempt, or before that what the
-    code promises.
+    After a dry run: what it showed. Without one: that the pod may not preempt. Before it: what the code implies.
     """
     tried = next((item for item in cycle.tried if item.node == node), None)
     if tried is not None:

@@ -55,8 +55,11 @@ PROBLEMS = {
     409: Problem,
     413: Problem,
     422: Problem,
+    423: Problem,
     429: Problem,
+    500: Problem,
     503: Problem,
+    507: Problem,
 }
 ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,9 @@ def test_the_prerequisites_of_a_lesson_exist() -> None:
     lessons = [load_lesson(path) for path in FILES]
     known = {lesson.slug for lesson in lessons}
     assert {before for lesson in lessons for before in lesson.after} <= known
+
+
+def test_each_chapter_of_the_course_is_one_run_of_lessons() -> None:
+    groups = [load_lesson(path).group for path in FILES if path.parent.name == "lessons"]
+    chapters = [group for group, _ in groupby(groups)]
+    assert chapters == list(dict.fromkeys(chapters))

@@ -279,7 +279,7 @@ def test_a_score_by_use_has_a_sentence_and_numbers(words: str) -> None:
 def test_remarks_name_use_requests_and_why_a_resource_is_left_out() -> None:
     remarks = notes(judged(ratio(), "web-1", "n1", FIT))
     assert remarks["memory"] == "6Gi used + 2Gi asked of 8Gi"
-    assert remarks["example.com/gpu"] == "web-1 does not ask for it"
+    assert remarks["example.com/gpu"] == "web-1 does not request it"
     assert remarks["example.com/fpga"] == "the node has none"
     assert remarks["Raw"] == "weighted mean, rounded; resources that score 0 do not count"
     assert remarks["Normalized"] == "already 0 to 100, so it stays as it is"

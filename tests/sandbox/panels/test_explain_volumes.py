@@ -338,31 +338,31 @@ EARLY: dict[str, tuple[str, list[str], str, list[str]]] = {
     "a claim that does not exist": (
         "VolumeRestrictions",
         ["waits", "missing", "bound-a"],
-        "web-1 uses the claim missing, which does not exist. So no node was looked at.",
+        "web-1 uses the claim missing, which does not exist. So no node was visited.",
         ["claim waits: not bound, class wait", "claim missing: does not exist"],
     ),
     "a class that does not exist": (
         "VolumeBinding",
         ["bound-a", "classless"],
-        "The claim classless of web-1 must be bound before a node can be chosen. So no node was looked at.",
+        "The claim classless of web-1 must be bound before a node can be chosen. So no node was visited.",
         ["claim classless: not bound, class nowhere (this class does not exist)", "claim bound-a: bound to pv-a"],
     ),
     "a volume that is lost": (
         "VolumeBinding",
         ["orphan"],
-        "web-1 uses the claim orphan, whose volume pv-gone is lost. So no node was looked at.",
+        "web-1 uses the claim orphan, whose volume pv-gone is lost. So no node was visited.",
         ["claim orphan: lost its volume pv-gone"],
     ),
     "a volume that does not exist, for a plugin that only reads its labels": (
         "VolumeZone",
         ["bound-labelled", "orphan"],
-        "web-1 uses the claim orphan, whose volume pv-gone does not exist. So no node was looked at.",
+        "web-1 uses the claim orphan, whose volume pv-gone does not exist. So no node was visited.",
         ["claim bound-labelled: bound to pv-labelled", "claim orphan: lost its volume pv-gone"],
     ),
     "a class that does not exist, for a plugin that only reads labels of volumes": (
         "VolumeZone",
         ["classless", "waits"],
-        "web-1 uses the claim classless, whose class nowhere does not exist. So no node was looked at.",
+        "web-1 uses the claim classless, whose class nowhere does not exist. So no node was visited.",
         ["claim classless: not bound, class nowhere"],
     ),
 }
@@ -397,4 +397,4 @@ def test_an_injected_refusal_is_shown_as_recorded() -> None:
     fault = commands.Fault("VolumeBinding", "preFilter", "deny")
     simulation = ran(one_zone(), *STORAGE, make_pod("web-1").claim("waits").obj(), then=(fault, SETTLE))
     said = explained(witnessed(simulation), "web-1", "n1", "VolumeBinding")
-    assert said.sentence == "VolumeBinding said no before any node was looked at: injected denial."
+    assert said.sentence == "VolumeBinding said no before any node was visited: injected denial."

@@ -410,7 +410,7 @@ def test_a_denial_that_no_arithmetic_explains_is_shown_as_recorded() -> None:
 
 def test_a_node_that_was_not_visited_has_no_verdict() -> None:
     world = after(*two_nodes(), make_pod("web-1").spec(affinity=NAMED).obj())
-    assert filtered(world, "web-1", "n2", "NodeResourcesFit").sentence == "n2 was not looked at for web-1."
+    assert filtered(world, "web-1", "n2", "NodeResourcesFit").sentence == "n2 was not visited for web-1."
 
 
 NAMED: Data = {
@@ -431,13 +431,13 @@ def test_a_plugin_that_the_profile_does_not_run_has_no_verdict() -> None:
 
 def test_a_plugin_that_was_skipped_says_so() -> None:
     explanation = filtered(full_node(), "web-1", "n1", "NodePorts")
-    assert explanation.sentence == "NodePorts sits this one out: nothing about web-1 concerns it."
+    assert explanation.sentence == "NodePorts is skipped: it has nothing to check for web-1 concerns it."
 
 
 def test_a_refusal_before_any_node_names_the_claims() -> None:
     world = after(*two_nodes(), *STORAGE, make_pod("web-1").claim("waits").claim("missing").obj())
     explanation = filtered(world, "web-1", "n1", "VolumeRestrictions")
-    assert explanation.sentence == "web-1 uses the claim missing, which does not exist. So no node was looked at."
+    assert explanation.sentence == "web-1 uses the claim missing, which does not exist. So no node was visited."
     assert lines(explanation) == ["claim waits: not bound, class wait", "claim missing: does not exist"]
 
 
@@ -528,7 +528,7 @@ def test_a_full_node_has_reached_its_limit_of_pods() -> None:
     assert explanations[0].lines[0].note == "the node's pod limit"
     assert explanations[1].sentence == "n1 does not have enough cpu left for web-2, and it has reached its pod limit."
     assert explanations[2].lines[1].note == (
-        "1500m too much; the pod asks for more than the whole node has, so evicting pods cannot help"
+        "1500m too much; the pod requests more than the whole node has, so evicting pods cannot help"
     )
 
 

@@ -245,7 +245,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         pytest.param(
             "images-before-pods",
             [{"kind": "usage", "pod": "default/writer", "ephemeral_storage": "13Gi"}, advance(20)],
-            "The kubelet of node1 evicts no pod now: it freed 6Gi, and nodefs.available<2Gi no longer holds. "
+            "The kubelet of node1 evicts no pod now: it freed 6Gi, and nodefs.available<2Gi is no longer met. "
             "It removed the unused image registry.example/huge:1.",
             id="a kubelet removes images",
         ),
@@ -280,7 +280,7 @@ def uses(pod: str, memory: str) -> dict[str, Any]:
         pytest.param(
             "soft-threshold",
             [uses("busy", "9Gi"), advance(60), uses("busy", "4Gi"), advance(60)],
-            "The kubelet of node1: memory.available<1.5Gi no longer holds, so its grace period would start again.",
+            "The kubelet of node1: memory.available<1.5Gi is no longer met, so its grace period would start again.",
             id="a soft threshold is no longer crossed",
         ),
         pytest.param(
@@ -398,7 +398,7 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
     [
         pytest.param(
             [{"kind": "configure", "configuration": HALF}],
-            "Configuration applied. It takes effect with the next attempt.",
+            "Configuration applied. It applies from the next cycle.",
             id="the scheduler is configured",
         ),
         pytest.param(
@@ -451,7 +451,8 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [TWO, advance(5), replica("partition")],
-            "kube-scheduler-1 is cut off from the API server: it gets no watch events, and its writes do not arrive.",
+            "kube-scheduler-1 is partitioned from the API server: it gets no watch events, and its writes do not "
+            "arrive.",
             id="the leader is cut off",
         ),
         pytest.param(

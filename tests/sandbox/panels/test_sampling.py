@@ -150,14 +150,14 @@ def test_a_nominated_node_that_fits_is_the_only_one_looked_at_and_the_start_does
     search = search_of(cycle)
     assert search is not None
     assert search.won
-    assert summary(search).startswith("Only the nominated node n1 was looked at: it fits, so it wins at once.")
+    assert summary(search).startswith("Only the nominated node n1 was visited: it fits, so it wins at once.")
     assert why_unvisited(search) == "the nominated node n1 fits, so it wins at once"
     assert search.table.start_index == search.table.next_start_index
 
 
 @pytest.mark.parametrize(
     ("nodes", "beginning"),
-    [(1, "The only node was looked at. The next"), (3, "All 3 nodes looked at, from place 1")],
+    [(1, "The only node was visited. The next"), (3, "All 3 nodes visited, from place 1")],
 )
 def test_a_search_that_looked_at_all_nodes_says_so(nodes: int, beginning: str) -> None:
     _, _, search = stepped(opened(nodes))
@@ -259,7 +259,7 @@ def test_a_nominated_node_outside_of_the_narrowed_search_is_listed_separately() 
     world, cycle, search = stepped(nominated_to("n004", 5, **only_on("n001", "n002")))
     assert summary(search) == (
         "The nominated node n004 was tried first and does not fit. PreFilter narrowed the search from 5 nodes to 2. "
-        "All 2 nodes looked at, from place 1 of the 2 (n001) on. The next search starts at place 4 (n003)."
+        "All 2 nodes visited, from place 1 of the 2 (n001) on. The next search starts at place 4 (n003)."
     )
     numbers = sums(world, cycle, search)
     assert numbers["Visited"] == "2 fit + 1 fail (nominated) = 3"
@@ -271,7 +271,7 @@ def test_a_nominated_node_outside_of_the_narrowed_search_is_listed_separately() 
 def test_where_prefilter_leaves_no_node_only_the_nominated_one_was_looked_at() -> None:
     world, cycle, search = stepped(nominated_to("n004", 5, **only_on("yy", "zz")))
     assert summary(search).startswith(
-        "The nominated node n004 was tried first and does not fit. PreFilter left no node to look at. The next"
+        "The nominated node n004 was tried first and does not fit. PreFilter left no node to visit. The next"
     )
     assert verdict_counts(cycle) == (0, 0, 5)
     words = words_for(world, cycle)

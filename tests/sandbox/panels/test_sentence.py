@@ -36,9 +36,7 @@ def until(story: traces.Story, stage: str) -> World:
 @pytest.mark.parametrize(
     ("story", "stage", "words"),
     [
-        pytest.param(
-            traces.web_at_filter, "Pop", "it left the queue for attempt 3; everyone else waits their turn.", id="Pop"
-        ),
+        pytest.param(traces.web_at_filter, "Pop", "it left the queue for attempt 3; the other pods wait.", id="Pop"),
         pytest.param(traces.web_at_filter, "Snapshot", SNAPSHOT, id="Snapshot"),
         pytest.param(
             traces.web_at_filter,

@@ -67,8 +67,8 @@ def test_an_old_attempt_is_explained_once_it_is_in_view(tried: Any, monkeypatch:
     replays = counted(monkeypatch)
     _, world = here(tried, cycle=1)
     assert [sentence(world, number) for number in (1, 1, 2)] == [
-        "Everything that first asks for is free on n1.",
-        "Everything that first asks for is free on n1.",
+        "Everything that first requests is free on n1.",
+        "Everything that first requests is free on n1.",
         "n1 does not have enough cpu left for second.",
     ]
     assert len(replays) == 2
@@ -91,7 +91,7 @@ def test_a_large_cluster_is_not_replayed_unasked(visitor: Any, monkeypatch: pyte
     _, world = here(visitor, cycle=1)
     assert skews(world, world.by_number[1], "") == {}
     assert replays == []
-    assert sentence(world, 1) == "Everything that web-1 asks for is free on n1."
+    assert sentence(world, 1) == "Everything that web-1 requests is free on n1."
     monkeypatch.setattr(witness, "CHEAP", 600)
     _, world = here(visitor, cycle=1)
     assert [skew["text"] for skew in skews(world, world.by_number[1], "").values()] == ["skew 1 ≤ 1"] * 2

@@ -230,10 +230,10 @@ def test_a_text_that_is_wrong_leaves_the_form_alone(visitor: Any, text: str, mes
 )
 def test_a_text_that_the_form_cannot_show_is_still_applied(visitor: Any, text: str) -> None:
     answer = visitor.post("preview/pod/", **TEXT, yaml=text)
-    assert "The form follows the YAML again when it is one Pod." in text_of(answer)
+    assert "The form follows the YAML again when the YAML is a single Pod." in text_of(answer)
     assert "hx-swap-oob" not in text_of(answer)
     touched = visitor.post("preview/pod/", **FORM, yaml=text, name="web", cpu="2")
-    assert "The form follows the YAML again when it is one Pod." in text_of(touched)
+    assert "The form follows the YAML again when the YAML is a single Pod." in text_of(touched)
     assert text.strip() in text_of(touched), "typing in the form keeps the text"
     assert visitor.post("add/pod/", **TEXT, yaml=text, replicas="1").status_code == 204
     assert len(visitor.log()) == 1

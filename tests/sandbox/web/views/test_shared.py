@@ -1,4 +1,4 @@
-"""Answers that are the same for everybody."""
+"""Answers that are the same for everyone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Quotas, so that one sandbox cannot use up the machine. Each refusal names its limit and changes nothing.
 
-The engine has further limits: for the length of one command in ``scheduler_engine/commands.py``, and for the depth and
+The engine has further limits: for the length of one command in ``scheduler_engine/commands/``, and for the depth and
 aliases of YAML in ``scheduler_engine/api/parsing.py``.
 """
 

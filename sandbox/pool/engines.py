@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any, ParamSpec, Protocol, TypeVar
 from uuid import UUID, uuid4
@@ -65,7 +66,8 @@ class Inside:
         return call.work(self.live(call.plan))
 
     def tell(self, call: Call) -> None:
-        self.ask(call, 0)
+        with suppress(StateGone):  # As in a worker: nobody hears of it.
+            self.ask(call, 0)
 
     def stop(self, sandbox_id: UUID) -> bool:
         return False
@@ -116,13 +118,17 @@ def at_present(sandbox: Sandbox, attempt: Callable[[Place], T | None]) -> T:
     ``Occupied`` after ``TRIES`` attempts, or as ``turn``.
     """
     with turn(sandbox.pk):
-        for _ in range(TRIES):
-            try:
-                result = attempt(statements.place(sandbox.pk))
-            except StateGone:
-                continue
-            if result is not None:
-                return result
+        return _in_turn(sandbox, attempt)
+
+
+def _in_turn(sandbox: Sandbox, attempt: Callable[[Place], T | None]) -> T:
+    for _ in range(TRIES):
+        try:
+            result = attempt(statements.place(sandbox.pk))
+        except StateGone:
+            continue
+        if result is not None:
+            return result
     raise Occupied(CHANGING)
 
 
@@ -152,13 +158,11 @@ def fragments(
     digests: dict[str, bytes],
 ) -> tuple[Place, dict[str, Fragment]]:
     """Return a place and its panels: those of ``hint`` if a worker need not replay for it, else of the present."""
-    parameters = view, panels, can_edit, follow, digests
-    if hint is not None:
-        try:
-            with turn(sandbox.pk):
-                plan = Plan.of(sandbox)
-                answer = ask(plan, hint.position, jobs.fragments, *parameters, hint.expected_at, at_hand=True)
-            return hint, answer
-        except StateGone:
-            pass  # The worker is at another state, perhaps a newer one of which the browser has not heard yet.
-    return now(sandbox, jobs.fragments, *parameters)
+    plan, parameters = Plan.of(sandbox), (view, panels, can_edit, follow, digests)
+    with turn(sandbox.pk):
+        if hint is not None:
+            try:
+                return hint, ask(plan, hint.position, jobs.fragments, *parameters, hint.expected_at, at_hand=True)
+            except StateGone:
+                pass  # The worker is at another state, perhaps a newer one of which the browser has not heard yet.
+        return _in_turn(sandbox, lambda place: (place, ask(plan, place.position, jobs.fragments, *parameters)))

@@ -130,7 +130,10 @@ class ErrorMiddleware:
         if isinstance(error, BY_DJANGO):
             return None
         refusal = refusal_of(error)
-        return problem(request, refusal.status, refusal.message, list(refusal.errors), refusal.calm)
+        response = problem(request, refusal.status, refusal.message, list(refusal.errors), refusal.calm)
+        if refusal.wait is not None:
+            response["Retry-After"] = str(refusal.wait)
+        return response
 
 
 def line_of(error: FieldError) -> str:

@@ -29,9 +29,10 @@ class Kind:
     slow: bool = False
 
 
-READING, WRITING, EXECUTING, UPLOADING = "reading", "writing", "executing", "uploading"
+READING, LISTING, WRITING, EXECUTING, UPLOADING = "reading", "listing", "writing", "executing", "uploading"
 KINDS = {
     READING: Kind(10.0),
+    LISTING: Kind(30.0),
     WRITING: Kind(30.0, stops=True),
     EXECUTING: Kind(None, stops=True),
     UPLOADING: Kind(None, stops=True, slow=True),
@@ -57,6 +58,11 @@ class Job(Generic[P, T_co]):
 def reading(work: Work[P, T]) -> Job[P, T]:
     """Make a job that reads for a page."""
     return Job(work, READING)
+
+
+def listing(work: Work[P, T]) -> Job[P, T]:
+    """Make a job that reads a whole table."""
+    return Job(work, LISTING)
 
 
 def writing(work: Work[P, T]) -> Job[P, T]:

@@ -45,7 +45,7 @@ def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
         simulation = lesson.scenario.open()
     except Rejected as refusal:
         return [str(error) for error in refusal.errors]
-    found: list[Problem] = []
+    found: list[Problem] = [] if tabs is None else [*_tabs(lesson, tabs)]
     setup = simulation.recorder.command
     for number, part in enumerate(lesson.parts):
         path = f"parts[{number}]"
@@ -56,7 +56,6 @@ def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
             break
     else:
         found += _pointers(lesson, simulation)
-        found += _tabs(lesson, tabs) if tabs is not None else ()
         found += _par(lesson, simulation, setup)
     return [f"{lesson.where(path)}: {text}" for path, text in found]
 

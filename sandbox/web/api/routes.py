@@ -90,12 +90,17 @@ def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -
     return access
 
 
-@router.get("/scenarios", response={200: list[Listed], **PROBLEMS}, summary=say("api.list-scenarios"))
+@router.get(
+    "/scenarios",
+    response={200: list[Listed], **PROBLEMS},
+    summary=say("api.list-scenarios"),
+    operation_id="list_scenarios",
+)
 def list_scenarios(request: HttpRequest) -> Any:
     return [{"name": name, "title": scenario.title, "about": scenario.about} for name, scenario in scenarios().items()]
 
 
-@router.post("/sandboxes", response={201: Created, **PROBLEMS}, summary=say("api.create"))
+@router.post("/sandboxes", response={201: Created, **PROBLEMS}, summary=say("api.create"), operation_id="create")
 def create(request: HttpRequest, new: NewSandbox) -> Any:
     if seconds := ratelimit.wait("create", ratelimit.client(request)):
         raise RateExceeded(say(TOO_OFTEN["create"]), seconds)
@@ -123,7 +128,7 @@ def create(request: HttpRequest, new: NewSandbox) -> Any:
     return Status(201, created)
 
 
-@router.get(ONE, response={200: State, **PROBLEMS}, summary=say("api.state"))
+@router.get(ONE, response={200: State, **PROBLEMS}, summary=say("api.state"), operation_id="state")
 def state(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     return _state(access_to(request, sandbox_id, token, False))
 
@@ -135,7 +140,7 @@ def _state(access: Access) -> dict[str, Any]:
     return {**known, "head": place.position.head, "length": place.position.length, **state}
 
 
-@router.post(f"{ONE}/commands", response={200: State, **PROBLEMS}, summary=say("api.execute"))
+@router.post(f"{ONE}/commands", response={200: State, **PROBLEMS}, summary=say("api.execute"), operation_id="execute")
 def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command, who: str = "") -> Any:
     """Execute one command, as in a log: a stage, a pod, an advance, a patch …"""
     access = access_to(request, sandbox_id, token, True)
@@ -148,6 +153,7 @@ def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command
     response={200: Applied, **PROBLEMS},
     summary=say("api.apply"),
     openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
+    operation_id="apply",
 )
 def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> Any:
     """Apply YAML or JSON, several documents or a List, as in ``kubectl apply --filename``. All or nothing."""
@@ -164,19 +170,21 @@ def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> 
     return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}
 
 
-@router.post(f"{ONE}/head", response={200: State, **PROBLEMS}, summary=say("api.move"))
+@router.post(f"{ONE}/head", response={200: State, **PROBLEMS}, summary=say("api.move"), operation_id="go_to")
 def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: Move) -> Any:
     access = access_to(request, sandbox_id, token, True)
     store.go_to(access.sandbox, lambda position: move.to)
     return _state(access)
 
 
-@router.get("/panels", response={200: list[Panel], **PROBLEMS}, summary=say("api.list-panels"))
+@router.get("/panels", response={200: list[Panel], **PROBLEMS}, summary=say("api.list-panels"), operation_id="panels")
 def panels(request: HttpRequest) -> Any:
     return [{"id": panel.id, "title": panel.title} for panel in PANELS.values()]
 
 
-@router.get(f"{ONE}/panels/{{panel}}", response={200: Facts, **PROBLEMS}, summary=say("api.facts"))
+@router.get(
+    f"{ONE}/panels/{{panel}}", response={200: Facts, **PROBLEMS}, summary=say("api.facts"), operation_id="facts"
+)
 def facts(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -196,7 +204,9 @@ def facts(
     return {"panel": panel, "head": place.position.head, "facts": shown}
 
 
-@router.get(f"{ONE}/objects/{{kind}}", response={200: Objects, **PROBLEMS}, summary=say("api.objects"))
+@router.get(
+    f"{ONE}/objects/{{kind}}", response={200: Objects, **PROBLEMS}, summary=say("api.objects"), operation_id="objects"
+)
 def objects(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -210,7 +220,7 @@ def objects(
     return {"items": items, "next": following}
 
 
-@router.get(f"{ONE}/log", response={200: Log, **PROBLEMS}, summary=say("api.log"))
+@router.get(f"{ONE}/log", response={200: Log, **PROBLEMS}, summary=say("api.log"), operation_id="log")
 def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     access = access_to(request, sandbox_id, token, False)
     sandbox: Sandbox = access.sandbox
@@ -225,7 +235,7 @@ def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     }
 
 
-@router.get(f"{ONE}/trace", response={200: None, **PROBLEMS}, summary=say("api.trace"))
+@router.get(f"{ONE}/trace", response={200: None, **PROBLEMS}, summary=say("api.trace"), operation_id="trace")
 def trace(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -243,6 +253,7 @@ def trace(
     response={200: None, **PROBLEMS},
     summary=say("api.export"),
     openapi_extra=EXPORT_BODY,
+    operation_id="export",
 )
 def export(
     request: HttpRequest,

@@ -40,4 +40,5 @@ from sandbox.worker.jobs.teaching import (
 )
 
 JOBS: dict[str, Job[..., Any]] = {name: job for name, job in globals().items() if isinstance(job, Job)}
-"""Name on the line → job."""
+"""Name in a message → job."""
+assert all(name == job.name for name, job in JOBS.items()), "a call names its job by the name of the function"

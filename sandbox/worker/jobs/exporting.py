@@ -16,7 +16,7 @@ from sandbox.panels.view import View
 from sandbox.storage.records import Position
 from sandbox.words.say import say
 from sandbox.worker import earlier, expecting
-from sandbox.worker.job import writing
+from sandbox.worker.job import listing, writing
 from sandbox.worker.live import Live
 from scheduler_engine.commands import COMMANDS
 from scheduler_engine.replay import entry_line
@@ -89,7 +89,7 @@ def export(
     return Exported(file.text[:longest], file.size, file.notes, file.setup, file.commands)
 
 
-@writing
+@listing
 def csv(live: Live, position: Position, name: str, view: View) -> str:
     """Return all rows of a table (one of ``TABLES``) at the moment in view as CSV. Raises ``OverQuota``."""
     live.move_to(position)

@@ -134,16 +134,16 @@ def click(page: Page, verb: str, quiet: int) -> float:
 def crowds() -> Iterator[Crowded]:
     """Measure ``PEOPLE`` in small sandboxes: on one worker, and on two if the machine has PostgreSQL and Redis."""
     with serving(timed=False) as (site, _):
-        yield off_this_thread(_crowd("one worker, SQLite", [site]))
+        yield off_this_thread(_crowd("one web process, SQLite", [site]))
     if lacks := missing():
-        print(f"Two workers were not measured: this machine has no {' and no '.join(lacks)}.")
+        print(f"Two web processes were not measured: this machine has no {' and no '.join(lacks)}.")
         return
     with tempfile.TemporaryDirectory() as name, shared(Path(name)) as settings, ExitStack() as stack:
         folders = [Path(name) / f"worker-{number}" for number in range(2)]
         for folder in folders:
             folder.mkdir()
         sites = [stack.enter_context(started(folder, **settings)) for folder in folders]
-        yield off_this_thread(_crowd("two workers, PostgreSQL and Redis", sites))
+        yield off_this_thread(_crowd("two web processes, PostgreSQL and Redis", sites))
 
 
 async def _crowd(name: str, sites: list[Site]) -> Crowded:

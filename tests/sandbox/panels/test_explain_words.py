@@ -135,7 +135,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         small_node,
         "web-1",
         "NodeResourcesFit",
-        "n1 is too small: web-1 asks for more nvidia.com/gpu than the whole node has.",
+        "n1 is too small: web-1 requests more nvidia.com/gpu than the whole node has.",
         ["pods: 1 there + 1 = 2 > 1", "nvidia.com/gpu: 0 used + 2 asked = 2 > 1 allocatable"],
     ),
     "every checked toleration is named with why it does not match": (
@@ -431,7 +431,7 @@ def test_a_plugin_that_the_profile_does_not_run_has_no_verdict() -> None:
 
 def test_a_plugin_that_was_skipped_says_so() -> None:
     explanation = filtered(full_node(), "web-1", "n1", "NodePorts")
-    assert explanation.sentence == "NodePorts is skipped: it has nothing to check for web-1 concerns it."
+    assert explanation.sentence == "NodePorts is skipped: it has nothing to check for web-1."
 
 
 def test_a_refusal_before_any_node_names_the_claims() -> None:

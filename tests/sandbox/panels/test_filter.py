@@ -110,7 +110,7 @@ def test_nodes_that_the_search_did_not_reach_are_listed_with_the_reason() -> Non
     (left,) = panel["unvisited"]
     assert (left["name"], left["why"]) == ("n2", "not visited: one node that fits is enough")
     assert panel["how_many"] == (
-        "2 of 3 nodes looked at, place 1 (n0) to place 2 (n1): one node that fits is enough. "
+        "2 of 3 nodes visited, place 1 (n0) to place 2 (n1): one node that fits is enough. "
         "The next search starts at place 2 (n1)."
     )
     assert "fits, not needed" in row(panel, "n1")
@@ -121,7 +121,7 @@ def test_nodes_that_the_search_did_not_reach_are_listed_with_the_reason() -> Non
     [
         pytest.param("node-b2", "NodeName", "y is-open", "<b>NodeName</b>", id="a node that passes"),
         pytest.param("node-b2", "PodTopologySpread", "z is-open", "Asked alone: ", id="not run"),
-        pytest.param("node-b2", "VolumeZone", "s is-open", "sits this one out", id="skipped"),
+        pytest.param("node-b2", "VolumeZone", "s is-open", "is skipped: it has nothing to check", id="skipped"),
         pytest.param("node-a1", "NodeResourcesFit", "n is-open", "Insufficient cpu", id="the refusal"),
     ],
 )

@@ -167,7 +167,7 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
         pytest.param(
             "taint-removed-in-time",
             [{**NOT_READY, "type": "DiskPressure", "status": "True"}],
-            "node1: DiskPressure is True now. Its taints: key1=value1:NoExecute and "
+            "node1: the condition DiskPressure is True now. Its taints: key1=value1:NoExecute and "
             "node.kubernetes.io/disk-pressure:NoSchedule.",
             id="a node gets a condition",
         ),
@@ -365,7 +365,7 @@ def removal(enough: bool) -> Deed:
 @pytest.mark.parametrize(
     ("enough", "outcome"),
     [
-        pytest.param(True, "evicts no pod now: it freed 5Gi, and imagefs.available<15% no longer holds", id="enough"),
+        pytest.param(True, "evicts no pod now: it freed 5Gi, and imagefs.available<15% is no longer met", id="enough"),
         pytest.param(False, "can evict no pod, and freed too little: 5Gi", id="no pod could be evicted"),
     ],
 )

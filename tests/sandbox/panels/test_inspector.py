@@ -30,7 +30,7 @@ def test_without_a_choice_it_shows_the_pod_in_question(world: World) -> None:
 
 def test_a_pod_shows_its_requests_preferences_spread_and_anti_affinity(world: World) -> None:
     facts = {fact["term"]: fact["text"] for fact in stats(world, View(pod="default/web-4"))["facts"]}
-    assert facts["Asks for"] == "1.5 cpu, 2Gi memory"
+    assert facts["Requests"] == "1.5 cpu, 2Gi memory"
     assert facts["Wants"] == "disk=ssd"
     assert facts["Spread"] == "app=web per zone, maxSkew 1"
     assert facts["Keeps off"] == "app=web per node"

@@ -29,23 +29,23 @@ from tests.sandbox.scenarios import hatched, panel_html, world_of
 
 OUT = [("2000m", "batch-8"), ("1100m", "batch-7"), ("500m", "api-2"), ("0m", "cart-5")]
 FRAMES = [
-    ("2300m used of 4000m", "payments-1 asks for 3000m"),
+    ("2300m used of 4000m", "payments-1 requests 3000m"),
     *(
         (f"{used} used of 4000m", f"RemovePod({name}); PreFilter plugins that count it remove it, too")
         for used, name in OUT
     ),
-    ("3000m asked ≤ 4000m", "without 4 pods of lower priority, payments-1 fits"),
-    ("3000m asked + 500m back = 3500m ≤ 4000m", "cart-5 fits beside payments-1: it may stay"),
+    ("3000m requested ≤ 4000m", "without 4 pods of lower priority, payments-1 fits"),
+    ("3000m requested + 500m back = 3500m ≤ 4000m", "cart-5 fits beside payments-1: it may stay"),
     (
-        "3000m asked + 500m staying + 600m back = 4100m > 4000m",
+        "3000m requested + 500m staying + 600m back = 4100m > 4000m",
         "api-2 does not fit beside payments-1, so it is a victim",
     ),
     (
-        "3000m asked + 500m staying + 900m back = 4400m > 4000m",
+        "3000m requested + 500m staying + 900m back = 4400m > 4000m",
         "batch-7 does not fit beside payments-1, so it is a victim",
     ),
-    ("3000m asked + 500m staying + 300m back = 3800m ≤ 4000m", "batch-8 fits beside payments-1: it may stay"),
-    ("3000m asked + 800m staying = 3800m ≤ 4000m", "2 victims: api-2, batch-7"),
+    ("3000m requested + 500m staying + 300m back = 3800m ≤ 4000m", "batch-8 fits beside payments-1: it may stay"),
+    ("3000m requested + 800m staying = 3800m ≤ 4000m", "2 victims: api-2, batch-7"),
 ]
 
 
@@ -113,10 +113,10 @@ def test_the_film_of_the_past_counts_pods_that_are_gone_by_now() -> None:
         "4000m used of 4000m",
         "3000m used of 4000m",
         "0m used of 4000m",
-        "2000m asked ≤ 4000m",
-        "2000m asked + 1000m back = 3000m ≤ 4000m",
-        "2000m asked + 1000m staying + 3000m back = 6000m > 4000m",
-        "2000m asked + 1000m staying = 3000m ≤ 4000m",
+        "2000m requested ≤ 4000m",
+        "2000m requested + 1000m back = 3000m ≤ 4000m",
+        "2000m requested + 1000m staying + 3000m back = 6000m > 4000m",
+        "2000m requested + 1000m staying = 3000m ≤ 4000m",
     ]
 
 
@@ -461,7 +461,7 @@ def test_the_film_separates_nominated_pods_from_those_on_the_node() -> None:
     assert [(frame["outcome"], frame["formula"]) for frame in shown["frames"]] == [
         ("2000m used + 1000m nominated (q)", "2000m used + 1000m nominated (q) of 2000m"),
         ("0m used + 1000m nominated (q)", "0m used + 1000m nominated (q) of 2000m"),
-        ("fits", "1000m asked + 1000m nominated (q) = 2000m ≤ 2000m"),
-        ("victim", "1000m asked + 1000m nominated (q) + 2000m back = 4000m > 2000m"),
-        ("1000m used + 1000m nominated (q)", "1000m asked + 1000m nominated (q) = 2000m ≤ 2000m"),
+        ("fits", "1000m requested + 1000m nominated (q) = 2000m ≤ 2000m"),
+        ("victim", "1000m requested + 1000m nominated (q) + 2000m back = 4000m > 2000m"),
+        ("1000m used + 1000m nominated (q)", "1000m requested + 1000m nominated (q) = 2000m ≤ 2000m"),
     ]

@@ -177,7 +177,7 @@ def test_a_search_that_prefilter_narrowed_says_so_everywhere() -> None:
     simulation.execute(commands.Apply((*(node(f"n{i}") for i in range(1, 5)), pinned("pinned", "n2", "n3"))))
     world, cycle, search = stepped(simulation)
     assert (search.visited, search.left_out) == (("n2", "n3"), ("n1", "n4"))
-    assert summary(search).startswith("PreFilter narrowed the search from 4 nodes to 2. All 2 nodes looked at")
+    assert summary(search).startswith("PreFilter narrowed the search from 4 nodes to 2. All 2 nodes visited")
     assert dict(not_visited(search)) == {"PreFilter narrowed the search": ("n1", "n4")}
     assert sentence(cycle) == "2 of 2 nodes fit."
     assert words_for(world, cycle)["n1"].text == "not visited"

@@ -26,7 +26,7 @@ from tests.sandbox.scenarios import hatched
         (("node(s) had untolerated taint {node.kubernetes.io/not-ready: }",), "not-ready taint"),
         (("node(s) didn't match pod topology spread constraints (missing required label)",), "label missing"),
         (("node(s) didn't satisfy existing pods anti-affinity rules",), "kept off"),
-        (('persistentvolumeclaim "x" not found',), "no claim"),
+        (('persistentvolumeclaim "x" not found',), "claim missing"),
         (("something quite new happened",), "something quite new"),
         ((), "no"),
     ],
@@ -130,7 +130,7 @@ def test_a_pod_with_every_kind_of_constraint_is_described() -> None:
     }
     pod = PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1, 0)
     texts = {fact["term"]: fact["text"] for fact in facts(pod, World())}
-    assert texts["Asks for"] == "nothing but a place"
+    assert texts["Requests"] == "nothing but a place"
     assert texts["Wants"] == "zone in a, b or cores > 4"
     assert texts["Prefers"] == "disk is there (50)"
     assert texts["Near"] == "app=db per zone"

@@ -102,4 +102,4 @@ def test_a_deleted_scheduler_is_asked_as_it_was(visitor: Any) -> None:
     do(visitor, make_node("n1").capacity(cpu="2"), make_pod("first").cpu("3"))
     store.execute(visitor.row(), {"kind": "replica", "replica": "kube-scheduler-1", "action": "kill"})
     _, world = here(visitor, cycle=1)
-    assert sentence(world, 1) == "n1 is too small: first asks for more cpu than the whole node has."
+    assert sentence(world, 1) == "n1 is too small: first requests more cpu than the whole node has."

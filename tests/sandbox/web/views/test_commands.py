@@ -141,7 +141,7 @@ def test_a_log_that_cannot_be_replayed_shows_its_last_state_and_the_way_back(
     visitor.sandbox.records.filter(n=2).update(command=command)
     engines.started().close()  # As after a restart.
     page = visitor.get().content.decode()
-    assert "cannot repeat command 2" in page
+    assert "cannot replay command 2" in page
     assert "Go back to command 1" in page
     assert "Go back to command" not in visitor.watching().get().content.decode()
     panel = visitor.get("panel/cluster/").content.decode()
@@ -152,7 +152,7 @@ def test_a_log_that_cannot_be_replayed_shows_its_last_state_and_the_way_back(
     assert "cannot be replayed to its end" in refused.content.decode()
     assert len(visitor.log()) == 3
     assert visitor.post("do/goto/", n="1").status_code == 204
-    assert "cannot repeat command" not in visitor.get().content.decode()
+    assert "cannot replay command" not in visitor.get().content.decode()
     assert visitor.post("do/settle/").status_code == 204
     assert len(visitor.log()) == 2
     assert "cannot be replayed" in caplog.text

@@ -180,7 +180,7 @@ def test_a_trainers_form_keeps_its_text_when_no_answer_comes(
     trainer = through(new_page, line)
     open_room(trainer, "node-selector")
     trainer.get_by_role("tab", name="Your sandbox").click()
-    trainer.get_by_role("tab", name="Everybody").click()
+    trainer.get_by_role("tab", name="Everyone").click()
     open_hole(trainer, line, eventually)
     ask(trainer, "Kept?", "yes\nno")
     trainer.clock.run_for(SOON_MS + LONG_MS)

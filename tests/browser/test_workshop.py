@@ -143,7 +143,7 @@ def test_a_workshop_from_the_code_to_the_results(
     trainer.get_by_role("tab", name="Your sandbox").click()
     workbench(trainer).locator("#do-pod").click()
     eventually(lambda: "PostFilter" in workbench(trainer).locator("#panel-sentence").inner_text())
-    trainer.get_by_role("tab", name="Everybody").click()
+    trainer.get_by_role("tab", name="Everyone").click()
     trainer.get_by_role("button", name="Reveal").click()
     eventually(lambda: "You were right" in phone.locator("#asked").inner_text())
     eventually(lambda: "Not quite" in laptop.locator("#asked").inner_text())
@@ -167,7 +167,7 @@ def test_a_workshop_from_the_code_to_the_results(
     assert "payments-1" in workbench(laptop).locator("#panel-sentence").inner_text()
 
     # In a frozen room only the trainer changes anything.
-    trainer.get_by_role("button", name="Freeze").click()
+    trainer.get_by_role("button", name="Pause").click()
     phone.get_by_text("has paused the room").wait_for()
     assert phone.locator("iframe[title='Your sandbox']").get_attribute("inert") is not None
     trainer.get_by_role("button", name="Resume").click()
@@ -251,7 +251,7 @@ def test_everybody_can_use_a_room_on_a_phone(new_page: Callable[..., Page], even
     trainer.get_by_role("button", name="Ask", exact=True).click()
     person.locator("#asked form").wait_for()
     problems["actions"] = violations(trainer, "#pane-do")
-    trainer.get_by_role("tab", name="Everybody").click()
+    trainer.get_by_role("tab", name="Everyone").click()
     problems["asked"] = violations(person, "#strip") + violations(person, "#asked")
     trainer.get_by_role("button", name="Reveal").click()
     eventually(lambda: person.locator("#asked meter").count() == 2)

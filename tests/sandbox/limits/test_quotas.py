@@ -109,7 +109,7 @@ def test_the_log_of_a_sandbox_is_limited_in_length(visitor: Any, node: Any) -> N
 @override_settings(QUOTAS={"entries": 30})
 def test_the_trace_of_a_sandbox_is_limited(visitor: Any, node: Any) -> None:
     store.execute(visitor.sandbox, node(*"abcdefghijklmnopqrstuvwxyz"))
-    with pytest.raises(OverQuota, match="limit of 30 events"):
+    with pytest.raises(OverQuota, match="limit of 30 entries"):
         store.execute(visitor.sandbox, {"kind": "settle"})
     store.go_to(visitor.sandbox, lambda _: 0)
     store.execute(visitor.sandbox, {"kind": "settle"})

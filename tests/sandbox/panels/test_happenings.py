@@ -63,7 +63,7 @@ TOLD_OF_ODD: list[tuple[commands.Command, str]] = [
     (commands.Patch("Pod", ODD, {"a": ODD}), f"{ODD} was edited: a={ODD}."),
     (commands.Taint(ODD, "gpu", "NoSchedule", ODD), f"{ODD} now has the taint gpu={ODD}:NoSchedule."),
     (commands.Usage(pod=ODD, cpu="2"), f"{ODD} now uses cpu 2."),
-    (commands.NodeCondition(ODD, "Ready", "False"), f"{ODD}: Ready is False now."),
+    (commands.NodeCondition(ODD, "Ready", "False"), f"{ODD}: the condition Ready is False now."),
     (commands.KubeletConfigure(ODD), f"Kubelet configuration applied on {ODD}."),
 ]
 

@@ -12,6 +12,7 @@ from scheduler_engine.cli.running import nobodys, played_through
 from scheduler_engine.scenario.attempts import Attempt, Seen
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import HOW
+from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
 from scheduler_engine.scenario.why import refusal, scores_in_words
 from scheduler_engine.simulation import Simulation
 
@@ -33,28 +34,40 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
     simulation = played_through(scenario_of(scenario))[1]
     key = _key(simulation, pod)
-    if node and simulation.api.get("Node", node) is None:
+    chosen = Seen(simulation).attempt(key, attempt)
+    # A node that was deleted later is explained as the attempt knew it.
+    if node and simulation.api.get("Node", node) is None and (chosen is None or chosen.verdict(node) is None):
         raise Unusable(f'nodes "{node}" not found')
-    found = Seen(simulation).attempt(key, attempt)
-    if found is None and (told := nobodys(simulation).get(key)):
-        raise Unusable(told)
-    if found is None:
-        raise Unusable(f"{key}: {'no attempt was made' if attempt is None else f'there is no attempt {attempt}'}")
-    for text in _told(simulation, found, node):
+    if chosen is None:
+        raise Unusable(f"{key}: there is no attempt {attempt}" if attempt else _without_attempt(simulation, key))
+    for text in _explained(simulation, chosen, node):
         click.echo(text)
     return OK
+
+
+def _without_attempt(simulation: Simulation, key: str) -> str:
+    """Explain why there was no attempt at a pod."""
+    if reason := nobodys(simulation).get(key):
+        return reason
+    pod, seen = simulation.api.pod(key), Seen(simulation)
+    if pod is not None and pod.node_name:
+        return f"{key}: no scheduler chose its node; it came with nodeName {pod.node_name}"
+    info = queued(seen, key)
+    if info is not None and info.gating_plugin:
+        return f"{key}: no attempt yet, because {info.gating_plugin} keeps it out of activeQ"
+    return f"{key}: no attempt yet; it is {place_of(lane_of(seen, key))}"
 
 
 def _key(simulation: Simulation, name: str) -> str:
     """Return a pod's key. Raises Unusable when there is no such pod, or more than one."""
     known = dict.fromkeys([*(pod.key for pod in simulation.api.pods()), *Seen(simulation).attempts])
-    found = [key for key in known if name in (key, key.partition("/")[2])]
-    if len(found) == 1:
-        return found[0]
-    raise Unusable(f"{name}: which one? {', '.join(found)}" if found else f'pods "{name}" not found')
+    keys = [key for key in known if name in (key, key.partition("/")[2])]
+    if len(keys) == 1:
+        return keys[0]
+    raise Unusable(f"{name}: which one? {', '.join(keys)}" if keys else f'pods "{name}" not found')
 
 
-def _told(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
+def _explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
     pod = simulation.api.pod(attempt.pod)
     where = f"on {pod.node_name}" if pod and pod.node_name else "without a node" if pod else "gone"
     yield click.style(f"{attempt.pod} is {where}.", bold=True)
@@ -82,7 +95,7 @@ def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[st
         return
     width = max(map(len, scores))
     yield f"  {'':{width}}" + "".join(f"{column:>12}" for column in COLUMNS)
-    for plugin, found in scores.items():
-        yield f"  {plugin:{width}}" + "".join(f"{found.get(column, ''):>12}" for column in COLUMNS)
+    for plugin, row in scores.items():
+        yield f"  {plugin:{width}}" + "".join(f"{row.get(column, ''):>12}" for column in COLUMNS)
     yield f"  {'total':{width}}" + f"{attempt.totals.get(node, ''):>{12 * len(COLUMNS)}}"
     yield from (f"  {text}" for text in scores_in_words(simulation, attempt, node))

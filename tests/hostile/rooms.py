@@ -194,7 +194,7 @@ class Room:
         pairs = [("verb", verb), *(("to", person.key) for person in self.people)]
         outcome, answer = await self.asker.post(self.http, f"{self.base}step/", pairs)
         text = unescape(answer.text)
-        partly = outcome == REFUSED and "Not everybody" in text
+        partly = outcome == REFUSED and "Not everyone" in text
         for person in self.people:
             named = any(f"{name}: " in text for name in person.name.may)
             person.steps.note(REFUSED if named else ANSWERED if partly else outcome)

@@ -30,7 +30,8 @@ def lane_of(seen: Seen, key: str) -> str:
     return found or NOWHERE
 
 
-def _place(lane: str) -> str:
+def place_of(lane: str) -> str:
+    """Return a lane as a sentence says it."""
     return PLACES.get(lane, f"in {lane}")
 
 
@@ -54,7 +55,7 @@ def _waits(seen: Seen, expectation: Data) -> list[str]:
     key = expectation["waits"]
     lane = lane_of(seen, key)
     if lane != expectation["in"]:
-        return [f"{key}: {_place(lane)}, expected {_place(expectation['in'])}"]
+        return [f"{key}: {place_of(lane)}, expected {place_of(expectation['in'])}"]
     failures: list[str] = []
     seconds, until = backoff(seen, key) or (0, 0)
     if "seconds" in expectation and seconds != expectation["seconds"]:

@@ -216,6 +216,52 @@ def test_explain_reports_missing_objects(blank: Path, arguments: list[str], mess
     assert message in capsys.readouterr().err
 
 
+WITHOUT_ATTEMPT = """
+title: t
+setup:
+- apply:
+  - apiVersion: v1
+    kind: Node
+    metadata: {name: n1}
+    status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: gated}
+    spec: {schedulingGates: [{name: example.com/later}], containers: [{name: main, image: x}]}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: placed}
+    spec: {nodeName: n1, containers: [{name: main, image: x}]}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: waiting}
+    spec: {containers: [{name: main, image: x}]}
+then: []
+"""
+
+
+@pytest.mark.parametrize(
+    ("pod", "reason"),
+    [
+        ("gated", "default/gated: no attempt yet, because SchedulingGates keeps it out of activeQ"),
+        ("placed", "default/placed: no scheduler chose its node; it came with nodeName n1"),
+        ("waiting", "default/waiting: no attempt yet; it is in activeQ"),
+    ],
+)
+def test_explain_says_why_there_was_no_attempt(pod: str, reason: str, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(WITHOUT_ATTEMPT)
+    assert main(["explain", str(path), "--pod", pod]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_explain_knows_a_node_that_was_deleted_after_the_attempt(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(WITHOUT_ATTEMPT.replace("then: []", "then:\n- settle: {}\n- delete: {object_kind: Node, key: n1}\n"))
+    assert main(["explain", str(path), "--pod", "waiting", "--node", "n1"]) == 0
+    assert "n1: it passes every filter." in capsys.readouterr().out
+
+
 def test_explain_of_a_pod_that_fits_nowhere_names_the_plugins(capsys: Any) -> None:
     assert main(["explain", str(next(FOLDER.glob("*-nothing-fits.yaml"))), "--pod", "impossible"]) in (0, 2)
     scenario = load_scenario(next(FOLDER.glob("*-nothing-fits.yaml")))

@@ -246,7 +246,7 @@ def test_a_failure_that_names_a_node_says_what_refused_it(own: pytest.Pytester) 
     own.runpytest().stdout.fnmatch_lines(
         [
             "  found     default/web: expected node-b, is on node-a",
-            "    node-b is too small: web asks for more cpu than the whole node has.",
+            "    node-b is too small: web requests more cpu than the whole node has.",
             "      cpu   0m used + 6000m asked = 6000m > 4000m allocatable  (2000m too much;*",
         ]
     )

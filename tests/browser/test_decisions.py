@@ -128,7 +128,7 @@ def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Pag
         assert page.locator("#film li.is-now").get_attribute("data-frame") == str(number)
     page.locator("#film-back").click()
     assert page.locator("#film li.is-now").get_attribute("data-frame") == str(frames - 2)
-    assert "4000m asked + 4000m back = 8000m > 4000m" in text(page, "#film-why p:not([hidden])")
+    assert "4000m requested + 4000m back = 8000m > 4000m" in text(page, "#film-why p:not([hidden])")
     page.locator(".cand[data-node=node-sum]").click()
     eventually(lambda: page.locator("#film").get_attribute("data-film-of") == "1 node-sum")
     assert page.locator("#film li.is-now").count() == 0

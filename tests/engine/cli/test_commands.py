@@ -257,7 +257,8 @@ def test_explain_says_why_there_was_no_attempt(pod: str, reason: str, tmp_path: 
 
 def test_explain_knows_a_node_that_was_deleted_after_the_attempt(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "x.yaml"
-    path.write_text(WITHOUT_ATTEMPT.replace("then: []", "then:\n- settle: {}\n- delete: {object_kind: Node, key: n1}\n"))
+    steps = "then:\n- settle: {}\n- delete: {object_kind: Node, key: n1}\n"
+    path.write_text(WITHOUT_ATTEMPT.replace("then: []", steps))
     assert main(["explain", str(path), "--pod", "waiting", "--node", "n1"]) == 0
     assert "n1: it passes every filter." in capsys.readouterr().out
 

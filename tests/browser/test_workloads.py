@@ -82,12 +82,12 @@ def test_an_invalid_number_is_refused_at_the_field_and_the_text_stays(
     page.locator(FIELD).press("Enter")
     refusal = "#panel-workloads .w-err .err"
     eventually(lambda: page.locator(refusal).count() == 1)
-    assert text(page, refusal) == "replicas must be a whole number"
+    assert text(page, refusal) == "replicas must be a whole number."
     assert page.locator("#notice .toast").count() == 0
     one_more(page)
     eventually(lambda: page.locator(FIELD).get_attribute("value") == "7")
     assert page.locator(FIELD).input_value() == "many"
-    assert text(page, refusal) == "replicas must be a whole number"
+    assert text(page, refusal) == "replicas must be a whole number."
 
 
 def test_a_refusal_is_shown_although_the_cluster_changes_before_it_comes(

@@ -178,6 +178,7 @@ def test_a_workshop_from_the_code_to_the_results(
     phone.get_by_role("button", name="Let the trainer help").click()
     with trainer.context.expect_page() as opened:
         trainer.get_by_role("link", name="Help").click()
+    opened.value.wait_for_load_state()  # As goto waits: before its scripts have run, a click does nothing.
     opened.value.locator("#do-stage").click()
     eventually(lambda: "Pop" in workbench(phone).locator("#panel-sentence").inner_text())
     assert "nothing yet" in row(trainer, "Phoebe"), "a helper's steps do not count as theirs"

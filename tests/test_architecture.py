@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs/architecture.md").read_text()
 PERFORMANCE = (ROOT / "docs/performance.md").read_text()
-WITHOUT_HTTP = ("words", "panels", "library", "storage", "worker", "pool", "changes")
+WITHOUT_HTTP = ("words", "panels", "content", "storage", "worker", "pool", "changes")
 """Layers whose code neither reads requests nor makes answers."""
 
 

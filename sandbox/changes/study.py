@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 
 from sandbox.changes import store
-from sandbox.library.shelf import OWN, Placed
+from sandbox.content.shelf import OWN, Placed
 from sandbox.limits import quotas
 from sandbox.pool import engines
 from sandbox.pool.turns import turn

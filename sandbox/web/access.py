@@ -17,7 +17,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from sandbox.library.shelf import WAYS_BACK
+from sandbox.content.shelf import WAYS_BACK
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import quotas
 from sandbox.storage import statements, tokens

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sandbox.library.scenarios import story
+from sandbox.content.scenarios import story
 from sandbox.panels.model import steps
 from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
 from sandbox.panels.model.moment import Moment

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.library.scenarios import guide
+from sandbox.content.scenarios import guide
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.past import Past
 from sandbox.panels.model.stuck import Stuck

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from sandbox.library.scenarios import scenarios
-from sandbox.library.shelf import lessons
+from sandbox.content.scenarios import scenarios
+from sandbox.content.shelf import lessons
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.storage.records import QUEUE_RULES, START, Database, Plan

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.library.shelf import lessons
+from sandbox.content.shelf import lessons
 from sandbox.storage.models import Sandbox, Study
 from sandbox.words.say import say
 

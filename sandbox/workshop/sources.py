@@ -19,8 +19,8 @@ from typing import Any
 from sandbox.changes import store
 from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
 from sandbox.changes.study import open_learned, open_lesson
-from sandbox.library.scenarios import scenarios
-from sandbox.library.shelf import lessons
+from sandbox.content.scenarios import scenarios
+from sandbox.content.shelf import lessons
 from sandbox.storage.models import Sandbox
 from sandbox.words.say import say
 from sandbox.workshop.lessons import load

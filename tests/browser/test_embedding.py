@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from tests.browser.axe import violations
 from tests.browser.conftest import Server
 from tests.browser.workbench import Eventually, head, open_example

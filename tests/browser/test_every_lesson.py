@@ -13,7 +13,7 @@ import os
 import pytest
 from playwright.sync_api import Page
 
-from sandbox.library.shelf import SHELVES, lessons, shelf
+from sandbox.content.shelf import SHELVES, lessons, shelf
 from sandbox.words.amounts import short_name
 from scheduler_engine.lesson import Lesson
 from scheduler_engine.lesson.model import Part

@@ -13,7 +13,7 @@ from ninja.errors import HttpError
 
 from sandbox.changes import store
 from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS

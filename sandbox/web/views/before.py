@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from sandbox.changes import store
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.limits.quotas import OverQuota
 from sandbox.web.access import limited, readable_body
 from sandbox.words.say import say

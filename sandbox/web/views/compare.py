@@ -10,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from sandbox.changes.opening import open_scenario
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.web.access import limited, open_access, problem, readable_body
 from sandbox.words.say import say
 

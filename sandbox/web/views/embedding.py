@@ -14,8 +14,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sandbox.changes import sharing, store
-from sandbox.library.scenarios import scenarios
-from sandbox.library.shelf import lessons
+from sandbox.content.scenarios import scenarios
+from sandbox.content.shelf import lessons
 from sandbox.limits import ratelimit
 from sandbox.panels import PANELS, frames
 from sandbox.panels.frames import END, START, Frame

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from sandbox.library import course as maps
-from sandbox.library.shelf import daily_challenge, shelf
+from sandbox.content import course as maps
+from sandbox.content.shelf import daily_challenge, shelf
 from sandbox.web.drawings import drawing
 from sandbox.web.shared import same_for_all
 from scheduler_engine.lesson.costs import PRICES

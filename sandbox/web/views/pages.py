@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 from sandbox.changes import store
 from sandbox.changes.opening import open_scenario
 from sandbox.changes.study import open_lesson
-from sandbox.library.scenarios import guide, scenarios, story
-from sandbox.library.shelf import DAILY, daily_challenge, lessons, shelf
+from sandbox.content.scenarios import guide, scenarios, story
+from sandbox.content.shelf import DAILY, daily_challenge, lessons, shelf
 from sandbox.limits.quotas import quotas
 from sandbox.panels import EMBEDS, GROUPS, PANELS, TABLES, TABS, frames
 from sandbox.panels.view import View

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS, TABS
 from sandbox.panels.facts.finding import EDIT, Hit
 from sandbox.panels.model.moment import Moment

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
 from sandbox.changes import store
-from sandbox.library import scenarios
+from sandbox.content import scenarios
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, problem, who
 from sandbox.words.say import say

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.library.scenarios import story
+from sandbox.content.scenarios import story
 from sandbox.limits.quotas import OverQuota
 from sandbox.panels import TABLES
 from sandbox.panels.model.moment import Moment

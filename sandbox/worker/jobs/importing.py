@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.library.scenarios import story_of, story_text
+from sandbox.content.scenarios import story_of, story_text
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage import failures
 from sandbox.storage.models import LONGEST_TITLE, printable

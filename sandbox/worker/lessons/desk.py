@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from sandbox.library.shelf import OWN, WAYS_BACK, lesson_of, where_next
+from sandbox.content.shelf import OWN, WAYS_BACK, lesson_of, where_next
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 from sandbox.storage.records import Guessed, Studied

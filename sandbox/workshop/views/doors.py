@@ -13,8 +13,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sandbox.changes.opening import read_lesson
-from sandbox.library.scenarios import scenarios
-from sandbox.library.shelf import shelf
+from sandbox.content.scenarios import scenarios
+from sandbox.content.shelf import shelf
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import OverQuota, check_import
 from sandbox.web.access import limited, readable_body, too_often

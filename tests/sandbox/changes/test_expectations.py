@@ -13,7 +13,7 @@ import yaml
 from django.test import override_settings
 
 from sandbox.changes import expectations, store
-from sandbox.library.scenarios import PLAIN, scenarios
+from sandbox.content.scenarios import PLAIN, scenarios
 from sandbox.panels.model import steps
 from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
 from sandbox.panels.model.moment import Moment

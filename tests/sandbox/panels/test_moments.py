@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.library.scenarios import guide
+from sandbox.content.scenarios import guide
 from sandbox.panels import PANELS, View, World
 from sandbox.panels.model import past
 from sandbox.panels.model.moment import Moment

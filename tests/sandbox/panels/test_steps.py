@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.library.scenarios import command, guide, scenarios, story_of, story_text
+from sandbox.content.scenarios import command, guide, scenarios, story_of, story_text
 from sandbox.panels import TABS, View, World
 from sandbox.panels.inspector import panel as inspector
 from sandbox.panels.model.steps import next_steps, steps_done
@@ -165,7 +165,7 @@ def test_a_scenario_opens_on_a_tab_that_the_workbench_has() -> None:
 def test_the_words_of_a_step_are_its_own_or_those_of_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = (delete("Pod", "web-1"), advance(31), advance(5) | {"say": "let 5 s pass: nothing moves"})
     own = Scenario("with-few-words", "t", "D1", "a", "o", "s", then=steps)
-    monkeypatch.setattr("sandbox.library.scenarios.scenarios", lambda: {own.slug: own})
+    monkeypatch.setattr("sandbox.content.scenarios.scenarios", lambda: {own.slug: own})
     texts = [offer.text for offer in guide(own.slug).steps]
     assert texts == ["delete Pod web-1", "let 31 s pass", "let 5 s pass: nothing moves"]
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
 from sandbox.runtime.logs import hide_tokens
 from sandbox.storage import tokens

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.library.scenarios import scenarios
-from sandbox.library.shelf import shelf
+from sandbox.content.scenarios import scenarios
+from sandbox.content.shelf import shelf
 from sandbox.web.drawings import describe, drawing, sketch
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from django.test import Client
 
 from sandbox.changes.opening import open_scenario
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.web.api.routes import api
 from scheduler_engine.cli import program
 from tests.sandbox.conftest import Visitor

@@ -12,7 +12,7 @@ from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from sandbox.changes import store
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 
 pytestmark = pytest.mark.django_db
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.library.scenarios import scenarios
-from sandbox.library.shelf import lessons
+from sandbox.content.scenarios import scenarios
+from sandbox.content.shelf import lessons
 from sandbox.worker.ready import make_ready
 
 

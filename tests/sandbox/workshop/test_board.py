@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from sandbox.changes import store
-from sandbox.library import shelf
+from sandbox.content import shelf
 from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox
 from sandbox.workshop import board

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from sandbox.library import shelf
+from sandbox.content import shelf
 from sandbox.server import pruning
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, Study

@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.storage.models import Sandbox
 from sandbox.web.views.before import EXAMPLE, MOST_BYTES
 from scheduler_engine.config import load_configuration

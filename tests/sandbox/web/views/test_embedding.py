@@ -12,8 +12,8 @@ import pytest
 from django.test import Client, override_settings
 
 from sandbox.changes import sharing, store
-from sandbox.library.scenarios import scenarios
-from sandbox.library.shelf import lessons
+from sandbox.content.scenarios import scenarios
+from sandbox.content.shelf import lessons
 from sandbox.limits import ratelimit
 from sandbox.panels import EMBEDS, PANELS, frames
 from sandbox.panels.frames import USUAL, Frame

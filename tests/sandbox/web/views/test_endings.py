@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from sandbox.changes import store
-from sandbox.library import shelf
+from sandbox.content import shelf
 from sandbox.limits import ratelimit
 from sandbox.storage.models import Sandbox, Study
 from sandbox.web.views import learning

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from sandbox.library import course, shelf
+from sandbox.content import course, shelf
 from sandbox.storage.models import Sandbox
 from scheduler_engine.lesson.model import Lesson
 

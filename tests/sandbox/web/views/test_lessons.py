@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from sandbox.changes import store
-from sandbox.library import shelf
+from sandbox.content import shelf
 from sandbox.storage import tokens
 from sandbox.storage.models import Guess, Sandbox, Study
 from sandbox.worker.lessons.markdown import html_of

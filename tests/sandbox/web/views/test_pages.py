@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 from markupsafe import escape
 
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
 from sandbox.storage.models import Sandbox
 

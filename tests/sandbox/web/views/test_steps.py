@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from sandbox.changes.opening import open_scenario
-from sandbox.library.scenarios import scenarios
+from sandbox.content.scenarios import scenarios
 from sandbox.storage.models import Sandbox
 from tests.sandbox.conftest import Visitor
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.library.shelf import lessons
+from sandbox.content.shelf import lessons
 from sandbox.panels import TABS
 from sandbox.pool import engines
 from sandbox.worker import jobs

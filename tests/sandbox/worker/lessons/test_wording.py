@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from sandbox.library.shelf import lessons
+from sandbox.content.shelf import lessons
 from sandbox.worker.lessons.answers import compare
 from sandbox.worker.lessons.wording import CAUSES, FAILURE, LANES, OBJECTS, WORDED, cause_text, reason_text
 from scheduler_engine.framework import events

@@ -49,5 +49,5 @@ def is_ready(pod: Pod) -> bool:
 
 def condition_statuses(node: Node) -> dict[str, str]:
     """Return the status of each reported condition that implies a taint, in the table's order."""
-    given = {item.get("type"): str(item.get("status")) for item in node.status.get("conditions") or ()}
-    return {kind: given[kind] for kind in CONDITION_TAINTS if kind in given}
+    statuses = {item.get("type"): str(item.get("status")) for item in node.status.get("conditions") or ()}
+    return {kind: statuses[kind] for kind in CONDITION_TAINTS if kind in statuses}

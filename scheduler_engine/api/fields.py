@@ -188,10 +188,10 @@ def _quantity_text(value: Any) -> str | int | float:
 
 
 def _wrong(path: str, wanted: str, value: Any) -> FieldError:
-    given = _WORDS.get(type(value), "this")
+    kind = _WORDS.get(type(value), "this")
     shown = f" ({value!r})"[:40] if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
     hint = f'{IN_QUOTES}"{_shown(value)}"' if wanted == "a text" and isinstance(value, (bool, int, float)) else ""
-    return FieldError(path, "FieldValueTypeInvalid", f"must be {wanted}, not {given}{shown}{hint}")
+    return FieldError(path, "FieldValueTypeInvalid", f"must be {wanted}, not {kind}{shown}{hint}")
 
 
 def _shown(value: Any) -> str:
@@ -200,11 +200,11 @@ def _shown(value: Any) -> str:
 
 def as_written(error: FieldError, written: str) -> FieldError:
     """Return the error with advice about quotes that shows a value as ``written``, and why a word is invalid."""
-    told, advice, value = error.message.rpartition(IN_QUOTES)
+    text, advice, value = error.message.rpartition(IN_QUOTES)
     if not advice or not written or value == f'"{written}"':
         return error
     means = f" (YAML reads {written} as {value[1:-1]})" if value in ('"true"', '"false"') else ""
-    return replace(error, message=f'{told}{means}{IN_QUOTES}"{written}"')
+    return replace(error, message=f'{text}{means}{IN_QUOTES}"{written}"')
 
 
 def _hint(name: str, fields: Mapping[str, Field]) -> str:

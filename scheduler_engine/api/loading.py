@@ -27,7 +27,7 @@ WRITTEN = (
 )
 """The manifest's path for fields that Kubernetes' errors name differently."""
 
-_TOLD = re.compile(r'Invalid value: ("(?:[^"\\]|\\.)*"): ')
+_INVALID_VALUE = re.compile(r'Invalid value: ("(?:[^"\\]|\\.)*"): ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +41,28 @@ class Manifest:
 
     def place(self, path: str) -> tuple[int, int]:
         """Return line and column of a field path, or of its nearest existing ancestor."""
-        found = self.positions.find(written_path(path))
-        return found.line, found.column
+        place = self.positions.find(written_path(path))
+        return place.line, place.column
 
-    def place_of(self, error: FieldError, seen: dict[int, dict[str, str]] | None = None) -> Place:
+    def place_of(self, error: FieldError, first_keys: dict[int, dict[str, str]] | None = None) -> Place:
         """Like ``place``; for labels and other pairs Kubernetes names only the mapping and the wrong key or value.
 
-        ``seen`` caches, for many errors of one manifest, the first key for each text of a mapping.
+        ``first_keys`` caches, for many errors of one manifest, the first key for each text of a mapping.
         """
-        found, keys = self.positions.trail(written_path(error.path))
-        told = _TOLD.match(error.message)
-        if told is None or not found.children:
-            return found
+        place, keys = self.positions.trail(written_path(error.path))
+        match = _INVALID_VALUE.match(error.message)
+        if match is None or not place.children:
+            return place
         value: Any = self.data
         for key in keys:
             value = value[key]
         if isinstance(value, dict):
-            seen = {} if seen is None else seen
-            if id(value) not in seen:
-                seen[id(value)] = _first_keys(value, found)
-            wrong = seen[id(value)].get(told[1])
-            found = found if wrong is None else found.children[wrong]
-        return found
+            first_keys = {} if first_keys is None else first_keys
+            if id(value) not in first_keys:
+                first_keys[id(value)] = _first_keys(value, place)
+            wrong = first_keys[id(value)].get(match[1])
+            place = place if wrong is None else place.children[wrong]
+        return place
 
 
 def load_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> list[Manifest]:
@@ -123,24 +123,24 @@ def located(errors: Iterable[FieldError], manifests: list[Manifest]) -> list[Fie
 
     Advice to put a value in quotes shows it as it is written there.
     """
-    found: list[FieldError] = []
-    seen: dict[int, dict[str, str]] = {}
+    located_errors: list[FieldError] = []
+    first_keys: dict[int, dict[str, str]] = {}
     for error in errors:
         if error.line == 0 and error.document < len(manifests):
-            place = manifests[error.document].place_of(error, seen)
+            place = manifests[error.document].place_of(error, first_keys)
             error = replace(as_written(error, place.written), line=place.line, column=place.column)
-        found.append(error)
-    return found
+        located_errors.append(error)
+    return located_errors
 
 
 def _first_keys(value: dict[str, Any], place: Place) -> dict[str, str]:
     """Return every key and text of a mapping, in quotes → the first key that is it or has it."""
-    found: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for key, item in value.items():
         for text in (key, item) if key in place.children else ():
             if isinstance(text, str):
-                found.setdefault(json.dumps(text, ensure_ascii=False), key)
-    return found
+                keys.setdefault(json.dumps(text, ensure_ascii=False), key)
+    return keys
 
 
 def written_path(path: str) -> str:

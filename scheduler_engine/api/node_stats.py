@@ -44,27 +44,27 @@ class Stats:
 
     def observations(self) -> dict[str, Observation]:
         """Return eviction signal → what is left of how much."""
-        found: dict[str, Observation] = {}
+        observations: dict[str, Observation] = {}
         memory = (self.node.status.get("capacity") or {}).get("memory")
         if memory is not None:
             capacity = parse_quantity(memory).value()
-            found["memory.available"] = _left(capacity, self._used("memory"))
+            observations["memory.available"] = _left(capacity, self._used("memory"))
         images = image_bytes(self.node)
         layers = sum(usage(pod, "writable_layer") for pod in (*self.running, *self.dead))
         layers += usage(self.node, "writable_layer")
         nodefs, used = self._nodefs_capacity(), self._used("ephemeral_storage")
         dedicated = amount_of(self.node.annotations, IMAGEFS)
-        found["nodefs.available"] = _left(nodefs, used if dedicated is not None else used + images + layers)
-        found["nodefs.inodesFree"] = _left(nodefs // BYTES_PER_INODE, self._used("inodes"))
+        observations["nodefs.available"] = _left(nodefs, used if dedicated is not None else used + images + layers)
+        observations["nodefs.inodesFree"] = _left(nodefs // BYTES_PER_INODE, self._used("inodes"))
         if dedicated is None:
-            found["imagefs.available"] = found["nodefs.available"]
-            found["imagefs.inodesFree"] = found["nodefs.inodesFree"]
+            observations["imagefs.available"] = observations["nodefs.available"]
+            observations["imagefs.inodesFree"] = observations["nodefs.inodesFree"]
         else:
-            found["imagefs.available"] = _left(dedicated, images + layers)
-            found["imagefs.inodesFree"] = _left(dedicated // BYTES_PER_INODE, 0)
+            observations["imagefs.available"] = _left(dedicated, images + layers)
+            observations["imagefs.inodesFree"] = _left(dedicated // BYTES_PER_INODE, 0)
         pids = amount_of(self.node.annotations, MAX_PIDS)
-        found["pid.available"] = _left(DEFAULT_MAX_PIDS if pids is None else pids, self._used("pids"))
-        return found
+        observations["pid.available"] = _left(DEFAULT_MAX_PIDS if pids is None else pids, self._used("pids"))
+        return observations
 
     def _used(self, name: str) -> int:
         return usage(self.node, name) + sum(usage(pod, name) for pod in self.running)

@@ -59,10 +59,10 @@ class Place:
         place, position = self, 0
         keys: list[str | int] = []
         while position < len(path) and place.children:
-            found = place._step(path, position)
-            if found is None:
+            step = place._step(path, position)
+            if step is None:
                 break
-            key, position = found
+            key, position = step
             place = place.children[key]
             keys.append(key)
         return place, tuple(keys)

@@ -46,8 +46,8 @@ def warnings_about(manifest: Data, document: int = 0, defaulted: Data | None = N
         return []
     name = (manifest.get("metadata") or {}).get("name") or ""
     shown = f"{kind} {name[:LONGEST_NAME]}".strip()
-    found = islice(rule(with_defaults(manifest) if defaulted is None else defaulted), MOST_ERRORS + 1)
-    return [FieldError(path, "Warning", text, document, object_name=shown) for path, text in found]
+    warnings = islice(rule(with_defaults(manifest) if defaulted is None else defaulted), MOST_ERRORS + 1)
+    return [FieldError(path, "Warning", text, document, object_name=shown) for path, text in warnings]
 
 
 def _owner(owner: Data) -> Warnings:

@@ -158,8 +158,8 @@ def fractions(
 
 def claim_warnings(spec: Data, path: str) -> Warnings:
     for name in ("requests", "limits"):
-        given = (spec.get("resources") or {}).get(name) or {}
-        yield from fractions(given, f"{path}.resources.{name}", ("storage",))
+        amounts = (spec.get("resources") or {}).get(name) or {}
+        yield from fractions(amounts, f"{path}.resources.{name}", ("storage",))
 
 
 def old_volumes(volume: Data, path: str) -> Warnings:
@@ -174,12 +174,12 @@ def old_volumes(volume: Data, path: str) -> Warnings:
 
 def _said_twice(spec: Data, path: str) -> Warnings:
     for field, key, word in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
-        seen: set[str] = set()
+        values: set[str] = set()
         for index, item in enumerate(spec.get(field) or ()):
             value = item.get(key) or ""
-            if value in seen:
+            if value in values:
                 yield f"{path}.{field}[{index}].{key}", f"duplicate {word} {quoted(value)}"
-            seen.add(value)
+            values.add(value)
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if not secret.get("name"):
             yield f"{path}.imagePullSecrets[{index}].name", 'invalid empty name ""'
@@ -201,15 +201,15 @@ def _security(spec: Data, annotations: Mapping[str, str], prefix: str) -> Warnin
 
 
 def _environment(variables: Sequence[Data], path: str) -> Warnings:
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     for index, variable in enumerate(variables):
         name, value = variable["name"], variable.get("value") or ""
         reference = f"$({name})"
         builds_on_it = variable.get("valueFrom") is None and reference in value and value != reference
-        if name in seen and not builds_on_it:
+        if name in earlier_names and not builds_on_it:
             text = f"hides previous definition of {quoted(name)}, which may be dropped when using apply"
             yield f"{path}[{index}]", text
-        seen.add(name)
+        earlier_names.add(name)
 
 
 def _ports(spec: Data, path: str) -> Warnings:

@@ -22,18 +22,18 @@ _SECCOMP_VALUES = {"RuntimeDefault": ("runtime/default", "docker/default"), "Unc
 _APP_ARMOR_VALUES = {"RuntimeDefault": ("runtime/default",), "Unconfined": ("unconfined",)}
 
 
-def known_annotations(given: Mapping[str, str], spec: Data, path: str) -> Errors:
+def known_annotations(annotations: Mapping[str, str], spec: Data, path: str) -> Errors:
     """Check annotations that Kubernetes reads."""
-    if MIRROR in given and not spec.get("nodeName"):
+    if MIRROR in annotations and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"
-        yield invalid(f"{path}[{MIRROR}]", given[MIRROR], text)
-    if DELETION_COST in given and deletion_cost(given[DELETION_COST]) is None:
-        yield invalid(f"{path}[{DELETION_COST}]", given[DELETION_COST], "must be a 32bit integer")
-    for key, value in given.items():
+        yield invalid(f"{path}[{MIRROR}]", annotations[MIRROR], text)
+    if DELETION_COST in annotations and deletion_cost(annotations[DELETION_COST]) is None:
+        yield invalid(f"{path}[{DELETION_COST}]", annotations[DELETION_COST], "must be a 32bit integer")
+    for key, value in annotations.items():
         if key == SECCOMP_OF_POD or key.startswith(SECCOMP):
             yield from _seccomp_profile(value, f"{path}.{key}")
     names = {container["name"] for container, _ in containers_with_paths(spec, "")}
-    for key, value in given.items():
+    for key, value in annotations.items():
         if key.startswith(APP_ARMOR):
             yield from _app_armor_profile(key.removeprefix(APP_ARMOR), value, f"{path}[{key}]", names)
 
@@ -72,22 +72,22 @@ def changed_annotations(before: Mapping[str, str], after: Mapping[str, str], pat
                 yield forbidden(f"{path}[{key}]", f"may not add {named}")
 
 
-def annotations_match_fields(given: Mapping[str, str], spec: Data, path: str) -> Errors:
+def annotations_match_fields(annotations: Mapping[str, str], spec: Data, path: str) -> Errors:
     """Check that a profile is the same as an annotation and as a field (of a new pod)."""
     whole = spec.get("securityContext") or {}
-    if SECCOMP_OF_POD in given:
-        yield from _seccomp_match(given[SECCOMP_OF_POD], whole, f"{path}.securityContext")
+    if SECCOMP_OF_POD in annotations:
+        yield from _seccomp_match(annotations[SECCOMP_OF_POD], whole, f"{path}.securityContext")
     for container, place in containers_with_paths(spec, path):
-        if SECCOMP + container["name"] in given:
+        if SECCOMP + container["name"] in annotations:
             own = container.get("securityContext") or {}
-            yield from _seccomp_match(given[SECCOMP + container["name"]], own, f"{place}.securityContext")
+            yield from _seccomp_match(annotations[SECCOMP + container["name"]], own, f"{place}.securityContext")
     if (spec.get("os") or {}).get("name") == "windows":
         return
     for container, place in containers_with_paths(spec, path):
         own = container.get("securityContext") or {}
         profile = own.get("appArmorProfile") or whole.get("appArmorProfile")
-        if profile is not None and APP_ARMOR + container["name"] in given:
-            value = given[APP_ARMOR + container["name"]]
+        if profile is not None and APP_ARMOR + container["name"] in annotations:
+            value = annotations[APP_ARMOR + container["name"]]
             yield from _match(value, profile, f"{place}.securityContext.appArmorProfile", "apparmor", _APP_ARMOR_VALUES)
 
 

@@ -109,11 +109,11 @@ def _pod_certificate(source: Data, own: str, path: str, taken: set[str]) -> Erro
         yield invalid(place, seconds, f"if provided, maxExpirationSeconds must be >= {_SHORTEST_SECONDS}")
     if seconds is not None and seconds > longest:
         yield invalid(place, seconds, f"if provided, maxExpirationSeconds must be <= {longest}")
-    given = [field for field in ("credentialBundlePath", "keyPath", "certificateChainPath") if source.get(field)]
-    for field in given:
+    fields = [field for field in ("credentialBundlePath", "keyPath", "certificateChainPath") if source.get(field)]
+    for field in fields:
         yield from inner_path(source[field], f"{own}.{field}")
         yield from taken_path(source[field], taken, path)
-    if not given:
+    if not fields:
         text = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"
         yield required(own, text)
 

@@ -59,13 +59,13 @@ def containers(items: Sequence[Data], path: str, pod: PodFacts) -> Errors:
     if not items:
         yield required(path)
         return
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     for index, container in enumerate(items):
         place, name = f"{path}[{index}]", container["name"]
         yield from _any_container(container, place, pod)
-        if name in seen:
+        if name in earlier_names:
             yield duplicate(f"{place}.name", name)
-        seen.add(name)
+        earlier_names.add(name)
         yield from _lifecycle_and_probes(container, place, pod)
         if container.get("restartPolicy") is not None:
             yield forbidden(f"{place}.restartPolicy", "may not be set for non-init containers")
@@ -73,16 +73,16 @@ def containers(items: Sequence[Data], path: str, pod: PodFacts) -> Errors:
 
 
 def init_containers(items: Sequence[Data], regular: Sequence[Data], path: str, pod: PodFacts) -> Errors:
-    seen = {container["name"] for container in regular}
+    earlier_names = {container["name"] for container in regular}
     for index, container in enumerate(items):
         place, name, policy = f"{path}[{index}]", container["name"], container.get("restartPolicy")
         yield from _any_container(container, place, pod)
         if policy is not None:
             yield from supported(("Always",))(policy, f"{place}.restartPolicy")
-        if name in seen:
+        if name in earlier_names:
             yield duplicate(f"{place}.name", name)
         elif name:
-            seen.add(name)
+            earlier_names.add(name)
         yield from _host_port_conflicts([container], path)
         if policy == "Always":
             yield from _lifecycle_and_probes(container, place, pod)
@@ -117,15 +117,15 @@ _protocol = one_of(PROTOCOLS)
 
 
 def _ports(ports: Sequence[Data], path: str) -> Errors:
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     for index, port in enumerate(ports):
         place, name = f"{path}[{index}]", port.get("name") or ""
         problems = list(_port_name(name, f"{place}.name")) if name else []
         yield from problems
         if name and not problems:
-            if name in seen:
+            if name in earlier_names:
                 yield duplicate(f"{place}.name", name)
-            seen.add(name)
+            earlier_names.add(name)
         if not port["containerPort"]:
             yield required(f"{place}.containerPort")
         else:
@@ -136,23 +136,23 @@ def _ports(ports: Sequence[Data], path: str) -> Errors:
 
 
 def _host_port_conflicts(items: Sequence[Data], path: str) -> Errors:
-    seen: set[str] = set()
+    keys: set[str] = set()
     for index, container in enumerate(items):
         for number, port in enumerate(container.get("ports") or ()):
             if port.get("hostPort"):
                 key = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
-                if key in seen:
+                if key in keys:
                     yield duplicate(f"{path}[{index}].ports[{number}].hostPort", key)
-                seen.add(key)
+                keys.add(key)
 
 
 def _resize_policy(policies: Sequence[Data], path: str, pod: PodFacts) -> Errors:
-    seen: set[str] = set()
+    resources: set[str] = set()
     for index, policy in enumerate(policies):
         resource, restart = policy["resourceName"], policy["restartPolicy"]
-        if resource in seen:
+        if resource in resources:
             yield duplicate(f"{path}[{index}]", resource)
-        seen.add(resource)
+        resources.add(resource)
         yield from one_of(("cpu", "memory"))(resource, path)
         yield from one_of(("NotRequired", "RestartContainer"))(restart, path)
         if pod.restart_policy == "Never" and restart != "NotRequired":
@@ -196,13 +196,13 @@ def _probe(probe: Data, path: str, pod: PodFacts) -> Errors:
 
 def _handler(handler: Data, path: str, pod: PodFacts, kinds: Sequence[str]) -> Errors:
     """Require exactly one of ``kinds``, well formed."""
-    given = [kind for kind in kinds if handler.get(kind) is not None]
-    for number, kind in enumerate(given):
+    handlers = [kind for kind in kinds if handler.get(kind) is not None]
+    for number, kind in enumerate(handlers):
         if number > 0:
             yield forbidden(f"{path}.{kind}", "may not specify more than 1 handler type")
         else:
             yield from _action(kind, handler[kind], f"{path}.{kind}", pod)
-    if not given:
+    if not handlers:
         yield required(path, "must specify a handler type")
 
 
@@ -235,14 +235,14 @@ _NOT_EPHEMERAL = (
 def ephemeral_containers(spec: Data, path: str, pod: PodFacts) -> Errors:
     text = "cannot be set for an Ephemeral Container"
     others = {item["name"] for field in ("containers", "initContainers") for item in spec.get(field) or ()}
-    seen = set(others)
+    earlier_names = set(others)
     for index, container in enumerate(spec.get("ephemeralContainers") or ()):
         place, target = f"{path}[{index}]", container.get("targetContainerName") or ""
         yield from _any_container(container, place, pod)
         yield from _image_without_blanks(container, place)
-        if container["name"] in seen:
+        if container["name"] in earlier_names:
             yield duplicate(f"{place}.name", container["name"])
-        seen.add(container["name"])
+        earlier_names.add(container["name"])
         if target and target not in others:
             yield not_found(f"{place}.targetContainerName", target)
         for field in _NOT_EPHEMERAL:

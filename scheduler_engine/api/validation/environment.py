@@ -71,13 +71,13 @@ def _value_from(variable: Data, path: str) -> Errors:
         ("fileKeyRef", _file_reference),
     )
     yield from present(source, path, kinds)
-    given = [kind for kind, _ in kinds if source.get(kind) is not None]
-    if not given:
+    sources = [kind for kind, _ in kinds if source.get(kind) is not None]
+    if not sources:
         text = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
         yield invalid(path, "", text)
     elif variable.get("value"):
         yield invalid(path, "", "may not be specified when `value` is not empty")
-    elif len(given) > 1:
+    elif len(sources) > 1:
         yield invalid(path, "", "may not have more than one field specified at a time")
 
 
@@ -159,16 +159,16 @@ def _key_reference(reference: Data, path: str) -> Errors:
 def _env_from(source: Data, path: str, list_path: str) -> Errors:
     if source.get("prefix"):
         yield from _variable(source["prefix"], f"{path}.prefix")
-    given = [kind for kind in ("configMapRef", "secretRef") if source.get(kind) is not None]
-    for kind in given:
+    sources = [kind for kind in ("configMapRef", "secretRef") if source.get(kind) is not None]
+    for kind in sources:
         name = source[kind].get("name") or ""
         if not name:
             yield required(f"{path}.{kind}.name")
         else:
             yield from _subdomain_or_its_start(name, f"{path}.{kind}.name")
-    if not given:
+    if not sources:
         yield invalid(list_path, "", "must specify one of: `configMapRef` or `secretRef`")
-    elif len(given) > 1:
+    elif len(sources) > 1:
         yield invalid(list_path, "", "may not have more than one field specified at a time")
 
 

@@ -184,13 +184,13 @@ def _exit_codes(codes: Data, path: str, containers: set[str]) -> Errors:
         yield invalid(f"{path}.values", values, "at least one value is required")
     if len(values) > MOST_EXIT_CODES:
         yield too_many(f"{path}.values", len(values), MOST_EXIT_CODES)
-    seen: set[int] = set()
+    earlier_values: set[int] = set()
     for index, value in enumerate(values):
         if codes["operator"] == "In" and value == 0:
             yield invalid(f"{path}.values[{index}]", value, "must not be 0 for the In operator")
-        if value in seen:
+        if value in earlier_values:
             yield duplicate(f"{path}.values[{index}]", value)
-        seen.add(value)
+        earlier_values.add(value)
     if values != sorted(values):
         yield invalid(f"{path}.values", values, "must be ordered")
 

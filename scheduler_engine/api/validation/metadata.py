@@ -76,11 +76,11 @@ def _common(metadata: Data, path: str) -> Errors:
     yield from _owners(metadata.get("ownerReferences") or [], f"{path}.ownerReferences")
 
 
-def annotation_rules(given: Mapping[str, str], path: str) -> Errors:
-    for key in given:
+def annotation_rules(annotations: Mapping[str, str], path: str) -> Errors:
+    for key in annotations:
         for text in names.qualified_name(key.lower()):
             yield invalid(path, key, text)
-    if sum(len(key.encode()) + len(value.encode()) for key, value in given.items()) > ANNOTATIONS_LIMIT:
+    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATIONS_LIMIT:
         yield too_long(path, ANNOTATIONS_LIMIT)
 
 

@@ -19,7 +19,7 @@ _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 
 def volume_mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Errors:
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
-    seen: set[str] = set()
+    mount_paths: set[str] = set()
     attached = {device["name"]: device["devicePath"] for device in devices}
     attached_at = set(attached.values())
     for index, mount in enumerate(mounts):
@@ -30,9 +30,9 @@ def volume_mounts(container: Data, path: str, volumes: Mapping[str, Data]) -> Er
             yield not_found(f"{place}.name", name)
         if not where:
             yield required(f"{place}.mountPath")
-        if where in seen:
+        if where in mount_paths:
             yield invalid(f"{place}.mountPath", where, "must be unique")
-        seen.add(where)
+        mount_paths.add(where)
         if name in attached:
             yield invalid(f"{place}.name", name, "must not already exist in volumeDevices")
         if where in attached_at:

@@ -68,13 +68,13 @@ def node_update(old: Data, new: Data) -> Errors:
     before, after = old.get("spec") or {}, new.get("spec") or {}
     yield from metadata_update(old, new)
     yield from _amounts(new)
-    seen: set[tuple[tuple[str, str], ...]] = set()
+    addresses: set[tuple[tuple[str, str], ...]] = set()
     for index, address in enumerate((new.get("status") or {}).get("addresses") or ()):
         parts = tuple(sorted(address.items()))
-        if parts in seen:
-            given = {"Type": address["type"], "Address": address["address"]}
-            yield duplicate(f"status.addresses[{index}]", given)
-        seen.add(parts)
+        if parts in addresses:
+            shown = {"Type": address["type"], "Address": address["address"]}
+            yield duplicate(f"status.addresses[{index}]", shown)
+        addresses.add(parts)
     ranges, new_ranges = _ranges(before), _ranges(after)
     text = 'node updates may not change podCIDR except from "" to valid'
     if ranges and len(ranges) != len(new_ranges):
@@ -105,10 +105,10 @@ def _config_source(source: Data, path: str, in_spec: bool) -> Errors:
         yield invalid(path, {"ConfigMap": None}, "exactly one reference subfield must be non-nil")
         return
     for field in ("uid", "resourceVersion"):
-        given = bool(reference.get(field))
-        if in_spec and given:
+        has_value = bool(reference.get(field))
+        if in_spec and has_value:
             yield forbidden(f"{place}.{field}", f"{field} must not be set in spec")
-        elif not in_spec and not given:
+        elif not in_spec and not has_value:
             yield required(f"{place}.{field}")
     checks = (("namespace", names.dns_label), ("name", names.subdomain), ("kubeletConfigKey", names.config_key))
     for field, check in checks:

@@ -151,9 +151,11 @@ def _matching_template(spec: Data, selector: Selector) -> Errors:
 
 
 def _matched(spec: Data, selector: Selector) -> Errors:
-    given = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
-    if not selector.matches(given):
-        yield invalid("spec.template.metadata.labels", map_shown(given), "`selector` does not match template `labels`")
+    template_labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    if not selector.matches(template_labels):
+        yield invalid(
+            "spec.template.metadata.labels", map_shown(template_labels), "`selector` does not match template `labels`"
+        )
 
 
 def pod_template(template: Data, path: str) -> Errors:
@@ -183,8 +185,8 @@ def _with_claims(template: Data, claims: Sequence[Data]) -> Data:
     spec = template.get("spec") or {}
     claimed = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in claims)
     own = [volume for volume in spec.get("volumes") or () if volume["name"] not in claimed]
-    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claimed if name]
-    return {**template, "spec": {**spec, "volumes": [*own, *made]}}
+    claimed_volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claimed if name]
+    return {**template, "spec": {**spec, "volumes": [*own, *claimed_volumes]}}
 
 
 def _claim_templates(claims: Sequence[Data], path: str) -> Errors:
@@ -239,8 +241,8 @@ def _stateful_set_strategy(strategy: Data, path: str) -> Errors:
 
 
 def _rolling(rolling: Data | None) -> tuple[int | str, int | str]:
-    given = rolling or {}
-    return given.get("maxUnavailable", 0), given.get("maxSurge", 0)
+    values = rolling or {}
+    return values.get("maxUnavailable", 0), values.get("maxSurge", 0)
 
 
 def _number(value: int | str) -> int:

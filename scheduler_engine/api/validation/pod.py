@@ -139,7 +139,7 @@ def _facts(spec: Data, volumes: Mapping[str, Data]) -> PodFacts:
 
 
 def _resource_claims(claims: Sequence[Data], path: str, static: bool) -> Errors:
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     for index, claim in enumerate(claims):
         if static:
             yield forbidden("[]", "static pods do not support resource claims")
@@ -148,17 +148,17 @@ def _resource_claims(claims: Sequence[Data], path: str, static: bool) -> Errors:
         claim_name, template = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
         if not name:
             yield required(f"{place}.name")
-        elif name in seen:
+        elif name in earlier_names:
             yield duplicate(f"{place}.name", name)
         else:
             yield from dns_label(name, f"{place}.name")
-            seen.add(name)
-        given = {"Name": name, "ResourceClaimName": claim_name, "ResourceClaimTemplateName": template}
+            earlier_names.add(name)
+        shown = {"Name": name, "ResourceClaimName": claim_name, "ResourceClaimTemplateName": template}
         if claim_name is not None and template is not None:
             text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-            yield invalid(place, given, text)
+            yield invalid(place, shown, text)
         if claim_name is None and template is None:
-            yield invalid(place, given, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
+            yield invalid(place, shown, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
         yield from present(claim, place, (("resourceClaimName", _subdomain), ("resourceClaimTemplateName", _subdomain)))
 
 
@@ -168,10 +168,10 @@ def _host_network(spec: Data, path: str, template: bool) -> Errors:
         return
     for index, container in enumerate(spec.get("containers") or ()):
         for number, port in enumerate(container.get("ports") or ()):
-            given = port.get("hostPort", 0)
-            if given != port["containerPort"] and (given or not template):
+            host_port = port.get("hostPort", 0)
+            if host_port != port["containerPort"] and (host_port or not template):
                 place = f"{path}.containers[{index}].ports[{number}].hostPort"
-                yield invalid(place, given, "must match `containerPort` when `hostNetwork` is true")
+                yield invalid(place, host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
 def _dns_config(spec: Data, path: str) -> Errors:
@@ -202,12 +202,12 @@ def _dns_config(spec: Data, path: str) -> Errors:
 
 
 def _scheduling_gates(gates: Sequence[Data], path: str) -> Errors:
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     for index, gate in enumerate(gates):
         yield from selectors.label_key(gate["name"], f"{path}[{index}]")
-        if gate["name"] in seen:
+        if gate["name"] in earlier_names:
             yield duplicate(f"{path}[{index}]", gate["name"])
-        seen.add(gate["name"])
+        earlier_names.add(gate["name"])
 
 
 def _host_users(spec: Data, path: str) -> Errors:

@@ -26,19 +26,19 @@ NOT_INIT = "resources for non-sidecar init containers are immutable"
 
 def resized(old: Data, new: Data) -> dict[str, Any]:
     """Return ``old`` with the containers' resources from ``new``; ignore all other differences."""
-    spec, given = dict(old["spec"]), new.get("spec") or {}
+    spec, new_spec = dict(old["spec"]), new.get("spec") or {}
     for field in LISTS:
         held = {container["name"]: container for container in spec.get(field) or ()}
-        if held or given.get(field):
-            spec[field] = [_resized(held.get(item.get("name")), item) for item in given.get(field) or ()]
+        if held or new_spec.get(field):
+            spec[field] = [_resized(held.get(item.get("name")), item) for item in new_spec.get(field) or ()]
     return {**old, "spec": spec}
 
 
-def _resized(held: Data | None, given: Data) -> Data:
+def _resized(held: Data | None, container: Data) -> Data:
     if held is None:
-        return given
+        return container
     kept = {field: value for field, value in held.items() if field != "resources"}
-    return kept | {field: given[field] for field in ("resources", "resizePolicy") if field in given}
+    return kept | {field: container[field] for field in ("resources", "resizePolicy") if field in container}
 
 
 def pod_resize(old: Data, new: Data) -> Errors:
@@ -83,8 +83,8 @@ def _order(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors:
     if len(before) != len(after):
         yield forbidden(f"spec.{field}", f"{field} may not be added or removed on resize")
         return
-    for place, (held, given) in enumerate(zip(before, after, strict=True)):
-        if held["name"] != given.get("name"):
+    for place, (held, container) in enumerate(zip(before, after, strict=True)):
+        if held["name"] != container.get("name"):
             yield forbidden(f"spec.{field}[{place}].name", f"{field} may not be renamed or reordered on resize")
 
 
@@ -93,31 +93,33 @@ def _sidecar(container: Data) -> bool:
 
 
 def _removed(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors:
-    for place, (held, given) in enumerate(zip(before, after, strict=True)):
+    for place, (held, container) in enumerate(zip(before, after, strict=True)):
         if field == "initContainers" and not _sidecar(held):
             continue
         for part in PARTS:
-            kept = _part(given, part)
+            kept = _part(container, part)
             if any(name not in kept for name in _part(held, part)):
                 yield forbidden(f"spec.{field}[{place}].resources.{part}", f"resource {part} cannot be removed")
 
 
 def _others(field: str, before: Sequence[Data], after: Sequence[Data]) -> Errors:
     """Check all except cpu and memory, and everything in a container that runs before the others."""
-    for held, given in zip(before, after, strict=True):
+    for held, container in zip(before, after, strict=True):
         if field == "initContainers" and not _sidecar(held):
-            resizes = held.get("resizePolicy") != given.get("resizePolicy")
-            if resizes or any(_amounts(held, part) != _amounts(given, part) for part in PARTS):
+            resizes = held.get("resizePolicy") != container.get("resizePolicy")
+            if resizes or any(_amounts(held, part) != _amounts(container, part) for part in PARTS):
                 yield forbidden("spec", NOT_INIT)
-        elif _differ(held, given):
+        elif _differ(held, container):
             yield forbidden("spec", ONLY_COMPUTE if field == "containers" else ONLY_SIDECARS)
 
 
-def _differ(held: Data, given: Data) -> bool:
+def _differ(held: Data, container: Data) -> bool:
     """Compare like upstream: a container with claims always differs, and a first request never does."""
-    if (held.get("resources") or {}).get("claims") or held.get("resizePolicy") != given.get("resizePolicy"):
+    if (held.get("resources") or {}).get("claims") or held.get("resizePolicy") != container.get("resizePolicy"):
         return True
-    return any(_amounts(held, part, COMPUTE) != _amounts(given, part, COMPUTE) for part in PARTS if _part(held, part))
+    return any(
+        _amounts(held, part, COMPUTE) != _amounts(container, part, COMPUTE) for part in PARTS if _part(held, part)
+    )
 
 
 def _amounts(container: Data, part: str, without: Sequence[str] = ()) -> dict[str, int]:

@@ -143,8 +143,8 @@ def _narrowed_affinity(before: Data, after: Data) -> Errors:
     old, new = _terms(before), _terms(after)
     path = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
     if old and len(old) != len(new):
-        given = ((_node_affinity(after) or {}).get(REQUIRED) or {}).get("nodeSelectorTerms")
-        shown = None if given is None else [term_shown(term) for term in new]
+        terms = ((_node_affinity(after) or {}).get(REQUIRED) or {}).get("nodeSelectorTerms")
+        shown = None if terms is None else [term_shown(term) for term in new]
         yield invalid(path, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
         return
     for index, (term, other) in enumerate(zip(new, old, strict=False)):

@@ -90,10 +90,10 @@ def runtime_class_update(old: Data, new: Data) -> Errors:
 def budget_rules(budget: Data) -> Errors:
     spec = budget.get("spec") or {}
     yield from metadata_rules(budget, names.subdomain, namespaced=True)
-    given = [field for field in ("minAvailable", "maxUnavailable") if spec.get(field) is not None]
-    if len(given) == 2:
+    fields = [field for field in ("minAvailable", "maxUnavailable") if spec.get(field) is not None]
+    if len(fields) == 2:
         yield invalid("spec", dict(spec), "minAvailable and maxUnavailable cannot be both set")
-    for field in given:
+    for field in fields:
         yield from amount_or_percent(spec[field], f"spec.{field}")
         yield from at_most_100_percent(spec[field], f"spec.{field}")
     yield from present(spec, "spec", (("selector", label_selector),))

@@ -73,9 +73,9 @@ def shown(value: Any) -> str:
     return text.translate(_JSON_ESCAPES) + ("…" if cut else "")
 
 
-def map_shown(given: Mapping[str, Any]) -> dict[str, Any]:
+def map_shown(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return a map as Go prints it, in the order of its keys; a struct's fields have their own order."""
-    return dict(sorted(given.items()))
+    return dict(sorted(entries.items()))
 
 
 def _error(kind: str, title: str, path: str, detail: str, value: Any = None, has_value: bool = True) -> FieldError:

@@ -130,8 +130,8 @@ def requirements(
         yield from amount(name, written, place)
         yield from _against_limit(name, written, limits, path)
         yield from _huge_page_amount(name, written, place)
-    given = {**limits, **requests}
-    if not given.keys() & {"cpu", "memory"} and any(is_huge_page(name) for name in given):
+    amounts = {**limits, **requests}
+    if not amounts.keys() & {"cpu", "memory"} and any(is_huge_page(name) for name in amounts):
         yield forbidden(path, "HugePages require cpu or memory")
     yield from _claims(value.get("claims") or (), f"{path}.claims", claim_names)
 
@@ -150,25 +150,25 @@ def _against_limit(name: str, written: str, limits: Data, path: str) -> Errors:
 
 
 def _claims(claims: Iterable[Data], path: str, claim_names: ClaimNames) -> Errors:
-    seen: set[str] = set()
+    keys: set[str] = set()
     before_slash: Counter[str] = Counter()
     for index, claim in enumerate(claims):
         place, name, request = f"{path}[{index}]", claim["name"], claim.get("request") or ""
         if not name:
             yield required(place)
             continue
-        if name in seen:
+        if name in keys:
             yield duplicate(place, name)
         else:
             key = f"{name}/{request}" if request else name
             if request:
                 yield from texts(names.dns_label)(request, f"{place}.request")
-            if key in seen:
+            if key in keys:
                 yield duplicate(place, key)
             elif not request:
                 yield from (duplicate(place, name) for _ in range(before_slash[name]))
-            before_slash[key.partition("/")[0]] += key not in seen
-            seen.add(key)
+            before_slash[key.partition("/")[0]] += key not in keys
+            keys.add(key)
         if name not in claim_names:
             known = ": " + ", ".join(islice(claim_names, _MOST_NAMES)) if claim_names else " which is empty"
             yield not_found(place, name, f"must be one of the names in pod.spec.resourceClaims{known}")

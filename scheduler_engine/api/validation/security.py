@@ -128,19 +128,19 @@ def pod_security(spec: Data, path: str) -> Errors:
 
 def _sysctls(items: Sequence[Data], path: str, spec: Data) -> Errors:
     """Check kernel parameters; a pod may not set those of a namespace that it shares with the host."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for index, item in enumerate(items):
         place, name = f"{path}[{index}].name", item["name"]
         if not name:
             yield required(place)
         elif len(name) > _LONGEST_SYSCTL or not re.fullmatch(_SYSCTL, name):
             yield invalid(place, name, f"must have at most {_LONGEST_SYSCTL} characters and match regex ^{_SYSCTL}$")
-        elif name in seen:
+        elif name in names:
             yield duplicate(place, name)
         shared = _host_namespace(name)
         if shared and spec.get(shared):
             yield invalid(place, name, f"may not be specified when '{shared}' is true")
-        seen.add(name)
+        names.add(name)
 
 
 def _host_namespace(sysctl: str) -> str:
@@ -164,8 +164,8 @@ def _seccomp_profile(profile: Data, path: str) -> Errors:
     elif kind == "Localhost":
         yield from descending_path(local or "", f"{path}.localhostProfile")
     elif local is not None:
-        given = {"Type": kind, "LocalhostProfile": local}
-        yield invalid(f"{path}.localhostProfile", given, "can only be set when seccomp type is Localhost")
+        shown = {"Type": kind, "LocalhostProfile": local}
+        yield invalid(f"{path}.localhostProfile", shown, "can only be set when seccomp type is Localhost")
 
 
 def _app_armor_profile(profile: Data, path: str) -> Errors:

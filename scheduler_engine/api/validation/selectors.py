@@ -175,13 +175,13 @@ def _match_label_keys(owner: Data, path: str) -> Errors:
         else:
             yield from each(label_key)(keys, f"{path}.{field}")
     if selector is not None:
-        seen = set(selector.get("matchLabels") or ())
+        selector_keys = set(selector.get("matchLabels") or ())
         last = {key: index for index, key in enumerate(match)}
         for expression in selector.get("matchExpressions") or ():
             key = expression["key"]
-            if key in last and key in seen:
+            if key in last and key in selector_keys:
                 yield invalid(f"{path}[{last[key]}]", key, "exists in both matchLabelKeys and labelSelector")
-            seen.add(key)
+            selector_keys.add(key)
     others = set(mismatch)
     for index, key in enumerate(match):
         if key in others:
@@ -254,7 +254,7 @@ def _toleration(toleration: Data, path: str) -> Errors:
 
 
 def taints(value: Sequence[Data], path: str) -> Errors:
-    seen: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     for index, taint in enumerate(value):
         place, key, effect = f"{path}[{index}]", taint["key"], taint["effect"]
         yield from label_key(key, f"{place}.key")
@@ -265,12 +265,12 @@ def taints(value: Sequence[Data], path: str) -> Errors:
             yield from _effect(effect, f"{place}.effect")
         else:
             yield required(f"{place}.effect")
-        if (key, effect) in seen:
-            given = {
+        if (key, effect) in pairs:
+            shown = {
                 "Key": key,
                 "Value": taint.get("value") or "",
                 "Effect": effect,
                 "TimeAdded": taint.get("timeAdded"),
             }
-            yield duplicate(place, given, "taints must be unique by key and effect pair")
-        seen.add((key, effect))
+            yield duplicate(place, shown, "taints must be unique by key and effect pair")
+        pairs.add((key, effect))

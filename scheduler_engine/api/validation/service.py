@@ -75,14 +75,14 @@ def _external_name(spec: Data) -> Errors:
 
 
 def _ports(ports: Sequence[Data]) -> Errors:
-    seen: set[str] = set()
+    port_names: set[str] = set()
     for index, port in enumerate(ports):
         path, name = f"spec.ports[{index}]", port.get("name") or ""
         if name:
             yield from dns_label(name, f"{path}.name")
-            if name in seen:
+            if name in port_names:
                 yield duplicate(f"{path}.name", name)
-            seen.add(name)
+            port_names.add(name)
         elif len(ports) > 1:
             yield required(f"{path}.name")
         yield from port_number(port["port"], f"{path}.port")
@@ -110,12 +110,12 @@ def _addresses(spec: Data) -> Errors:
         yield invalid("spec.clusterIPs", addresses, "first value must match `clusterIP`")
     elif addresses and not address:
         yield invalid("spec.clusterIPs", addresses, "must be empty when `clusterIP` is not specified")
-    seen: set[str] = set()
+    families: set[str] = set()
     for index, family in enumerate(spec.get("ipFamilies") or ()):
         yield from supported(("IPv4", "IPv6"))(family, f"spec.ipFamilies[{index}]")
-        if family in seen:
+        if family in families:
             yield duplicate(f"spec.ipFamilies[{index}]", family)
-        seen.add(family)
+        families.add(family)
     policy = spec.get("ipFamilyPolicy")
     if policy is not None:
         yield from supported(("PreferDualStack", "RequireDualStack", "SingleStack"))(policy, "spec.ipFamilyPolicy")
@@ -162,7 +162,7 @@ def _port_conflicts(ports: Sequence[Data], kind: str) -> Errors:
     for index, port in enumerate(ports):
         protocol = port.get("protocol") or ""
         if (protocol, port["port"]) in taken:
-            given = {
+            shown = {
                 "Name": "",
                 "Protocol": protocol,
                 "AppProtocol": None,
@@ -170,7 +170,7 @@ def _port_conflicts(ports: Sequence[Data], kind: str) -> Errors:
                 "TargetPort": 0,
                 "NodePort": 0,
             }
-            yield duplicate(f"spec.ports[{index}]", given)
+            yield duplicate(f"spec.ports[{index}]", shown)
         taken.add((protocol, port["port"]))
 
 

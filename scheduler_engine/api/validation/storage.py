@@ -70,9 +70,9 @@ def persistent_volume_rules(volume: Data) -> Errors:
 
 def _volume_source(spec: Data, path: str) -> Errors:
     """Check the source: a local volume names its nodes, which Kubernetes checks before what comes after ``local``."""
-    given = [kind for kind, _, _ in VOLUME_SOURCES if spec.get(kind) is not None]
+    sources = [kind for kind, _, _ in VOLUME_SOURCES if spec.get(kind) is not None]
     problems = list(islice(exactly_one_source(spec, path, VOLUME_SOURCES), MOST_ERRORS + 1))
-    if given[:1] == ["local"] and spec.get("nodeAffinity") is None:
+    if sources[:1] == ["local"] and spec.get("nodeAffinity") is None:
         own = sum(1 for problem in problems if problem.path.startswith(f"{path}.local."))
         problems.insert(own, required(f"{path}.nodeAffinity", "Local volume requires node affinity"))
     yield from problems
@@ -111,15 +111,15 @@ def storage_class_rules(storage_class: Data) -> Errors:
         yield from _class_reclaim_policy(storage_class["reclaimPolicy"], "reclaimPolicy")
     yield from _binding_mode(storage_class.get("volumeBindingMode") or "", "volumeBindingMode")
     for index, term in enumerate(storage_class.get("allowedTopologies") or ()):
-        seen: set[str] = set()
+        keys: set[str] = set()
         for number, expression in enumerate(term.get("matchLabelExpressions") or ()):
             path = f"allowedTopologies[{index}].matchLabelExpressions[{number}]"
             if not expression.get("values"):
                 yield required(f"{path}.values")
             yield from texts(names.qualified_name)(expression["key"], f"{path}.key")
-            if expression["key"] in seen:
+            if expression["key"] in keys:
                 yield duplicate(f"{path}.key", expression["key"])
-            seen.add(expression["key"])
+            keys.add(expression["key"])
 
 
 def storage_class_update(old: Data, new: Data) -> Errors:
@@ -136,15 +136,15 @@ def storage_class_update(old: Data, new: Data) -> Errors:
 
 def csi_node_rules(node: Data) -> Errors:
     yield from metadata_rules(node, names.subdomain, namespaced=False)
-    seen: set[str] = set()
+    driver_names: set[str] = set()
     for index, driver in enumerate((node.get("spec") or {}).get("drivers") or ()):
         path, name = f"spec.drivers[{index}]", driver["name"]
         yield from driver_name(name, f"{path}.name")
         if not driver["nodeID"]:
             yield required(f"{path}.nodeID")
-        if name in seen:
+        if name in driver_names:
             yield duplicate(f"{path}.name", name)
-        seen.add(name)
+        driver_names.add(name)
         count = (driver.get("allocatable") or {}).get("count")
         if count is not None:
             yield from nonnegative(count, f"{path}.allocatable.count")

@@ -73,10 +73,10 @@ def projected(source: Data, path: str) -> Errors:
     taken: set[str] = set()
     for index, part in enumerate(source.get("sources") or ()):
         place = f"{path}.sources[{index}]"
-        given = [kind for kind in _PROJECTIONS if part.get(kind) is not None]
-        for kind in given:
+        kinds = [kind for kind in _PROJECTIONS if part.get(kind) is not None]
+        for kind in kinds:
             yield from _projection(kind, part[kind], place, path, taken)
-        if len(given) > 1:
+        if len(kinds) > 1:
             yield forbidden(place, "may not specify more than 1 volume type per source")
 
 

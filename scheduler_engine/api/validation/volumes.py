@@ -202,8 +202,8 @@ def _filled(owner: Data, path: str, fields: Sequence[str]) -> Errors:
 
 def exactly_one_source(owner: Data, path: str, sources: Sequence[Source]) -> Errors:
     """Require exactly one source. Kubernetes ignores a surplus ``flexVolume`` of a PersistentVolume."""
-    given = [source for source in sources if owner.get(source[0]) is not None]
-    for number, (kind, fields, rule) in enumerate(given):
+    present = [source for source in sources if owner.get(source[0]) is not None]
+    for number, (kind, fields, rule) in enumerate(present):
         if number > 0 and (kind != "flexVolume" or sources is not VOLUME_SOURCES):
             place = f"{path}.{_PATHS_OF_SECONDS.get(kind, kind)}"
             yield forbidden(place, "may not specify more than 1 volume type")
@@ -211,14 +211,14 @@ def exactly_one_source(owner: Data, path: str, sources: Sequence[Source]) -> Err
             place = f"{path}.{_PATHS_OF_ERRORS.get(kind, kind)}"
             yield from _filled(owner[kind], place, fields)
             yield from rule(owner[kind], place)
-    if not given:
+    if not present:
         yield required(path, "must specify a volume type")
 
 
 def pod_volumes(
-    volumes: Sequence[Data], path: str, pod_name: str, sources: Sequence[Source], found: dict[str, Data]
+    volumes: Sequence[Data], path: str, pod_name: str, sources: Sequence[Source], by_name: dict[str, Data]
 ) -> Errors:
-    """Yield the errors of volumes; add the valid ones to ``found`` by name."""
+    """Yield the errors of volumes; add the valid ones to ``by_name`` by name."""
     created = {f"{pod_name}-{volume['name']}" for volume in volumes if pod_name and volume.get("ephemeral") is not None}
     for index, volume in enumerate(volumes):
         place = f"{path}[{index}]"
@@ -226,10 +226,10 @@ def pod_volumes(
         for problem in _pod_volume(volume, place, pod_name, sources):
             well_formed = False
             yield problem
-        if volume["name"] in found:
+        if volume["name"] in by_name:
             yield duplicate(f"{place}.name", volume["name"])
         elif well_formed:
-            found[volume["name"]] = volume
+            by_name[volume["name"]] = volume
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if claim in created:
             text = "must not reference a PVC that gets created for an ephemeral volume"

@@ -74,16 +74,16 @@ def _host_process(owner: Data) -> bool | None:
 
 def host_process_pod(spec: Data, path: str) -> Errors:
     """Check that all containers are processes of the host, with the pod in its network, or none is."""
-    whole, found = _host_process(spec), []
+    whole, flags = _host_process(spec), []
     for container, place in containers_with_paths(spec, path):
         own = _host_process(container)
         if whole is not None and own is not None and whole != own:
             text = f"pod hostProcess value must be identical if both are specified, was {str(whole).lower()}"
             yield invalid(f"{place}.securityContext.windowsOptions.hostProcess", own, text)
-        found.append(whole if own is None else own)
-    if not any(found):
+        flags.append(whole if own is None else own)
+    if not any(flags):
         return
-    if not all(found):
+    if not all(flags):
         text = "If pod contains any hostProcess containers then all containers must be HostProcess containers"
         yield invalid(path, "", text)
     if not spec.get("hostNetwork"):

@@ -106,16 +106,16 @@ def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[str, int,
     """Return name, priority and policy of a class."""
     if name in SYSTEM_PRIORITY_CLASSES:
         return name, SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY
-    found = objects.get("PriorityClass", name)
-    if found is None:
+    priority_class = objects.get("PriorityClass", name)
+    if priority_class is None:
         raise forbidden("pods", _name(manifest), f"no PriorityClass with name {name} was found")
-    return _told(found)
+    return _told(priority_class)
 
 
 def _default_class(objects: Reader) -> tuple[str, int, str]:
     """Return name ("" for none), priority and policy for a pod without a class."""
-    found = (item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault"))
-    default = min(found, key=lambda item: item.manifest.get("value", 0), default=None)
+    defaults = (item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault"))
+    default = min(defaults, key=lambda item: item.manifest.get("value", 0), default=None)
     return ("", 0, PREEMPT_LOWER_PRIORITY) if default is None else _told(default)
 
 
@@ -179,12 +179,12 @@ def runtime_class_overhead(manifest: Manifest, objects: Reader) -> Manifest:
                 "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
             )
         return manifest
-    found = objects.get("RuntimeClass", name)
-    if found is None:
+    runtime_class = objects.get("RuntimeClass", name)
+    if runtime_class is None:
         raise forbidden("pods", _name(manifest), f'pod rejected: RuntimeClass "{name}" not found')
-    fixed = (found.manifest.get("overhead") or {}).get("podFixed")
-    given = spec.get("overhead")
-    if given is not None and (fixed is None or not _same_amounts(given, fixed)):
+    fixed = (runtime_class.manifest.get("overhead") or {}).get("podFixed")
+    overhead = spec.get("overhead")
+    if overhead is not None and (fixed is None or not _same_amounts(overhead, fixed)):
         reason = (
             "Pod Overhead set without corresponding RuntimeClass defined Overhead"
             if fixed is None
@@ -192,7 +192,7 @@ def runtime_class_overhead(manifest: Manifest, objects: Reader) -> Manifest:
         )
         raise forbidden("pods", _name(manifest), f"pod rejected: {reason}")
     changes: Manifest = {"overhead": dict(fixed)} if fixed else {}
-    scheduling = found.manifest.get("scheduling") or {}
+    scheduling = runtime_class.manifest.get("scheduling") or {}
     if scheduling.get("nodeSelector"):
         changes["nodeSelector"] = _merged_nodes(manifest, spec.get("nodeSelector") or {}, scheduling["nodeSelector"])
     if scheduling.get("tolerations"):

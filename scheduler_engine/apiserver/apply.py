@@ -66,10 +66,10 @@ def check_same(live: KubeObject, new: Mapping[str, Any]) -> None:
         text = f'{new.get("kind", "")} in version "{new.get("apiVersion", "")}" cannot be handled as a {live.kind}'
         raise bad_request(text)
     for what, wanted in (("name", live.name), ("namespace", live.namespace)):
-        given = metadata.get(what) or ""
-        if given != wanted:
+        value = metadata.get(what) or ""
+        if value != wanted:
             where = "URL" if what == "name" else "request"
-            raise bad_request(f"the {what} of the object ({given}) does not match the {what} on the {where} ({wanted})")
+            raise bad_request(f"the {what} of the object ({value}) does not match the {what} on the {where} ({wanted})")
 
 
 def three_way(live: Data, manifest: Data, last: Data) -> dict[str, Any]:
@@ -81,16 +81,16 @@ def three_way(live: Data, manifest: Data, last: Data) -> dict[str, Any]:
     return _merged(stored, manifest, last, set_defaults(last))
 
 
-def _merged(live: Data, given: Data, last: Data, defaulted: Data) -> dict[str, Any]:
+def _merged(live: Data, applied: Data, last: Data, defaulted: Data) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in applied.items():
         held = live.get(name)
         if isinstance(value, Mapping) and isinstance(held, Mapping):
             result[name] = _merged(held, value, _part(last, name), _part(defaulted, name))
         else:
             result[name] = value
     for name, held in live.items():
-        if name in given or name in last or held == defaulted.get(name):
+        if name in applied or name in last or held == defaulted.get(name):
             continue
         if isinstance(held, Mapping) and isinstance(defaulted.get(name), Mapping):
             held = _merged(held, {}, {}, defaulted[name])

@@ -35,15 +35,15 @@ class Connection:
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
         if self.known is None:
             return self.server.list(kind, namespace)
-        found = self.known.get(kind, {}).values()
-        return iter([item for item in found if namespace is None or item.namespace == namespace])
+        objects = self.known.get(kind, {}).values()
+        return iter([item for item in objects if namespace is None or item.namespace == namespace])
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         return self.server.get(kind, key) if self.known is None else self.known.get(kind, {}).get(key)
 
     def pod(self, key: str) -> Pod | None:
-        found = self.get("Pod", key)
-        return found if isinstance(found, Pod) else None
+        item = self.get("Pod", key)
+        return item if isinstance(item, Pod) else None
 
     def watch(self) -> Watch:
         return self.server.watch()

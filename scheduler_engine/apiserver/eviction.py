@@ -64,8 +64,8 @@ def _answer(api: ApiServer, pod: Pod) -> Answer:
 
 def budgets_of(api: ApiServer, pod: Pod) -> list[KubeObject]:
     """Return the budgets that select a pod."""
-    found = api.list(BUDGET, pod.namespace)
-    return [budget for budget in found if selection(budget).holds(pod.namespace, pod.labels)]
+    budgets = api.list(BUDGET, pod.namespace)
+    return [budget for budget in budgets if selection(budget).holds(pod.namespace, pod.labels)]
 
 
 def _ask(api: ApiServer, pod: Pod, budgets: list[KubeObject]) -> None:

@@ -83,15 +83,15 @@ class ApiServer:
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
         """Yield objects of a kind in order of creation."""
-        found = self.objects.get(kind, {}) if namespace is None else self.by_namespace.get((kind, namespace), {})
-        return iter(list(found.values()))
+        objects = self.objects.get(kind, {}) if namespace is None else self.by_namespace.get((kind, namespace), {})
+        return iter(list(objects.values()))
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         return self.objects.get(kind, {}).get(key)
 
     def pod(self, key: str) -> Pod | None:
-        found = self.get("Pod", key)
-        return found if isinstance(found, Pod) else None
+        item = self.get("Pod", key)
+        return item if isinstance(item, Pod) else None
 
     def pods(self, namespace: str | None = None) -> Sequence[Pod]:
         """Return all pods in order of creation."""
@@ -140,9 +140,9 @@ class ApiServer:
 
     def _forget_seen(self) -> None:
         """Drop the changes that all watchers have seen, many at once."""
-        seen = min(watch.position for watch in self.watches) - self.events_before
-        del self.events[:seen]
-        self.events_before += seen
+        delivered = min(watch.position for watch in self.watches) - self.events_before
+        del self.events[:delivered]
+        self.events_before += delivered
 
     # --- writing ---
 
@@ -156,10 +156,10 @@ class ApiServer:
         admitted = admit(dict(manifest), self)
         self.uid_count += 1
         # A volume and its claim name each other by uid, even if both come from another cluster. Pods get new ones.
-        given = (admitted.get("metadata") or {}).get("uid") if kind != "Pod" else None
+        uid = (admitted.get("metadata") or {}).get("uid") if kind != "Pod" else None
         metadata = {
             **dict.fromkeys(KEPT_METADATA),
-            "uid": given or f"00000000-0000-4000-8000-{self.uid_count:012x}",
+            "uid": uid or f"00000000-0000-4000-8000-{self.uid_count:012x}",
             "creationTimestamp": timestamp(self.recorder.now_us),
             "generation": lifecycle.first_generation(kind),
         }
@@ -311,10 +311,10 @@ class ApiServer:
 
     def existing(self, kind: str, key: str) -> KubeObject:
         """Return the object. Raises ApiError when it does not exist."""
-        found = self.get(kind, key)
-        if found is None:
+        item = self.get(kind, key)
+        if item is None:
             raise not_found(resource_of(kind), key.rpartition("/")[2])
-        return found
+        return item
 
     def _store(self, kind: str, key: str, old: KubeObject | None, manifest: dict[str, Any]) -> KubeObject:
         self.resource_version += 1

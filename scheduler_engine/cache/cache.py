@@ -311,9 +311,9 @@ class Cache:
         generations = [info.generation for info in self.nodes.values()]
         assert generations == sorted(set(generations), reverse=True), "the recency list is out of order"
         assert set(self.assumed_pods) <= set(self.pod_states)
-        seen = {info.pod.uid: name for name, node in self.nodes.items() for info in node.pods}
-        assert seen == {uid: state.pod.node_name for uid, state in self.pod_states.items()}
-        assert self.pod_count() == len(seen), "a pod is counted twice"
+        node_of = {info.pod.uid: name for name, node in self.nodes.items() for info in node.pods}
+        assert node_of == {uid: state.pod.node_name for uid, state in self.pod_states.items()}
+        assert self.pod_count() == len(node_of), "a pod is counted twice"
         in_tree = sorted(self.node_tree.list())
         assert in_tree == sorted(name for name, info in self.nodes.items() if info.node is not None)
         assert all(info.pods for info in self.nodes.values() if info.node is None), "an empty ghost was kept"

@@ -44,10 +44,10 @@ class ApiServerClient:
 
     def get(self, kind: str, key: str) -> Manifest:
         self._connect()
-        found = self.server.get(kind, key)
-        if found is None:
+        item = self.server.get(kind, key)
+        if item is None:
             raise not_found(resource_of(kind), key.rpartition("/")[2])
-        return found.manifest
+        return item.manifest
 
     def create(self, manifest: Manifest) -> Manifest:
         self._connect()

@@ -100,9 +100,9 @@ def node_condition(cluster: Cluster, command: commands.NodeCondition) -> None:
     if node.condition_status(command.type) == command.status:
         return
     pressed, relieved = REASONS[command.type]
-    told = {"True": pressed, "False": relieved}.get(command.status, UNKNOWN)
+    reason_and_message = {"True": pressed, "False": relieved}.get(command.status, UNKNOWN)
     held = node.status.get("conditions") or []
-    conditions = condition_set(held, cluster.now_us, command.type, command.status, *told)
+    conditions = condition_set(held, cluster.now_us, command.type, command.status, *reason_and_message)
     _patch(cluster, "Node", command.node, {"status": {"conditions": conditions}})
 
 
@@ -113,8 +113,8 @@ def taint(cluster: Cluster, command: commands.Taint) -> None:
     if not command.on and len(others) == len(held):
         raise Rejected(f'taint "{command.key}:{command.effect}" not found')
     if command.on:
-        given = {"key": command.key, "value": command.value, "effect": command.effect}
-        others.append({name: text for name, text in given.items() if text})
+        entries = {"key": command.key, "value": command.value, "effect": command.effect}
+        others.append({name: text for name, text in entries.items() if text})
     changed = {"spec": {"taints": others or None}}
     errors = validate(merge(node.manifest, changed))
     if errors:
@@ -125,13 +125,13 @@ def taint(cluster: Cluster, command: commands.Taint) -> None:
 def usage(cluster: Cluster, command: commands.Usage) -> None:
     if bool(command.pod) == bool(command.node):
         raise Rejected("usage: name a pod or a node, not both")
-    given = {name: getattr(command, name) for name in commands.AMOUNTS if getattr(command, name) is not None}
-    problems = [(name, amount_problem(text)) for name, text in given.items()]
+    amounts = {name: getattr(command, name) for name in commands.AMOUNTS if getattr(command, name) is not None}
+    problems = [(name, amount_problem(text)) for name, text in amounts.items()]
     errors = [commands.wrong_field(name, problem) for name, problem in problems if problem]
     if errors:
         raise Rejected(errors)
     kind, key = ("Pod", command.pod) if command.pod else ("Node", command.node)
-    annotations = {USAGE[name]: text for name, text in given.items()}
+    annotations = {USAGE[name]: text for name, text in amounts.items()}
     _patch(cluster, kind, key, {"metadata": {"annotations": annotations}})
 
 

@@ -115,21 +115,21 @@ def _histograms(name: str, histograms: Mapping[str, Histogram]) -> list[Sample]:
 
 def _unschedulable_pods(simulation: Simulation, counters: Counters) -> list[Sample]:
     """Count waiting pods per plugin that rejected them or holds them back."""
-    found: dict[tuple[str, ...], int] = {}
+    counts: dict[tuple[str, ...], int] = {}
     for lane in simulation.scheduler.queue.lanes().values():
         for info in lane:
             for plugin in {**info.unschedulable_plugins, **info.pending_plugins}:
                 key = (plugin, info.pod.scheduler_name)
-                found[key] = found.get(key, 0) + 1
-    return _by(("plugin", "profile"), found.items())
+                counts[key] = counts.get(key, 0) + 1
+    return _by(("plugin", "profile"), counts.items())
 
 
 def _inflight_events(simulation: Simulation, counters: Counters) -> list[Sample]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for entry in simulation.scheduler.queue.active_q.in_flight.entries.values():
         label = str(entry.event) if isinstance(entry, InFlightEvent) else "PodPopped"
-        found[label] = found.get(label, 0) + 1
-    return _by_one("event", found)
+        counts[label] = counts.get(label, 0) + 1
+    return _by_one("event", counts)
 
 
 def _cache_size(simulation: Simulation, counters: Counters) -> list[Sample]:

@@ -41,13 +41,13 @@ def explain(kind: str, problem: str, entries: Iterable[Entry]) -> str:
     command's own.
     """
     what = _round(entries)
-    told = f"{what[0].upper()}{what[1:]}. " if what else ""
-    return f"{told}This is too much for one command: {problem}. Nothing has changed. {ADVICE.get(kind, '')}".rstrip()
+    opening = f"{what[0].upper()}{what[1:]}. " if what else ""
+    return f"{opening}This is too much for one command: {problem}. Nothing has changed. {ADVICE.get(kind, '')}".rstrip()
 
 
 def _round(entries: Iterable[Entry]) -> str:
     """Return the owner whose pods end as fast as it creates them, else the most frequent events."""
-    made: dict[str, int] = {}
+    created: dict[str, int] = {}
     ends: dict[str, dict[str, int]] = {}
     owners: dict[str, tuple[str, int]] = {}
     counts: dict[str, int] = {}
@@ -60,17 +60,17 @@ def _round(entries: Iterable[Entry]) -> str:
         if isinstance(event, ev.ObjectAdded) and event.kind == "Pod":
             owner = _owner(event)
             if owner:
-                made[owner] = made.get(owner, 0) + 1
+                created[owner] = created.get(owner, 0) + 1
                 owners[event.key] = owner, entry.at_us
         key, end = _end(event)
         owner, since_us = owners.get(key, ("", 0))
         if end and owner and entry.at_us == since_us:
-            told = ends.setdefault(owner, {})
-            told[end] = told.get(end, 0) + 1
-    worst = max(ends, key=lambda owner: made[owner], default="")
-    if worst and made[worst] >= MAKES_MANY:
+            by_end = ends.setdefault(owner, {})
+            by_end[end] = by_end.get(end, 0) + 1
+    worst = max(ends, key=lambda owner: created[owner], default="")
+    if worst and created[worst] >= MAKES_MANY:
         how = max(ends[worst], key=lambda end: (ends[worst][end], end == "evicted"))
-        return f"{worst} created {made[worst]:,} pods that were {how} at once"
+        return f"{worst} created {created[worst]:,} pods that were {how} at once"
     most = max(counts, key=lambda name: counts[name], default="")
     return f"{counts[most]:,} {most}" if most else ""
 

@@ -256,5 +256,5 @@ class Replica:
             schedules = schedules or self.scheduler is not None
             clock = self.clock.now_us(), str(self.clock.rate)
             paused = self.timers.paused
-            told = ReplicaChanged(self.name, self.state, why, schedules, paused, self.reachable, *clock)
-            self.group.recorder.add(told)
+            event = ReplicaChanged(self.name, self.state, why, schedules, paused, self.reachable, *clock)
+            self.group.recorder.add(event)

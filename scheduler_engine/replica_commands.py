@@ -58,11 +58,11 @@ def _election(cluster: Cluster, command: commands.Replicas) -> ElectionSettings:
             durations[name] = parse_duration(text)
         except ValueError as problem:
             flag = f"--leader-elect-{name.replace('_', '-')}"
-            told = f'invalid argument "{text}" for "{flag}" flag: {problem}'
-            errors.append(commands.wrong_field(name, told))
+            message = f'invalid argument "{text}" for "{flag}" flag: {problem}'
+            errors.append(commands.wrong_field(name, message))
     if not errors and 0 < durations["retry_period"] < MIN_RETRY_NS:
-        told = f"must be at least {format_duration(MIN_RETRY_NS)} in a sandbox"
-        errors.append(commands.wrong_field("retry_period", told))
+        message = f"must be at least {format_duration(MIN_RETRY_NS)} in a sandbox"
+        errors.append(commands.wrong_field("retry_period", message))
     if errors:
         raise Rejected(errors)
     return ElectionSettings(
@@ -80,20 +80,20 @@ def replica(cluster: Cluster, command: commands.Replica) -> None:
     members = cluster.replicas.members
     if not cluster.replicas.named:
         raise Rejected("this sandbox has only one scheduler; start replicas first")
-    found = next((member for member in members if member.name == command.replica), None)
-    if found is None:
+    target = next((member for member in members if member.name == command.replica), None)
+    if target is None:
         raise Rejected(
             f'there is no replica "{command.replica}"; use one of {", ".join(member.name for member in members)}'
         )
     for holds, why_not in POSSIBLE[command.action]:
-        if not holds(found):
-            raise Rejected(f"{found.name} {why_not}")
+        if not holds(target):
+            raise Rejected(f"{target.name} {why_not}")
     if command.action == "skew":
-        found.skew(round(command.seconds * SECOND_US))
+        target.skew(round(command.seconds * SECOND_US))
     elif command.action == "rate":
-        found.run_at(commands.rate_of(command))
+        target.run_at(commands.rate_of(command))
     else:
-        getattr(found, command.action)()
+        getattr(target, command.action)()
     cluster.deliver()
 
 

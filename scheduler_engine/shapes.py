@@ -223,12 +223,12 @@ class Fields:
         for name in self.required:
             if name not in value:
                 yield FieldError(inside(path, name), "FieldValueRequired", "Required value")
-        given = [name for name in self.some if name in value]
-        if self.some and not given:
+        names = [name for name in self.some if name in value]
+        if self.some and not names:
             yield FieldError(path, "FieldValueRequired", f"Required value: one of {', '.join(self.some)}")
-        if self.single and len(given) > 1:
-            text = f"Forbidden: only one is allowed: {', '.join(given)}"
-            yield FieldError(inside(path, given[1]), "FieldValueForbidden", text)
+        if self.single and len(names) > 1:
+            text = f"Forbidden: only one is allowed: {', '.join(names)}"
+            yield FieldError(inside(path, names[1]), "FieldValueForbidden", text)
 
     def schema(self) -> Data:
         properties = {name: shape.schema() for name, shape in self.fields.items()}

@@ -74,9 +74,9 @@ class Simulation(Cluster):
             pass
         except OverBudget as over:
             own = (entry for entry in self.recorder.entries if entry.command == number + (merged is None))
-            told = explain(command.kind, str(over), own)
+            text = explain(command.kind, str(over), own)
             self._undo()
-            raise OverBudget(told) from over
+            raise OverBudget(text) from over
         except Rejected:
             recorder.forget_from(entries, rests)
             recorder.command, recorder.effort = number, effort
@@ -104,8 +104,8 @@ class Simulation(Cluster):
         most_us = self.patience_us()
         if commands.time_us(command) > most_us:
             most = most_us // SECOND_US
-            told = f"must be at most {most}, because replicas try for the lock often"
-            raise Rejected([commands.wrong_field("seconds", told)])
+            text = f"must be at most {most}, because replicas try for the lock often"
+            raise Rejected([commands.wrong_field("seconds", text)])
         return most_us
 
     def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:
@@ -140,7 +140,7 @@ class Simulation(Cluster):
         return anew
 
 
-def _anew(history: History, given: Iterable[commands.Command]) -> Simulation:
+def _anew(history: History, log: Iterable[commands.Command]) -> Simulation:
     simulation = Simulation(
         history.seed,
         history.configuration,
@@ -149,7 +149,7 @@ def _anew(history: History, given: Iterable[commands.Command]) -> Simulation:
         allow_privileged=history.allow_privileged,
         priority_numbers=history.priority_numbers,
     )
-    for command in given:
+    for command in log:
         simulation.execute(command)
     return simulation
 

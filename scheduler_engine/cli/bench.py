@@ -24,7 +24,7 @@ def command(nodes: int, pods: int) -> int:
     The trace is the same on every machine. The time is not.
     """
     simulation = Simulation(seed=1)
-    made = [
+    objects = [
         make_node(f"node-{number}").zone(f"zone-{number % ZONES}").capacity(cpu="64", memory="256Gi", pods="250").obj()
         for number in range(nodes)
     ]
@@ -34,7 +34,7 @@ def command(nodes: int, pods: int) -> int:
         if number % 2:
             pod = pod.spread(ZONE, {"app": f"app-{number % 10}"}, when="ScheduleAnyway")
         asked.append(pod.obj())
-    simulation.execute(commands.Apply((*made, *asked)))
+    simulation.execute(commands.Apply((*objects, *asked)))
     start = time.perf_counter()
     simulation.execute(commands.Settle())
     seconds = time.perf_counter() - start

@@ -51,14 +51,15 @@ def command(
         anonymous=anonymous,
         pod=pod,
     )
-    found = prepare(_gathered(files), choices)
+    imported = prepare(_gathered(files), choices)
     title = title or (Path(files[0]).stem if files[0] != STDIN else "A cluster")
     # Whoever runs it wants to see where the pods without a node go.
     write(
-        dump(replace(from_log(SEED, found.configuration, QUEUE_RULES, found.commands(), title=title), then=RUN)), output
+        dump(replace(from_log(SEED, imported.configuration, QUEUE_RULES, imported.commands(), title=title), then=RUN)),
+        output,
     )
     if not quiet:
-        for text in _told(found):
+        for text in _told(imported):
             click.echo(text, err=True)
     return OK
 
@@ -68,27 +69,29 @@ def _gathered(files: tuple[str, ...]) -> Gathered:
     everything, stand_ins = Gathered(), StandIns()
     for name in dict.fromkeys(files):
         try:
-            found = gather(read(name), name, stand_ins=stand_ins)
+            gathered = gather(read(name), name, stand_ins=stand_ins)
         except Rejected as problem:
             raise Rejected("\n".join(in_file(shown(name), error) for error in problem.errors)) from problem
-        if found.scenario:
+        if gathered.scenario:
             raise Rejected(f"{name}: this is already a scenario")
-        everything.objects += found.objects
-        everything.places += [f"{name} {place}".rstrip() for place in found.places] if len(files) > 1 else found.places
-        everything.notes += found.notes
-        everything.skipped += found.skipped
-        everything.configurations += found.configurations
-        everything.secrets += found.secrets
+        everything.objects += gathered.objects
+        everything.places += (
+            [f"{name} {place}".rstrip() for place in gathered.places] if len(files) > 1 else gathered.places
+        )
+        everything.notes += gathered.notes
+        everything.skipped += gathered.skipped
+        everything.configurations += gathered.configurations
+        everything.secrets += gathered.secrets
     return everything
 
 
-def _told(found: Import) -> list[str]:
-    summary = found.summary
+def _told(imported: Import) -> list[str]:
+    summary = imported.summary
     lines = [f"{summary.nodes} nodes, {summary.bound} pods on them, {summary.pending} without a node"]
-    lines += [f"{notice.text} {', '.join(notice.examples)}".rstrip() for notice in found.notices]
-    for item in found.skipped[:MOST_NAMES]:
+    lines += [f"{notice.text} {', '.join(notice.examples)}".rstrip() for notice in imported.notices]
+    for item in imported.skipped[:MOST_NAMES]:
         more = f" and {item.count - 1} more" if item.count > 1 else ""
         lines.append(f"left out: {item.kind} {item.name}{more}: {item.reason}")
-    if len(found.skipped) > MOST_NAMES:
-        lines.append(f"left out: {len(found.skipped) - MOST_NAMES} more")
+    if len(imported.skipped) > MOST_NAMES:
+        lines.append(f"left out: {len(imported.skipped) - MOST_NAMES} more")
     return lines

@@ -33,4 +33,4 @@ def command(paths: tuple[Path, ...], family: tuple[str, ...], first: int, full: 
         click.echo(text)
     if output is not None:
         write(json.dumps(as_json(results), indent=1, ensure_ascii=False) + "\n", output)
-    return OK if all(found.passed == found.total for found in results) else DIFFERENT
+    return OK if all(result.passed == result.total for result in results) else DIFFERENT

@@ -84,7 +84,7 @@ def _attempt(one: Attempt | None, other: Attempt | None) -> Iterator[str]:
         yield from _pair(f"{node}: ", _verdict(one, node), _verdict(other, node))
         scores, others = one.scores(node), other.scores(node)
         for plugin in dict.fromkeys([*scores, *others]):
-            weighted = [found.get(plugin, {}).get("weighted") for found in (scores, others)]
+            weighted = [by_plugin.get(plugin, {}).get("weighted") for by_plugin in (scores, others)]
             yield from _pair(f"{node}, {plugin}: ", *weighted)
         yield from _pair(f"{node}, total: ", one.totals.get(node), other.totals.get(node))
 
@@ -94,10 +94,10 @@ def _message(attempt: Attempt) -> str:
 
 
 def _verdict(attempt: Attempt, node: str) -> str:
-    found = attempt.verdict(node)
-    if found is None:
+    verdict = attempt.verdict(node)
+    if verdict is None:
         return "not checked"
-    return f"{found[0]}: {'; '.join(found[2])}" if found[0] else "passes"
+    return f"{verdict[0]}: {'; '.join(verdict[2])}" if verdict[0] else "passes"
 
 
 def _events(simulation: Simulation) -> Iterator[str]:

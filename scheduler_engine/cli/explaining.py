@@ -49,13 +49,13 @@ def _without_attempt(simulation: Simulation, key: str) -> str:
     """Explain why there was no attempt at a pod."""
     if reason := nobodys(simulation).get(key):
         return reason
-    pod, seen = simulation.api.pod(key), Seen(simulation)
+    pod, run = simulation.api.pod(key), Seen(simulation)
     if pod is not None and pod.node_name:
         return f"{key}: no scheduler chose its node; it came with nodeName {pod.node_name}"
-    info = queued(seen, key)
+    info = queued(run, key)
     if info is not None and info.gating_plugin:
         return f"{key}: no attempt yet, because {info.gating_plugin} keeps it out of activeQ"
-    return f"{key}: no attempt yet; it is {place_of(lane_of(seen, key))}"
+    return f"{key}: no attempt yet; it is {place_of(lane_of(run, key))}"
 
 
 def _key(simulation: Simulation, name: str) -> str:

@@ -31,6 +31,6 @@ def command(log: str, quiet: bool, as_json: bool) -> int:
     if not quiet:
         for text in trace_lines(simulation) if as_json else transcript(simulation):
             click.echo(text)
-    told = f"{len(simulation.recorder.entries)} events, sha256 {trace_digest(simulation)}"
-    click.echo(told, err=as_json and not quiet)
+    summary = f"{len(simulation.recorder.entries)} events, sha256 {trace_digest(simulation)}"
+    click.echo(summary, err=as_json and not quiet)
     return OK

@@ -93,8 +93,8 @@ def transcript(simulation: Simulation) -> Iterator[str]:
         if isinstance(event, TABLED):
             continue
         doer = f"[{entry.replica}] " if entry.replica else ""
-        told = f"{entry.n:>5}  {entry.at_us / 1_000_000:>9.3f}s  {doer}{line(event)}"
-        yield click.style(told, fg=COLOURS.get(type(event)))
+        row = f"{entry.n:>5}  {entry.at_us / 1_000_000:>9.3f}s  {doer}{line(event)}"
+        yield click.style(row, fg=COLOURS.get(type(event)))
         if isinstance(event, DECIDED):
             yield from (f"{'':19}{text}" for text in _table(by_cycle[event.cycle]))
 

@@ -57,9 +57,9 @@ def from_json(data: Any) -> Command:
         raise Rejected(f"{kind}: {missing} is missing")
     if "manifests" in fields:
         fields["manifests"] = tuple(fields["manifests"])
-    made = command(**fields)
-    check_bounds(made)
-    return made
+    built = command(**fields)
+    check_bounds(built)
+    return built
 
 
 def check_bounds(command: Command) -> None:

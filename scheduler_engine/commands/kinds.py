@@ -111,8 +111,8 @@ def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
             yield from _paths(value, f"{path}.")
         elif value is None:
             yield f"no {path}"
-        elif isinstance(value, (str, int, float)) and len(told := str(value)) <= LONGEST_VALUE:
-            yield f"{path}={told}"
+        elif isinstance(value, (str, int, float)) and len(text := str(value)) <= LONGEST_VALUE:
+            yield f"{path}={text}"
         else:
             yield path
 
@@ -334,8 +334,8 @@ class Usage(Command):
 
     @property
     def amounts(self) -> str:
-        given = ((name.replace("_", " "), getattr(self, name)) for name in AMOUNTS)
-        return ", ".join(f"{name} {amount}" for name, amount in given if amount is not None) or "as before"
+        amounts = ((name.replace("_", " "), getattr(self, name)) for name in AMOUNTS)
+        return ", ".join(f"{name} {amount}" for name, amount in amounts if amount is not None) or "as before"
 
 
 @command("kubelet", "configure the kubelet on {0.node}")
@@ -385,8 +385,8 @@ class Drain(Command):
 
     @property
     def doing(self) -> str:
-        given = "".join(f" {flag}" for name, flag in DRAIN_FLAGS.items() if getattr(self, name))
-        return f"drain {self.node}{given}" if self.on else f"stop draining {self.node}"
+        flags = "".join(f" {flag}" for name, flag in DRAIN_FLAGS.items() if getattr(self, name))
+        return f"drain {self.node}{flags}" if self.on else f"stop draining {self.node}"
 
 
 @command("replicas", "{0.counted} of the scheduler, which {0.electing}", traced=True)
@@ -433,8 +433,8 @@ class Replica(Command):
 
     def check(self) -> None:
         if self.action == "skew" and not 0 < abs(self.seconds) <= MAX_ADVANCE_SECONDS:
-            told = f"must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0"
-            raise Rejected([wrong_field("seconds", told)])
+            text = f"must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0"
+            raise Rejected([wrong_field("seconds", text)])
         if self.action == "rate":
             rate_of(self)
 

@@ -64,8 +64,8 @@ class Command:
     @property
     def summary(self) -> str:
         """Return a line that says what the command does, and to what."""
-        told = self.words.format(self)
-        return f"{told}, ended early" if getattr(self, "until", 0) else told
+        text = self.words.format(self)
+        return f"{text}, ended early" if getattr(self, "until", 0) else text
 
     def check(self) -> None:
         """Raise Rejected for errors that concern several fields."""
@@ -124,15 +124,15 @@ def command(
     """
 
     def add(described: type[C]) -> type[C]:
-        made = dataclass(frozen=True, slots=True)(described)
-        made.kind, made.words, made.steps, made.charge, made.traced = kind, words, steps, charge, traced
-        hints = get_type_hints(made, include_extras=True)
-        made.rows = {item.name: _field(item.name, hints[item.name], item.default is MISSING) for item in fields(made)}
-        needed = tuple(name for name, row in made.rows.items() if row.needed)
-        about = " ".join((made.__doc__ or "").partition("\n\n")[0].split()).replace("``", "")
-        made.shape = Fields({name: row.shape for name, row in made.rows.items()}, needed, about)
-        COMMANDS[kind] = made
-        return made
+        cls = dataclass(frozen=True, slots=True)(described)
+        cls.kind, cls.words, cls.steps, cls.charge, cls.traced = kind, words, steps, charge, traced
+        hints = get_type_hints(cls, include_extras=True)
+        cls.rows = {item.name: _field(item.name, hints[item.name], item.default is MISSING) for item in fields(cls)}
+        needed = tuple(name for name, row in cls.rows.items() if row.needed)
+        about = " ".join((cls.__doc__ or "").partition("\n\n")[0].split()).replace("``", "")
+        cls.shape = Fields({name: row.shape for name, row in cls.rows.items()}, needed, about)
+        COMMANDS[kind] = cls
+        return cls
 
     return add
 

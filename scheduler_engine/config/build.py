@@ -118,16 +118,16 @@ def takes_part(plugin: type[Plugin], point: str) -> bool:
 
 def _check_specific(point: str, plugin_set: dict[str, Any], registry: Registry) -> None:
     """Check that each plugin named at an extension point exists, has its method, and is named once."""
-    seen: dict[str, None] = {}
+    names: dict[str, None] = {}
     for item in plugin_set.get("enabled", ()):
         name = item["name"]
         if name not in registry:
             raise _CannotBuild(f'{_interface(point)} "{name}" does not exist')
         if not takes_part(registry[name], point):
             raise _CannotBuild(f'plugin "{name}" does not extend {_interface(point)} plugin')
-        if name in seen:
+        if name in names:
             raise _CannotBuild(f'plugin "{name}" already registered as "{_interface(point)}"')
-        seen[name] = None
+        names[name] = None
 
 
 def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, Any], registry: Registry) -> list[str]:

@@ -183,10 +183,10 @@ def _read_base64(value: Any, path: str, shown: str, errors: list[FieldError]) ->
 
 
 def _mismatch(value: Any, go_type: str, path: str, shown: str, errors: list[FieldError]) -> None:
-    found = _kind_of(value)
-    if found == "number" and go_type in INTEGERS:
-        found = f"number {value}"
-    text = f"json: cannot unmarshal {found} into Go struct field {shown} of type {go_type}"
+    actual = _kind_of(value)
+    if actual == "number" and go_type in INTEGERS:
+        actual = f"number {value}"
+    text = f"json: cannot unmarshal {actual} into Go struct field {shown} of type {go_type}"
     errors.append(FieldError(path, DECODE_ERROR, text))
 
 

@@ -50,9 +50,9 @@ def set_defaults(decoded: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _filled(given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """Use ``defaults`` where ``given`` has nothing or a zero; keep an explicit false."""
-    kept = {name: value for name, value in given.items() if isinstance(value, bool) or value not in ("", 0, "0s")}
+def _filled(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Use ``defaults`` where ``fields`` have nothing or a zero; keep an explicit false."""
+    kept = {name: value for name, value in fields.items() if isinstance(value, bool) or value not in ("", 0, "0s")}
     return {**defaults, **kept}
 
 
@@ -112,8 +112,8 @@ def _volume_binding(args: dict[str, Any]) -> None:
     args.setdefault("bindTimeoutSeconds", 600)
 
 
-def _resources(given: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    return [{**item, "weight": item.get("weight") or 1} for item in given or RESOURCES]
+def _resources(resources: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    return [{**item, "weight": item.get("weight") or 1} for item in resources or RESOURCES]
 
 
 ARGS_DEFAULTS: dict[str, Callable[[dict[str, Any]], None]] = {

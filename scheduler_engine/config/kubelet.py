@@ -107,17 +107,17 @@ class EvictionConfiguration:
 
 def load_kubelet_configuration(data: Mapping[str, Any] | None) -> EvictionConfiguration:
     """Read a KubeletConfiguration (None = the default one). Raises Rejected with all errors."""
-    given = dict(data or {})
-    errors = list(_known_fields(given))
+    fields = dict(data or {})
+    errors = list(_known_fields(fields))
     if errors:
         raise Rejected(errors)
-    errors = list(_values(given))
+    errors = list(_values(fields))
     if errors:
         raise Rejected(errors)
-    period = given.get("evictionPressureTransitionPeriod") or "0s"
+    period = fields.get("evictionPressureTransitionPeriod") or "0s"
     return EvictionConfiguration(
-        tuple(_thresholds(given)),
-        given.get("evictionMaxPodGracePeriod", 0),
+        tuple(_thresholds(fields)),
+        fields.get("evictionMaxPodGracePeriod", 0),
         parse_duration(period) // NS_PER_US or DEFAULT_TRANSITION_US,
     )
 
@@ -127,13 +127,13 @@ def default_configuration() -> EvictionConfiguration:
     return load_kubelet_configuration(None)
 
 
-def _thresholds(given: Mapping[str, Any]) -> Iterator[Threshold]:
+def _thresholds(fields: Mapping[str, Any]) -> Iterator[Threshold]:
     """Yield hard ones first. Defaults apply only if no hard threshold is set, or if merging them is requested."""
-    hard = given.get("evictionHard")
-    if hard is None or given.get("mergeDefaultEvictionSettings"):
+    hard = fields.get("evictionHard")
+    if hard is None or fields.get("mergeDefaultEvictionSettings"):
         hard = {**DEFAULT_HARD, **(hard or {})}
-    soft, periods = given.get("evictionSoft") or {}, given.get("evictionSoftGracePeriod") or {}
-    reclaims = {signal: _amount(text) for signal, text in (given.get("evictionMinimumReclaim") or {}).items()}
+    soft, periods = fields.get("evictionSoft") or {}, fields.get("evictionSoftGracePeriod") or {}
+    reclaims = {signal: _amount(text) for signal, text in (fields.get("evictionMinimumReclaim") or {}).items()}
     for written, is_hard in ((hard, True), (soft, False)):
         for signal in SIGNALS:
             if signal in written and written[signal] not in OFF:
@@ -161,8 +161,8 @@ def _error(path: str, text: str) -> FieldError:
     return FieldError(path, "FieldValueInvalid", text, object_name=KIND)
 
 
-def _known_fields(given: dict[str, Any]) -> Iterator[FieldError]:
-    for name, value in given.items():
+def _known_fields(fields: dict[str, Any]) -> Iterator[FieldError]:
+    for name, value in fields.items():
         if name not in FIELDS:
             yield _error(str(name), f'unknown field "{name}": the sandbox only reads {", ".join(MAPS)} and their like')
         elif value is not None and type(value) is not FIELDS[name]:
@@ -174,23 +174,23 @@ def _known_fields(given: dict[str, Any]) -> Iterator[FieldError]:
             yield from (_error(f"{name}[{signal}]", "must be a string") for signal in wrong)
     expected = {"apiVersion": API_VERSION, "kind": KIND}
     for name, text in expected.items():
-        if given.get(name, text) != text:
+        if fields.get(name, text) != text:
             yield _error(name, f'must be "{text}"')
 
 
-def _values(given: Mapping[str, Any]) -> Iterator[FieldError]:
+def _values(fields: Mapping[str, Any]) -> Iterator[FieldError]:
     for name in MAPS:
-        for signal, text in (given.get(name) or {}).items():
+        for signal, text in (fields.get(name) or {}).items():
             problem = _signal_problem(name, str(signal), text)
             if problem:
                 yield _error(f"{name}[{signal}]", problem)
-    for signal in given.get("evictionSoft") or {}:
-        if signal not in (given.get("evictionSoftGracePeriod") or {}):
+    for signal in fields.get("evictionSoft") or {}:
+        if signal not in (fields.get("evictionSoftGracePeriod") or {}):
             yield _error("evictionSoft", f"grace period must be specified for the soft eviction threshold {signal}")
-    if (given.get("evictionMaxPodGracePeriod") or 0) < 0:
+    if (fields.get("evictionMaxPodGracePeriod") or 0) < 0:
         yield _error("evictionMaxPodGracePeriod", "must be greater than or equal to 0")
     try:
-        if parse_duration(given.get("evictionPressureTransitionPeriod") or "0s") < 0:
+        if parse_duration(fields.get("evictionPressureTransitionPeriod") or "0s") < 0:
             yield _error("evictionPressureTransitionPeriod", "must be greater than or equal to 0")
     except ValueError as problem:
         yield _error("evictionPressureTransitionPeriod", str(problem))

@@ -62,9 +62,9 @@ def _load_text(text: str) -> Configuration:
     return in_document(text, _load)
 
 
-def in_document(text: str, load: Callable[[Any], Result], found: Callable[[Place], object] = bool) -> Result:
-    """Call ``load`` on the only document in ``text``; ``found`` learns where its fields are. Raises Rejected with lines
-    and columns.
+def in_document(text: str, load: Callable[[Any], Result], note_place: Callable[[Place], object] = bool) -> Result:
+    """Call ``load`` on the only document in ``text``; ``note_place`` gets where its fields are. Raises Rejected with
+    lines and columns.
     """
     documents = [document for document in read_documents(text, LIMITS) if document.data is not None]
     if len(documents) != 1:
@@ -73,7 +73,7 @@ def in_document(text: str, load: Callable[[Any], Result], found: Callable[[Place
     document = documents[0]
     if document.duplicates:
         raise Rejected(document.duplicates)
-    found(document.place)
+    note_place(document.place)
     try:
         return load(document.data)
     except Rejected as rejected:

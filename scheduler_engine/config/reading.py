@@ -20,8 +20,8 @@ def read_configuration(text: bytes, name: str) -> dict[str, Any]:
         raise Rejected(f"{name}: this is not valid UTF-8 text") from problem
     except Rejected as refusal:
         raise Rejected("\n".join(in_file(name, error) for error in refusal.errors)) from refusal
-    found: dict[str, Any] = read_documents(decoded)[0].data
-    return found
+    configuration: dict[str, Any] = read_documents(decoded)[0].data
+    return configuration
 
 
 def in_file(name: str, error: FieldError) -> str:

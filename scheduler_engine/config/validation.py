@@ -61,7 +61,7 @@ def _percentage(path: str, value: int | None) -> list[FieldError]:
 
 def _profiles(profiles: list[dict[str, Any]]) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen: dict[str, None] = {}
+    names: dict[str, None] = {}
     for index, profile in enumerate(profiles):
         path = f"profiles[{index}]"
         name = profile["schedulerName"]
@@ -70,9 +70,9 @@ def _profiles(profiles: list[dict[str, Any]]) -> list[FieldError]:
         errors += _percentage(f"{path}.percentageOfNodesToScore", profile.get("percentageOfNodesToScore"))
         errors += _removed_plugins(f"{path}.plugins", profile["plugins"])
         errors += _plugin_config(path, profile.get("pluginConfig", []))
-        if name in seen:
+        if name in names:
             errors.append(duplicate(f"{path}.schedulerName", {}))
-        seen[name] = None
+        names[name] = None
     return errors + _queue_sort(profiles)
 
 
@@ -93,12 +93,12 @@ def _removed_plugins(path: str, plugins: dict[str, Any]) -> list[FieldError]:
 
 def _plugin_config(path: str, configs: list[dict[str, Any]]) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen: dict[str, None] = {}
+    names: dict[str, None] = {}
     for index, config in enumerate(configs):
         place, name = f"{path}.pluginConfig[{index}]", config["name"]
-        if name in seen:
+        if name in names:
             errors.append(duplicate(place, name))
-        seen[name] = None
+        names[name] = None
         if name in REMOVED_PLUGINS:
             errors.append(_removed(place, name))
         elif name in VALIDATORS:
@@ -160,8 +160,8 @@ def validate_extenders(extenders: list[dict[str, Any]]) -> list[FieldError]:
             managed[name] = None
     binders = sum(1 for extender in extenders if extender.get("bindVerb"))
     if binders > 1:
-        found = f"found {binders} extenders implementing bind"
-        errors.append(invalid("extenders", found, "only one extender can implement bind"))
+        text = f"found {binders} extenders implementing bind"
+        errors.append(invalid("extenders", text, "only one extender can implement bind"))
     return errors
 
 

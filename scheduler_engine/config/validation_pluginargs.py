@@ -52,12 +52,12 @@ def inter_pod_affinity(path: str, args: Args) -> list[FieldError]:
 
 def balanced_allocation(path: str, args: Args) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen: dict[str, None] = {}
+    names: dict[str, None] = {}
     for index, resource in enumerate(args["resources"]):
         place = f"{path}.resources[{index}]"
-        if resource["name"] in seen:
+        if resource["name"] in names:
             errors.append(duplicate(f"{place}.name", resource["name"]))
-        seen[resource["name"]] = None
+        names[resource["name"]] = None
         if resource["weight"] != 1:
             errors.append(invalid(f"{place}.weight", resource["weight"], "must be 1"))
     return errors
@@ -83,14 +83,14 @@ def pod_topology_spread(path: str, args: Args) -> list[FieldError]:
         errors.append(not_supported(f"{path}.defaultingType", defaulting, ("System", "List")))
     elif defaulting == "System" and constraints:
         errors.append(invalid(f"{path}.defaultingType", defaulting, "when .defaultConstraints are not empty"))
-    seen: dict[tuple[str, str], None] = {}
+    pairs: dict[tuple[str, str], None] = {}
     for index, constraint in enumerate(constraints):
         place = f"{path}.defaultConstraints[{index}]"
         errors += _spread_constraint(place, constraint)
         pair = (constraint["topologyKey"], constraint["whenUnsatisfiable"])
-        if pair in seen:
+        if pair in pairs:
             errors.append(duplicate(place, f"{{{pair[0]}, {pair[1]}}}"))
-        seen[pair] = None
+        pairs[pair] = None
     return errors
 
 

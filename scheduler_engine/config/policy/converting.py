@@ -101,24 +101,24 @@ def convert_policy(manifest: Any) -> Converted:
 
 
 def _predicates(policy: Mapping[str, Any], draft: _Draft) -> None:
-    given = policy.get("predicates")
-    named = {} if given is None else dict(_named_predicates(given, draft))
-    if given is None:
+    predicates = policy.get("predicates")
+    named = {} if predicates is None else dict(_named_predicates(predicates, draft))
+    if predicates is None:
         names = ", ".join(item.name for item in PREDICATES if item.default)
         draft.tell("", f"The policy has no list of predicates, so the default ones ran: {names}.")
     for known in PREDICATES:
-        if known.name in named or known.always or (given is None and known.default):
+        if known.name in named or known.always or (predicates is None and known.default):
             # Labels required on every node are NodeAffinity's today.
             demands = known.argument == "labelsPresence" and AFFINITY in draft.args
             for plugin in (AFFINITY,) if demands else known.plugins:
                 draft.enable(plugin, FILTERING)
-        if known.always and given is not None and known.name not in named:
+        if known.always and predicates is not None and known.name not in named:
             draft.tell("predicates", f"{known.name} is not in the list. It ran with every policy, so it runs here too.")
 
 
-def _named_predicates(given: list[dict[str, Any]], draft: _Draft) -> Iterator[tuple[str, Predicate]]:
+def _named_predicates(predicates: list[dict[str, Any]], draft: _Draft) -> Iterator[tuple[str, Predicate]]:
     """Yield the predicates in the list, and note arguments and differences."""
-    for index, item in enumerate(given):
+    for index, item in enumerate(predicates):
         known, path, name = predicate_of(item), f"predicates[{index}]", item.get("name", "")
         if known is None:
             continue
@@ -146,13 +146,13 @@ def _demanded(draft: _Draft, expressions: list[dict[str, Any]]) -> None:
 
 
 def _priorities(policy: Mapping[str, Any], draft: _Draft) -> None:
-    given = policy.get("priorities")
+    priorities = policy.get("priorities")
     weights: dict[str, int] = {}
-    if given is None:
+    if priorities is None:
         weights = {known.name: known.weight for known in PRIORITIES if known.weight}
-        told = ", ".join(f"{name} {weight}" for name, weight in weights.items())
-        draft.tell("", f"The policy has no list of priorities, so the default ones ran, with these weights: {told}.")
-    for index, item in enumerate(given or ()):
+        shown = ", ".join(f"{name} {weight}" for name, weight in weights.items())
+        draft.tell("", f"The policy has no list of priorities, so the default ones ran, with these weights: {shown}.")
+    for index, item in enumerate(priorities or ()):
         known, path = priority_of(item), f"priorities[{index}]"
         if known is None:
             continue
@@ -162,14 +162,14 @@ def _priorities(policy: Mapping[str, Any], draft: _Draft) -> None:
         _argument(known, item, draft)
         if known.changed:
             draft.tell(path, f"{item.get('name') or known.name}: {known.note}")
-    if given is None:
+    if priorities is None:
         for known in PRIORITIES:
             if known.weight and known.changed:
                 draft.tell("", f"{known.name}: {known.note}")
     _scored(
         {known: weights[known.name] for known in PRIORITIES if known.name in weights},
         draft,
-        "" if given is None else "priorities",
+        "" if priorities is None else "priorities",
     )
 
 

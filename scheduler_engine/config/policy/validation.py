@@ -81,8 +81,8 @@ def _arguments(word: str, path: str, item: Mapping[str, Any], known: Predicate |
         return [FieldError(f"{path}.argument", INVALID, text)]
     if known is None:
         return [FieldError(f"{path}.name", INVALID, f'{word} type not found for "{name}"')]
-    given = (argument or {}).get(known.argument)
-    return [] if given is None else ARGUMENTS[known.argument](f"{path}.argument.{known.argument}", given)
+    value = (argument or {}).get(known.argument)
+    return [] if value is None else ARGUMENTS[known.argument](f"{path}.argument.{known.argument}", value)
 
 
 def _labels(path: str, argument: Mapping[str, Any]) -> list[FieldError]:
@@ -126,7 +126,7 @@ ARGUMENTS: dict[str, Callable[[str, Mapping[str, Any]], list[FieldError]]] = {
 def _priorities(items: Any) -> list[FieldError]:
     """Check the weights, and that those which share a plugin agree."""
     errors: list[FieldError] = []
-    seen: dict[str, tuple[str, int]] = {}
+    first_uses: dict[str, tuple[str, int]] = {}
     for index, item in enumerate(items):
         path, name, weight = f"priorities[{index}]", item.get("name", ""), item.get("weight", 0)
         known = priority_of(item)
@@ -136,7 +136,7 @@ def _priorities(items: Any) -> list[FieldError]:
             errors.append(FieldError(f"{path}.weight", INVALID, text))
         if known is None or not known.argument:
             continue
-        before = seen.setdefault(known.argument, (name, weight))
+        before = first_uses.setdefault(known.argument, (name, weight))
         kind = known.argument[0].upper() + known.argument[1:]
         if known.strategy and before != (name, weight):
             text = f'priority "{name}" redeclares custom priority "{known.name}", from: "{before[0]}"'

@@ -68,11 +68,11 @@ class DaemonSetController(WorkloadController):
 
     def _by_node(self, owner: KubeObject) -> PodsByNode:
         """Group pods by their present or intended node, without finished ones that only finalizers hold."""
-        found: PodsByNode = {}
+        by_node: PodsByNode = {}
         for pod in self.claimed_pods(owner):
             if not (pod.finished and pod.terminating):
-                found.setdefault(target_of(pod), []).append(pod)
-        return found
+                by_node.setdefault(target_of(pod), []).append(pod)
+        return by_node
 
     def _manage(
         self,

@@ -120,13 +120,13 @@ class DisruptionController(KeyedController):
     def _expected_scale(self, budget: KubeObject, pods: list[Pod]) -> int:
         """Return the sum of the replicas of all the pods' controllers."""
         scales: dict[str, int] = {}
-        seen: dict[str, None] = {}
+        uids: dict[str, None] = {}
         unmanaged = False
         for pod in pods:
             if pod.controller_ref is None:
                 unmanaged = True
-            elif pod.controller_ref["uid"] not in seen:
-                seen[pod.controller_ref["uid"]] = None
+            elif pod.controller_ref["uid"] not in uids:
+                uids[pod.controller_ref["uid"]] = None
                 owner = self._scaled_by(pod)
                 scales[owner.uid] = replicas_of(owner)
         if unmanaged:
@@ -141,10 +141,10 @@ class DisruptionController(KeyedController):
         while (reference := item.controller_ref) is not None:
             if reference["kind"] in OWNERS and reference["kind"] not in SCALES:
                 raise UnknownScale(f"{resource_of(reference['kind'])} does not implement the scale subresource")
-            found = self.api.get(reference["kind"], f"{pod.namespace}/{reference['name']}")
-            if found is None or found.uid != reference["uid"]:
+            controller = self.api.get(reference["kind"], f"{pod.namespace}/{reference['name']}")
+            if controller is None or controller.uid != reference["uid"]:
                 break
-            owner = item = found
+            owner = item = controller
         if owner is None:
             raise UnknownScale(f'found no controllers for pod "{pod.name}"')
         return owner

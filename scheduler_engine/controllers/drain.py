@@ -66,8 +66,8 @@ class Drainer:
         self._forget(node)
         listing = list_pods(self.api, node, flags)
         leaving = () if listing.errors else _keys(listing.leaving)
-        kept, given = _keys(listing.kept), tuple(name for name, on in asdict(flags).items() if on)
-        self.api.recorder.add(DrainChanged(node, "started", leaving, kept, message=listing.warning, flags=given))
+        kept, names = _keys(listing.kept), tuple(name for name, on in asdict(flags).items() if on)
+        self.api.recorder.add(DrainChanged(node, "started", leaving, kept, message=listing.warning, flags=names))
         if listing.errors:
             self._fail(node, listing.errors, _keys(listing.blocking), kept, listing.flags)
             return

@@ -122,9 +122,9 @@ def _unmanaged(api: ApiServer, pod: Pod, flags: Flags) -> Verdict:
 FILTERS: tuple[Callable[[ApiServer, Pod, Flags], Verdict], ...] = (_daemon_set, _mirror, _local_storage, _unmanaged)
 
 
-def _by_text(given: Sequence[tuple[str, Pod]]) -> tuple[str, ...]:
+def _by_text(pairs: Sequence[tuple[str, Pod]]) -> tuple[str, ...]:
     """Return each text once, with its pods: ``ignoring DaemonSet-managed Pods: default/a, default/b``."""
     pods: dict[str, list[str]] = {}
-    for text, pod in given:
+    for text, pod in pairs:
         pods.setdefault(text, []).append(pod.key)
     return tuple(f"{text}: {', '.join(keys)}" for text, keys in pods.items())

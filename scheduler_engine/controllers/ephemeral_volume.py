@@ -63,6 +63,6 @@ class EphemeralVolumeController:
         template = volume["ephemeral"].get("volumeClaimTemplate") or {}
         names = {"name": reference.name, "namespace": pod.namespace}
         metadata = {**template_metadata(template), **names, "ownerReferences": [owner_reference(pod)]}
-        made = {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata, "spec": template.get("spec") or {}}
-        self.api.create(set_defaults(made))
+        manifest = {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata, "spec": template.get("spec") or {}}
+        self.api.create(set_defaults(manifest))
         return ""

@@ -222,8 +222,8 @@ def _indexed(owner: KubeObject) -> bool:
 
 def _indexes(owner: KubeObject, endings: Iterable[Ending]) -> list[int]:
     """Return each once, in order."""
-    found = {int(ending.index): None for ending in endings if ending.index.isdigit()}
-    return sorted(index for index in found if index < owner.spec["completions"])
+    indexes = {int(ending.index): None for ending in endings if ending.index.isdigit()}
+    return sorted(index for index in indexes if index < owner.spec["completions"])
 
 
 def _ranges(indexes: list[int]) -> str:

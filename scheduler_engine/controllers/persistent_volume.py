@@ -152,11 +152,11 @@ class PersistentVolumeController:
 
     def _with_class(self, claim: KubeObject) -> KubeObject:
         """Set the newest default class on a claim that names none."""
-        given = claim.spec.get("storageClassName") is not None or BETA_STORAGE_CLASS in claim.annotations
-        found = [] if given else [item for item in self.api.list(STORAGE_CLASS) if _is_default(item)]
-        if not found:
+        has_class = claim.spec.get("storageClassName") is not None or BETA_STORAGE_CLASS in claim.annotations
+        defaults = [] if has_class else [item for item in self.api.list(STORAGE_CLASS) if _is_default(item)]
+        if not defaults:
             return claim
-        newest = max(sorted(found, key=_name), key=_created)
+        newest = max(sorted(defaults, key=_name), key=_created)
         self.api.patch(CLAIM, claim.key, {"spec": {"storageClassName": newest.name}})
         return self.api.get(CLAIM, claim.key) or claim
 
@@ -196,8 +196,8 @@ class PersistentVolumeController:
             eligible = bound_to(volume, claim) or (not waits and _is_free(volume, claim))
             if eligible and set(claim.spec.get("accessModes") or ()) <= set(modes):
                 by_modes.setdefault(modes, []).append(volume)
-        found = (_match(claim, sorted(by_modes[modes], key=_name)) for modes in sorted(by_modes, key=_fewest))
-        return next((volume for volume in found if volume is not None), None)
+        matches = (_match(claim, sorted(by_modes[modes], key=_name)) for modes in sorted(by_modes, key=_fewest))
+        return next((volume for volume in matches if volume is not None), None)
 
     def _bind(self, volume: KubeObject, claim: KubeObject) -> None:
         pointing = bind_volume_to_claim(volume, claim)
@@ -249,8 +249,8 @@ def _is_free(volume: KubeObject, claim: KubeObject) -> bool:
 def _match(claim: KubeObject, volumes: Iterable[KubeObject]) -> KubeObject | None:
     """Return the best of these, wherever it is reachable: without a pod there is no node to check."""
     anywhere = [replace(candidate(item), node_selector=None) for item in volumes]
-    found = find_matching_volume(claim, claim_size(claim), anywhere, {}, {})
-    return None if found is None else found.volume
+    match = find_matching_volume(claim, claim_size(claim), anywhere, {}, {})
+    return None if match is None else match.volume
 
 
 def _is_default(storage_class: KubeObject) -> bool:

@@ -106,8 +106,8 @@ def _csi(driver: str, name: str) -> dict[str, Any]:
 def _topology(storage_class: KubeObject, node: KubeObject | None) -> list[dict[str, Any]]:
     """Return where the volume is reachable: near ``node``; without one, in the class's first allowed topology."""
     if node is not None:
-        found = next((label for label in TOPOLOGY_LABELS if label in node.labels), None)
-        wanted = [] if found is None else [{"key": found, "values": [node.labels[found]]}]
+        key = next((label for label in TOPOLOGY_LABELS if label in node.labels), None)
+        wanted = [] if key is None else [{"key": key, "values": [node.labels[key]]}]
     else:
         terms = storage_class.manifest.get("allowedTopologies") or [{}]
         expressions = terms[0].get("matchLabelExpressions") or ()

@@ -54,8 +54,8 @@ class ReplicaSetController(WorkloadController):
 
     def _active(self, owner: KubeObject) -> list[Pod]:
         """Return the active pods without claiming any."""
-        found = ((pod, pod.controller_ref) for pod in self._active_in(owner.namespace))
-        return [pod for pod, reference in found if reference is not None and reference["uid"] == owner.uid]
+        pairs = ((pod, pod.controller_ref) for pod in self._active_in(owner.namespace))
+        return [pod for pod, reference in pairs if reference is not None and reference["uid"] == owner.uid]
 
     def _create(self, owner: KubeObject, missing: int) -> str:
         """Create pods; return why one was refused, else ""."""

@@ -74,11 +74,11 @@ class TaintEvictionController:
 
     def _process(self, pod: Pod) -> None:
         """Evict, plan to evict or leave one pod, as its node's taints now require."""
-        found = no_execute(self.api.get("Node", pod.node_name))
-        if pod.terminating or not found:
+        taints = no_execute(self.api.get("Node", pod.node_name))
+        if pod.terminating or not taints:
             self._cancel(pod.key, "deleted" if pod.terminating else "removed")
             return
-        stay = stay_of(found, pod.tolerations)
+        stay = stay_of(taints, pod.tolerations)
         if not stay.tolerated:
             self._cancel(pod.key, "evicted", stay)
             self.evict(pod.key, pod.uid, stay.taint)
@@ -114,8 +114,8 @@ class TaintEvictionController:
         plan = self.planned.pop(pod_key, None)
         if plan is not None:
             self.timeline.cancel(plan.timer)
-            told = (stay.taint, stay.seconds) if stay is not None else ("", None)
-            self.api.recorder.add(TaintEvictionPlanned(pod_key, plan.node, None, *told, why))
+            taint_and_seconds = (stay.taint, stay.seconds) if stay is not None else ("", None)
+            self.api.recorder.add(TaintEvictionPlanned(pod_key, plan.node, None, *taint_and_seconds, why))
             self._tell(pod_key, f"Cancelling deletion of Pod {pod_key}")
 
     def _tell(self, pod_key: str, text: str, taint: str = "") -> None:
@@ -134,12 +134,12 @@ def no_execute(node: KubeObject | None) -> tuple[Taint, ...]:
     return tuple(taint for taint in node.taints if taint.effect == "NoExecute") if isinstance(node, Node) else ()
 
 
-def stay_of(found: Iterable[Taint], tolerations: Iterable[Toleration]) -> Stay:
+def stay_of(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> Stay:
     """Return the stay by the first taint that is not tolerated, else by the one tolerated for the shortest time; for
     each taint the first toleration counts.
     """
     held, soonest = tuple(tolerations), Stay()
-    for taint in found:
+    for taint in taints:
         used = next((item for item in held if item.tolerates(taint)), None)
         if used is None:
             return Stay(taint.text, tolerated=False)

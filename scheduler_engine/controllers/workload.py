@@ -52,8 +52,8 @@ def replicas_of(owner: KubeObject) -> int:
 
 def template_metadata(template: Mapping[str, Any], fields: Sequence[str] = ("labels", "annotations")) -> Manifest:
     """Return the metadata that an object takes over from its template."""
-    given = template.get("metadata") or {}
-    return {name: given[name] for name in fields if given.get(name)}
+    metadata = template.get("metadata") or {}
+    return {name: metadata[name] for name in fields if metadata.get(name)}
 
 
 def owner_reference(owner: KubeObject) -> Manifest:
@@ -183,8 +183,8 @@ class WorkloadController(KeyedController):
 
     def owned(self, owner: KubeObject, kind: str) -> list[KubeObject]:
         """Return the objects that an owner controls, without claiming any."""
-        found = ((item, item.controller_ref) for item in self.api.list(kind, owner.namespace))
-        return [item for item, reference in found if reference is not None and reference["uid"] == owner.uid]
+        pairs = ((item, item.controller_ref) for item in self.api.list(kind, owner.namespace))
+        return [item for item, reference in pairs if reference is not None and reference["uid"] == owner.uid]
 
     def pods_of(self, owner: KubeObject) -> list[Pod]:
         """Return its pods, without claiming any."""

@@ -54,12 +54,12 @@ class EvictionManager:
 
     def look(self, stats: Stats, now_us: int) -> Look:
         """Compare the measurements with the thresholds, and remember the result."""
-        seen = stats.observations()
+        observations = stats.observations()
         states: dict[Threshold, str] = {}
         for threshold in self.configuration.thresholds:
-            if _below(threshold, seen):
+            if _below(threshold, observations):
                 states[threshold] = "met"
-            elif threshold in self.met and _below(threshold, seen, with_reclaim=True):
+            elif threshold in self.met and _below(threshold, observations, with_reclaim=True):
                 states[threshold] = "reclaiming"
         self.first_seen = {threshold: self.first_seen.get(threshold, now_us) for threshold in states}
         for threshold in states:
@@ -74,7 +74,7 @@ class EvictionManager:
         }
         states.update(dict.fromkeys(until, "waits"))
         self.met = tuple(threshold for threshold in states if threshold not in until)
-        return Look(seen, states, until, self.met)
+        return Look(observations, states, until, self.met)
 
     def most_urgent(self, look: Look) -> Threshold | None:
         """Return the most urgent one: memory comes first."""
@@ -82,8 +82,10 @@ class EvictionManager:
 
     def resolved(self, stats: Stats) -> bool:
         """After freeing node-level resources, return True if every threshold is cleared, with minimum reclaim."""
-        seen = stats.observations()
-        return not any(_below(threshold, seen, with_reclaim=True) for threshold in self.configuration.thresholds)
+        observations = stats.observations()
+        return not any(
+            _below(threshold, observations, with_reclaim=True) for threshold in self.configuration.thresholds
+        )
 
     def grace_seconds(self, threshold: Threshold, pod: Pod) -> int:
         """Return the short grace of a hard threshold; for a soft one the lesser of the pod's and the configured one."""
@@ -121,8 +123,8 @@ def eviction_message(threshold: Threshold, row: Ranked, observation: Observation
     return text.rstrip()
 
 
-def _below(threshold: Threshold, seen: Observations, with_reclaim: bool = False) -> bool:
-    observation = seen.get(threshold.signal)
+def _below(threshold: Threshold, observations: Observations, with_reclaim: bool = False) -> bool:
+    observation = observations.get(threshold.signal)
     if observation is None:
         return False
     amount = threshold.amount.of(observation.capacity)

@@ -92,8 +92,8 @@ class NodeAgent:
             self.told = None
         if self.late and not is_silent(node):
             late, self.late = self.late, []
-            for told in late:
-                self.kill(*told)
+            for arguments in late:
+                self.kill(*arguments)
         self.wake(node)
 
     def _configuration(self, written: str | None) -> EvictionConfiguration:
@@ -191,16 +191,16 @@ class NodeAgent:
             if item.signal in look.observations:
                 amount = item.amount.of(look.observations[item.signal].capacity)
                 rows.append((str(item), item.signal, amount, item.hard, look.states.get(item, "quiet")))
-        told = PressureObserved(
+        event = PressureObserved(
             self.name,
             look.signals,
             tuple(rows),
             tuple((str(item), at_us) for item, at_us in look.until.items()),
             tuple((kind, None if last_seen[kind] == now_us else last_seen[kind]) for kind in self.manager.conditions),
         )
-        if told != self.told:
-            self.told = told
-            self.api.recorder.add(told)
+        if event != self.told:
+            self.told = event
+            self.api.recorder.add(event)
 
     # --- reclaiming ---
 

@@ -166,13 +166,13 @@ def _selector(case: Case) -> list[str]:
 
 
 def _label_selector(case: Case) -> list[str]:
-    given = case["selector"]
-    errors = [] if given is None else list(label_selector(written_form(given, "LabelSelector"), "selector"))
+    written = case["selector"]
+    errors = [] if written is None else list(label_selector(written_form(written, "LabelSelector"), "selector"))
     lines = _compare_errors({**case, "errors": case["validation"]}, errors)
-    problem = "" if given is None else label_selector_problem(given)
+    problem = "" if written is None else label_selector_problem(written)
     if problem:
         return lines + differences([case["error"], case["formatted"]], [problem, "<error>"], "error")
-    selector = selector_from(given)
+    selector = selector_from(written)
     got = {"error": None, "formatted": str(selector) or "<none>", **_carried_out(case, selector)}
     return lines + differences({name: case[name] for name in got}, got)
 
@@ -195,8 +195,8 @@ def _operator(requirement: Requirement) -> str:
 
 
 def _node_selector(case: Case) -> list[str]:
-    given, problems = case["selector"], node_selector_problems(case["selector"])
-    terms = given.get("nodeSelectorTerms") or []
+    written, problems = case["selector"], node_selector_problems(case["selector"])
+    terms = written.get("nodeSelectorTerms") or []
     sound = node_selector_from(
         {"nodeSelectorTerms": [term for term, texts in zip(terms, problems, strict=True) if not texts]}
     )

@@ -78,18 +78,18 @@ class Run:
 
     def step(self, op: dict[str, Any]) -> dict[str, Any]:
         """Do ``op`` and return the visible state in the form of the recordings."""
-        seen: dict[str, Any] = {"error": None}
+        result: dict[str, Any] = {"error": None}
         if op["op"] == "isAssumed":
-            seen["assumed?"] = False
+            result["assumed?"] = False
         try:
-            seen |= self.operations[op["op"]](op) or {}
+            result |= self.operations[op["op"]](op) or {}
         except CacheCorrupted:
-            seen["fatal"] = True
+            result["fatal"] = True
         except CacheError as error:
-            seen["error"] = str(error)
+            result["error"] = str(error)
         if op["op"] == "snapshot":
-            seen["snapshot"] = self.describe_snapshot()
-        return seen | self.describe_cache()
+            result["snapshot"] = self.describe_snapshot()
+        return result | self.describe_cache()
 
     def add_node(self, op: dict[str, Any]) -> dict[str, Any]:
         return {"returned": node_info(self.cache.add_node(Node(op["node"])))}
@@ -98,8 +98,8 @@ class Run:
         return {"returned": node_info(self.cache.update_node(Node(op["old"]), Node(op["new"])))}
 
     def get_pod(self, op: dict[str, Any]) -> dict[str, Any]:
-        found = self.cache.get_pod(_pod(op))
-        return {"node": found.node_name, "labels": found.labels}
+        pod = self.cache.get_pod(_pod(op))
+        return {"node": pod.node_name, "labels": pod.labels}
 
     def take_snapshot(self, _op: dict[str, Any]) -> None:
         self.generation_before = self.snapshot.generation

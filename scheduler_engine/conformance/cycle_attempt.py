@@ -153,7 +153,7 @@ def _volumes(state: CycleState, node: str) -> dict[str, object]:
         return {}
     bind = {binding.claim.key: binding.volume.name for binding in chosen.static_bindings}
     provision = sorted(claim.key for claim in chosen.provisions)
-    return {name: found for name, found in (("bind", bind), ("provision", provision)) if found}
+    return {name: volumes for name, volumes in (("bind", bind), ("provision", provision)) if volumes}
 
 
 def _tell_failure(attempt: Attempt, recorder: Recorder) -> None:

@@ -62,15 +62,15 @@ class World:
         self.objects.setdefault(item.kind, {})[item.key] = item
 
     def pod(self, key: str) -> Pod:
-        found = self.objects["Pod"][key]
-        assert isinstance(found, Pod)
-        return found
+        item = self.objects["Pod"][key]
+        assert isinstance(item, Pod)
+        return item
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
-        found = self.objects.get(kind, {}).values()
-        return iter([item for item in found if namespace is None or item.namespace == namespace])
+        objects = self.objects.get(kind, {}).values()
+        return iter([item for item in objects if namespace is None or item.namespace == namespace])
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         return self.objects.get(kind, {}).get(key)

@@ -81,14 +81,14 @@ class Run:
 
     def obey(self, command: dict[str, Any]) -> dict[str, Any]:
         self.timeline.move_to(round(command["t"] * SECOND_US))
-        seen = len(self.recorder.entries)
+        start = len(self.recorder.entries)
         try:
             self._change(command)
         except ApiError as refusal:
-            return {"error": refusal.message, **self._told(seen), **self.state()}
+            return {"error": refusal.message, **self._told(start), **self.state()}
         self.settle()
         phases = self._let_victims_go()
-        result = {**self._told(seen), **self.state()}
+        result = {**self._told(start), **self.state()}
         return {**result, "phases": phases} if phases else result
 
     def _change(self, command: dict[str, Any]) -> None:
@@ -152,10 +152,10 @@ class Run:
 
     # --- comparison ---
 
-    def _told(self, seen: int) -> dict[str, Any]:
+    def _told(self, start: int) -> dict[str, Any]:
         """Return bindings, victims and events of one command."""
         events, bindings, victims = set(), [], []
-        for entry in self.recorder.entries[seen:]:
+        for entry in self.recorder.entries[start:]:
             event = entry.event
             if isinstance(event, EventRecorded):
                 events.add((event.regarding, event.type, event.reason, event.message))

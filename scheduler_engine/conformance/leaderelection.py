@@ -31,13 +31,13 @@ def _construction(case: dict[str, Any]) -> list[str]:
     return differences({key: case[key] for key in ("lockError", "error") if key in case}, got)
 
 
-def _config(given: dict[str, Any]) -> LeaderElectionConfig:
-    lock = ResourceLock(given["lockType"], NAMESPACE, NAME, given["identity"], Server())
+def _config(case: dict[str, Any]) -> LeaderElectionConfig:
+    lock = ResourceLock(case["lockType"], NAMESPACE, NAME, case["identity"], Server())
     return LeaderElectionConfig(
-        None if given.get("nilLock") else lock,
-        None if given.get("nilStarted") else nothing,
-        None if given.get("nilStopped") else nothing,
-        lease_duration_ns=exact(given["lease"], SECOND_NS),
-        renew_deadline_ns=exact(given["renew"], SECOND_NS),
-        retry_period_ns=exact(given["retry"], SECOND_NS),
+        None if case.get("nilLock") else lock,
+        None if case.get("nilStarted") else nothing,
+        None if case.get("nilStopped") else nothing,
+        lease_duration_ns=exact(case["lease"], SECOND_NS),
+        renew_deadline_ns=exact(case["renew"], SECOND_NS),
+        retry_period_ns=exact(case["retry"], SECOND_NS),
     )

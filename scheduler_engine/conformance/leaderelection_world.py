@@ -121,22 +121,22 @@ class Scenario:
     def __init__(self, electors: list[dict[str, Any]]) -> None:
         self.timeline = Timeline(Recorder())
         self.server = Server()
-        self.electors = {given["id"]: self._elector(given) for given in electors}
+        self.electors = {case["id"]: self._elector(case) for case in electors}
         self.faults: list[Op] = []
         self.races: list[Op] = []
         self.frames: list[Frame] = []
 
-    def _elector(self, given: dict[str, Any]) -> LeaderElector:
+    def _elector(self, case: dict[str, Any]) -> LeaderElector:
         config = LeaderElectionConfig(
-            ResourceLock("leases", NAMESPACE, NAME, given["id"], Connection(self, given["id"])),
+            ResourceLock("leases", NAMESPACE, NAME, case["id"], Connection(self, case["id"])),
             nothing,
             nothing,
-            lease_duration_ns=exact(given["leaseDuration"], SECOND_NS),
-            renew_deadline_ns=exact(given["renewDeadline"], SECOND_NS),
-            retry_period_ns=exact(given["retryPeriod"], SECOND_NS),
+            lease_duration_ns=exact(case["leaseDuration"], SECOND_NS),
+            renew_deadline_ns=exact(case["renewDeadline"], SECOND_NS),
+            retry_period_ns=exact(case["retryPeriod"], SECOND_NS),
             name=NAME,
         )
-        clock = ElectorClock(self.timeline, START_US + micros(given["clock"]), Fraction(str(given["rate"])))
+        clock = ElectorClock(self.timeline, START_US + micros(case["clock"]), Fraction(str(case["rate"])))
         return new_leader_elector(config, clock)
 
     # --- calls ---

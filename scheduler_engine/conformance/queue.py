@@ -54,15 +54,15 @@ class Store:
     objects: dict[str, dict[str, KubeObject]] = field(default_factory=dict)
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
-        found = self.objects.get(kind, {}).values()
-        return (item for item in found if namespace is None or item.namespace == namespace)
+        objects = self.objects.get(kind, {}).values()
+        return (item for item in objects if namespace is None or item.namespace == namespace)
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         return self.objects.get(kind, {}).get(key)
 
     def pod(self, key: str) -> Pod | None:
-        found = self.get("Pod", key)
-        return found if isinstance(found, Pod) else None
+        item = self.get("Pod", key)
+        return item if isinstance(item, Pod) else None
 
     def put(self, manifest: dict[str, Any]) -> KubeObject:
         item = view(manifest)
@@ -153,18 +153,18 @@ class Run:
         self.recorder.now_us = round(op["t"] * SECOND_US)
         before = dict(self.queue.incoming_pods)
         try:
-            seen = self.operations[op["op"]](op) or {}
+            result = self.operations[op["op"]](op) or {}
         except QueueError as error:
-            seen = {"error": str(error)}
+            result = {"error": str(error)}
         incoming = {
             f"{queue},{event}": count - before.get((queue, event), 0)
             for (queue, event), count in self.queue.incoming_pods.items()
             if count != before.get((queue, event), 0)
         }
         if incoming:
-            seen["incoming"] = incoming
+            result["incoming"] = incoming
         self.queue.check()
-        return seen | {"state": describe(self.queue)}
+        return result | {"state": describe(self.queue)}
 
     def let_lead(self, key: str) -> None:
         """Let ``key`` go first among pods of equal order: the real heap's choice is an accident."""

@@ -58,9 +58,9 @@ def check_beginning(text: str) -> None:
     first = re.search(r"\S.*", text)
     if first is None:
         return
-    told = said_by_kubectl(first[0]) or next((told for form, told in FOR_PEOPLE if form.match(first[0])), "")
-    if told:
-        raise NotReadable(told, text.count("\n", 0, first.start()) + 1, 0)
+    advice = said_by_kubectl(first[0]) or next((advice for form, advice in FOR_PEOPLE if form.match(first[0])), "")
+    if advice:
+        raise NotReadable(advice, text.count("\n", 0, first.start()) + 1, 0)
 
 
 def explained(text: str, error: NotReadable) -> NotReadable:

@@ -42,16 +42,16 @@ def _made_of_others(draft: Draft, names: MadeUp) -> None:
     """Name pods and claims of a StatefulSet by the set's name and a number."""
     for manifest in draft.of("StatefulSet").values():
         real = manifest["metadata"]["name"]
-        made = names.of("StatefulSet", real)
+        set_name = names.of("StatefulSet", real)
         templates = [item["metadata"]["name"] for item in manifest["spec"].get("volumeClaimTemplates") or ()]
         for pod in draft.of("Pod").values():
             owner, name = controller_of(pod), pod["metadata"]["name"]
             if owner is None or owner["kind"] != "StatefulSet" or owner["name"] != real:
                 continue
             number = name.rpartition("-")[2]
-            names.exact["pod", name] = f"{made}-{number}"
+            names.exact["pod", name] = f"{set_name}-{number}"
             for template in templates:
-                made_claim = f"{names.of('name', template)}-{made}-{number}"
+                made_claim = f"{names.of('name', template)}-{set_name}-{number}"
                 names.exact["claim", f"{template}-{name}"] = made_claim
 
 
@@ -87,12 +87,12 @@ def _workload(renamer: Renamer, item: Manifest) -> Manifest:
         ]
     template = spec.get("template") or {}
     metadata = template.get("metadata") or {}
-    told: Manifest = {"labels": renamer.labels(metadata.get("labels") or {})}
+    template_metadata: Manifest = {"labels": renamer.labels(metadata.get("labels") or {})}
     if metadata.get("annotations"):
-        told["annotations"] = metadata["annotations"]
+        template_metadata["annotations"] = metadata["annotations"]
     if metadata.get("finalizers"):
-        told["finalizers"] = [renamer.names.finalizer(name) for name in metadata["finalizers"]]
-    result["template"] = {"metadata": told, "spec": renamer.pod_spec(template.get("spec") or {})}
+        template_metadata["finalizers"] = [renamer.names.finalizer(name) for name in metadata["finalizers"]]
+    result["template"] = {"metadata": template_metadata, "spec": renamer.pod_spec(template.get("spec") or {})}
     return {"spec": result, **_status(item)}
 
 
@@ -102,8 +102,8 @@ def _pod(renamer: Renamer, item: Manifest) -> Manifest:
         status["nominatedNodeName"] = renamer.names.of("node", status["nominatedNodeName"])
     if status.get("containerStatuses"):
         named = [one for one in status["containerStatuses"] if one.get("name")]
-        told = [{**one, "name": renamer.names.of("container", one["name"])} for one in named]
-        status["containerStatuses"] = told
+        statuses = [{**one, "name": renamer.names.of("container", one["name"])} for one in named]
+        status["containerStatuses"] = statuses
     return {"spec": renamer.pod_spec(item["spec"]), **({"status": status} if status else {})}
 
 

@@ -45,12 +45,12 @@ def _zip(content: bytes, most: int) -> Iterator[tuple[str, bytes]]:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > MOST_FILES:
         raise Rejected(f"the archive has {len(entries):,} files, more than {MOST_FILES:,}")
-    seen: dict[str, None] = {}
+    names: dict[str, None] = {}
     for entry in entries:
-        problem = _wrong_name(entry.filename, seen)
+        problem = _wrong_name(entry.filename, names)
         if problem:
             raise Rejected(f"the archive has a file {entry.filename[:LONGEST_NAME]!r}: {problem}")
-        seen[entry.filename] = None
+        names[entry.filename] = None
     left = most
     for entry in entries:
         if entry.filename.lower().endswith(READ):
@@ -59,7 +59,7 @@ def _zip(content: bytes, most: int) -> Iterator[tuple[str, bytes]]:
             yield entry.filename, data
 
 
-def _wrong_name(name: str, seen: dict[str, None]) -> str:
+def _wrong_name(name: str, names: dict[str, None]) -> str:
     """Return why an archive with a file of this name is refused; "" if the name is fine."""
     parts = name.replace("\\", "/").split("/")
     if name.startswith(("/", "\\")) or name[1:2] == ":":
@@ -68,7 +68,7 @@ def _wrong_name(name: str, seen: dict[str, None]) -> str:
         return "its name leads out of the archive"
     if name.lower().endswith(NESTED):
         return "it is an archive in the archive"
-    return "another file has the same name" if name in seen else ""
+    return "another file has the same name" if name in names else ""
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int, most: int) -> bytes:

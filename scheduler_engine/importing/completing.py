@@ -74,9 +74,9 @@ def add_priority_classes(draft: Draft) -> None:
             draft.told.note("priority-classes", name)
         elif _given_by(classes, default, name) != (number, policy):
             kept = "" if policy == PREEMPT_LOWER_PRIORITY else f"-{policy}"
-            made = f"{name or 'priority'}-{number}{kept}".lower().replace("--", "-minus-")
-            _add_class(draft, made, number, policy)
-            pod["spec"] = {**spec, "priorityClassName": made}
+            class_name = f"{name or 'priority'}-{number}{kept}".lower().replace("--", "-minus-")
+            _add_class(draft, class_name, number, policy)
+            pod["spec"] = {**spec, "priorityClassName": class_name}
             draft.told.note("priority-numbers", key)
 
 
@@ -84,16 +84,16 @@ def _given_by(classes: dict[str, Manifest], default: Manifest | None, name: str)
     """Return the priority and policy that admission would compute."""
     if name in SYSTEM_PRIORITY_CLASSES:
         return SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY
-    found = classes[name] if name else default
-    if found is None:
+    priority_class = classes[name] if name else default
+    if priority_class is None:
         return 0, PREEMPT_LOWER_PRIORITY
-    return found.get("value", 0), found.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
+    return priority_class.get("value", 0), priority_class.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
 
 
 def _add_class(draft: Draft, name: str, number: int, policy: str) -> None:
-    given = {"value": number, "preemptionPolicy": policy}
+    fields = {"value": number, "preemptionPolicy": policy}
     head = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
-    draft.add({**head, **given})
+    draft.add({**head, **fields})
 
 
 def add_runtime_classes(draft: Draft) -> None:

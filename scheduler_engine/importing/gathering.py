@@ -74,29 +74,29 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: St
     ``most``: bytes once unpacked. ``stand_ins``: those of earlier files, so that equal names stay equal. Raises
     Rejected, with the line if there is one.
     """
-    found, stand_ins = Gathered(), stand_ins or StandIns()
+    gathered, stand_ins = Gathered(), stand_ins or StandIns()
     several = content[:2] == b"PK"
     for file, data in unpacked(content, name, most):
         text = read_text(data, file if several else "")
         if not several and _is_scenario(text.documents):
             return Gathered(scenario=text.whole)
         for number, document in enumerate(text.documents):
-            _take(found, document, text, f"document {number + 1}" if len(text.documents) > 1 else "")
-        for number in range(len(found.notes), len(found.objects)):
-            found.objects[number], notes = trimmed(found.objects[number], stand_ins)
-            found.notes.append(notes)
-    found.configurations = [trimmed_configuration(item) for item in found.configurations]
-    found.skipped = list(grouped(found.skipped))
-    if not found.objects:
-        raise Rejected(_nothing(found, several))
-    return found
+            _take(gathered, document, text, f"document {number + 1}" if len(text.documents) > 1 else "")
+        for number in range(len(gathered.notes), len(gathered.objects)):
+            gathered.objects[number], notes = trimmed(gathered.objects[number], stand_ins)
+            gathered.notes.append(notes)
+    gathered.configurations = [trimmed_configuration(item) for item in gathered.configurations]
+    gathered.skipped = list(grouped(gathered.skipped))
+    if not gathered.objects:
+        raise Rejected(_nothing(gathered, several))
+    return gathered
 
 
-def _nothing(found: Gathered, several: bool) -> str:
-    if found.configurations:
+def _nothing(gathered: Gathered, several: bool) -> str:
+    if gathered.configurations:
         return f"This file has a scheduler configuration, but no object of a cluster. {HOW}"
-    if found.skipped or found.secrets:
-        kinds = ", ".join(dict.fromkeys(item.kind for item in found.skipped)) or "Secret, ConfigMap"
+    if gathered.skipped or gathered.secrets:
+        kinds = ", ".join(dict.fromkeys(item.kind for item in gathered.skipped)) or "Secret, ConfigMap"
         return f"This file has no object that the sandbox can import, only: {kinds}. {HOW}"
     return f"This {'archive' if several else 'file'} has no object of a cluster. {HOW}"
 
@@ -110,20 +110,20 @@ def _is_scenario(documents: list[Any]) -> bool:
     return named or ("kind" not in first and {"title", "setup"} <= first.keys())
 
 
-def _take(found: Gathered, data: Any, text: Text, place: str) -> None:
+def _take(gathered: Gathered, data: Any, text: Text, place: str) -> None:
     """Sort one document. Raises Rejected if it is not an object of any kind."""
     if isinstance(data, list):
         for index, item in enumerate(data):
-            _take(found, item, text, f"{place}[{index}]")
+            _take(gathered, item, text, f"{place}[{index}]")
     elif not isinstance(data, dict):
         raise _wrong(text, data, place, NO_OBJECT)
     elif data.get("kind") == CONFIGURATION:
-        found.configurations.append(data)
+        gathered.configurations.append(data)
     elif isinstance(data.get("kind"), str):
         for item, where in _taken_apart(data, text, place):
-            _sort(found, item, text, where)
+            _sort(gathered, item, text, where)
     elif not data.keys().isdisjoint((*SNAPSHOT, SNAPSHOT_CONFIGURATION)):
-        _take_snapshot(found, data, text)
+        _take_snapshot(gathered, data, text)
     elif "items" in data:
         last = text.whole.rstrip().count("\n") + 1
         raise _wrong(text, data, place, f"a list without kind: {CUT_OFF}", last)
@@ -155,7 +155,7 @@ def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple
             raise _wrong(text, whole, f"{where}.kind", NO_KIND)
 
 
-def _take_snapshot(found: Gathered, data: dict[str, Any], text: Text) -> None:
+def _take_snapshot(gathered: Gathered, data: dict[str, Any], text: Text) -> None:
     for key, kind in SNAPSHOT.items():
         items = data.get(key)
         if items is not None and not isinstance(items, list):
@@ -170,25 +170,27 @@ def _take_snapshot(found: Gathered, data: dict[str, Any], text: Text) -> None:
             # Objects of a snapshot have neither.
             whole = {**item, "apiVersion": KINDS[kind].api_versions[0], "kind": kind}
             text.lines[id(whole)] = line
-            _sort(found, whole, text, where)
+            _sort(gathered, whole, text, where)
     configuration = data.get(SNAPSHOT_CONFIGURATION)
     if isinstance(configuration, dict):
         named = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": CONFIGURATION}
-        found.configurations.append(named | {key: value for key, value in configuration.items() if value is not None})
+        gathered.configurations.append(
+            named | {key: value for key, value in configuration.items() if value is not None}
+        )
     elif configuration is not None:
         raise _wrong(text, data, SNAPSHOT_CONFIGURATION, "must be a mapping")
 
 
-def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None:
+def _sort(gathered: Gathered, item: dict[str, Any], text: Text, where: str) -> None:
     """Sort one object of any kind."""
     kind, metadata = str(item["kind"]), item.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     name = metadata.get("name")
     if kind == CONFIGURATION:
-        found.configurations.append(item)
+        gathered.configurations.append(item)
         return
     if kind in WITH_DATA:
-        found.secrets += 1
+        gathered.secrets += 1
         return
     place = _place(text, item, where)
     shown = name[:LONGEST] if isinstance(name, str) else ""
@@ -200,12 +202,12 @@ def _sort(found: Gathered, item: dict[str, Any], text: Text, where: str) -> None
     elif not isinstance(name, str) or not name:
         reason = "metadata.name: Required value: an imported object needs a name"
     if reason:
-        found.skipped.append(Skipped(kind[:LONGEST], shown, reason, place))
+        gathered.skipped.append(Skipped(kind[:LONGEST], shown, reason, place))
         return
-    if len(found.objects) >= MOST_OBJECTS:
+    if len(gathered.objects) >= MOST_OBJECTS:
         raise Rejected(f"there are more than {MOST_OBJECTS:,} objects in this file")
-    found.objects.append(item)
-    found.places.append(place)
+    gathered.objects.append(item)
+    gathered.places.append(place)
 
 
 def _place(text: Text, item: Any, where: str) -> str:

@@ -54,19 +54,19 @@ def keep_as_they_are(draft: Draft) -> None:
 
 
 def _annotations(draft: Draft, key: str, pod: Manifest, status: Manifest) -> dict[str, str]:
-    phase, found = status.get("phase"), {}
+    phase, annotations = status.get("phase"), {}
     ready = next((item.get("status") for item in status.get("conditions") or () if item.get("type") == "Ready"), "")
     if phase == "Pending":
-        found[START_DELAY] = FOR_EVER
+        annotations[START_DELAY] = FOR_EVER
         draft.told.note("not-started", key)
     elif ready == "False":
-        found[READY] = "false"
+        annotations[READY] = "false"
         draft.told.note("not-ready", key)
     owner = controller_of(pod)
     if owner is not None and owner.get("kind") == "Job":
-        found[DURATION] = FOR_EVER
+        annotations[DURATION] = FOR_EVER
         draft.told.note("job-pods", key)
-    return found
+    return annotations
 
 
 def _with_claims(draft: Draft, pod: Manifest) -> None:

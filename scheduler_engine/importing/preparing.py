@@ -78,18 +78,18 @@ def _result(
     served = _served(configuration)
     objects = [item for kind in ORDER if kind != "Pod" for item in draft.of(kind).values()]
     # In order of creation, with running pods before waiting ones.
-    found = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
-    objects += [pod for _, pod in found]
+    ordered = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
+    objects += [pod for _, pod in ordered]
     if not objects:
         no_nodes = f" {NO_NODES}" if "Node" not in offered else ""
         raise Rejected(f"Nothing is left to import.{no_nodes}")
-    waits = [(key, pod) for key, pod in found if _waits(draft, key)]
+    waits = [(key, pod) for key, pod in ordered if _waits(draft, key)]
     for key, pod in waits:
         if _scheduler(pod) not in served:
             draft.told.note("other-scheduler", key)
     waiting = tuple(Waiting(key, draft.messages.get(key, ""), _schedules(pod, served)) for key, pod in waits)
     by_namespace: dict[str, tuple[int, int]] = {}
-    for _, pod in found:
+    for _, pod in ordered:
         bound, pending = by_namespace.get(pod["metadata"]["namespace"], (0, 0))
         wait = is_waiting(pod)
         by_namespace[pod["metadata"]["namespace"]] = (bound + (not wait), pending + wait)
@@ -118,8 +118,8 @@ def _namespace(item: Manifest) -> str:
     """Return an object's namespace; "" if it has none. Validation reports one of a wrong type."""
     if not KINDS[item["kind"]].namespaced:
         return str(item["metadata"]["name"]) if item["kind"] == "Namespace" else ""
-    given = item["metadata"].get("namespace")
-    return given if isinstance(given, str) and given else completing.DEFAULT
+    namespace = item["metadata"].get("namespace")
+    return namespace if isinstance(namespace, str) and namespace else completing.DEFAULT
 
 
 def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes) -> None:
@@ -155,13 +155,13 @@ def _take_message(pod: Manifest) -> str:
     status = pod.get("status")
     if not isinstance(status, dict) or not isinstance(conditions := status.get("conditions"), list):
         return ""
-    told = [str(item.get("message") or "") for item in conditions if isinstance(item, dict)]
+    messages = [str(item.get("message") or "") for item in conditions if isinstance(item, dict)]
     bare = [
         {name: held for name, held in item.items() if name != "message"} if isinstance(item, dict) else item
         for item in conditions
     ]
     pod["status"] = {**status, "conditions": bare}
-    return next(filter(None, told), "")
+    return next(filter(None, messages), "")
 
 
 def _reason(errors: list[FieldError]) -> str:
@@ -194,16 +194,16 @@ def _keep_used_images(draft: Draft) -> None:
 
 def _configuration(draft: Draft, gathered: Gathered) -> Manifest | None:
     """Return the last configuration that the scheduler accepts."""
-    found: Manifest | None = None
-    for given in gathered.configurations:
+    accepted: Manifest | None = None
+    for configuration in gathered.configurations:
         try:
-            load_configuration(given)
+            load_configuration(configuration)
         except Rejected as refusal:
             draft.skipped.append(Skipped(CONFIGURATION, "", _reason(refusal.errors)))
         else:
-            found = given
+            accepted = configuration
             draft.told.note("configuration")
-    return found
+    return accepted
 
 
 def _served(configuration: Manifest | None) -> list[str]:

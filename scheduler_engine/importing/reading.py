@@ -76,8 +76,8 @@ def read_text(content: bytes, name: str = "") -> Text:
         check_beginning(text)
         return _read(text, name)
     except NotReadable as error:
-        told = explained(text, error)
-        raise _rejected(name, told.message, told.line, told.column) from error
+        explanation = explained(text, error)
+        raise _rejected(name, explanation.message, explanation.line, explanation.column) from error
     except RecursionError as error:
         raise _rejected(name, f"nested deeper than {MOST_DEPTH} levels") from error
 
@@ -153,7 +153,7 @@ def _no_constant(word: str) -> float:
 
 def _yaml(whole: str, name: str) -> Text:
     # A third of a dump is managedFields, which nobody reads here; blank lines instead keep the line numbers.
-    text = _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), whole)
+    text = _MANAGED.sub(lambda match: "\n" * match[0].count("\n"), whole)
     read = Text(name, whole, [])
     try:
         read.documents.extend(_documents(yaml_events(text), read.lines))

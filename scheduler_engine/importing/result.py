@@ -118,14 +118,14 @@ class Told:
 
     def notices(self, texts: dict[str, tuple[str, str]]) -> tuple[Notice, ...]:
         """Return notices in the order of the table; ``texts``: key → sentence for one, for several."""
-        found: list[Notice] = []
+        notices: list[Notice] = []
         for key, (one, other) in texts.items():
             names = self.about.get(key)
             if names:
                 text = (one if len(names) == 1 else other).format(count=f"{len(names):,}")
                 examples = tuple(dict.fromkeys(name for name in names if name))[:MOST_EXAMPLES]
-                found.append(Notice(key, len(names), text, examples))
-        return tuple(found)
+                notices.append(Notice(key, len(names), text, examples))
+        return tuple(notices)
 
 
 def _apply(manifests: Iterable[Manifest]) -> Manifest:
@@ -145,11 +145,11 @@ def is_waiting(manifest: Manifest) -> bool:
 
 def grouped(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
     """Combine those of one kind and reason, in the order of the first."""
-    found: dict[tuple[str, str], Skipped] = {}
+    by_name: dict[tuple[str, str], Skipped] = {}
     for item in skipped:
         name = (item.kind, item.reason)
-        held = found.get(name)
+        held = by_name.get(name)
         count = item.count + (held.count if held else 0)
         first = held or item
-        found[name] = Skipped(first.kind, first.name, first.reason, first.place, count)
-    return tuple(found.values())
+        by_name[name] = Skipped(first.kind, first.name, first.reason, first.place, count)
+    return tuple(by_name.values())

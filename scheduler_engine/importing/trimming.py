@@ -151,13 +151,13 @@ class Trimmer:
 
     def _replaced(self, item: Any, known: Field, kind: str, name: str) -> Any:
         items = item if known.holds == "list" and isinstance(item, list) else [item]
-        made = [
+        replaced = [
             self.stand_ins.of(STAND_INS[kind, name], one) if isinstance(one, str) else _emptied(one) for one in items
         ]
-        changed = sum(before != after for before, after in zip(items, made, strict=True))
+        changed = sum(before != after for before, after in zip(items, replaced, strict=True))
         if changed:
             self.note("stand-ins", name, changed)
-        return made if items is item else made[0]
+        return replaced if items is item else replaced[0]
 
     def _without_source(self, result: Manifest, kind: str, quiet: bool) -> Manifest | None:
         """Drop a pod's volume, as nothing depends on it, but give a PersistentVolume a location."""
@@ -202,8 +202,8 @@ def trimmed_configuration(configuration: Manifest) -> Manifest:
 
     Extenders are refused as such; their addresses and keys are not needed for that.
     """
-    told = {name: item for name, item in configuration.items() if name not in NEVER_READ}
-    result: Manifest = _configured(told, CONFIGURATION)
+    kept = {name: item for name, item in configuration.items() if name not in NEVER_READ}
+    result: Manifest = _configured(kept, CONFIGURATION)
     if isinstance(configuration.get("extenders"), list):
         result["extenders"] = [EXTENDER for _ in configuration["extenders"]]
     return result

@@ -64,13 +64,13 @@ def _relabel(draft: Draft, pod: Manifest, revision: str) -> None:
 
 def _sets(draft: Draft) -> dict[str, list[Manifest]]:
     """Return key of a Deployment → its ReplicaSets."""
-    found: dict[str, list[Manifest]] = {}
+    sets: dict[str, list[Manifest]] = {}
     for item in draft.of("ReplicaSet").values():
         owner = controller_of(item)
         deployment = draft.of("Deployment").get(owner_key(item, owner)) if owner is not None else None
         if owner is not None and deployment is not None and is_a(deployment, owner):
-            found.setdefault(owner_key(item, owner), []).append(item)
-    return found
+            sets.setdefault(owner_key(item, owner), []).append(item)
+    return sets
 
 
 def _settle_deployment(draft: Draft, deployment: Manifest, sets: list[Manifest]) -> None:

@@ -70,11 +70,11 @@ def queueing_hint_map(plugins: Iterable[Plugin]) -> QueueingHintMap:
 
 def registered_events(hints: QueueingHintMap) -> dict[str, dict[str, None]]:
     """Map each plugin to its events (``Node/Add``), in order of registration."""
-    found: dict[str, dict[str, None]] = {}
+    by_plugin: dict[str, dict[str, None]] = {}
     for event, asked in hints.items():
         for hint in asked:
-            found.setdefault(hint.plugin, {}).update(dict.fromkeys(spelled_out(event)))
-    return found
+            by_plugin.setdefault(hint.plugin, {}).update(dict.fromkeys(spelled_out(event)))
+    return by_plugin
 
 
 def registrations_of(plugin: Plugin) -> tuple[EventRegistration, ...]:

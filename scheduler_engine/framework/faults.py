@@ -84,7 +84,7 @@ class FaultyPlugin:
                 return Status(Code.WAIT, (DELAY,))
             self._step_aside(pod)
             return None
-        self._step_aside(pod, told=self.answer != "late")
+        self._step_aside(pod, record=self.answer != "late")
         if self.answer == "late":
             self.framework.handle.scheduler.hear_late_of(pod, self.duration_us, self.number)
             return None
@@ -95,8 +95,8 @@ class FaultyPlugin:
     def _tell(self, pod: Pod, until_us: int | None) -> None:
         self.framework.handle.recorder.add(FaultStruck(self.number, pod.key, until_us))
 
-    def _step_aside(self, pod: Pod, told: bool = True) -> None:
-        if told:
+    def _step_aside(self, pod: Pod, record: bool = True) -> None:
+        if record:
             self._tell(pod, None)
         self.spent = True
         plugins = _plugins_at(self.framework, self.point)
@@ -172,8 +172,8 @@ def inject(framework: Framework, point: str, plugin: str, answer: str, duration_
         plugins.append(faulty)
     else:
         plugins[plugins.index(original)] = faulty
-    told = FaultSet(faulty.number, framework.profile_name, plugin, point, answer, duration_us)
-    framework.handle.recorder.add(told)
+    event = FaultSet(faulty.number, framework.profile_name, plugin, point, answer, duration_us)
+    framework.handle.recorder.add(event)
     return ""
 
 

@@ -22,9 +22,9 @@ class NotingObjects:
         self.notes = state.notes(topic)
 
     def get(self, kind: str, key: str) -> KubeObject | None:
-        found = self.objects.get(kind, key)
-        self.notes.setdefault((kind, key), found)
-        return found
+        item = self.objects.get(kind, key)
+        self.notes.setdefault((kind, key), item)
+        return item
 
 
 class NotedObjects:
@@ -37,5 +37,5 @@ class NotedObjects:
         self.notes = state.noted.get(topic, {})
 
     def get(self, kind: str, key: str) -> KubeObject | None:
-        found: KubeObject | None = self.notes[kind, key] if (kind, key) in self.notes else self.objects.get(kind, key)
-        return found
+        item: KubeObject | None = self.notes[kind, key] if (kind, key) in self.notes else self.objects.get(kind, key)
+        return item

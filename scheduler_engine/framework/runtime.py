@@ -236,18 +236,18 @@ class Framework:
         """Run until the first Success, Error or UnschedulableAndUnresolvable; the last result with content counts."""
         verdicts: list[tuple[str, str, tuple[str, ...]]] = []
         result, status = self._post_filter(state, pod, statuses, verdicts)
-        told = result or PostFilterResult(None)
+        outcome = result or PostFilterResult(None)
         self.handle.recorder.add(
             PostFilterRan(
                 self.handle.cycle,
                 tuple(verdicts),
-                told.nominated_node or "",
-                tuple(victim.key for victim in told.victims),
-                told.best_nodes,
-                told.cleared_nominations,
-                told.not_deleted,
-                told.ineligible,
-                told.waits_for,
+                outcome.nominated_node or "",
+                tuple(victim.key for victim in outcome.victims),
+                outcome.best_nodes,
+                outcome.cleared_nominations,
+                outcome.not_deleted,
+                outcome.ineligible,
+                outcome.waits_for,
             )
         )
         return result, status
@@ -352,13 +352,13 @@ class Framework:
             else:
                 sums = [total + value * weight for total, value in zip(sums, values.values(), strict=True)]
         totals = dict(zip(nodes, [total + for_all for total in sums] if for_all else sums, strict=True))
-        told = self._tables(normalized)
+        tables = self._tables(normalized)
         weighted = tuple(
             (name, Pairs(pairs.names, tuple(value * self.weights[name] for value in pairs.numbers)))
-            for name, pairs in told
+            for name, pairs in tables
         )
         summed = Pairs(tuple(totals), tuple(totals.values())) if self.handle.recorder.full else NONE
-        self.handle.recorder.add(NormalizeRan(self.handle.cycle, told, weighted, summed))
+        self.handle.recorder.add(NormalizeRan(self.handle.cycle, tables, weighted, summed))
         return normalized, totals
 
     def _tables(self, scores: Scores) -> Tables:

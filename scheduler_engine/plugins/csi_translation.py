@@ -37,10 +37,10 @@ def csi_identity(source: Fields, labels: Labels, csi_node: KubeObject | None) ->
 
     None for any other volume. Raises Untranslatable.
     """
-    found = in_tree_source(source)
-    if found is None or not migrated_on(found[0].plugin, csi_node):
+    source_and_fields = in_tree_source(source)
+    if source_and_fields is None or not migrated_on(source_and_fields[0].plugin, csi_node):
         return None
-    known, fields = found
+    known, fields = source_and_fields
     return known.driver, volume_handle(known, fields, labels)
 
 
@@ -89,8 +89,8 @@ def _gce_region(zones: list[str]) -> str:
         regions[zone.rpartition("-")[0]] = None
     if len(regions) != 1:
         listed = " ".join(f"{region}:{{}}" for region in sorted(regions))
-        found = f"multiple or no regions gotten from zones, got: map[{listed}]"
-        raise Untranslatable(f"failed to get region from zones: {found}")
+        problem = f"multiple or no regions gotten from zones, got: map[{listed}]"
+        raise Untranslatable(f"failed to get region from zones: {problem}")
     return next(iter(regions))
 
 

@@ -86,12 +86,12 @@ def _share(image: ImageStateSummary, nodes: int) -> int:
 
 def _images(pod: Pod, node_info: NodeInfo, nodes: int) -> list[tuple[str, ImageStateSummary | None, int]]:
     """Return each container's image, the node's data on it, and the bytes that count."""
-    found = []
+    images = []
     for container in (*pod.init_containers, *pod.containers):
         name = normalized_image_name(container.get("image") or "")
         image = node_info.image_states.get(name)
-        found.append((name, image, 0 if image is None else _share(image, nodes)))
-    return found
+        images.append((name, image, 0 if image is None else _share(image, nodes)))
+    return images
 
 
 def _bounded(held: int, highest: int) -> int:

@@ -183,7 +183,7 @@ def _loads(pod: Pod, node_info: NodeInfo, attached: Volumes, objects: ObjectGett
 
 def _volumes_of(pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, new: bool) -> Volumes:
     """Return the CSI volumes of a pod on that node. Missing claims of running pods are skipped."""
-    found: Volumes = {}
+    volumes: Volumes = {}
     for volume in pod.volumes:
         reference = claim_reference(pod, volume)
         if reference is not None:
@@ -194,8 +194,8 @@ def _volumes_of(pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, ne
             except Untranslatable as problem:
                 raise _unconverted(volume, problem) from problem
         if identity is not None:
-            found[identity] = None
-    return found
+            volumes[identity] = None
+    return volumes
 
 
 def _behind_claim(
@@ -257,14 +257,14 @@ def _has_countable_volumes(pod: Pod) -> bool:
 
 def _inline_driver(volume: Mapping[str, Any]) -> str:
     """Return the CSI driver of an in-tree volume, "" for others. Raises PluginError if that is impossible."""
-    found = in_tree_source(volume)
-    if found is None:
+    source = in_tree_source(volume)
+    if source is None:
         return ""
     try:
-        volume_handle(*found, {})
+        volume_handle(*source, {})
     except Untranslatable as problem:
         raise _unconverted(volume, problem) from problem
-    return found[0].driver
+    return source[0].driver
 
 
 def _unconverted(volume: Mapping[str, Any], problem: Untranslatable) -> PluginError:

@@ -20,12 +20,12 @@ def refused_early(pod: Pod, problem: object, objects: ObjectGetter, names: Itera
     """
     if not isinstance(problem, ClaimProblem):
         raise PluginError("the pod was not refused")
-    seen: dict[str, None] = {}
+    checked: dict[str, None] = {}
     for name in names:
-        seen[name] = None
+        checked[name] = None
         if name == problem.claim:
             break
-    shown = tuple(claim_fact(name, objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")) for name in seen)
+    shown = tuple(claim_fact(name, objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")) for name in checked)
     says = fact(f"volumes.{problem.row}", False, pod=Keys((pod.key,)), claim=problem.claim or '""', other=problem.other)
     return Facts(says, shown, unresolvable(problem.text))
 

@@ -36,8 +36,8 @@ def claim_reference(pod: Pod, volume: Mapping[str, Any]) -> ClaimReference | Non
 
 def claim_references(pod: Pod) -> tuple[ClaimReference, ...]:
     """Return the claims of the pod's volumes, in order."""
-    found = (claim_reference(pod, volume) for volume in pod.volumes)
-    return tuple(reference for reference in found if reference is not None)
+    references = (claim_reference(pod, volume) for volume in pod.volumes)
+    return tuple(reference for reference in references if reference is not None)
 
 
 def refers_to(pod: Pod, claim: KubeObject) -> bool:

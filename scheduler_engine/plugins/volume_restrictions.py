@@ -121,14 +121,14 @@ def _state_of(state: CycleState) -> FilterState:
 
 def _exclusive_claims(pod: Pod, objects: ObjectGetter) -> list[str] | ClaimProblem:
     """Return the pod's claims that only one pod may use."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for name in pod.claim_names:
         claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
         if claim is None:
             return missing_claim(name)
         if "ReadWriteOncePod" in (claim.spec.get("accessModes") or ()):
-            found[name] = None
-    return [*found]
+            names[name] = None
+    return [*names]
 
 
 def _disks(pod: Pod) -> list[tuple[str, Mapping[str, Any]]]:
@@ -197,6 +197,6 @@ def _conclusion(pod: Pod, node: str, disks: Sequence[Fact], claims: Sequence[Fac
     return fact("volumes.nobody-in-the-way", True, pod=Keys((pod.key,)))
 
 
-def _users(told: Fact) -> Keys:
-    users = told.values["pods"]
+def _users(item: Fact) -> Keys:
+    users = item.values["pods"]
     return users if isinstance(users, Keys) else Keys()

@@ -126,10 +126,10 @@ def _zones_of(pod: Pod, objects: ObjectGetter) -> tuple[Zone, ...] | ClaimProble
     """Return the zones of the pod's bound volumes, or what is wrong with a claim."""
     zones: list[Zone] = []
     for name in pod.claim_names:
-        found = _topologies_behind(pod, name, objects)
-        if isinstance(found, ClaimProblem):
-            return found
-        zones += (Zone(name, label, values) for label, values in found)
+        topologies = _topologies_behind(pod, name, objects)
+        if isinstance(topologies, ClaimProblem):
+            return topologies
+        zones += (Zone(name, label, values) for label, values in topologies)
     return tuple(zones)
 
 
@@ -191,10 +191,10 @@ def _fact(zone: Zone, labels: Mapping[str, str], node: str) -> Fact:
 
 def volume_topologies(labels: Mapping[str, str]) -> Topologies:
     """Return a volume's topology labels; ``a__b`` names several zones, a label with an empty part does not count."""
-    found: list[tuple[str, tuple[str, ...]]] = []
+    topologies: list[tuple[str, tuple[str, ...]]] = []
     for label in VOLUME_LABELS:
         if label in labels:
             values = tuple(part.strip() for part in labels[label].split("__"))
             if all(values):
-                found.append((label, tuple(sorted(dict.fromkeys(values)))))
-    return tuple(found)
+                topologies.append((label, tuple(sorted(dict.fromkeys(values)))))
+    return tuple(topologies)

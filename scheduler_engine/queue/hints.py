@@ -113,9 +113,9 @@ class QueueingHints:
 
 
 def _events_by_plugin(by_profile: Mapping[str, QueueingHintMap]) -> dict[str, tuple[ClusterEvent, ...]]:
-    found: dict[str, dict[ClusterEvent, None]] = {}
+    by_plugin: dict[str, dict[ClusterEvent, None]] = {}
     for hints in by_profile.values():
         for event, functions in hints.items():
             for hint in functions:
-                found.setdefault(hint.plugin, {})[event] = None
-    return {plugin: tuple(events) for plugin, events in found.items()}
+                by_plugin.setdefault(hint.plugin, {})[event] = None
+    return {plugin: tuple(events) for plugin, events in by_plugin.items()}

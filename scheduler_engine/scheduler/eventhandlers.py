@@ -55,12 +55,12 @@ def handle(scheduler: SchedulerParts, event: WatchEvent) -> None:
         scheduler.queue.move_all_to_active_or_backoff_queue(changed, event.old, event.new)
 
 
-def _as_pod(found: KubeObject | None) -> Pod | None:
-    return found if isinstance(found, Pod) else None
+def _as_pod(item: KubeObject | None) -> Pod | None:
+    return item if isinstance(item, Pod) else None
 
 
-def _as_node(found: KubeObject | None) -> Node | None:
-    return found if isinstance(found, Node) else None
+def _as_node(item: KubeObject | None) -> Node | None:
+    return item if isinstance(item, Node) else None
 
 
 # --- nodes -----------------------------------------------------------------------------------------------------------

@@ -66,13 +66,13 @@ def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodIn
         there.add_pod_info(waiting)
         if cycle.framework.run_add_pod(state, cycle.pod, waiting, there) is not None:
             return None
-    told: Facts = plugin.explain_filter(state, cycle.pod, there)
+    facts: Facts = plugin.explain_filter(state, cycle.pod, there)
     key = "nominated.passes-both-ways"
-    if told.status is not None:
+    if facts.status is not None:
         key = "nominated.counted"
     elif alone.status is not None:
-        told, key = alone, "nominated.must-pass-without"
-    return replace(told, shown=(*told.shown, fact(key, pods=Keys(item.pod.key for item in nominated))))
+        facts, key = alone, "nominated.must-pass-without"
+    return replace(facts, shown=(*facts.shown, fact(key, pods=Keys(item.pod.key for item in nominated))))
 
 
 def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
@@ -95,8 +95,8 @@ def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fa
     asked: Any = framework.plugins.get(plugin) if framework is not None else None
     if not hasattr(asked, "explain_standing"):
         return ()
-    found: tuple[Fact, ...] = asked.explain_standing(pod, [*scheduler.cache.nodes.values()])
-    return found
+    facts: tuple[Fact, ...] = asked.explain_standing(pod, [*scheduler.cache.nodes.values()])
+    return facts
 
 
 def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> Room | None:

@@ -28,8 +28,8 @@ class Scheduler(SchedulerParts):
     def list_objects(self) -> None:
         """Fill cache and queue with the existing pods and nodes. Other kinds only help waiting pods."""
         for kind in ("Node", "Pod"):
-            for found in self.api.list(kind):
-                eventhandlers.handle(self, WatchEvent(kind, None, found))
+            for item in self.api.list(kind):
+                eventhandlers.handle(self, WatchEvent(kind, None, item))
 
     def work(self) -> bool:
         """Handle one watch event; return False if there is none."""

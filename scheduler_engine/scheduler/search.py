@@ -149,8 +149,8 @@ def search_nodes(
         return search
     search.nodes = all_nodes
     if narrowed_to is not None:
-        found = (snapshot.get(name) for name in narrowed_to)
-        search.nodes = [info for info in found if info is not None]
+        infos = (snapshot.get(name) for name in narrowed_to)
+        search.nodes = [info for info in infos if info is not None]
         listed = " ".join(sorted(diagnosis.unschedulable_plugins))
         diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
     search.enough = _enough(framework, global_percentage, len(search.nodes))

@@ -96,15 +96,15 @@ def lines_of(shown: Sequence[Fact]) -> tuple[Line, ...]:
     return tuple(Line(*(worded(item, part) for part in ("label", "formula", "note"))) for item in shown)
 
 
-def worded(told: Fact, part: str) -> str:
+def worded(item: Fact, part: str) -> str:
     """Return one part of a fact's row, "" if it has none. KeyError for a fact without a row, or a missing value."""
-    text = ROWS[told.key].get(part, "")
+    text = ROWS[item.key].get(part, "")
     if isinstance(text, dict):
-        text = text["one" if told.values["count"] == 1 else "other"]
+        text = text["one" if item.values["count"] == 1 else "other"]
     if not text:
         return ""
-    named = {name: told.values[name] for name in _places(text)}
-    return text.format_map({"sign": ">" if told.ok is False else "≤", **written(named, part)})
+    named = {name: item.values[name] for name in _places(text)}
+    return text.format_map({"sign": ">" if item.ok is False else "≤", **written(named, part)})
 
 
 def hint(answer: HintAnswered) -> str:
@@ -129,7 +129,7 @@ def written(values: Mapping[str, Value], part: str = "says") -> dict[str, str]:
     for value in values.values():
         if isinstance(value, Amount):
             numbers.setdefault(value.resource, []).append(value.number)
-    units = {resource: unit_of(resource, found) for resource, found in numbers.items()}
+    units = {resource: unit_of(resource, number) for resource, number in numbers.items()}
     return {name: _written(value, units, part) for name, value in values.items()}
 
 

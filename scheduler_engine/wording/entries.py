@@ -101,10 +101,10 @@ def _fault_struck(event: ev.FaultStruck) -> str:
 
 def _pressure(event: ev.PressureObserved) -> str:
     asked = [signal for _, signal, _, _, _ in event.thresholds]
-    seen = ", ".join(f"{name} {left} of {capacity}" for name, left, capacity in event.signals if name in asked)
-    told = ", ".join(name for name, _ in event.conditions) or "no pressure"
+    signals = ", ".join(f"{name} {left} of {capacity}" for name, left, capacity in event.signals if name in asked)
+    conditions = ", ".join(name for name, _ in event.conditions) or "no pressure"
     states = "".join(f"; {text} {state}" for text, _, _, _, state in event.thresholds if state != "quiet")
-    return f"Kubelet on {event.node}: {told}; {seen or 'no thresholds'}{states}"
+    return f"Kubelet on {event.node}: {conditions}; {signals or 'no thresholds'}{states}"
 
 
 def _answered(event: ev.EvictionAnswered) -> str:

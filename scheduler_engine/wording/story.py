@@ -70,12 +70,12 @@ def _filter(event: ev.FilterRan) -> Iterator[str]:
 def _totals(event: ev.NormalizeRan) -> Iterator[str]:
     """Yield for each node the plugins that gave it points."""
     for node, total in event.totals:
-        given = [(plugin, dict(scores).get(node, 0)) for plugin, scores in event.weighted]
-        yield f"{node}: " + " + ".join(f"{plugin} {score}" for plugin, score in given if score) + f" = {total}"
+        addends = [(plugin, dict(scores).get(node, 0)) for plugin, scores in event.weighted]
+        yield f"{node}: " + " + ".join(f"{plugin} {score}" for plugin, score in addends if score) + f" = {total}"
 
 
 def _steps(event: ev.PreemptionNodeTried) -> Iterator[str]:
-    told = {
+    texts = {
         ("remove", True): "{} out",
         ("fits", True): "then it fits",
         ("fits", False): "it does not fit even so",
@@ -83,7 +83,7 @@ def _steps(event: ev.PreemptionNodeTried) -> Iterator[str]:
         ("reprieve", False): "{} must go",
     }
     for action, pod, ok, _ in event.steps:
-        yield told.get((action, ok), f"{action} {{}}").format(pod)
+        yield texts.get((action, ok), f"{action} {{}}").format(pod)
 
 
 def _values(event: ev.PreemptionCriterionApplied) -> Iterator[str]:

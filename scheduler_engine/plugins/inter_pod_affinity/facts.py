@@ -121,9 +121,9 @@ def every_namespace(terms: Sequence[AffinityTerm]) -> Iterator[Fact]:
             yield fact("pod-affinity.every-namespace", term=means, selector=str(spaces))
 
 
-def leaving(who: Who, told: Sequence[Fact]) -> Iterator[Fact]:
-    """Return which pods named in ``told`` are being deleted."""
-    named = dict.fromkeys(key for item in told if isinstance(pods := item.values.get("pods"), Keys) for key in pods)
+def leaving(who: Who, facts: Sequence[Fact]) -> Iterator[Fact]:
+    """Return which pods named in ``facts`` are being deleted."""
+    named = dict.fromkeys(key for item in facts if isinstance(pods := item.values.get("pods"), Keys) for key in pods)
     pods = Keys(key for key in who.leaving if key in named)
     if pods:
         yield fact("pod-affinity.leaving", pods=pods, count=len(pods))

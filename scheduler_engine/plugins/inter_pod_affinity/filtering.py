@@ -141,13 +141,13 @@ class FilterState(NamesPods):
 
     def _satisfies_affinity(self, labels: Mapping[str, str]) -> bool:
         """Check that every term finds a pod; the first pod of a self-matching group needs only the keys."""
-        found = True
+        satisfied = True
         for term in self.terms:
             if term.topology_key not in labels:
                 return False
             if there(self.affinity, term.topology_key, labels) <= 0:
-                found = False
-        return found or self.first_of_group
+                satisfied = False
+        return satisfied or self.first_of_group
 
     @property
     def first_of_group(self) -> bool:

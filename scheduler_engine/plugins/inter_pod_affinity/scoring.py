@@ -65,24 +65,24 @@ class ScoreState(NamesPods):
                         domains[value] = domains.get(value, 0) + weight
 
     def meet(self, existing: PodInfo, node: Node) -> list[Met]:
-        found: list[Met] = []
+        met: list[Met] = []
         for wish in self.preferred:
             pair = domain_of(wish[1], existing.pod, NO_LABELS, node)
             if pair is not None:
-                found.append((wish, pair))
+                met.append((wish, pair))
         if self.hard_weight > 0:
             for term in existing.required_affinity_terms:
-                self._meet(found, THEY_NEED, term, self.hard_weight, node)
+                self._meet(met, THEY_NEED, term, self.hard_weight, node)
         for item in existing.preferred_affinity_terms:
-            self._meet(found, THEY_LIKE, item.term, item.weight, node)
+            self._meet(met, THEY_LIKE, item.term, item.weight, node)
         for item in existing.preferred_anti_affinity_terms:
-            self._meet(found, THEY_DISLIKE, item.term, -item.weight, node)
-        return found
+            self._meet(met, THEY_DISLIKE, item.term, -item.weight, node)
+        return met
 
-    def _meet(self, found: list[Met], kind: str, term: AffinityTerm, weight: int, node: Node) -> None:
+    def _meet(self, met: list[Met], kind: str, term: AffinityTerm, weight: int, node: Node) -> None:
         pair = domain_of(term, self.pod, self.namespace_labels, node)
         if pair is not None:
-            found.append(((kind, term, weight), pair))
+            met.append(((kind, term, weight), pair))
 
     def score(self, labels: Mapping[str, str]) -> int:
         """Return the raw score of a node with these labels; may be negative."""

@@ -24,12 +24,12 @@ def with_namespaces(term: AffinityTerm, objects: ObjectReader) -> AffinityTerm:
     """
     if term.namespace_selector.empty or term.namespace_selector.nothing:
         return term
-    found = {
+    selected = {
         namespace.name: None
         for namespace in objects.list("Namespace")
         if term.namespace_selector.matches(namespace.labels)
     }
-    return replace(term, namespaces=tuple({**dict.fromkeys(term.namespaces), **found}))
+    return replace(term, namespaces=tuple({**dict.fromkeys(term.namespaces), **selected}))
 
 
 def namespace_labels(pod: Pod, objects: ObjectReader) -> Mapping[str, str]:

@@ -49,14 +49,14 @@ class Who:
         had, has = ({info.pod.uid: info for info in infos} for infos in (before, now))
         gone = who_counts(meet, [NodeInfo(node, [info for uid, info in had.items() if uid not in has])])
         come = who_counts(meet, [NodeInfo(node, [info for uid, info in has.items() if uid not in had])])
-        found = dict(self.found)
+        by_domain = dict(self.found)
         for pair, wishes in gone.found.items():
-            known = found[pair]
-            found[pair] = {wish: _without(pods, wishes.get(wish, NOBODY)) for wish, pods in known.items()}
+            known = by_domain[pair]
+            by_domain[pair] = {wish: _without(pods, wishes.get(wish, NOBODY)) for wish, pods in known.items()}
         for pair, wishes in come.found.items():
-            known = found.get(pair, {})
-            found[pair] = {**known, **{wish: Keys((*known.get(wish, ()), *pods)) for wish, pods in wishes.items()}}
-        return Who(found, {**self.leaving, **come.leaving})
+            known = by_domain.get(pair, {})
+            by_domain[pair] = {**known, **{wish: Keys((*known.get(wish, ()), *pods)) for wish, pods in wishes.items()}}
+        return Who(by_domain, {**self.leaving, **come.leaving})
 
 
 def _without(pods: Keys, gone: Keys) -> Keys:
@@ -65,17 +65,19 @@ def _without(pods: Keys, gone: Keys) -> Keys:
 
 def who_counts(meet: Meet, nodes: Sequence[NodeInfo]) -> Who:
     """Return the pods that count on these nodes."""
-    found: dict[Pair, dict[Wish, list[str]]] = {}
+    by_domain: dict[Pair, dict[Wish, list[str]]] = {}
     leaving: dict[str, None] = {}
     for info in nodes:
         if info.node is None:
             continue
         for existing in info.pods:
             for wish, pair in meet(existing, info.node):
-                found.setdefault(pair, {}).setdefault(wish, []).append(existing.pod.key)
+                by_domain.setdefault(pair, {}).setdefault(wish, []).append(existing.pod.key)
                 if existing.pod.terminating:
                     leaving[existing.pod.key] = None
-    return Who({pair: {wish: Keys(keys) for wish, keys in wishes.items()} for pair, wishes in found.items()}, leaving)
+    return Who(
+        {pair: {wish: Keys(keys) for wish, keys in wishes.items()} for pair, wishes in by_domain.items()}, leaving
+    )
 
 
 class NamesPods:

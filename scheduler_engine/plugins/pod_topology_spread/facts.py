@@ -40,7 +40,7 @@ def filter_facts(state: FilterState, node_info: NodeInfo, left_out: Sequence[Fac
 def filter_left_out(state: FilterState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
     """Return the nodes of the snapshot that do not count; the same for every node."""
     of_each = ((item.constraint, _reasons(state, item.constraint, nodes)) for item in state.domains)
-    return tuple(found for constraint, reasons in of_each for found in left_out_facts(constraint, reasons))
+    return tuple(item for constraint, reasons in of_each for item in left_out_facts(constraint, reasons))
 
 
 def _no_label(domains: Domains) -> Fact:

@@ -151,8 +151,8 @@ class PodTopologySpread(Plugin):
         notes = state.notes(LEFT_OUT)
         if key not in notes:
             notes[key] = ask(self.handle.snapshot.list())
-        found: tuple[Fact, ...] = notes[key]
-        return found
+        facts: tuple[Fact, ...] = notes[key]
+        return facts
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)

@@ -34,7 +34,7 @@ def score_left_out(state: ScoreState, nodes: Sequence[NodeInfo]) -> tuple[Fact, 
         (constraint, ((node.name, _reason(state, constraint, counts, node)) for node in there))
         for constraint, counts, _ in state.judged
     )
-    return tuple(found for constraint, reasons in of_each for found in left_out_facts(constraint, reasons))
+    return tuple(item for constraint, reasons in of_each for item in left_out_facts(constraint, reasons))
 
 
 def _ignored(state: ScoreState, info: NodeInfo, raw: int, normalized: int) -> tuple[Fact, list[Fact]]:

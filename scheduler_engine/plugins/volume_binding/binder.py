@@ -70,13 +70,13 @@ class VolumeBinder:
     def _delaying_class(self, claim: KubeObject) -> KubeObject | str:
         """Return the claim's StorageClass if it waits for the first consumer, else a text that says why not."""
         name = storage_class_of(claim)
-        found = self.handle.objects.get("StorageClass", name) if name else None
-        if found is None:
+        storage_class = self.handle.objects.get("StorageClass", name) if name else None
+        if storage_class is None:
             return "class-missing" if name else "no-class"
-        mode = found.manifest.get("volumeBindingMode")
+        mode = storage_class.manifest.get("volumeBindingMode")
         if mode is None and not fully_bound(claim):
             raise PluginError(f'VolumeBindingMode not set for StorageClass "{name}"')
-        return found if mode == WAIT_FOR_FIRST_CONSUMER else "class-binds-at-once"
+        return storage_class if mode == WAIT_FOR_FIRST_CONSUMER else "class-binds-at-once"
 
     def _unbound(self, claim: KubeObject, storage_class: KubeObject) -> UnboundClaim:
         volumes = (volume for volume in self.volumes.list() if storage_class_of(volume) == storage_class.name)

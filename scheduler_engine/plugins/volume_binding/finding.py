@@ -109,11 +109,11 @@ def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectReader)
     reasons: list[str] = []
     missing = False
     for claim, item in claims.bound:
-        seen = None if item is None else on_node(item, node, objects)
-        reachable = seen is not None and seen.reachable_from(node.labels)
-        bound.append(BoundFinding(claim, seen, reachable))
+        volume = None if item is None else on_node(item, node, objects)
+        reachable = volume is not None and volume.reachable_from(node.labels)
+        bound.append(BoundFinding(claim, volume, reachable))
         if not reachable:
-            missing = seen is None
+            missing = volume is None
             break
     if bound and not bound[-1].reachable and not missing:
         reasons.append(NODE_CONFLICT)
@@ -139,7 +139,7 @@ def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candida
 
 def _find_unbound(claims: PodVolumeClaims, node: Node) -> list[UnboundFinding]:
     """Try existing volumes first, the smallest claim choosing first; the rest must be made."""
-    found: list[UnboundFinding] = []
+    findings: list[UnboundFinding] = []
     to_provision = [*claims.selected]
     taken: dict[str, None] = {}
     for item in claims.unbound:
@@ -148,14 +148,14 @@ def _find_unbound(claims: PodVolumeClaims, node: Node) -> list[UnboundFinding]:
             to_provision.append(item)
             continue
         taken[match.volume.name] = None
-        found.append(UnboundFinding(item, match.volume))
+        findings.append(UnboundFinding(item, match.volume))
     for item in to_provision:
         reason = ""
         if not item.provisioning.possible_on(node.labels):
             reason = BIND_CONFLICT
         elif not item.provisioning.has_space_on(node.labels):
             reason = NOT_ENOUGH_SPACE
-        found.append(UnboundFinding(item, None, reason))
+        findings.append(UnboundFinding(item, None, reason))
         if reason:
             break
-    return found
+    return findings

@@ -121,15 +121,15 @@ def objections(
     chosen: Container[str],
 ) -> dict[str, list[str]]:
     """Explain why ``find_matching_volume`` finds none: reason → volume names, or only the reserved volume."""
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for item in candidates:
         bar = _bar(item, claim, size, chosen)
         set_aside = not bar and bound_to(item.volume, claim)
         reason = bar or ("" if set_aside else _flaw(item.volume, claim)) or "out-of-reach"
         if set_aside:
             return {reason: [item.volume.name]}
-        found.setdefault(reason, []).append(item.volume.name)
-    return found
+        by_reason.setdefault(reason, []).append(item.volume.name)
+    return by_reason
 
 
 def _bar(item: Candidate, claim: KubeObject, size: int, chosen: Container[str]) -> str:

@@ -102,9 +102,9 @@ class VolumeBinding(Plugin):
 
     def after_driver_update(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         used = new is not None and any((volume.get("csi") or {}).get("driver") == new.name for volume in pod.volumes)
-        told = old is not None and bool(old.spec.get("storageCapacity"))
-        tells = new is not None and bool(new.spec.get("storageCapacity"))
-        if used and told and not tells:
+        tracked = old is not None and bool(old.spec.get("storageCapacity"))
+        tracks = new is not None and bool(new.spec.get("storageCapacity"))
+        if used and tracked and not tracks:
             return Hint.QUEUE, "hints.capacity-no-longer-checked"
         return Hint.SKIP, "hints.driver-does-not-matter"
 

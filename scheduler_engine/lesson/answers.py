@@ -72,11 +72,11 @@ def refuses(window: Window, question: Question) -> Answer | Why:
     attempt = _filtered(window, question)
     if attempt is None:
         return window.nothing(question.pod)
-    found = _verdicts(window, attempt, (question.node,))[question.node]
-    if found.key != "refused":
-        return Why("not-refused", {"pod": question.pod, "node": question.node, "why": found})
+    verdict = _verdicts(window, attempt, (question.node,))[question.node]
+    if verdict.key != "refused":
+        return Why("not-refused", {"pod": question.pod, "node": question.node, "why": verdict})
     return Answer(
-        (found.values["plugin"],), {found.values["plugin"]: Why("says", {"reasons": found.values["reasons"]})}
+        (verdict.values["plugin"],), {verdict.values["plugin"]: Why("says", {"reasons": verdict.values["reasons"]})}
     )
 
 
@@ -107,14 +107,14 @@ def victims(window: Window, question: Question) -> Answer | Why:
     attempt = window.attempt(question.pod, ev.PostFilterRan) or _filtered(window, question)
     if attempt is None:
         return window.nothing(question.pod)
-    found, offered = attempt.post_filter, window.offered(question, could_leave)
-    if found is None and attempt.outcome == "error":
+    result, offered = attempt.post_filter, window.offered(question, could_leave)
+    if result is None and attempt.outcome == "error":
         return window.nothing(question.pod)
-    leaves = found.victims if found else ()
+    leaves = result.victims if result else ()
     why = why_not(window, attempt, (pod for pod in offered if pod not in leaves))
-    if found is None or not leaves:
+    if result is None or not leaves:
         return Answer((), why, offered, why_nobody(attempt))
-    leaving = Why("leaves", {"node": found.nominated_node, "rung": attempt.rung})
+    leaving = Why("leaves", {"node": result.nominated_node, "rung": attempt.rung})
     return Answer(leaves, {**why, **dict.fromkeys(leaves, leaving)}, offered)
 
 

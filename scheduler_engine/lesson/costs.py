@@ -128,7 +128,7 @@ def cost(simulation: Simulation, setup_commands: int) -> Bill:
     till = _Till()
     lines: list[Line] = []
     for entry in simulation.recorder.entries:
-        found = list(till.take(entry.event))
+        new_lines = list(till.take(entry.event))
         if entry.command > setup_commands:
-            lines += found
+            lines += new_lines
     return Bill(tuple(lines))

@@ -22,11 +22,11 @@ SETTLED: Data = {"advance": {"seconds": 5}}
 
 def node(name: str, cpu: int = 4, labels: dict[str, str] | None = None, taints: Sequence[Data] = ()) -> Data:
     """Return a node with ``cpu`` whole CPUs, and 2 GiB of memory for each."""
-    made: Data = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {HOSTNAME: name}}}
-    made["metadata"]["labels"] |= labels or {}
+    manifest: Data = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {HOSTNAME: name}}}
+    manifest["metadata"]["labels"] |= labels or {}
     if taints:
-        made["spec"] = {"taints": [*taints]}
-    return made | {"status": {"capacity": {"cpu": str(cpu), "memory": f"{2 * cpu}Gi", "pods": "110"}}}
+        manifest["spec"] = {"taints": [*taints]}
+    return manifest | {"status": {"capacity": {"cpu": str(cpu), "memory": f"{2 * cpu}Gi", "pods": "110"}}}
 
 
 def spec(milli: int, **more: Any) -> Data:
@@ -43,9 +43,9 @@ def pod(name: str, app: str, milli: int = 500, **more: Any) -> Data:
 
 def stateful_set(app: str, replicas: int, milli: int = 500, **more: Any) -> Data:
     template = {"metadata": {"labels": {"app": app}}, "spec": spec(milli, **more)}
-    made = {"replicas": replicas, "serviceName": app, "podManagementPolicy": "Parallel"}
-    made |= {"selector": {"matchLabels": {"app": app}}, "template": template}
-    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": app}, "spec": made}
+    set_spec = {"replicas": replicas, "serviceName": app, "podManagementPolicy": "Parallel"}
+    set_spec |= {"selector": {"matchLabels": {"app": app}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": app}, "spec": set_spec}
 
 
 def apply(*manifests: Data) -> Data:

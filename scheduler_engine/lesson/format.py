@@ -79,9 +79,9 @@ class PartShape:
     shape = Fields(PART_KEYS, ("text",), "A text beside the workbench, and what the learner does.")
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
-        found = list(self.shape.problems(value, path))
-        yield from found
-        if isinstance(value, Mapping) and not found:
+        problems = list(self.shape.problems(value, path))
+        yield from problems
+        if isinstance(value, Mapping) and not problems:
             yield from _together(value, path)
 
     def schema(self) -> Data:

@@ -34,8 +34,8 @@ def why_not(window: Window, attempt: Attempt, pods: Iterable[str]) -> dict[str, 
     """Return pod → why it need not leave, without pods for which ``why_nobody`` says all that is known."""
     placed = window.placed(attempt)
     leaving = {pod for other in window.earlier(attempt) if other.post_filter for pod in other.post_filter.victims}
-    found = {pod: _why_not(attempt, pod, placed.get(pod, ""), pod in leaving) for pod in pods}
-    return {pod: why for pod, why in found.items() if why is not None}
+    reasons = {pod: _why_not(attempt, pod, placed.get(pod, ""), pod in leaving) for pod in pods}
+    return {pod: why for pod, why in reasons.items() if why is not None}
 
 
 def _why_not(attempt: Attempt, pod: str, node: str, leaving: bool) -> Why | None:

@@ -49,8 +49,8 @@ def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = D
         raise Rejected([at_line(error, document.place, name) for error in problems])
     slug = slug_of(name, (ENDING,))
     setup = tuple(command_from(step) for step in data.get("setup", ()))
-    given = {key: data[key] for key in OF_SCENARIO if key in data}
-    scenario = Scenario(slug, **given, setup=setup, then=(), origin=Origin(name, document.place))
+    fields = {key: data[key] for key in OF_SCENARIO if key in data}
+    scenario = Scenario(slug, **fields, setup=setup, then=(), origin=Origin(name, document.place))
     more: Data = {key: data[key] for key in OF_LESSON if key in data}
     more |= {key: tuple(data[key]) for key in LISTS if key in data}
     return Lesson(slug, scenario, tuple(_part(part) for part in data["parts"]), **more)
@@ -64,12 +64,12 @@ def _problems(data: Data) -> list[FieldError]:
     if version != API_VERSION:
         text = f"the file has version {version}, but this engine reads {API_VERSION}"
         return [FieldError("apiVersion", "FieldValueNotSupported", text)]
-    found = [*LESSON.problems(data, "")]
+    problems = [*LESSON.problems(data, "")]
     if ("belief" in data) != ("truth" in data):
-        found.append(FieldError("truth", "FieldValueRequired", "Required value: belief and truth need each other"))
+        problems.append(FieldError("truth", "FieldValueRequired", "Required value: belief and truth need each other"))
     if isinstance(data.get("configuration"), dict):
-        found += in_configuration(data["configuration"], "configuration")
-    return found
+        problems += in_configuration(data["configuration"], "configuration")
+    return problems
 
 
 def _rename_on(data: Data, root: Place) -> None:

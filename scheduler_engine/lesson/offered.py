@@ -18,17 +18,17 @@ MOST_OFFERED = 400
 """The maximum number of nodes and pods offered."""
 
 
-def nodes(seen: Seen, question: Question) -> tuple[str, ...]:
+def nodes(run: Seen, question: Question) -> tuple[str, ...]:
     """Return the nodes of the cluster, then those that only the attempt sees."""
-    there = [node.name for node in seen.simulation.api.list("Node")]
-    return _in_order(there, (info.name for info in _looked_at(seen.simulation, question.pod)))
+    there = [node.name for node in run.simulation.api.list("Node")]
+    return _in_order(there, (info.name for info in _looked_at(run.simulation, question.pod)))
 
 
-def could_leave(seen: Seen, question: Question) -> tuple[str, ...]:
+def could_leave(run: Seen, question: Question) -> tuple[str, ...]:
     """Return the pods on nodes, even of higher priority: that they stay is part of the answer."""
-    looked_at = _looked_at(seen.simulation, question.pod)
+    looked_at = _looked_at(run.simulation, question.pod)
     counted = {info.pod.key: None for node in looked_at for info in node.pods}
-    there = [pod.key for pod in seen.simulation.api.pods() if pod.node_name or pod.key in counted]
+    there = [pod.key for pod in run.simulation.api.pods() if pod.node_name or pod.key in counted]
     return _in_order((key for key in there if key != question.pod), (key for key in counted if key != question.pod))
 
 
@@ -41,7 +41,7 @@ def _looked_at(simulation: Simulation, pod: str) -> list[NodeInfo]:
     return [info for info in scheduler.cache.nodes.values() if info.node is not None]
 
 
-def _in_order(there: Iterable[str], seen: Iterable[str]) -> tuple[str, ...]:
+def _in_order(there: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
     """Return names as the API server lists them, then those that it does not list."""
     first = dict.fromkeys(there)
-    return (*first, *sorted(name for name in seen if name not in first))[:MOST_OFFERED]
+    return (*first, *sorted(name for name in names if name not in first))[:MOST_OFFERED]

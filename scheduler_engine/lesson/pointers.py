@@ -37,18 +37,18 @@ class Pointer:
 
 def pointers(markdown: str) -> Iterator[Pointer]:
     """Yield the pointers of a text, in order; links to other sites are not pointers."""
-    for found in LINK.finditer(markdown):
-        if found["kind"] not in WEB:
-            yield Pointer(found["kind"], found["name"])
+    for match in LINK.finditer(markdown):
+        if match["kind"] not in WEB:
+            yield Pointer(match["kind"], match["name"])
 
 
 def seen_names(simulation: Simulation) -> dict[str, set[str]]:
     """Return kind → the names of all pods and nodes so far."""
-    found: dict[str, set[str]] = {"pod": set(), "node": set()}
+    names: dict[str, set[str]] = {"pod": set(), "node": set()}
     for entry in simulation.recorder.entries:
         if isinstance(entry.event, ev.ObjectAdded) and entry.event.kind in ("Pod", "Node"):
-            found[entry.event.kind.lower()].add(entry.event.key)
-    return found
+            names[entry.event.kind.lower()].add(entry.event.key)
+    return names
 
 
 def not_among(pointer: Pointer, names: Iterable[str]) -> str:

@@ -19,9 +19,9 @@ from scheduler_engine.scenario.attempts import Seen
 from scheduler_engine.trace.events import Recorder
 
 
-def _plugins(seen: Seen, question: Question) -> tuple[str, ...]:
+def _plugins(run: Seen, question: Question) -> tuple[str, ...]:
     """Return the filters of the pod's profile, in running order."""
-    simulation = seen.simulation
+    simulation = run.simulation
     pod = simulation.api.pod(question.pod)
     profiles = simulation.scheduler.profiles
     framework = profiles.get(pod.scheduler_name if pod is not None else "", next(iter(profiles.values())))
@@ -84,9 +84,9 @@ def asked(question: Question) -> str:
     return question.ask or words.format(pod=question.pod.removeprefix("default/"), node=question.node)
 
 
-def choices(seen: Seen, question: Question) -> tuple[str, ...]:
+def choices(run: Seen, question: Question) -> tuple[str, ...]:
     """Return the present choices."""
-    return KINDS[question.kind].choices(seen, question)
+    return KINDS[question.kind].choices(run, question)
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ def judge(question: Question, since: int, sight: Sight) -> Judged:
     end = _end(question, since, sight)
     if end.entries is None:
         return Judged(none=end.missed)
-    seen = sight.seen_at(end.entries)
-    found = KINDS[question.kind].answer(Window(seen, sight.recorder.entries, since, end.entries), question)
-    return Judged(none=found, end=end.entries) if isinstance(found, Why) else Judged(found, end=end.entries)
+    run = sight.seen_at(end.entries)
+    answer = KINDS[question.kind].answer(Window(run, sight.recorder.entries, since, end.entries), question)
+    return Judged(none=answer, end=end.entries) if isinstance(answer, Why) else Judged(answer, end=end.entries)
 
 
 def _end(question: Question, since: int, sight: Sight) -> End:
@@ -143,14 +143,14 @@ class Point:
         return self.given == self.right
 
 
-def compare(given: Sequence[str], found: Answer) -> list[Point]:
+def compare(chosen: Sequence[str], answer: Answer) -> list[Point]:
     """Compare point by point: all given or right answers, and for a question with many, every choice."""
-    names = dict.fromkeys((*found.offered, *given, *found.right))
-    return [Point(name, name in given, name in found.right, found.why.get(name)) for name in names]
+    names = dict.fromkeys((*answer.offered, *chosen, *answer.right))
+    return [Point(name, name in chosen, name in answer.right, answer.why.get(name)) for name in names]
 
 
-def is_right(question: Question, given: Sequence[str], found: Answer) -> bool:
+def is_right(question: Question, chosen: Sequence[str], answer: Answer) -> bool:
     """Return True for exactly the right ones, or for any right one if one is enough."""
     if KINDS[question.kind].many:
-        return sorted(given) == sorted(found.right)
-    return len(given) == 1 and given[0] in found.right
+        return sorted(chosen) == sorted(answer.right)
+    return len(chosen) == 1 and chosen[0] in answer.right

@@ -20,17 +20,17 @@ class Checked:
     told: tuple[str, ...]
 
 
-def checked(seen: Seen, task: Task) -> list[Checked]:
+def checked(run: Seen, task: Task) -> list[Checked]:
     """Check each goal of the task in the present state."""
-    return [_checked(seen, item) for item in task.check]
+    return [_checked(run, item) for item in task.check]
 
 
-def _checked(seen: Seen, item: Item) -> Checked:
-    found = [(assertion_of(expectation), wrong_with(seen, expectation)) for expectation in item.holds]
-    wrong = [text for _, texts in found for text in texts]
-    told = [NOT_YET if assertion.quotes else text for assertion, texts in found for text in texts]
-    return Checked(item, tuple(wrong), tuple(dict.fromkeys(told)))
+def _checked(run: Seen, item: Item) -> Checked:
+    results = [(assertion_of(expectation), wrong_with(run, expectation)) for expectation in item.holds]
+    wrong = [text for _, texts in results for text in texts]
+    shown = [NOT_YET if assertion.quotes else text for assertion, texts in results for text in texts]
+    return Checked(item, tuple(wrong), tuple(dict.fromkeys(shown)))
 
 
-def done(seen: Seen, task: Task) -> bool:
-    return not any(row.wrong for row in checked(seen, task))
+def done(run: Seen, task: Task) -> bool:
+    return not any(row.wrong for row in checked(run, task))

@@ -45,19 +45,19 @@ def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
         simulation = lesson.scenario.open()
     except Rejected as refusal:
         return [str(error) for error in refusal.errors]
-    found: list[Problem] = [] if tabs is None else [*_tabs(lesson, tabs)]
+    problems: list[Problem] = [] if tabs is None else [*_tabs(lesson, tabs)]
     setup = simulation.recorder.command
     for number, part in enumerate(lesson.parts):
         path = f"parts[{number}]"
         try:
-            found += _part(simulation, part, path)
+            problems += _part(simulation, part, path)
         except Rejected as refusal:
-            found += [(path, str(error)) for error in refusal.errors]
+            problems += [(path, str(error)) for error in refusal.errors]
             break
     else:
-        found += _pointers(lesson, simulation)
-        found += _par(lesson, simulation, setup)
-    return [f"{lesson.where(path)}: {text}" for path, text in found]
+        problems += _pointers(lesson, simulation)
+        problems += _par(lesson, simulation, setup)
+    return [f"{lesson.where(path)}: {text}" for path, text in problems]
 
 
 def comes_true(lesson: Lesson, number: int, simulation: Simulation) -> bool:
@@ -106,9 +106,9 @@ def _through(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]
 
 def _sight(simulation: Simulation, part: Part, since: int) -> Sight:
     """Return the view of a learner who has pressed the button of the part."""
-    seen = Seen(simulation)
+    run = Seen(simulation)
     walk = Walk(part.do, simulation.recorder, since, lambda *_: simulation, pressed=True) if part.foresee else None
-    return Sight(simulation.recorder, lambda _: seen, walk)
+    return Sight(simulation.recorder, lambda _: run, walk)
 
 
 def _steps(simulation: Simulation, steps: Steps, path: str) -> Iterator[Problem]:
@@ -123,9 +123,9 @@ def _steps(simulation: Simulation, steps: Steps, path: str) -> Iterator[Problem]
 
 
 def _held(simulation: Simulation, expectations: Sequence[Data], path: str) -> Iterator[Problem]:
-    seen = Seen(simulation)
+    run = Seen(simulation)
     for number, expectation in enumerate(expectations):
-        for text in failures_of(seen, [expectation]):
+        for text in failures_of(run, [expectation]):
             yield f"{path}[{number}]", f"this does not hold: {text}"
 
 
@@ -139,15 +139,15 @@ def _before(simulation: Simulation, question: Question, path: str) -> Iterator[P
 
 
 def _answered(question: Question, judged: Judged, path: str) -> Iterator[Problem]:
-    found = judged.answer
-    if found is None:
+    answer = judged.answer
+    if answer is None:
         why = NO_ANSWER[judged.none.key].format_map(judged.none.values) if judged.none else "it is still open"
         yield path, f"the question has no answer at the end of the steps: {why}"
         return
-    if question.kind == "options" and len(found.right) > 1:
-        yield f"{path}.options", f"only one answer may be right, but these are: {', '.join(found.right)}"
+    if question.kind == "options" and len(answer.right) > 1:
+        yield f"{path}.options", f"only one answer may be right, but these are: {', '.join(answer.right)}"
     for choice in question.tempting:
-        if choice in found.right:
+        if choice in answer.right:
             yield f"{path}.tempting", f"{choice!r} is right"
 
 
@@ -189,8 +189,8 @@ def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iter
 def _par(lesson: Lesson, simulation: Simulation, setup: int) -> Iterator[Problem]:
     bill = cost(simulation, setup)
     if lesson.par is not None and bill.total > lesson.par:
-        told = ", ".join(f"{line.about} ({line.charge} {line.price})" for line in bill.lines)
-        yield "par", f"the first right way costs {bill.total}, more than {lesson.par}: {told}"
+        priced = ", ".join(f"{line.about} ({line.charge} {line.price})" for line in bill.lines)
+        yield "par", f"the first right way costs {bill.total}, more than {lesson.par}: {priced}"
 
 
 def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:

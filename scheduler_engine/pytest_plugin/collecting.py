@@ -39,9 +39,9 @@ class Found:
 class Unmet(Exception):
     """An expectation of a scenario does not hold."""
 
-    def __init__(self, found: list[Found]) -> None:
-        super().__init__(f"{len(found)} differences")
-        self.found = found
+    def __init__(self, differences: list[Found]) -> None:
+        super().__init__(f"{len(differences)} differences")
+        self.found = differences
 
 
 class ScenarioFile(pytest.File):
@@ -65,33 +65,33 @@ class ScenarioFile(pytest.File):
 class ScenarioItem(pytest.Item):
     """A scenario, played with one configuration."""
 
-    def __init__(self, scenario: Scenario, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, scenario: Scenario, **arguments: Any) -> None:
+        super().__init__(**arguments)
         self.scenario = scenario
 
     def runtest(self) -> None:
         """Play it. Raises Unmet, or Rejected when a step is refused."""
-        found: list[Found] = []
+        differences: list[Found] = []
         last: Point | None = None
         for point in run(self.scenario):
             last = point
-            found += [_found(point, failure) for failure in self._left(point)]
+            differences += [_found(point, failure) for failure in self._left(point)]
         folder: Path | None = self.config.getoption("--scenario-trace")
         if folder is not None and last is not None:
             folder.mkdir(parents=True, exist_ok=True)
             lines = "".join(f"{line}\n" for line in trace_lines(last.simulation))
             (folder / f"{self.name}.jsonl").write_text(lines, encoding="utf-8")
-        if found:
-            raise Unmet(found)
+        if differences:
+            raise Unmet(differences)
 
     def _left(self, point: Point) -> Iterator[Failure]:
         """Yield the failures of a point, without those whose expectation is rewritten."""
-        seen = Seen(point.simulation)
+        view = Seen(point.simulation)
         rewritten: set[str] = set()
         for failure in point.failures:
             if failure.path in rewritten:
                 continue
-            if self.config.getoption("--update-scenarios") and rewrite(self.path, self.scenario, failure, seen):
+            if self.config.getoption("--update-scenarios") and rewrite(self.path, self.scenario, failure, view):
                 rewritten.add(failure.path)
                 self.user_properties.append((UPDATED, f"{self.scenario.where(failure.path)}: {failure.text}"))
             else:
@@ -105,10 +105,10 @@ class ScenarioItem(pytest.Item):
             return "\n".join(map(str, error.errors))
         return super().repr_failure(excinfo, style)
 
-    def _told(self, found: list[Found]) -> Iterator[str]:
-        yield f"{self.scenario.title}: {_count(len({item.failure.path for item in found}))}"
+    def _told(self, differences: list[Found]) -> Iterator[str]:
+        yield f"{self.scenario.title}: {_count(len({item.failure.path for item in differences}))}"
         shown: tuple[str, ...] = ()
-        for path, same in groupby(found, lambda item: item.failure.path):
+        for path, same in groupby(differences, lambda item: item.failure.path):
             item, *others = same
             yield ""
             yield self.scenario.where(path)
@@ -128,8 +128,8 @@ class ScenarioItem(pytest.Item):
 def _found(point: Point, failure: Failure) -> Found:
     """Add the attempt of the expectation; this must happen now, as the run continues."""
     named = next(name for name in failure.expectation if name in ASSERTIONS)
-    seen, about = Seen(point.simulation), failure.expectation[named]
-    attempt = seen.attempt(about, failure.expectation.get("attempt")) if isinstance(about, str) else None
+    view, about = Seen(point.simulation), failure.expectation[named]
+    attempt = view.attempt(about, failure.expectation.get("attempt")) if isinstance(about, str) else None
     node = failure.expectation.get("node")
     table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []
     if attempt and isinstance(node, str):

@@ -60,14 +60,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if not any(file_path.match(pattern) for pattern in parent.config.getini(INI)):
         return None
-    found: ScenarioFile = ScenarioFile.from_parent(parent, path=file_path)
-    return found
+    collector: ScenarioFile = ScenarioFile.from_parent(parent, path=file_path)
+    return collector
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    reports = [report for found in terminalreporter.stats.values() for report in found]
-    told = [text for report in reports for name, text in getattr(report, "user_properties", ()) if name == UPDATED]
-    if told:
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    updates = [text for report in reports for name, text in getattr(report, "user_properties", ()) if name == UPDATED]
+    if updates:
         terminalreporter.section("scenarios that were rewritten")
-        for text in told:
+        for text in updates:
             terminalreporter.line(text)

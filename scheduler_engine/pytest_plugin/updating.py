@@ -39,12 +39,12 @@ BOM = "\N{BYTE ORDER MARK}"
 SHARED = (yaml.AnchorToken, yaml.AliasToken)
 
 
-def rewrite(path: Path, scenario: Scenario, failure: Failure, seen: Seen) -> bool:
+def rewrite(path: Path, scenario: Scenario, failure: Failure, run: Seen) -> bool:
     """Replace an expectation with the facts found. Return False if no fact is known for it, or if anchors share parts
     of the file: a change of one would change others.
     """
-    found = _found(failure.expectation, seen)
-    if found is None or scenario.origin is None:
+    current = _found(failure.expectation, run)
+    if current is None or scenario.origin is None:
         return False
     # As bytes, so that line ends stay as they are; the parser does not count a byte order mark.
     text = path.read_bytes().decode()
@@ -52,26 +52,26 @@ def rewrite(path: Path, scenario: Scenario, failure: Failure, seen: Seen) -> boo
     if any(isinstance(token, SHARED) for token in yaml.scan(text, yaml.CSafeLoader)):
         return False
     start, end = _span(yaml.compose(text, yaml.CSafeLoader), scenario.origin.path(failure.path))
-    path.write_bytes((mark + text[:start] + one_line(found) + text[end:]).encode())
+    path.write_bytes((mark + text[:start] + one_line(current) + text[end:]).encode())
     return True
 
 
-def _found(expectation: Mapping[str, Any], seen: Seen) -> dict[str, Any] | None:
+def _found(expectation: Mapping[str, Any], run: Seen) -> dict[str, Any] | None:
     """Return the same facts as they are now; all of the first one, if nothing expected is true."""
     name = next(name for name in expectation if name in ASSERTIONS)
-    facts = [found for fact in FACTS.get(name, ()) if (found := _fact(fact, name, expectation, seen)) is not None]
-    told = {key: value for found in reversed(facts) for key, value in found.items()}
-    if not facts or set(expectation) - set(told) - MAY_GO:
+    facts = [data for fact in FACTS.get(name, ()) if (data := _fact(fact, name, expectation, run)) is not None]
+    current = {key: value for data in reversed(facts) for key, value in data.items()}
+    if not facts or set(expectation) - set(current) - MAY_GO:
         return None
-    kept = {key: told[key] for key in told if key in expectation}
+    kept = {key: current[key] for key in current if key in expectation}
     return kept if set(expectation) <= set(kept) else {**facts[0], **kept}
 
 
-def _fact(fact: str, name: str, expectation: Mapping[str, Any], seen: Seen) -> dict[str, Any] | None:
+def _fact(fact: str, name: str, expectation: Mapping[str, Any], run: Seen) -> dict[str, Any] | None:
     about = {key: expectation[key] for key in ABOUT if key in expectation}
     if name not in ("leader", "clock"):
         about["pod"] = expectation[name]
-    return expectation_of(seen, fact, **about)
+    return expectation_of(run, fact, **about)
 
 
 def _span(node: Any, path: str) -> tuple[int, int]:

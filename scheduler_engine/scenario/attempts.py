@@ -71,12 +71,12 @@ class Attempt:
             "normalized": self.normalize.normalized if self.normalize else (),
             "weighted": self.normalize.weighted if self.normalize else (),
         }
-        found: dict[str, dict[str, dict[str, int]]] = {}
+        by_node: dict[str, dict[str, dict[str, int]]] = {}
         for column, table in tables.items():
             for plugin, values in table:
                 for node, value in values:
-                    found.setdefault(node, {}).setdefault(plugin, {})[column] = value
-        return found
+                    by_node.setdefault(node, {}).setdefault(plugin, {})[column] = value
+        return by_node
 
     @cached_property
     def totals(self) -> dict[str, int]:
@@ -123,14 +123,14 @@ TABLES = (ev.PreFilterRan, ev.FilterRan, ev.ScoreRan, ev.NormalizeRan)
 
 def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
     """Return pod → its attempts in order, those of all schedulers."""
-    found: dict[str, list[Attempt]] = {}
+    by_pod: dict[str, list[Attempt]] = {}
     by_cycle: dict[int, Attempt] = {}
     by_replica: dict[str, list[Attempt]] = {}
     for entry in entries:
         event: Any = entry.event
         if isinstance(event, ev.CycleStarted):
             attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt, event.nominated_node)
-            found.setdefault(event.pod, []).append(attempt)
+            by_pod.setdefault(event.pod, []).append(attempt)
             by_replica.setdefault(entry.replica, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:
             PARTS[type(event)](by_cycle[event.cycle], event)
@@ -142,7 +142,7 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
             for attempts in by_replica.values():
                 _abandon(attempts, "other replicas took its scheduler's place")
             by_replica.clear()
-    return found
+    return by_pod
 
 
 def _abandon(attempts: Iterable[Attempt], why: str) -> None:
@@ -164,11 +164,11 @@ class Seen:
     @cached_property
     def evictions(self) -> dict[str, list[ev.EvictionAnswered]]:
         """Return pod → the answers to requests to evict it."""
-        found: dict[str, list[ev.EvictionAnswered]] = {}
+        by_pod: dict[str, list[ev.EvictionAnswered]] = {}
         for entry in self.simulation.recorder.entries:
             if isinstance(entry.event, ev.EvictionAnswered):
-                found.setdefault(entry.event.pod, []).append(entry.event)
-        return found
+                by_pod.setdefault(entry.event.pod, []).append(entry.event)
+        return by_pod
 
     def attempt(self, pod: str, number: int | None = None) -> Attempt | None:
         """Return the last attempt at a pod, or the last one with this number."""

@@ -34,13 +34,13 @@ def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
     scored = sorted(attempt.totals, key=lambda node: -attempt.totals[node])
     looked = [row[0] for row in attempt.filter.looked_at]
     order = [*scored, *(node for node in looked if node not in attempt.totals)]
-    told = [*order[:MOST_NODES], *(node for node in dict.fromkeys(nodes) if node in order[MOST_NODES:])]
+    listed = [*order[:MOST_NODES], *(node for node in dict.fromkeys(nodes) if node in order[MOST_NODES:])]
     alike, plugins = _plugins(attempt)
     heads = ["node", "total", *plugins] if attempt.totals else ["node"]
-    rows = [_row(attempt, node, plugins) for node in told]
+    rows = [_row(attempt, node, plugins) for node in listed]
     yield from _aligned(heads, rows)
-    if len(told) < len(order):
-        yield f"  and {len(order) - len(told)} more nodes"
+    if len(listed) < len(order):
+        yield f"  and {len(order) - len(listed)} more nodes"
     if alike:
         yield "  the same for all nodes: " + ", ".join(f"{plugin} {value}" for plugin, value in alike)
     rest = attempt.filter.all_nodes - len(looked)

@@ -30,5 +30,5 @@ def play(simulation: Simulation, steps: Sequence[Data]) -> None:
 
 def located(refusal: Rejected, place: str) -> Rejected:
     """Add the place of the refused step to the refusal."""
-    told = (replace(error, path="", message=f"{place}: {error}") for error in refusal.errors)
-    return Rejected([*told])
+    errors = (replace(error, path="", message=f"{place}: {error}") for error in refusal.errors)
+    return Rejected([*errors])

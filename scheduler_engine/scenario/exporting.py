@@ -34,8 +34,8 @@ def from_log(
     expectations by number of commands; none may be within the setup. The rest is as in ``Scenario``. Raises Rejected
     for an invalid command.
     """
-    given = [item if not isinstance(item, Mapping) else commands.from_json(item) for item in log]
-    steps = [_step(command) for command in given]
+    parsed = [item if not isinstance(item, Mapping) else commands.from_json(item) for item in log]
+    steps = [_step(command) for command in parsed]
     cut = len(steps) if setup is None else setup
     holds = held or {}
     if any(not cut <= after <= len(steps) for after in holds):

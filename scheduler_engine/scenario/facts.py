@@ -38,98 +38,103 @@ class About:
         return expectation if self.attempt is None else {**expectation, "attempt": self.attempt}
 
 
-def placement(seen: Seen, about: About) -> Data | None:
-    pod = seen.simulation.api.pod(about.pod)
+def placement(run: Seen, about: About) -> Data | None:
+    pod = run.simulation.api.pod(about.pod)
     if pod is None:
         return {"gone": about.pod}
     return {"pod": about.pod, "node": pod.node_name} if pod.node_name else {"pod": about.pod, "pending": True}
 
 
-def phase(seen: Seen, about: About) -> Data | None:
-    pod = seen.simulation.api.pod(about.pod)
+def phase(run: Seen, about: About) -> Data | None:
+    pod = run.simulation.api.pod(about.pod)
     return None if pod is None else {"pod": about.pod, "phase": pod.phase, "terminating": pod.terminating}
 
 
-def lane(seen: Seen, about: About) -> Data | None:
-    found: Data = {"waits": about.pod, "in": lane_of(seen, about.pod)}
-    waits = backoff(seen, about.pod) if found["in"] in (BACKOFF_Q, ERROR_BACKOFF_Q) else None
-    return found if waits is None else {**found, "seconds": _number(waits[0])}
+def lane(run: Seen, about: About) -> Data | None:
+    fact: Data = {"waits": about.pod, "in": lane_of(run, about.pod)}
+    waits = backoff(run, about.pod) if fact["in"] in (BACKOFF_Q, ERROR_BACKOFF_Q) else None
+    return fact if waits is None else {**fact, "seconds": _number(waits[0])}
 
 
-def nomination(seen: Seen, about: About) -> Data | None:
-    return {"nomination": about.pod, "node": nominated(seen, about.pod)}
+def nomination(run: Seen, about: About) -> Data | None:
+    return {"nomination": about.pod, "node": nominated(run, about.pod)}
 
 
-def failure(seen: Seen, about: About) -> Data | None:
-    attempt = seen.attempt(about.pod, about.attempt)
+def failure(run: Seen, about: About) -> Data | None:
+    attempt = run.attempt(about.pod, about.attempt)
     if attempt is None or attempt.finished is None or not attempt.failed:
         return None
     return about.named({"failed": about.pod, "outcome": attempt.outcome, "message": attempt.finished.message})
 
 
-def victims(seen: Seen, about: About) -> Data | None:
-    made = [item for item in seen.attempts.get(about.pod, ()) if about.attempt in (None, item.number)]
-    tried = [item for item in made if item.post_filter is not None]
-    if not tried or (about.attempt is not None and tried[-1] is not made[-1]):
+def victims(run: Seen, about: About) -> Data | None:
+    attempts = [item for item in run.attempts.get(about.pod, ()) if about.attempt in (None, item.number)]
+    tried = [item for item in attempts if item.post_filter is not None]
+    if not tried or (about.attempt is not None and tried[-1] is not attempts[-1]):
         return None
-    found = tried[-1].post_filter
-    assert found is not None
-    told = {"victims": about.pod, "are": [*found.victims], "node": found.nominated_node, "rung": tried[-1].rung}
-    return about.named(told)
+    preemption = tried[-1].post_filter
+    assert preemption is not None
+    fact = {
+        "victims": about.pod,
+        "are": [*preemption.victims],
+        "node": preemption.nominated_node,
+        "rung": tried[-1].rung,
+    }
+    return about.named(fact)
 
 
-def verdict(seen: Seen, about: About) -> Data | None:
-    attempt = seen.attempt(about.pod, about.attempt)
+def verdict(run: Seen, about: About) -> Data | None:
+    attempt = run.attempt(about.pod, about.attempt)
     if attempt is None:
         return None
-    found = attempt.verdict(about.node)
+    result = attempt.verdict(about.node)
     head: Data = {"verdict": about.pod, "node": about.node}
-    if found is None:
+    if result is None:
         return about.named({**head, "visited": False})
-    plugin, _, reasons = found
-    told = {"plugin": plugin, "reasons": [*reasons]} if plugin else {"passes": True}
-    return about.named({**head, **told})
+    plugin, _, reasons = result
+    outcome = {"plugin": plugin, "reasons": [*reasons]} if plugin else {"passes": True}
+    return about.named({**head, **outcome})
 
 
-def score(seen: Seen, about: About) -> Data | None:
-    attempt = seen.attempt(about.pod, about.attempt)
-    found = attempt.scores(about.node).get(about.plugin) if attempt else None
-    if found is None:
+def score(run: Seen, about: About) -> Data | None:
+    attempt = run.attempt(about.pod, about.attempt)
+    columns = attempt.scores(about.node).get(about.plugin) if attempt else None
+    if columns is None:
         return None
-    told = {column: found[column] for column in COLUMNS if column in found}
-    return about.named({"score": about.pod, "node": about.node, "plugin": about.plugin, **told})
+    scores = {column: columns[column] for column in COLUMNS if column in columns}
+    return about.named({"score": about.pod, "node": about.node, "plugin": about.plugin, **scores})
 
 
-def total(seen: Seen, about: About) -> Data | None:
-    attempt = seen.attempt(about.pod, about.attempt)
+def total(run: Seen, about: About) -> Data | None:
+    attempt = run.attempt(about.pod, about.attempt)
     if attempt is None or about.node not in attempt.totals:
         return None
     return about.named({"score": about.pod, "node": about.node, "total": attempt.totals[about.node]})
 
 
-def winner(seen: Seen, about: About) -> Data | None:
-    attempt = seen.attempt(about.pod, about.attempt)
+def winner(run: Seen, about: About) -> Data | None:
+    attempt = run.attempt(about.pod, about.attempt)
     if attempt is None or attempt.selected is None:
         return None
-    found = attempt.selected
-    told: Data = {"winner": about.pod, "node": found.node, "how": found.how}
-    told |= {"among": [*found.ties]} if found.how == "draw" else {}
-    told |= {"margin": attempt.margin} if attempt.margin is not None else {}
-    return about.named(told)
+    selected = attempt.selected
+    fact: Data = {"winner": about.pod, "node": selected.node, "how": selected.how}
+    fact |= {"among": [*selected.ties]} if selected.how == "draw" else {}
+    fact |= {"margin": attempt.margin} if attempt.margin is not None else {}
+    return about.named(fact)
 
 
-def evictions(seen: Seen, about: About) -> Data | None:
-    found = [event.code for event in seen.evictions.get(about.pod, ())]
-    return {"evictions": about.pod, "answers": found} if found else None
+def evictions(run: Seen, about: About) -> Data | None:
+    answers = [event.code for event in run.evictions.get(about.pod, ())]
+    return {"evictions": about.pod, "answers": answers} if answers else None
 
 
-def leader(seen: Seen, about: About) -> Data | None:
-    names = [replica.name for replica in seen.simulation.replicas.leaders()]
+def leader(run: Seen, about: About) -> Data | None:
+    names = [replica.name for replica in run.simulation.replicas.leaders()]
     return {"leader": names[0] if len(names) == 1 else names}
 
 
-def clock(seen: Seen, about: About) -> Data | None:
-    return {"clock": _number(seen.simulation.now_us / SECOND_US)}
+def clock(run: Seen, about: About) -> Data | None:
+    return {"clock": _number(run.simulation.now_us / SECOND_US)}
 
 
 def _number(value: float) -> float:
@@ -169,47 +174,47 @@ def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[
     """
     if strictness not in STRICTNESS:
         raise Rejected(f"unknown strictness {strictness!r}; use one of {', '.join(STRICTNESS)}")
-    seen = Seen(simulation)
-    found: list[Data | None] = []
+    run = Seen(simulation)
+    facts: list[Data | None] = []
     for pod in simulation.api.pods():
         about = About(pod.key)
-        found.append(placement(seen, about))
+        facts.append(placement(run, about))
         if strictness != PLACEMENTS:
-            found += _queued(seen, about, bool(pod.node_name))
+            facts += _queued(run, about, bool(pod.node_name))
         if strictness == VERDICTS:
-            found += _decided(seen, about)
+            facts += _decided(run, about)
     if strictness != PLACEMENTS and [replica.name for replica in simulation.replicas.leaders()] != [""]:
-        found.append(leader(seen, About()))
-    return [item for item in found if item is not None]
+        facts.append(leader(run, About()))
+    return [item for item in facts if item is not None]
 
 
-def _queued(seen: Seen, about: About, placed: bool) -> Iterator[Data | None]:
+def _queued(run: Seen, about: About, placed: bool) -> Iterator[Data | None]:
     """Yield where a pod waits, and why, and its victims, if any."""
-    preempted = victims(seen, about)
+    preempted = victims(run, about)
     if preempted is not None and preempted["are"]:
         yield preempted
-    yield evictions(seen, about)
+    yield evictions(run, about)
     if placed:
         return
-    yield lane(seen, about)
-    yield failure(seen, about)
-    kept = nomination(seen, about)
+    yield lane(run, about)
+    yield failure(run, about)
+    kept = nomination(run, about)
     if kept is not None and kept["node"]:
         yield kept
 
 
-def _decided(seen: Seen, about: About) -> Iterator[Data | None]:
+def _decided(run: Seen, about: About) -> Iterator[Data | None]:
     """Yield the results of the last attempt at a pod."""
-    attempt = seen.attempt(about.pod)
+    attempt = run.attempt(about.pod)
     if attempt is None:
         return
     for node in _nodes(attempt):
         at = About(about.pod, node)
-        yield verdict(seen, at)
+        yield verdict(run, at)
         for plugin in attempt.scores(node):
-            yield score(seen, About(about.pod, node, plugin))
-        yield total(seen, at)
-    yield winner(seen, about)
+            yield score(run, About(about.pod, node, plugin))
+        yield total(run, at)
+    yield winner(run, about)
 
 
 def _nodes(attempt: Attempt) -> list[str]:

@@ -28,9 +28,9 @@ def complete(manifests: Sequence[Data]) -> list[Data]:
     Give pods and templates with a priority and no class the name of one: an existing one, or a new one.
     """
     missing = _Missing(manifests)
-    found = [missing.in_object(item) for item in manifests]
-    first = [item for item in found if item["kind"] == "Namespace"]
-    return [*first, *missing.made, *(item for item in found if item["kind"] != "Namespace")]
+    objects = [missing.in_object(item) for item in manifests]
+    first = [item for item in objects if item["kind"] == "Namespace"]
+    return [*first, *missing.made, *(item for item in objects if item["kind"] != "Namespace")]
 
 
 class _Missing:

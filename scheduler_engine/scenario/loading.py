@@ -40,12 +40,12 @@ def read_scenario(text: str | bytes, name: str = "scenario.yaml", limits: Limits
         raise Rejected([at_line(error, document.place, name) for error in problems])
     slug = slug_of(name, (ENDING,))
     opened, then, written = _steps(data.get("then"))
-    given: Data = {key: data[key] for key in data if key in PLAIN}
+    fields: Data = {key: data[key] for key in data if key in PLAIN}
     if "then" in data:
-        given["then"] = then
+        fields["then"] = then
     setup, expect = (command_from(step) for step in data.get("setup", ())), data.get("expect", ())
     origin = Origin(name, document.place, written)
-    return Scenario(slug, **given, setup=(*setup,), opened=opened, expect=(*expect,), origin=origin)
+    return Scenario(slug, **fields, setup=(*setup,), opened=opened, expect=(*expect,), origin=origin)
 
 
 PLAIN = tuple(key for key in KEYS if key not in ("apiVersion", "kind", "setup", "then", "expect"))
@@ -57,19 +57,19 @@ def _problems(data: Data) -> Iterable[FieldError]:
     wrong = wrong_version(data)
     if wrong is not None:
         return [FieldError(wrong[0], "FieldValueNotSupported", wrong[1])]
-    found = [*SCENARIO.problems(data, "")]
+    problems = [*SCENARIO.problems(data, "")]
     if isinstance(data.get("configuration"), dict):
-        found += in_configuration(data["configuration"], "configuration")
-    return [*found, *_names(data.get("then"))]
+        problems += in_configuration(data["configuration"], "configuration")
+    return [*problems, *_names(data.get("then"))]
 
 
 def _names(steps: Any) -> Iterable[FieldError]:
     """Check that no two steps have the same name."""
-    seen: dict[str, int] = {}
+    first_uses: dict[str, int] = {}
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         name = step.get("name") if isinstance(step, dict) else None
-        if isinstance(name, str) and seen.setdefault(name, number) != number:
-            text = f'Duplicate value: "{name}": then[{seen[name]}] has this name'
+        if isinstance(name, str) and first_uses.setdefault(name, number) != number:
+            text = f'Duplicate value: "{name}": then[{first_uses[name]}] has this name'
             yield FieldError(f"then[{number}].name", "FieldValueDuplicate", text)
 
 

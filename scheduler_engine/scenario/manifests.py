@@ -73,15 +73,15 @@ def manifests(simulation: Simulation, added: bool = False, kwok: bool = False, t
     api = simulation.api
     stored = [item for kind in KINDS for item in api.list(kind)]
     if added:
-        found = [dict(item.manifest) for item in stored]
+        objects = [dict(item.manifest) for item in stored]
     else:
-        found = complete([_bare(item, api) for item in stored if _is_own(item, api)])
-    return [on_kwok(item, taint) for item in found] if kwok else found
+        objects = complete([_bare(item, api) for item in stored if _is_own(item, api)])
+    return [on_kwok(item, taint) for item in objects] if kwok else objects
 
 
-def manifests_text(found: Sequence[Data]) -> str:
+def manifests_text(objects: Sequence[Data]) -> str:
     """Return manifests as a file for ``kubectl apply -f``."""
-    return documents(found)
+    return documents(objects)
 
 
 def simulator_snapshot(simulation: Simulation) -> dict[str, Any]:
@@ -89,11 +89,11 @@ def simulator_snapshot(simulation: Simulation) -> dict[str, Any]:
     api = simulation.api
     stored = [item for kind in KINDS if kind in SIMULATORS_LISTS.values() for item in api.list(kind)]
     kept = [_without_server_metadata(item.manifest) for item in stored if not _comes_with_a_cluster(item)]
-    found = complete(kept)
+    objects = complete(kept)
     entries = reversed(simulation.recorder.entries)
-    told = next(entry.event for entry in entries if isinstance(entry.event, Configured))
-    lists = {key: [item for item in found if item["kind"] == kind] for key, kind in SIMULATORS_LISTS.items()}
-    return {**lists, "schedulerConfig": told.configuration}
+    configured = next(entry.event for entry in entries if isinstance(entry.event, Configured))
+    lists = {key: [item for item in objects if item["kind"] == kind] for key, kind in SIMULATORS_LISTS.items()}
+    return {**lists, "schedulerConfig": configured.configuration}
 
 
 # --- choice of objects -----------------------------------------------------------------------------------------------
@@ -120,8 +120,8 @@ def _owners(item: KubeObject) -> Sequence[Mapping[str, Any]]:
 
 def _exists(owner: Mapping[str, Any], item: KubeObject, api: ApiServer) -> bool:
     key = owner["name"] if owner["kind"] == "Node" else f"{item.namespace}/{owner['name']}"
-    found = api.get(owner["kind"], key)
-    return found is not None and found.uid == owner["uid"]
+    existing = api.get(owner["kind"], key)
+    return existing is not None and existing.uid == owner["uid"]
 
 
 # --- choice of fields ------------------------------------------------------------------------------------------------
@@ -130,30 +130,30 @@ def _exists(owner: Mapping[str, Any], item: KubeObject, api: ApiServer) -> bool:
 def _bare(item: KubeObject, api: ApiServer) -> Data:
     """Return the object as a person would write it."""
     held = api.applied.get(item.uid)
-    given: Mapping[str, Any] = held.manifest if held is not None else {}
-    told = _pruned(item.manifest, given, _as_stored(given, api)) if given else _undefaulted(item.manifest)
-    bare = _without_server_metadata(told)
+    applied: Mapping[str, Any] = held.manifest if held is not None else {}
+    pruned = _pruned(item.manifest, applied, _as_stored(applied, api)) if applied else _undefaulted(item.manifest)
+    bare = _without_server_metadata(pruned)
     bare.pop("status", None)
-    if item.kind == "Node" and "status" in given:
+    if item.kind == "Node" and "status" in applied:
         # A node's capacity is only in the status.
-        bare["status"] = given["status"]
+        bare["status"] = applied["status"]
     spec = {**bare["spec"]} if isinstance(bare.get("spec"), Mapping) else {}
     for name, by in WRITTEN_LATER.get(item.kind, {}).items():
         # Drop the values of a class while the class exists to set them again.
         gone = by and spec.get(by[1]) and api.get(by[0], spec[by[1]]) is None
-        if name not in (given.get("spec") or {}) and not gone:
+        if name not in (applied.get("spec") or {}) and not gone:
             spec.pop(name, None)
     if item.kind == "Node" and spec.get("taints"):
-        mine = (given.get("spec") or {}).get("taints") or ()
+        mine = (applied.get("spec") or {}).get("taints") or ()
         kept = [taint for taint in spec["taints"] if taint in mine or not taint["key"].startswith(CLUSTERS_OWN)]
         spec = {**spec, "taints": kept} if kept else {name: spec[name] for name in spec if name != "taints"}
     ordered = {name: bare[name] for name in ("apiVersion", "kind", "metadata") if name in bare}
     return ordered | ({**bare, "spec": spec} if spec else {name: bare[name] for name in bare if name != "spec"})
 
 
-def _as_stored(given: Mapping[str, Any], api: ApiServer) -> Mapping[str, Any]:
+def _as_stored(applied: Mapping[str, Any], api: ApiServer) -> Mapping[str, Any]:
     """Return a manifest as the API server would store it today."""
-    defaulted = set_defaults(given)
+    defaulted = set_defaults(applied)
     try:
         return admit(defaulted, api)
     except ApiError:
@@ -161,22 +161,22 @@ def _as_stored(given: Mapping[str, Any], api: ApiServer) -> Mapping[str, Any]:
         return defaulted
 
 
-def _pruned(held: Any, given: Any, expected: Any) -> Any:
-    """Return ``held`` without fields not in ``given`` that are set anyway, as in ``expected``."""
+def _pruned(held: Any, applied: Any, expected: Any) -> Any:
+    """Return ``held`` without fields not in ``applied`` that are set anyway, as in ``expected``."""
     if isinstance(held, Mapping):
-        given, expected = (part if isinstance(part, Mapping) else {} for part in (given, expected))
+        applied, expected = (part if isinstance(part, Mapping) else {} for part in (applied, expected))
         kept: Data = {}
         for name, value in held.items():
-            if name in given:
-                kept[name] = _pruned(value, given[name], expected.get(name))
+            if name in applied:
+                kept[name] = _pruned(value, applied[name], expected.get(name))
             elif value != expected.get(name):
                 kept[name] = _pruned(value, {}, expected.get(name))
         return kept
     if held == expected:
-        return given
-    lists = all(isinstance(part, list) for part in (held, given, expected))
-    if lists and len(held) == len(given) == len(expected):
-        return [_pruned(*items) for items in zip(held, given, expected, strict=True)]
+        return applied
+    lists = all(isinstance(part, list) for part in (held, applied, expected))
+    if lists and len(held) == len(applied) == len(expected):
+        return [_pruned(*items) for items in zip(held, applied, expected, strict=True)]
     return held
 
 

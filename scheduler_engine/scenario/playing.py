@@ -62,11 +62,11 @@ def run(scenario: Scenario) -> Iterator[Point]:
 
 
 def _failures(simulation: Simulation, expectations: Sequence[Data], path: str) -> tuple[Failure, ...]:
-    seen = Seen(simulation)
+    view = Seen(simulation)
     return tuple(
         Failure(f"{path}[{number}]", expectation, text)
         for number, expectation in enumerate(expectations)
-        for text in wrong_with(seen, expectation)
+        for text in wrong_with(view, expectation)
     )
 
 

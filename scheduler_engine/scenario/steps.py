@@ -83,43 +83,43 @@ class Step:
         }
 
 
-def _in_command(kind: str, given: Any, path: str, refused: bool) -> Iterator[FieldError]:
+def _in_command(kind: str, value: Any, path: str, refused: bool) -> Iterator[FieldError]:
     """Yield errors in a command. One that must be refused may hold what no API server accepts."""
     if kind == "apply":
-        yield from _in_manifests(given, path, refused)
+        yield from _in_manifests(value, path, refused)
         return
-    found = list(COMMANDS[kind].problems(given, path))
-    if found or refused:
-        yield from found
+    problems = list(COMMANDS[kind].problems(value, path))
+    if problems or refused:
+        yield from problems
         return
     if kind == "configure":
-        yield from in_configuration((given or {}).get("configuration"), inside(path, "configuration"))
+        yield from in_configuration((value or {}).get("configuration"), inside(path, "configuration"))
     try:
-        commands.from_json({"kind": kind, **(given or {})})
+        commands.from_json({"kind": kind, **(value or {})})
     except Rejected as refusal:
         for error in refusal.errors:
             name = commands.field_of(kind, error)
             yield FieldError(inside(path, name) if name else path, error.kind, error.message)
 
 
-def _in_manifests(given: Any, path: str, refused: bool) -> Iterator[FieldError]:
-    found = list(COMMANDS["apply"].problems(given, path))
-    yield from found
-    for index, manifest in enumerate(() if refused or found else given):
+def _in_manifests(value: Any, path: str, refused: bool) -> Iterator[FieldError]:
+    problems = list(COMMANDS["apply"].problems(value, path))
+    yield from problems
+    for index, manifest in enumerate(() if refused or problems else value):
         for error in validate(manifest):
             inner = f"{path}[{index}]" + (f".{error.path}" if error.path and error.path[0] != "[" else error.path)
             yield FieldError(inner, error.kind, error.message, object_name=error.object_name)
 
 
-def in_configuration(given: Any, path: str) -> Iterator[FieldError]:
+def in_configuration(value: Any, path: str) -> Iterator[FieldError]:
     """Yield errors in a KubeSchedulerConfiguration; None is the default one."""
-    if given is None:
+    if value is None:
         return
-    if not isinstance(given, Mapping):
-        yield invalid(path, given, "must be a KubeSchedulerConfiguration")
+    if not isinstance(value, Mapping):
+        yield invalid(path, value, "must be a KubeSchedulerConfiguration")
         return
     try:
-        load_configuration(given)
+        load_configuration(value)
     except Rejected as refusal:
         for error in refusal.errors:
             yield FieldError(inside(path, error.path) if error.path else path, error.kind, error.message)

@@ -48,11 +48,11 @@ def scores_in_words(simulation: Simulation, attempt: Attempt, node: str) -> Iter
     scheduler = _scheduler_of(simulation, attempt) if scores else None
     if scheduler is None:
         return
-    for plugin, found in scores.items():
+    for plugin, columns in scores.items():
         facts = score_facts(scheduler, attempt.cycle, node, plugin)
         if facts is None:
             continue
-        same = facts.raw == found.get("raw") and found.get("normalized") in (None, facts.normalized)
+        same = facts.raw == columns.get("raw") and columns.get("normalized") in (None, facts.normalized)
         yield f"{plugin}: {wording.sentence(facts) if same else OTHERWISE}"
 
 

@@ -40,16 +40,16 @@ def dump_compact(scenario: Scenario) -> str:
 def _as_file(scenario: Scenario) -> Data:
     """Return the scenario as in a file, as plain data."""
     defaults = {name: item.default for name, item in Scenario.__dataclass_fields__.items()}
-    told = {name: getattr(scenario, name) for name in PLAIN if getattr(scenario, name) != defaults[name]}
-    given: Data = {"apiVersion": API_VERSION, "kind": KIND, **told}
+    fields = {name: getattr(scenario, name) for name in PLAIN if getattr(scenario, name) != defaults[name]}
+    data: Data = {"apiVersion": API_VERSION, "kind": KIND, **fields}
     if scenario.setup:
-        given["setup"] = [as_written(step) for step in scenario.setup]
+        data["setup"] = [as_written(step) for step in scenario.setup]
     if scenario.opened or scenario.then != RUN:
         opened = [{"expect": scenario.opened}] if scenario.opened else []
-        given["then"] = [*opened, *map(as_written, scenario.then)]
+        data["then"] = [*opened, *map(as_written, scenario.then)]
     if scenario.expect:
-        given["expect"] = scenario.expect
-    return {name: given[name] for name in KEYS if name in given}
+        data["expect"] = scenario.expect
+    return {name: data[name] for name in KEYS if name in data}
 
 
 def _check_digits(data: Any) -> None:

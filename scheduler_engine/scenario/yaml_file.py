@@ -62,10 +62,10 @@ def at_line(error: FieldError, root: Place, name: str) -> FileError:
 def rename_on(steps: Any, root: Place, path: str) -> None:
     """Rename the key true to ``on``: YAML 1.1 reads a bare ``on`` as true, and a command may have a field ``on``."""
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
-        for kind, given in step.items() if isinstance(step, dict) else ():
+        for kind, fields in step.items() if isinstance(step, dict) else ():
             known = commands.COMMANDS[kind].rows if kind in commands.COMMANDS else {}
-            if isinstance(given, dict) and "true" in given and "on" in known and "on" not in given:
-                given["on"] = given.pop("true")
+            if isinstance(fields, dict) and "true" in fields and "on" in known and "on" not in fields:
+                fields["on"] = fields.pop("true")
                 children = root.find(inside(f"{path}[{number}]", kind)).children
                 if "true" in children:
                     children["on"] = children.pop("true")

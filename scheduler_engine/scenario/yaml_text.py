@@ -75,14 +75,14 @@ def can_hold(data: Any) -> bool:
 
 def block_map(pairs: Iterable[tuple[str, Any, Make]], where: Where) -> Node:
     """Build a mapping with a key a line; each value is made by its own function."""
-    made = [(_key(key), make(value, where.behind(key))) for key, value, make in pairs]
-    return yaml.MappingNode(f"{TAG}map", made, flow_style=not made)
+    children = [(_key(key), make(value, where.behind(key))) for key, value, make in pairs]
+    return yaml.MappingNode(f"{TAG}map", children, flow_style=not children)
 
 
 def block_list(items: Sequence[Any], where: Where, make: Make) -> Node:
     """Build a list with an item a line."""
-    made = [make(item, where.item()) for item in items]
-    return yaml.SequenceNode(f"{TAG}seq", made, flow_style=not made)
+    children = [make(item, where.item()) for item in items]
+    return yaml.SequenceNode(f"{TAG}seq", children, flow_style=not children)
 
 
 def plain(value: Any, where: Where) -> Node:

@@ -36,9 +36,9 @@ class Cluster:
 
     # --- actions ---
 
-    def apply(self, *given: Data | Builder | str | Path) -> Self:
+    def apply(self, *sources: Data | Builder | str | Path) -> Self:
         """Apply manifests: mappings, builders, YAML texts of any number of documents, and files of these."""
-        manifests = [manifest for item in given for manifest in _manifests(item)]
+        manifests = [manifest for item in sources for manifest in _manifests(item)]
         return self.execute(commands.Apply(tuple(manifests)))
 
     def run(self, cycles: int = 1000) -> Self:
@@ -89,10 +89,10 @@ class Cluster:
 
     def pod(self, name: str) -> Pod:
         """Return the pod. Raises KeyError when there is none."""
-        found = self.simulation.api.pod(_key(name))
-        if found is None:
+        pod = self.simulation.api.pod(_key(name))
+        if pod is None:
             raise KeyError(name)
-        return found
+        return pod
 
     def node_of(self, name: str) -> str:
         """Return the node that a pod is bound to, "" if pending. Raises KeyError when there is no such pod."""
@@ -122,11 +122,11 @@ def _key(name: str) -> str:
     return name if "/" in name else f"default/{name}"
 
 
-def _manifests(given: Data | Builder | str | Path) -> list[Data]:
-    if isinstance(given, Builder):
-        return [given.obj()]
-    if isinstance(given, Path):
-        given = given.read_text(encoding="utf-8")
-    if isinstance(given, str):
-        return [document.data for document in read_documents(given) if document.data is not None]
-    return [given]
+def _manifests(source: Data | Builder | str | Path) -> list[Data]:
+    if isinstance(source, Builder):
+        return [source.obj()]
+    if isinstance(source, Path):
+        source = source.read_text(encoding="utf-8")
+    if isinstance(source, str):
+        return [document.data for document in read_documents(source) if document.data is not None]
+    return [source]

@@ -58,14 +58,14 @@ def assertion_of(expectation: Data) -> Assertion:
 
 def wrong_with(simulation: Simulation | Seen, expectation: Data) -> list[str]:
     """Return the failures of an expectation in words. An invalid expectation fails too."""
-    seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
+    run = simulation if isinstance(simulation, Seen) else Seen(simulation)
     problems = [str(problem) for problem in Expectation().problems(expectation, "")]
     if problems:
         return ["; ".join(problems)]
-    return assertion_of(expectation).wrong(seen, expectation)
+    return assertion_of(expectation).wrong(run, expectation)
 
 
 def failures_of(simulation: Simulation | Seen, expectations: Sequence[Data]) -> list[str]:
     """Return the same for many, in their order."""
-    seen = simulation if isinstance(simulation, Seen) else Seen(simulation)
-    return [failure for expectation in expectations for failure in wrong_with(seen, expectation)]
+    run = simulation if isinstance(simulation, Seen) else Seen(simulation)
+    return [failure for expectation in expectations for failure in wrong_with(run, expectation)]

@@ -22,27 +22,27 @@ HOW = {"highest": "it has the highest total", "draw": "the seeded draw picked it
 COLUMNS = ("raw", "normalized", "weighted")
 
 
-def _verdict(seen: Seen, expectation: Data) -> list[str]:
+def _verdict(run: Seen, expectation: Data) -> list[str]:
     key, node = expectation["verdict"], expectation["node"]
-    attempt = attempt_at(seen, key, expectation)
+    attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
         return [attempt]
-    found = attempt.verdict(node)
+    verdict = attempt.verdict(node)
     said = f"{key} on {node}:"
     if not expectation.get("visited", True):
-        return [] if found is None else [f"{said} {told(found)}, expected not to be checked"]
-    if found is None:
+        return [] if verdict is None else [f"{said} {told(verdict)}, expected not to be checked"]
+    if verdict is None:
         return [f"{said} attempt {attempt.number} did not check it, expected {_wanted(expectation)}"]
-    plugin, code, reasons = found
+    plugin, code, reasons = verdict
     failures: list[str] = []
     if ("passes" in expectation and expectation["passes"] != (not plugin)) or (
         "plugin" in expectation and plugin != expectation["plugin"]
     ):
-        failures.append(f"{said} {told(found)}, expected {_wanted(expectation)}")
+        failures.append(f"{said} {told(verdict)}, expected {_wanted(expectation)}")
     if "code" in expectation:
         failures += differs(f"{said} code", code, expectation["code"])
     if "reason" in expectation and expectation["reason"] not in reasons:
-        failures.append(f"{said} {told(found)}, expected the reason {expectation['reason']!r}")
+        failures.append(f"{said} {told(verdict)}, expected the reason {expectation['reason']!r}")
     if "reasons" in expectation:
         failures += differs(f"{said} reasons", list(reasons), expectation["reasons"])
     return failures
@@ -60,9 +60,9 @@ def _wanted(expectation: Data) -> str:
     return f"that {expectation.get('plugin', 'a plugin')} refuses it"
 
 
-def _score(seen: Seen, expectation: Data) -> list[str]:
+def _score(run: Seen, expectation: Data) -> list[str]:
     key, node = expectation["score"], expectation["node"]
-    attempt = attempt_at(seen, key, expectation)
+    attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
         return [attempt]
     said = f"{key} on {node}:"
@@ -91,9 +91,9 @@ def _why_no_scores(attempt: Attempt, node: str) -> str:
     return f"because it was {told(verdict)}" if verdict and verdict[0] else "because it has not reached them yet"
 
 
-def _winner(seen: Seen, expectation: Data) -> list[str]:
+def _winner(run: Seen, expectation: Data) -> list[str]:
     key = expectation["winner"]
-    attempt = attempt_at(seen, key, expectation)
+    attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
         return [attempt]
     if attempt.selected is None:
@@ -114,9 +114,9 @@ def _because(how: str) -> str:
     return f"because {HOW.get(how, how)}"
 
 
-def _failed(seen: Seen, expectation: Data) -> list[str]:
+def _failed(run: Seen, expectation: Data) -> list[str]:
     key = expectation["failed"]
-    attempt = attempt_at(seen, key, expectation)
+    attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
         return [attempt]
     if attempt.finished is None or not attempt.failed:
@@ -130,10 +130,10 @@ def _failed(seen: Seen, expectation: Data) -> list[str]:
     return failures
 
 
-def _victims(seen: Seen, expectation: Data) -> list[str]:
+def _victims(run: Seen, expectation: Data) -> list[str]:
     key = expectation["victims"]
-    made = [item for item in seen.attempts.get(key, ()) if item.post_filter is not None]
-    attempt = made[-1] if made and "attempt" not in expectation else attempt_at(seen, key, expectation)
+    preempting = [item for item in run.attempts.get(key, ()) if item.post_filter is not None]
+    attempt = preempting[-1] if preempting and "attempt" not in expectation else attempt_at(run, key, expectation)
     if isinstance(attempt, str):
         return [attempt]
     if attempt.post_filter is None:

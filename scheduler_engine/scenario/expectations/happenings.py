@@ -20,10 +20,10 @@ TAINT_EVICTION, MARKING = "TaintManagerEviction", "Marking for deletion"
 """Reason and message of the event that the taint eviction controller records when it deletes a pod."""
 
 
-def _trace(seen: Seen, expectation: Data) -> list[str]:
-    told = (line(entry.event) for entry in seen.simulation.recorder.entries)
+def _trace(run: Seen, expectation: Data) -> list[str]:
+    lines = (line(entry.event) for entry in run.simulation.recorder.entries)
     wanted = expectation["trace"]
-    missing = next((place for place, text in enumerate(wanted) if not any(text in said for said in told)), None)
+    missing = next((place for place, text in enumerate(wanted) if not any(text in said for said in lines)), None)
     if missing is None:
         return []
     after = f" after {wanted[missing - 1]!r}" if missing else ""
@@ -36,8 +36,8 @@ def _if(holds: bool, *names: str) -> tuple[str, ...]:
 
 def _evicted(event: ev.Event) -> tuple[str, ...]:
     if isinstance(event, ev.EventRecorded):
-        told = event.reason == TAINT_EVICTION and event.message.startswith(MARKING)
-        return _if(told, event.regarding)
+        marked = event.reason == TAINT_EVICTION and event.message.startswith(MARKING)
+        return _if(marked, event.regarding)
     if isinstance(event, ev.EvictionAnswered):
         return _if(event.code == 200, event.pod)
     return (event.pod,) if isinstance(event, ev.PodEvicted) else ()
@@ -96,14 +96,14 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
 """Happening → (its description, event → the names it concerns)."""
 
 
-def _order(seen: Seen, expectation: Data) -> list[str]:
-    entries = iter(seen.simulation.recorder.entries)
+def _order(run: Seen, expectation: Data) -> list[str]:
+    entries = iter(run.simulation.recorder.entries)
     for number, wanted in enumerate(expectation["order"]):
         name = next(key for key in wanted if key != "at")
         about, at = wanted[name], wanted.get("at")
         if not any(_is(entry, name, about, at) for entry in entries):
             when = f" at {at:g} s" if at is not None else ""
-            others = [f"{moment / SECOND_US:g} s" for moment in _moments(seen, name, about)]
+            others = [f"{moment / SECOND_US:g} s" for moment in _moments(run, name, about)]
             if not others:
                 return [f"{_said(wanted)} never happened"]
             after = "" if number == 0 else f" after {_said(expectation['order'][number - 1])}"
@@ -111,22 +111,22 @@ def _order(seen: Seen, expectation: Data) -> list[str]:
     return []
 
 
-def _never(seen: Seen, expectation: Data) -> list[str]:
+def _never(run: Seen, expectation: Data) -> list[str]:
     name, about = expectation["never"], expectation.get("of")
-    for entry in seen.simulation.recorder.entries:
-        found = [key for key in HAPPENINGS[name][1](entry.event) if about in (None, key)]
-        if found:
-            return [f"{', '.join(found)}: {name} at {entry.at_us / SECOND_US:g} s, expected never"]
+    for entry in run.simulation.recorder.entries:
+        keys = [key for key in HAPPENINGS[name][1](entry.event) if about in (None, key)]
+        if keys:
+            return [f"{', '.join(keys)}: {name} at {entry.at_us / SECOND_US:g} s, expected never"]
     return []
 
 
-def _ready(seen: Seen, expectation: Data) -> list[str]:
+def _ready(run: Seen, expectation: Data) -> list[str]:
     wanted = expectation["ready"]
     least, namespace = wanted["atLeast"], wanted.get("namespace", "default")
     matches = selector_from({"matchLabels": dict(wanted["selector"])}).matches
     ready: dict[str, bool] = {}
     reached = False
-    for entry in seen.simulation.recorder.entries:
+    for entry in run.simulation.recorder.entries:
         event = entry.event
         if not isinstance(event, OBJECT_EVENTS) or event.kind != "Pod" or not event.key.startswith(f"{namespace}/"):
             continue
@@ -160,33 +160,33 @@ def _is(entry: ev.Entry, name: str, about: str, at: float | None) -> bool:
     return about in HAPPENINGS[name][1](entry.event) and at in (None, entry.at_us / SECOND_US)
 
 
-def _moments(seen: Seen, name: str, about: str) -> Iterator[int]:
-    return (entry.at_us for entry in seen.simulation.recorder.entries if _is(entry, name, about, None))
+def _moments(run: Seen, name: str, about: str) -> Iterator[int]:
+    return (entry.at_us for entry in run.simulation.recorder.entries if _is(entry, name, about, None))
 
 
-def _evictions(seen: Seen, expectation: Data) -> list[str]:
+def _evictions(run: Seen, expectation: Data) -> list[str]:
     key = expectation["evictions"]
-    found = seen.evictions.get(key, [])
+    answers = run.evictions.get(key, [])
     failures: list[str] = []
     if "answers" in expectation:
-        failures += differs(f"{key}: answers", [event.code for event in found], expectation["answers"])
+        failures += differs(f"{key}: answers", [event.code for event in answers], expectation["answers"])
     for name in ("message", "cause"):
         if name in expectation:
-            last = getattr(found[-1], name) if found else ""
+            last = getattr(answers[-1], name) if answers else ""
             failures += differs(f"{key}: {name}", last, expectation[name])
     return failures
 
 
-def _leader(seen: Seen, expectation: Data) -> list[str]:
+def _leader(run: Seen, expectation: Data) -> list[str]:
     wanted = expectation["leader"]
     names = [wanted] if isinstance(wanted, str) else list(wanted)
-    leaders = [replica.name for replica in seen.simulation.replicas.leaders()]
+    leaders = [replica.name for replica in run.simulation.replicas.leaders()]
     failures = [] if leaders == names else [f"{', '.join(leaders) or 'nobody'} leads, expected {', '.join(names)}"]
     if "transitions" in expectation:
-        written = (entry.event for entry in reversed(seen.simulation.recorder.entries))
-        found = next((event.leader_transitions for event in written if isinstance(event, ev.LockChanged)), None)
-        if found != expectation["transitions"]:
-            failures.append(f"{found} transitions in the lock, expected {expectation['transitions']}")
+        written = (entry.event for entry in reversed(run.simulation.recorder.entries))
+        transitions = next((event.leader_transitions for event in written if isinstance(event, ev.LockChanged)), None)
+        if transitions != expectation["transitions"]:
+            failures.append(f"{transitions} transitions in the lock, expected {expectation['transitions']}")
     return failures
 
 

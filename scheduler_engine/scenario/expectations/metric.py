@@ -11,16 +11,16 @@ ENDINGS = {"histogram": ("_bucket", "_sum", "_count")}
 NAMES = tuple(f"{family.name}{ending}" for family in FAMILIES for ending in ENDINGS.get(family.type, ("",)))
 
 
-def _metric(seen: Seen, expectation: Data) -> list[str]:
+def _metric(run: Seen, expectation: Data) -> list[str]:
     name, labels = expectation["metric"], expectation.get("labels", {})
-    told = [(given, value) for sampled, given, value in samples(seen.simulation) if sampled == name]
-    found = sum(value for given, value in told if labels.items() <= given.items())
+    series = [(sample_labels, value) for sampled, sample_labels, value in samples(run.simulation) if sampled == name]
+    total = sum(value for sample_labels, value in series if labels.items() <= sample_labels.items())
     said = f"{name} {labels}:" if labels else f"{name}:"
-    failures = differs(said, found, expectation["equals"]) if "equals" in expectation else []
-    if found < expectation.get("atLeast", found):
-        failures.append(f"{said} {found:g}, expected at least {expectation['atLeast']:g}")
-    if found > expectation.get("atMost", found):
-        failures.append(f"{said} {found:g}, expected at most {expectation['atMost']:g}")
+    failures = differs(said, total, expectation["equals"]) if "equals" in expectation else []
+    if total < expectation.get("atLeast", total):
+        failures.append(f"{said} {total:g}, expected at least {expectation['atLeast']:g}")
+    if total > expectation.get("atMost", total):
+        failures.append(f"{said} {total:g}, expected at most {expectation['atMost']:g}")
     return failures
 
 

@@ -25,9 +25,9 @@ NAMESPACE = Text("The namespace of the pods. Default: default.")
 PHASES = ("Pending", "Running", "Succeeded", "Failed")
 
 
-def _pod(seen: Seen, expectation: Data) -> list[str]:
+def _pod(run: Seen, expectation: Data) -> list[str]:
     key = expectation["pod"]
-    pod = seen.simulation.api.pod(key)
+    pod = run.simulation.api.pod(key)
     if pod is None:
         return [f"{key}: does not exist"]
     allowed = [""] if expectation.get("pending") else expectation.get("nodes", [expectation.get("node", pod.node_name)])
@@ -38,11 +38,11 @@ def _pod(seen: Seen, expectation: Data) -> list[str]:
         wanted = " or ".join(allowed) if allowed != [""] else "no node"
         failures.append(f"{key}: expected {wanted}, is on {pod.node_name or 'no node'}")
     if "nodeLabels" in expectation:
-        node = seen.simulation.api.get("Node", pod.node_name)
+        node = run.simulation.api.get("Node", pod.node_name)
         wanted = expectation["nodeLabels"]
-        found = {name: node.labels.get(name) for name in wanted} if node is not None else {}
-        if found != wanted:
-            said = f"is on {pod.node_name}, with {found}" if pod.node_name else "is on no node"
+        labels = {name: node.labels.get(name) for name in wanted} if node is not None else {}
+        if labels != wanted:
+            said = f"is on {pod.node_name}, with {labels}" if pod.node_name else "is on no node"
             failures.append(f"{key}: {said}, expected a node with {wanted}")
     if "nominated" in expectation and pod.nominated_node_name != expectation["nominated"]:
         wanted = expectation["nominated"] or "no node"
@@ -58,65 +58,65 @@ def _pod(seen: Seen, expectation: Data) -> list[str]:
     return failures
 
 
-def _gone(seen: Seen, expectation: Data) -> list[str]:
+def _gone(run: Seen, expectation: Data) -> list[str]:
     key = expectation["gone"]
-    return [] if seen.simulation.api.pod(key) is None else [f"{key}: still exists"]
+    return [] if run.simulation.api.pod(key) is None else [f"{key}: still exists"]
 
 
-def _node_order(seen: Seen, expectation: Data) -> list[str]:
-    order = [info.name for info in seen.simulation.scheduler.snapshot.list()]
+def _node_order(run: Seen, expectation: Data) -> list[str]:
+    order = [info.name for info in run.simulation.scheduler.snapshot.list()]
     return differs("node order", order, expectation["nodeOrder"])
 
 
-def _domains(seen: Seen, wanted: Data) -> dict[str, int]:
+def _domains(run: Seen, wanted: Data) -> dict[str, int]:
     """Return value of the node label ``per`` → matching pods on nodes that have it; 0 if none."""
     nodes = {
         node.name: node.labels[wanted["per"]]
-        for node in seen.simulation.api.list("Node")
+        for node in run.simulation.api.list("Node")
         if wanted["per"] in node.labels
     }
-    found = dict.fromkeys(nodes.values(), 0)
-    for pod in pods(seen, wanted["selector"], wanted.get("namespace", "default")):
+    counts = dict.fromkeys(nodes.values(), 0)
+    for pod in pods(run, wanted["selector"], wanted.get("namespace", "default")):
         if pod.node_name in nodes:
-            found[nodes[pod.node_name]] += 1
-    return found
+            counts[nodes[pod.node_name]] += 1
+    return counts
 
 
 def _pods(selector: Mapping[str, str]) -> str:
     return shown(selector) if selector else "all pods"
 
 
-def _count(seen: Seen, expectation: Data) -> list[str]:
+def _count(run: Seen, expectation: Data) -> list[str]:
     wanted = expectation["count"]
-    found: dict[str, int] = {}
-    for pod in pods(seen, wanted["selector"], wanted.get("namespace", "default")):
-        node = seen.simulation.api.get("Node", pod.node_name)
+    counts: dict[str, int] = {}
+    for pod in pods(run, wanted["selector"], wanted.get("namespace", "default")):
+        node = run.simulation.api.get("Node", pod.node_name)
         if node is not None:
             domain = node.labels.get(wanted["per"], "")
-            found[domain] = found.get(domain, 0) + 1
-    if found == {key: number for key, number in wanted["equals"].items() if number}:
+            counts[domain] = counts.get(domain, 0) + 1
+    if counts == {key: number for key, number in wanted["equals"].items() if number}:
         return []
-    return [f"{_pods(wanted['selector'])} per {wanted['per']}: {shown(found)}, expected {shown(wanted['equals'])}"]
+    return [f"{_pods(wanted['selector'])} per {wanted['per']}: {shown(counts)}, expected {shown(wanted['equals'])}"]
 
 
-def _skew(seen: Seen, expectation: Data) -> list[str]:
+def _skew(run: Seen, expectation: Data) -> list[str]:
     wanted = expectation["skew"]
-    domains = _domains(seen, wanted)
+    domains = _domains(run, wanted)
     least = min(domains.values(), default=0)
-    found = {domain: number - least for domain, number in domains.items()}
+    skews = {domain: number - least for domain, number in domains.items()}
     said = f"{_pods(wanted['selector'])} per {wanted['per']}:"
     failures: list[str] = []
     if "equals" in wanted:
-        failures += differs(f"{said} skew", found, wanted["equals"])
-    largest = max(found.values(), default=0)
+        failures += differs(f"{said} skew", skews, wanted["equals"])
+    largest = max(skews.values(), default=0)
     if "atMost" in wanted and largest > wanted["atMost"]:
         failures.append(f"{said} skew {largest}, expected at most {wanted['atMost']} ({shown(domains)})")
     return failures
 
 
-def _spans(seen: Seen, expectation: Data) -> list[str]:
+def _spans(run: Seen, expectation: Data) -> list[str]:
     wanted = expectation["spans"]
-    used = [domain for domain, number in _domains(seen, wanted).items() if number]
+    used = [domain for domain, number in _domains(run, wanted).items() if number]
     least, most = wanted.get("atLeast", 0), wanted.get("atMost", len(used))
     if least <= len(used) <= most:
         return []
@@ -127,31 +127,31 @@ def _spans(seen: Seen, expectation: Data) -> list[str]:
     return [f"{said} in {len(used)} of them ({', '.join(used) or 'none'}), expected {' and '.join(bounds)}"]
 
 
-def _distinct_nodes(seen: Seen, expectation: Data) -> list[str]:
+def _distinct_nodes(run: Seen, expectation: Data) -> list[str]:
     wanted = expectation["distinctNodes"]
-    found = pods(seen, wanted["selector"], wanted.get("namespace", "default"))
-    nodes = [pod.node_name for pod in found if pod.node_name]
+    matching = pods(run, wanted["selector"], wanted.get("namespace", "default"))
+    nodes = [pod.node_name for pod in matching if pod.node_name]
     shared = sorted({name for name in nodes if nodes.count(name) > 1})
     return [f"{', '.join(shared)}: more than one of {_pods(wanted['selector'])}"] if shared else []
 
 
-def _together(seen: Seen, expectation: Data) -> list[str]:
+def _together(run: Seen, expectation: Data) -> list[str]:
     wanted = expectation["together"]
     namespace = wanted.get("namespace", "default")
-    hosts = {pod.node_name: pod.name for pod in pods(seen, wanted["beside"], namespace) if pod.node_name}
+    hosts = {pod.node_name: pod.name for pod in pods(run, wanted["beside"], namespace) if pod.node_name}
     return [
         f"{pod.key}: {pod.node_name or 'no node'} has none of {_pods(wanted['beside'])}"
-        for pod in pods(seen, wanted["selector"], namespace)
+        for pod in pods(run, wanted["selector"], namespace)
         if pod.node_name not in hosts
     ]
 
 
-def _object(seen: Seen, expectation: Data) -> list[str]:
+def _object(run: Seen, expectation: Data) -> list[str]:
     kind, _, key = str(expectation["object"]).partition(" ")
-    found = seen.simulation.api.get(kind, key)
-    if found is None:
+    item = run.simulation.api.get(kind, key)
+    if item is None:
         return [f"{kind} {key}: does not exist"]
-    return [f"{kind} {key}: {problem}" for problem in _differences(found.manifest, expectation["has"], "")]
+    return [f"{kind} {key}: {problem}" for problem in _differences(item.manifest, expectation["has"], "")]
 
 
 def _differences(held: Any, wanted: Any, path: str) -> list[str]:
@@ -167,13 +167,13 @@ def _value(value: Any) -> str:
     return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _requested(seen: Seen, expectation: Data) -> list[str]:
-    info = seen.simulation.scheduler.cache.nodes.get(expectation["requested"])
+def _requested(run: Seen, expectation: Data) -> list[str]:
+    info = run.simulation.scheduler.cache.nodes.get(expectation["requested"])
     return _amounts(expectation["requested"], info.requested if info is not None else None, expectation)
 
 
-def _asks(seen: Seen, expectation: Data) -> list[str]:
-    pod = seen.simulation.api.pod(expectation["asks"])
+def _asks(run: Seen, expectation: Data) -> list[str]:
+    pod = run.simulation.api.pod(expectation["asks"])
     return _amounts(expectation["asks"], pod_resource(pod).request if pod is not None else None, expectation)
 
 
@@ -184,8 +184,8 @@ def _amounts(name: str, held: Resource | None, expectation: Data) -> list[str]:
         wanted = (parse_quantity(expectation["cpu"]).milli_value(), parse_quantity(expectation["memory"]).value())
     except ValueError as problem:
         return [f"{name}: {problem}"]
-    found = (held.milli_cpu, held.memory)
-    return [] if found == wanted else [f"{name}: {_requests(*found)} requested, expected {_requests(*wanted)}"]
+    amounts = (held.milli_cpu, held.memory)
+    return [] if amounts == wanted else [f"{name}: {_requests(*amounts)} requested, expected {_requests(*wanted)}"]
 
 
 def _requests(milli_cpu: int, memory: int) -> str:
@@ -193,8 +193,8 @@ def _requests(milli_cpu: int, memory: int) -> str:
     return shown({"cpu": cpu, "memory": canonical(Quantity(memory * NANO, "BinarySI"))})
 
 
-def _clock(seen: Seen, expectation: Data) -> list[str]:
-    return differs("clock:", seen.simulation.now_us / SECOND_US, expectation["clock"])
+def _clock(run: Seen, expectation: Data) -> list[str]:
+    return differs("clock:", run.simulation.now_us / SECOND_US, expectation["clock"])
 
 
 SELECTED: dict[str, Shape] = {"selector": LABELS, "namespace": NAMESPACE}

@@ -21,13 +21,13 @@ PLACES = {NOWHERE: "in no queue", IN_FLIGHT: "in flight"}
 LANES = (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED, IN_FLIGHT, NOWHERE)
 
 
-def lane_of(seen: Seen, key: str) -> str:
+def lane_of(run: Seen, key: str) -> str:
     """Return one of ``LANES``."""
-    queue, pod = seen.simulation.scheduler.queue, seen.simulation.api.pod(key)
-    found = queue.lane_of(key)
-    if not found and pod is not None and pod.uid in queue.active_q.in_flight:
+    queue, pod = run.simulation.scheduler.queue, run.simulation.api.pod(key)
+    lane = queue.lane_of(key)
+    if not lane and pod is not None and pod.uid in queue.active_q.in_flight:
         return IN_FLIGHT
-    return found or NOWHERE
+    return lane or NOWHERE
 
 
 def place_of(lane: str) -> str:
@@ -35,15 +35,15 @@ def place_of(lane: str) -> str:
     return PLACES.get(lane, f"in {lane}")
 
 
-def queued(seen: Seen, key: str) -> QueuedPodInfo | None:
+def queued(run: Seen, key: str) -> QueuedPodInfo | None:
     """Return the queue's data on a waiting pod."""
-    lanes = seen.simulation.scheduler.queue.lanes().values()
+    lanes = run.simulation.scheduler.queue.lanes().values()
     return next((info for lane in lanes for info in lane if info.pod.key == key), None)
 
 
-def backoff(seen: Seen, key: str) -> tuple[float, float] | None:
+def backoff(run: Seen, key: str) -> tuple[float, float] | None:
     """Return (seconds from the failure to the end, simulated second of the end) of a backoff; None without one."""
-    queue = seen.simulation.scheduler.queue
+    queue = run.simulation.scheduler.queue
     info = queue.backoff_q.get(key)
     until = queue.backoff_q.expiration_us(info) if info is not None else None
     if info is None or until is None:
@@ -51,35 +51,35 @@ def backoff(seen: Seen, key: str) -> tuple[float, float] | None:
     return (until - info.timestamp_us) / SECOND_US, until / SECOND_US
 
 
-def _waits(seen: Seen, expectation: Data) -> list[str]:
+def _waits(run: Seen, expectation: Data) -> list[str]:
     key = expectation["waits"]
-    lane = lane_of(seen, key)
+    lane = lane_of(run, key)
     if lane != expectation["in"]:
         return [f"{key}: {place_of(lane)}, expected {place_of(expectation['in'])}"]
     failures: list[str] = []
-    seconds, until = backoff(seen, key) or (0, 0)
+    seconds, until = backoff(run, key) or (0, 0)
     if "seconds" in expectation and seconds != expectation["seconds"]:
         failures.append(f"{key}: backs off for {seconds:g} s, expected {expectation['seconds']:g} s")
     if "until" in expectation and until != expectation["until"]:
         failures.append(f"{key}: backs off until {until:g} s, expected {expectation['until']:g} s")
-    info = queued(seen, key)
+    info = queued(run, key)
     if "attempts" in expectation:
         failures += differs(f"{key}: attempts", info.attempts if info else 0, expectation["attempts"])
     if "plugins" in expectation:
-        found = sorted({**info.unschedulable_plugins, **info.pending_plugins}) if info else []
-        failures += differs(f"{key}: refused by", found, sorted(expectation["plugins"]))
+        plugins = sorted({**info.unschedulable_plugins, **info.pending_plugins}) if info else []
+        failures += differs(f"{key}: refused by", plugins, sorted(expectation["plugins"]))
     return failures
 
 
-def _nomination(seen: Seen, expectation: Data) -> list[str]:
+def _nomination(run: Seen, expectation: Data) -> list[str]:
     key = expectation["nomination"]
-    return differs(f"{key}: nominated to", nominated(seen, key), expectation["node"])
+    return differs(f"{key}: nominated to", nominated(run, key), expectation["node"])
 
 
-def nominated(seen: Seen, key: str) -> str:
+def nominated(run: Seen, key: str) -> str:
     """Return the node that the scheduler reserves for a pod, or ""."""
-    pod = seen.simulation.api.pod(key)
-    return seen.simulation.scheduler.queue.nominator.nodes.get(pod.uid, "") if pod is not None else ""
+    pod = run.simulation.api.pod(key)
+    return run.simulation.scheduler.queue.nominator.nodes.get(pod.uid, "") if pod is not None else ""
 
 
 ASSERTIONS = {

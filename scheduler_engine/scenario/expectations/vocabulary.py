@@ -37,25 +37,25 @@ class Assertion:
         return Fields({name: self.main, **self.beside}, (name, *self.required), self.about, self.some)
 
 
-def pods(seen: Seen, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
+def pods(run: Seen, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
     """Return the pods with these labels, in order of creation."""
     matches = selector_from({"matchLabels": dict(selector)}).matches
-    return [pod for pod in seen.simulation.api.pods(namespace) if matches(pod.labels)]
+    return [pod for pod in run.simulation.api.pods(namespace) if matches(pod.labels)]
 
 
-def attempt_at(seen: Seen, pod: str, expectation: Data) -> Attempt | str:
+def attempt_at(run: Seen, pod: str, expectation: Data) -> Attempt | str:
     """Return the attempt of an expectation, or what is wrong with it."""
     number = expectation.get("attempt")
-    found = seen.attempt(pod, number)
-    if found is not None:
-        return found
-    made = len(seen.attempts.get(pod, ()))
-    return f"{pod}: no attempt was made" if not made else f"{pod}: there is no attempt {number}, only {made}"
+    attempt = run.attempt(pod, number)
+    if attempt is not None:
+        return attempt
+    count = len(run.attempts.get(pod, ()))
+    return f"{pod}: no attempt was made" if not count else f"{pod}: there is no attempt {number}, only {count}"
 
 
-def differs(what: str, found: Any, wanted: Any) -> list[str]:
+def differs(what: str, actual: Any, wanted: Any) -> list[str]:
     """Return nothing, or one sentence."""
-    return [] if found == wanted else [f"{what} {shown(found)}, expected {shown(wanted)}"]
+    return [] if actual == wanted else [f"{what} {shown(actual)}, expected {shown(wanted)}"]
 
 
 def shown(value: Any) -> str:

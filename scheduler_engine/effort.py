@@ -22,14 +22,14 @@ MERGING_SHARE = 10
 
 @dataclass(slots=True)
 class Effort:
-    """The work of the present command. ``made``: owner (kind and key) → pods that it has created at
+    """The work of the present command. ``created``: owner (kind and key) → pods that it has created at
     ``instant_us`` (simulated microseconds).
     """
 
     entries: int = 0
     steps: int = 0
     instant_us: int = 0
-    made: dict[str, int] = field(default_factory=dict)
+    created: dict[str, int] = field(default_factory=dict)
 
     def count_entry(self) -> None:
         """Count an entry. Raises OverBudget."""
@@ -46,9 +46,9 @@ class Effort:
     def count_pod(self, owner: str, now_us: int) -> None:
         """Count a pod that ``owner`` creates. Raises OverBudget."""
         if now_us != self.instant_us:
-            self.instant_us, self.made = now_us, {}
-        self.made[owner] = self.made.get(owner, 0) + 1
-        if self.made[owner] > MOST_PODS:
+            self.instant_us, self.created = now_us, {}
+        self.created[owner] = self.created.get(owner, 0) + 1
+        if self.created[owner] > MOST_PODS:
             raise OverBudget(f"{owner} makes {MOST_PODS:,} pods in one instant")
 
     def small(self) -> bool:
@@ -56,4 +56,4 @@ class Effort:
         return self.entries * MERGING_SHARE < MOST_ENTRIES and self.steps * MERGING_SHARE < MOST_STEPS
 
     def copy(self) -> Effort:
-        return Effort(self.entries, self.steps, self.instant_us, dict(self.made))
+        return Effort(self.entries, self.steps, self.instant_us, dict(self.created))

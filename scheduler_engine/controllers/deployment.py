@@ -173,7 +173,7 @@ class DeploymentController(WorkloadController):
             text = f'Failed to create new replica set "{name}": {problem.message}'
             self.fail(owner, "ReplicaSetCreateError", text)
             return None
-        self.told.pop(owner.key, None)
+        self.last_messages.pop(owner.key, None)
         self._set_revision(owner, revision)
         self.set_status(owner, conditions=with_new_set(owner, name, self.timeline.now_us))
         if replicas:

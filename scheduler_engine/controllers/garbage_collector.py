@@ -37,7 +37,7 @@ class GarbageCollector:
         if event is None:
             return False
         if event.new is not None:
-            self._seen(event.new)
+            self._note_change(event.new)
         elif event.old is not None:
             self.waiting.pop(event.old.uid, None)
             for name in self.dependents.pop(event.old.uid, {}):
@@ -47,7 +47,7 @@ class GarbageCollector:
                 self._go_on(reference["uid"])
         return True
 
-    def _seen(self, item: KubeObject) -> None:
+    def _note_change(self, item: KubeObject) -> None:
         """Handle a new or changed object."""
         name = (item.kind, item.key)
         for reference in owners(item):

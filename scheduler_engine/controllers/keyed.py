@@ -17,8 +17,8 @@ from scheduler_engine.trace.events import EventRecorded
 
 @dataclass(slots=True)
 class KeyedController:
-    """``dirty``: keys of objects to handle, in the order noted; ``told``: key of an object → its last message from
-    ``tell_once``.
+    """``dirty``: keys of objects to handle, in the order noted; ``last_messages``: key of an object → its last message
+    from ``tell_once``.
     """
 
     KIND: ClassVar[str] = ""
@@ -27,7 +27,7 @@ class KeyedController:
     timeline: Timeline
     watch: Watch
     dirty: dict[str, None] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
+    last_messages: dict[str, str] = field(default_factory=dict)
 
     def work(self) -> bool:
         """Note one change, or handle one object; return False if there was neither."""
@@ -41,7 +41,7 @@ class KeyedController:
         del self.dirty[key]
         item = self.api.get(self.KIND, key)
         if item is None:
-            self.told.pop(key, None)
+            self.last_messages.pop(key, None)
         else:
             self.see_to(item)
         return True
@@ -63,6 +63,6 @@ class KeyedController:
 
     def tell_once(self, item: KubeObject, reason: str, message: str, kind: str) -> None:
         """Record the event, unless it was the last one."""
-        if self.told.get(item.key) != message:
-            self.told[item.key] = message
+        if self.last_messages.get(item.key) != message:
+            self.last_messages[item.key] = message
             self.tell(item, reason, message, kind)

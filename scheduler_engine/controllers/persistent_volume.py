@@ -55,11 +55,11 @@ TELLINGS: dict[str, tuple[str, str]] = {
 
 @dataclass(slots=True)
 class PersistentVolumeController:
-    """``told``: key of a claim → the last Kubernetes Event about it."""
+    """``last_messages``: key of a claim → the last Kubernetes Event about it."""
 
     api: ApiServer
     watch: Watch
-    told: dict[str, str] = field(default_factory=dict)
+    last_messages: dict[str, str] = field(default_factory=dict)
 
     def work(self) -> bool:
         """Handle one change; return False if there was none."""
@@ -87,7 +87,7 @@ class PersistentVolumeController:
 
     def claim_changed(self, claim: KubeObject) -> None:
         if self.api.get(CLAIM, claim.key) is None:
-            self.told.pop(claim.key, None)
+            self.last_messages.pop(claim.key, None)
         for volume in self.api.list(VOLUME):
             if bound_to(volume, claim):
                 self._sync_volume(volume.name)
@@ -224,8 +224,8 @@ class PersistentVolumeController:
     def _tell(self, claim: KubeObject, reason: str, about: str = "") -> None:
         """Record a Kubernetes Event about the claim, unless it was the last one."""
         kind, text = TELLINGS[reason][0], TELLINGS[reason][1].format(about)
-        if self.told.get(claim.key) != text:
-            self.told[claim.key] = text
+        if self.last_messages.get(claim.key) != text:
+            self.last_messages[claim.key] = text
             self.api.recorder.add(EventRecorded(CLAIM, claim.key, kind, reason, text))
 
 

@@ -60,7 +60,7 @@ class ReplicaSetController(WorkloadController):
     def _create(self, owner: KubeObject, missing: int) -> str:
         """Create pods; return why one was refused, else ""."""
         if missing <= 0:
-            self.told.pop(owner.key, None)
+            self.last_messages.pop(owner.key, None)
         elif not self.may_make(owner):
             return ""
         for _ in range(missing):

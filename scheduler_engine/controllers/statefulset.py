@@ -128,7 +128,7 @@ class StatefulSetController(WorkloadController):
             text = f"create Pod {name} in StatefulSet {owner.name} failed error: {problem.message}"
             self.fail(owner, "FailedCreate", text)
             return False
-        self.told.pop(owner.key, None)
+        self.last_messages.pop(owner.key, None)
         self.tell(owner, "SuccessfulCreate", f"create Pod {name} in StatefulSet {owner.name} successful")
         return True
 

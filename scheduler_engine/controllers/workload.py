@@ -69,9 +69,9 @@ def owner_reference(owner: KubeObject) -> Manifest:
 
 @dataclass(slots=True)
 class WorkloadController(KeyedController):
-    """``made``: key of an owner → names given to its objects so far; ``alarms``: key of an owner → time of its next
-    check; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last was replaced).
-    Times in simulated microseconds. ``told`` holds the last failures.
+    """``name_counts``: key of an owner → names given to its objects so far; ``alarms``: key of an owner → time of its
+    next check; ``backoffs``: owner and place → (how long the next failed pod there waits, when the last was replaced).
+    Times in simulated microseconds. ``last_messages`` holds the last failures.
 
     ``during``: the present command; ``fresh``: uids of the pods made in it → when; ``hasty``: owners and places whose
     pods have ended within a second → when the next ones may be made.
@@ -81,7 +81,7 @@ class WorkloadController(KeyedController):
     OBSERVES: ClassVar[bool] = True
     """The kind's status has an observedGeneration."""
 
-    made: dict[str, int] = field(default_factory=dict)
+    name_counts: dict[str, int] = field(default_factory=dict)
     alarms: dict[str, int] = field(default_factory=dict)
     backoffs: dict[str, tuple[int, int]] = field(default_factory=dict)
     during: int = 0
@@ -118,7 +118,7 @@ class WorkloadController(KeyedController):
 
     def try_again(self) -> None:
         """Check all owners that were refused something: it may be admitted now."""
-        for key in self.told:
+        for key in self.last_messages:
             self.enqueue(key)
 
     def _notice_owned(self, item: KubeObject) -> None:
@@ -271,7 +271,7 @@ class WorkloadController(KeyedController):
     def _free_name(self, owner: KubeObject, base: str) -> str:
         """Return a name that no pod of the owner has."""
         while True:
-            number = self.made[owner.key] = self.made.get(owner.key, 0) + 1
+            number = self.name_counts[owner.key] = self.name_counts.get(owner.key, 0) + 1
             name = base + suffix(f"{owner.kind}/{owner.key}/{number}")
             if self.api.get("Pod", f"{owner.namespace}/{name}") is None:
                 return name
@@ -293,7 +293,7 @@ class WorkloadController(KeyedController):
             reason = problem.message.replace(metadata["name"], metadata.get("generateName", metadata["name"]))
             self.fail(owner, "FailedCreate", f"Error creating: {reason}")
             return reason
-        self.told.pop(owner.key, None)
+        self.last_messages.pop(owner.key, None)
         self.tell(owner, "SuccessfulCreate", f"Created pod: {metadata['name']}")
         return ""
 

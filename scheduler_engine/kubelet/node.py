@@ -64,8 +64,8 @@ EVICTED = "Evicted"
 class NodeAgent:
     """``written``: the kubelet's values from the node's annotations: its configuration, and the grace of hard
     evictions; ``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being
-    evicted, its uid and when the wait for it ends; ``timer``: the next look, 0 = none; ``told``: the last report;
-    ``late``: arguments of ``kill`` for pods that ended while the kubelet was silent.
+    evicted, its uid and when the wait for it ends; ``timer``: the next look, 0 = none; ``last_report``: the last one
+    recorded; ``late``: arguments of ``kill`` for pods that ended while the kubelet was silent.
     """
 
     api: ApiServer
@@ -76,7 +76,7 @@ class NodeAgent:
     collected: dict[str, None] = field(default_factory=dict)
     leaving: tuple[str, str, int] | None = None
     timer: int = 0
-    told: PressureObserved | None = None
+    last_report: PressureObserved | None = None
     late: list[tuple[str, str, str, str]] = field(default_factory=list)
 
     def node_changed(self, node: Node) -> None:
@@ -89,7 +89,7 @@ class NodeAgent:
                 grace_seconds = seconds_us(node.annotations, HARD_EVICTION_GRACE, 0) // SECOND_US
                 configuration = replace(configuration, hard_grace_seconds=grace_seconds)
             self.manager = EvictionManager(configuration, last_seen=self.manager.last_seen)
-            self.told = None
+            self.last_report = None
         if self.late and not is_silent(node):
             late, self.late = self.late, []
             for arguments in late:
@@ -198,8 +198,8 @@ class NodeAgent:
             tuple((str(item), at_us) for item, at_us in look.until.items()),
             tuple((kind, None if last_seen[kind] == now_us else last_seen[kind]) for kind in self.manager.conditions),
         )
-        if event != self.told:
-            self.told = event
+        if event != self.last_report:
+            self.last_report = event
             self.api.recorder.add(event)
 
     # --- reclaiming ---

@@ -101,7 +101,7 @@ class Workloads(Machine):
     def refused(self) -> dict[str, str]:
         """Return replica sets whose pods the API server refused."""
         controllers = self.simulation.controllers
-        return next(item for item in controllers if isinstance(item, ReplicaSetController)).told
+        return next(item for item in controllers if isinstance(item, ReplicaSetController)).last_messages
 
     @invariant()
     def a_replica_set_has_the_pods_that_it_wants(self) -> None:

@@ -159,5 +159,5 @@ def _moved(event: ev.PodMoved, gate: str) -> Why:
 
 
 def option(window: Window, question: Question) -> Answer | Why:
-    right = tuple(option.text for option in question.options if not failures_of(window.seen, option.holds))
+    right = tuple(option.text for option in question.options if not failures_of(window.run, option.holds))
     return Answer(right) if right else Why("none-holds")

@@ -42,7 +42,7 @@ def pointers(markdown: str) -> Iterator[Pointer]:
             yield Pointer(match["kind"], match["name"])
 
 
-def seen_names(simulation: Simulation) -> dict[str, set[str]]:
+def names_so_far(simulation: Simulation) -> dict[str, set[str]]:
     """Return kind → the names of all pods and nodes so far."""
     names: dict[str, set[str]] = {"pod": set(), "node": set()}
     for entry in simulation.recorder.entries:

@@ -92,11 +92,11 @@ def choices(run: Seen, question: Question) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class Sight:
     """The basis for judging a question. ``walk``: the steps that it concerns; None: it concerns the past, or an
-    attempt. ``seen_at``: returns the run at a number of entries.
+    attempt. ``run_at``: returns the run at a number of entries.
     """
 
     recorder: Recorder
-    seen_at: Callable[[int], Seen]
+    run_at: Callable[[int], Seen]
     walk: Walk | None = None
 
 
@@ -116,7 +116,7 @@ def judge(question: Question, since: int, sight: Sight) -> Judged:
     end = _end(question, since, sight)
     if end.entries is None:
         return Judged(none=end.missed)
-    run = sight.seen_at(end.entries)
+    run = sight.run_at(end.entries)
     answer = KINDS[question.kind].answer(Window(run, sight.recorder.entries, since, end.entries), question)
     return Judged(none=answer, end=end.entries) if isinstance(answer, Why) else Judged(answer, end=end.entries)
 
@@ -131,20 +131,20 @@ def _end(question: Question, since: int, sight: Sight) -> End:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One choice: whether it was given, whether it is right, and why."""
+    """One choice: whether it was chosen, whether it is right, and why."""
 
     choice: str
-    given: bool
+    chosen: bool
     right: bool
     why: Why | None
 
     @property
     def agrees(self) -> bool:
-        return self.given == self.right
+        return self.chosen == self.right
 
 
 def compare(chosen: Sequence[str], answer: Answer) -> list[Point]:
-    """Compare point by point: all given or right answers, and for a question with many, every choice."""
+    """Compare point by point: all chosen or right answers, and for a question with many, every choice."""
     names = dict.fromkeys((*answer.offered, *chosen, *answer.right))
     return [Point(name, name in chosen, name in answer.right, answer.why.get(name)) for name in names]
 

@@ -13,11 +13,11 @@ NOT_YET = "This has not happened yet."
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``wrong``: what was found instead, in words; empty: it is done. ``told``: the learner's version."""
+    """``wrong``: what was found instead, in words; empty: it is done. ``shown``: the learner's version."""
 
     item: Item
     wrong: tuple[str, ...]
-    told: tuple[str, ...]
+    shown: tuple[str, ...]
 
 
 def checked(run: Seen, task: Task) -> list[Checked]:

@@ -9,7 +9,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import predictions
 from scheduler_engine.lesson.costs import cost
 from scheduler_engine.lesson.model import Lesson, Part, Question, Steps, Task, WrongWay
-from scheduler_engine.lesson.pointers import TAB, Pointer, not_among, pointers, seen_names, wrong_with
+from scheduler_engine.lesson.pointers import TAB, Pointer, names_so_far, not_among, pointers, wrong_with
 from scheduler_engine.lesson.predictions import Judged, Sight, judge
 from scheduler_engine.lesson.tasks import checked
 from scheduler_engine.lesson.walking import Walk
@@ -181,7 +181,7 @@ def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iter
         if not missing:
             yield path, "this way solves the task"
             return
-        said = "; ".join(text for row in missing for text in (row.item.say, *row.told))
+        said = "; ".join(text for row in missing for text in (row.item.say, *row.shown))
     if way.says not in said:
         yield f"{path}.says", f"the learner does not read {way.says!r} here, but: {said}"
 
@@ -194,7 +194,7 @@ def _par(lesson: Lesson, simulation: Simulation, setup: int) -> Iterator[Problem
 
 
 def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:
-    names = seen_names(simulation)
+    names = names_so_far(simulation)
     for path, text in _texts(lesson):
         for pointer in pointers(text):
             wrong = wrong_with(pointer, names)

@@ -32,7 +32,7 @@ def given_by(step: Data) -> commands.Command:
 
 @dataclass
 class Walk:
-    """``made``: number of finished steps. ``other``: number of unrelated commands. ``begun``: the first step is done
+    """``taken``: number of finished steps. ``other``: number of unrelated commands. ``begun``: the first step is done
     or running. ``place``: the number of entries when the last step was done, or at the start.
 
     From entry ``base`` on, where a command ended, ``base_step`` and the following steps were done by other commands.
@@ -44,7 +44,7 @@ class Walk:
     ahead: Ahead
     pressed: bool = False
     """Its button was pressed: the only sign of steps that are all refused."""
-    made: int = field(default=0, init=False)
+    taken: int = field(default=0, init=False)
     other: int = field(default=0, init=False)
     begun: bool = field(default=False, init=False)
     place: int = field(default=0, init=False)
@@ -58,21 +58,21 @@ class Walk:
             if self.over:
                 return
             self._take(command, last, now_us)
-        if (self.made or self.pressed) and all("refused" in step for step in self.steps[self.made :]):
-            self.made = len(self.steps)
+        if (self.taken or self.pressed) and all("refused" in step for step in self.steps[self.taken :]):
+            self.taken = len(self.steps)
 
     @property
     def over(self) -> bool:
         """Return True if all steps are done."""
-        return self.made == len(self.steps)
+        return self.taken == len(self.steps)
 
     def simulation(self) -> Simulation | None:
         """Return its state when the last step was done."""
-        return self.ahead(self.base, self.steps[self.base_step : self.made])
+        return self.ahead(self.base, self.steps[self.base_step : self.taken])
 
     def left(self) -> list[Data]:
         """Return the remaining steps; of a time that has passed in part, the rest."""
-        steps = [*self.steps[self.made :]]
+        steps = [*self.steps[self.taken :]]
         if self.due_us is not None and steps and steps[0]["kind"] == "advance":
             rest_us = self.due_us - self.recorder.now_us
             steps[0] = {**steps[0], "seconds": rest_us / SECOND_US}
@@ -91,14 +91,14 @@ class Walk:
 
     def _skip_refused(self) -> None:
         """Skip steps that must be refused: no trace shows them, so they are done with the one before."""
-        while not self.over and "refused" in self.steps[self.made]:
-            self._step_made(self.place)
+        while not self.over and "refused" in self.steps[self.taken]:
+            self._finish_step(self.place)
 
     def _take(self, command: ev.CommandGiven, last: int, now_us: int) -> None:
-        step = self.steps[self.made]
+        step = self.steps[self.taken]
         wanted = given_by(step)
         if command.command == wanted.recorded():
-            self._step_made(last)
+            self._finish_step(last)
             self._stand(last)
         elif command.command.steps and wanted.steps:
             self._follow(last, now_us)
@@ -106,18 +106,18 @@ class Walk:
             self.other += 1
             self._stand(last)
 
-    def _step_made(self, place: int) -> None:
-        self.made, self.place, self.begun = self.made + 1, place, True
+    def _finish_step(self, place: int) -> None:
+        self.taken, self.place, self.begun = self.taken + 1, place, True
 
     def _stand(self, last: int) -> None:
         """Compare later events with what would follow from here."""
-        self.base, self.base_step, self.due_us = last, self.made, None
+        self.base, self.base_step, self.due_us = last, self.taken, None
 
     def _follow(self, last: int, now_us: int) -> None:
         """Take every step that the events up to ``last`` account for."""
         self.begun = True
-        while not self.over and given_by(self.steps[self.made]).steps:
-            played = self.ahead(self.base, self.steps[self.base_step : self.made + 1])
+        while not self.over and given_by(self.steps[self.taken]).steps:
+            played = self.ahead(self.base, self.steps[self.base_step : self.taken + 1])
             if played is None:
                 return
             own = self.recorder.entries[self.base : last]
@@ -125,7 +125,7 @@ class Walk:
             self.due_us = played.now_us
             if covered is None or now_us < played.now_us:
                 return
-            self._step_made(max(self.place, self.base + covered))
+            self._finish_step(max(self.place, self.base + covered))
             self.due_us = None
 
 

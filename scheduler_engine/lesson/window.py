@@ -29,9 +29,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Window:
-    """A run as a question sees it: the events after ``since`` entries, up to ``until``; ``seen`` is its state then."""
+    """A run as a question sees it: the events after ``since`` entries, up to ``until``; ``run`` is its state then."""
 
-    seen: Seen
+    run: Seen
     entries: list[ev.Entry]
     since: int
     until: int
@@ -75,7 +75,7 @@ class Window:
 
     def offered(self, question: Question, choices: Choices) -> tuple[str, ...]:
         """Return the choices when it was asked, else at its end."""
-        return choices(self.seen, question) if question.offered is None else question.offered
+        return choices(self.run, question) if question.offered is None else question.offered
 
     def nothing(self, pod: str) -> Why:
         """Return why there is no such attempt."""

@@ -76,7 +76,7 @@ def compare(question: Question, since: int, sight: Sight, named: Sequence[str] |
     rows = [
         {
             "choice": point.choice,
-            "given": point.given,
+            "given": point.chosen,
             "right": point.right,
             "why": reason_text(point.why) if point.why else "",
         }

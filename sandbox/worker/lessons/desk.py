@@ -235,7 +235,7 @@ class Desk:
         rows = tasks.checked(run, part.task)
         return {
             "text": html_of(part.task.text),
-            "rows": [{"say": row.item.say, "wrong": list(row.told)} for row in rows],
+            "rows": [{"say": row.item.say, "wrong": list(row.shown)} for row in rows],
         }
 
     # --- questions of the lesson ---

@@ -188,7 +188,7 @@ def test_answers_are_compared_point_by_point() -> None:
 def test_a_question_for_one_choice_compares_only_what_counts() -> None:
     answer = Answer(("n1",))
     points = compare(["n2"], answer)
-    assert [(point.choice, point.given, point.right) for point in points] == [("n2", True, False), ("n1", False, True)]
+    assert [(point.choice, point.chosen, point.right) for point in points] == [("n2", True, False), ("n1", False, True)]
 
 
 def test_a_question_has_words() -> None:
@@ -526,7 +526,7 @@ def test_a_step_is_done_however_it_was_done(way: str) -> None:
     since = len(simulation.recorder.entries)
     play(simulation, taken)
     walk = walked(simulation, since, *steps)
-    assert walk.made == progress
+    assert walk.taken == progress
     assert walk.begun == bool(taken)
     assert walk.other == (1 if "else" in way else 0)
 
@@ -572,7 +572,7 @@ def test_a_step_that_changes_something_is_done_by_its_own_command_alone(words: s
     since = len(simulation.recorder.entries)
     play(simulation, [taken])
     walk = walked(simulation, since, step)
-    assert (walk.made, walk.other) == ((1, 0) if same else (0, 1))
+    assert (walk.taken, walk.other) == ((1, 0) if same else (0, 1))
 
 
 def test_of_a_partly_elapsed_time_the_rest_remains() -> None:

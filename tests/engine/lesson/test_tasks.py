@@ -28,8 +28,8 @@ def test_a_row_is_open_until_it_holds_and_says_so_without_the_trace(path: Path) 
         if part.task is not None:
             rows = checked(Seen(simulation), part.task)
             for row in rows:
-                assert bool(row.told) == bool(row.wrong)
-                assert not any("happened" in text and text != NOT_YET for text in row.told), row
+                assert bool(row.shown) == bool(row.wrong)
+                assert not any("happened" in text and text != NOT_YET for text in row.shown), row
             open_row = MADE.get(lesson.slug)
             assert open_row is None or [bool(row.wrong) for row in rows if row.item.say == open_row] == [True]
         play(simulation, part.way)
@@ -40,6 +40,6 @@ def test_the_author_of_a_lesson_reads_what_is_missing_in_the_trace() -> None:
     task = lesson.parts[0].task
     assert task is not None
     rows = checked(Seen(lesson.scenario.open()), task)
-    assert [(row.wrong, row.told) for row in rows if NOT_YET in row.told] == [
+    assert [(row.wrong, row.shown) for row in rows if NOT_YET in row.shown] == [
         (("'answered 200' has not happened after 'answered 429'",), (NOT_YET,))
     ]

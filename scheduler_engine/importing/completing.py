@@ -27,7 +27,7 @@ def add_namespaces(draft: Draft) -> None:
     for name in wanted:
         if name not in held and name not in BUILT_IN:
             draft.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-            draft.told.note("namespaces", name)
+            draft.notice_log.note("namespaces", name)
 
 
 def keep_one_default_class(draft: Draft) -> None:
@@ -35,7 +35,7 @@ def keep_one_default_class(draft: Draft) -> None:
     held = [item for item in draft.of("PriorityClass").values() if item.get("globalDefault")]
     for item in sorted(held, key=lambda item: int(item.get("value", 0)))[1:]:
         item["globalDefault"] = False
-        draft.told.note("default-classes", item["metadata"]["name"])
+        draft.notice_log.note("default-classes", item["metadata"]["name"])
 
 
 def settle_volumes(draft: Draft) -> None:
@@ -54,7 +54,7 @@ def settle_volumes(draft: Draft) -> None:
     for key, claim in claims.items():
         wanted = (claim.get("spec") or {}).get("volumeName")
         if wanted and wanted not in volumes:
-            draft.told.note("claims-lost", key)
+            draft.notice_log.note("claims-lost", key)
 
 
 def add_priority_classes(draft: Draft) -> None:
@@ -68,16 +68,16 @@ def add_priority_classes(draft: Draft) -> None:
         if number is None:
             if name and name not in classes and name not in SYSTEM_PRIORITY_CLASSES:
                 _add_class(draft, name, 0, policy)
-                draft.told.note("priority-classes", name)
+                draft.notice_log.note("priority-classes", name)
         elif name and name not in classes and name not in SYSTEM_PRIORITY_CLASSES:
             _add_class(draft, name, number, policy)
-            draft.told.note("priority-classes", name)
+            draft.notice_log.note("priority-classes", name)
         elif _given_by(classes, default, name) != (number, policy):
             kept = "" if policy == PREEMPT_LOWER_PRIORITY else f"-{policy}"
             class_name = f"{name or 'priority'}-{number}{kept}".lower().replace("--", "-minus-")
             _add_class(draft, class_name, number, policy)
             pod["spec"] = {**spec, "priorityClassName": class_name}
-            draft.told.note("priority-numbers", key)
+            draft.notice_log.note("priority-numbers", key)
 
 
 def _given_by(classes: dict[str, Manifest], default: Manifest | None, name: str) -> tuple[int, str]:
@@ -116,6 +116,6 @@ def add_runtime_classes(draft: Draft) -> None:
             head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": wanted}}
             more = {"overhead": {"podFixed": overhead}} if overhead else {}
             draft.add({**head, "handler": "runc", **more})
-            draft.told.note("runtime-classes", wanted)
+            draft.notice_log.note("runtime-classes", wanted)
         if wanted != name:
             pod["spec"] = {**spec, "runtimeClassName": wanted}

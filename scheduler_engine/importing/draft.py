@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_engine.importing.result import Skipped, Told, key_of
+from scheduler_engine.importing.result import NoticeLog, Skipped, key_of
 
 Manifest = dict[str, Any]
 
@@ -32,7 +32,7 @@ class Draft:
     terminating: dict[str, None] = field(default_factory=dict)
     done: dict[tuple[str, str], None] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
-    told: Told = field(default_factory=Told)
+    notice_log: NoticeLog = field(default_factory=NoticeLog)
 
     def of(self, kind: str) -> dict[str, Manifest]:
         return self.objects.setdefault(kind, {})
@@ -42,7 +42,7 @@ class Draft:
 
     def drop(self, kind: str, key: str, notice: str) -> None:
         del self.objects[kind][key]
-        self.told.note(notice, key)
+        self.notice_log.note(notice, key)
 
     def every(self) -> Iterator[Manifest]:
         """Yield all objects in an order that can be applied."""

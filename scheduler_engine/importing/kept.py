@@ -202,12 +202,12 @@ MEANINGFUL = ("/subscriptions/", "https://", "aws://")
 DEFAULTS = ("rbd",)
 """Names that mean the same as no name, so they stay."""
 
-GIVEN: dict[str, dict[str, object]] = {
+REQUIRED_FIELDS: dict[str, dict[str, object]] = {
     "ServiceSpec": {"ports": [{"port": 80}]},
     "RuntimeClass": {"handler": "runc"},
     "LocalVolumeSource": {"path": "/volume"},
     "ISCSIVolumeSource": {"targetPortal": "portal", "lun": 0},
 }
 """Type → fields that an API server requires but nobody reads, and the value they all get."""
-GIVEN_SOURCE = {"hostPath": {"path": "/volume"}}
+STAND_IN_SOURCE = {"hostPath": {"path": "/volume"}}
 """For a PersistentVolume whose location decides nothing."""

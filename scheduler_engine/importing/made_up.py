@@ -40,7 +40,7 @@ class MadeUp:
     """
 
     noted: dict[str, dict[str, None]] = field(default_factory=dict)
-    given: dict[str, dict[str, str]] = field(default_factory=dict)
+    names: dict[str, dict[str, str]] = field(default_factory=dict)
     exact: dict[tuple[str, str], str] = field(default_factory=dict)
     numbered: bool = False
 
@@ -51,13 +51,13 @@ class MadeUp:
         if not self.numbered:
             self.noted.setdefault(category, {})[real] = None
             return real
-        return self.exact.get((category, real)) or self.given[category][real]
+        return self.exact.get((category, real)) or self.names[category][real]
 
     def number(self) -> None:
         for category, names in self.noted.items():
             shape, width = SHAPES.get(category, f"{category.lower()}-{{}}"), len(str(len(names)))
             numbers = enumerate(sorted(names), 1)
-            self.given[category] = {real: shape.format(f"{number:0{width}}") for number, real in numbers}
+            self.names[category] = {real: shape.format(f"{number:0{width}}") for number, real in numbers}
         self.numbered = True
 
     # --- labels ---

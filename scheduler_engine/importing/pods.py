@@ -36,7 +36,7 @@ def leave_out(draft: Draft) -> None:
         elif key in draft.terminating and not bound and not held:
             draft.drop("Pod", key, "gone")
         elif key in draft.terminating:
-            draft.told.note("held" if held else "terminating", key)
+            draft.notice_log.note("held" if held else "terminating", key)
     draft.terminating = {key: None for key in draft.terminating if key in pods}
 
 
@@ -58,14 +58,14 @@ def _annotations(draft: Draft, key: str, pod: Manifest, status: Manifest) -> dic
     ready = next((item.get("status") for item in status.get("conditions") or () if item.get("type") == "Ready"), "")
     if phase == "Pending":
         annotations[START_DELAY] = FOR_EVER
-        draft.told.note("not-started", key)
+        draft.notice_log.note("not-started", key)
     elif ready == "False":
         annotations[READY] = "false"
-        draft.told.note("not-ready", key)
+        draft.notice_log.note("not-ready", key)
     owner = controller_of(pod)
     if owner is not None and owner.get("kind") == "Job":
         annotations[DURATION] = FOR_EVER
-        draft.told.note("job-pods", key)
+        draft.notice_log.note("job-pods", key)
     return annotations
 
 
@@ -81,7 +81,7 @@ def _with_claims(draft: Draft, pod: Manifest) -> None:
             owners = [item for item in claim["metadata"]["ownerReferences"] if item["kind"] != "Pod"]
             claim["metadata"] = {**claim["metadata"], "ownerReferences": owners}
             volume = {"name": volume["name"], "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}}
-            draft.told.note("ephemeral", key)
+            draft.notice_log.note("ephemeral", key)
         volumes.append(volume)
     if volumes:
         pod["spec"] = {**pod["spec"], "volumes": volumes}
@@ -136,4 +136,4 @@ def tell_of_owners(draft: Draft) -> None:
             continue
         held = draft.of(owner["kind"]).get(owner_key(pod, owner)) if owner["kind"] in CONTROLLERS else None
         if held is None or not is_a(held, owner):
-            draft.told.note("owner-missing", key)
+            draft.notice_log.note("owner-missing", key)

@@ -48,9 +48,9 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
         if item["kind"] not in choices.kinds and not (namespace and namespace in choices.namespaces):
             _take(draft, item, namespace, place, notes)
     if "Node" not in offered:
-        draft.told.note("no-nodes")
+        draft.notice_log.note("no-nodes")
     if gathered.secrets:
-        draft.told.note("secret-data", count=gathered.secrets)
+        draft.notice_log.note("secret-data", count=gathered.secrets)
     pods.leave_out(draft)
     workloads.leave_out(draft)
     pods.keep_as_they_are(draft)
@@ -86,7 +86,7 @@ def _result(
     waits = [(key, pod) for key, pod in ordered if _waits(draft, key)]
     for key, pod in waits:
         if _scheduler(pod) not in served:
-            draft.told.note("other-scheduler", key)
+            draft.notice_log.note("other-scheduler", key)
     waiting = tuple(Waiting(key, draft.messages.get(key, ""), _schedules(pod, served)) for key, pod in waits)
     by_namespace: dict[str, tuple[int, int]] = {}
     for _, pod in ordered:
@@ -99,7 +99,7 @@ def _result(
         tuple(objects),
         tuple(draft.terminating),
         configuration,
-        draft.told.notices(TEXTS),
+        draft.notice_log.notices(TEXTS),
         grouped(draft.skipped),
         summary,
         chosen,
@@ -131,14 +131,14 @@ def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes
     message = _take_message(manifest) if kind == "Pod" else ""
     for notice, about in notes.items():
         for name in sorted(about):
-            draft.told.note(notice, name, about[name])
+            draft.notice_log.note(notice, name, about[name])
     errors, _ = judged(manifest)
     if errors:
         draft.skipped.append(Skipped(kind, str(metadata["name"])[:253], _reason(errors), place))
         return
     key = key_of(manifest)
     if key in draft.of(kind):
-        draft.told.note("twice", f"{kind} {key}")
+        draft.notice_log.note("twice", f"{kind} {key}")
         draft.terminating.pop(key if kind == "Pod" else "", None)
     draft.add(manifest)
     if kind == "Pod":
@@ -147,7 +147,7 @@ def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes
     if metadata.get("deletionTimestamp") and kind == "Pod":
         draft.terminating[key] = None
     elif metadata.get("deletionTimestamp"):
-        draft.told.note("deleting", f"{kind} {key}")
+        draft.notice_log.note("deleting", f"{kind} {key}")
 
 
 def _take_message(pod: Manifest) -> str:
@@ -185,7 +185,7 @@ def _keep_used_images(draft: Draft) -> None:
         kept = [{**item, "names": [name for name in item.get("names") or () if name in used]} for item in held]
         kept = [item for item in kept if item["names"]]
         if held:
-            draft.told.note("images", count=len(held) - len(kept))
+            draft.notice_log.note("images", count=len(held) - len(kept))
             node["status"] = {**node["status"], "images": kept}
 
 
@@ -202,7 +202,7 @@ def _configuration(draft: Draft, gathered: Gathered) -> Manifest | None:
             draft.skipped.append(Skipped(CONFIGURATION, "", _reason(refusal.errors)))
         else:
             accepted = configuration
-            draft.told.note("configuration")
+            draft.notice_log.note("configuration")
     return accepted
 
 

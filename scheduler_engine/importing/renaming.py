@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
-from scheduler_engine.importing.kept import GIVEN_SOURCE
+from scheduler_engine.importing.kept import STAND_IN_SOURCE
 from scheduler_engine.importing.made_up import MadeUp
 from scheduler_engine.importing.trimming import SOURCES
 
@@ -38,7 +38,7 @@ CONTAINER_FIELDS = ("ports", "resources", "resizePolicy", "restartPolicy")
 PORT_FIELDS = ("containerPort", "hostPort", "protocol", "hostIP")
 VOLUME_FIELDS = ("accessModes", "capacity", "persistentVolumeReclaimPolicy", "volumeMode", "volumeAttributesClassName")
 CLAIM_FIELDS = ("accessModes", "resources", "volumeMode", "volumeAttributesClassName")
-PLACES = (*SOURCES["PersistentVolumeSpec"], *GIVEN_SOURCE)
+PLACES = (*SOURCES["PersistentVolumeSpec"], *STAND_IN_SOURCE)
 """Fields of a PersistentVolume that locate it, by a stand-in."""
 ANNOTATIONS_WITH_NAMES = {
     "volume.kubernetes.io/selected-node": "node",

@@ -107,7 +107,7 @@ class Import:
 
 
 @dataclass(slots=True)
-class Told:
+class NoticeLog:
     """Collects notices during an import: key → names they concern."""
 
     about: dict[str, list[str]] = field(default_factory=dict)

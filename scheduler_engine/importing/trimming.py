@@ -19,10 +19,10 @@ from scheduler_engine.importing.kept import (
     DEFAULTS,
     FINALIZER_BEGINNINGS_NOT_KEPT,
     FINALIZERS_NOT_KEPT,
-    GIVEN,
-    GIVEN_SOURCE,
     KEPT,
     MEANINGFUL,
+    REQUIRED_FIELDS,
+    STAND_IN_SOURCE,
     STAND_INS,
 )
 
@@ -103,7 +103,7 @@ class Trimmer:
                 self._note_dropped(name, item)
         if kind in SOURCES and result.keys().isdisjoint(SOURCES[kind]):
             return self._without_source(result, kind, quiet)
-        return result | GIVEN.get(kind, {})
+        return result | REQUIRED_FIELDS.get(kind, {})
 
     def member(self, item: Any, kind: str, name: str, path: str, quiet: bool) -> Any:
         """Return a kept field of a type; None if nothing of it is left."""
@@ -163,7 +163,7 @@ class Trimmer:
         """Drop a pod's volume, as nothing depends on it, but give a PersistentVolume a location."""
         if kind == "PersistentVolumeSpec":
             self.note("volume-places")
-            return result | GIVEN_SOURCE
+            return result | STAND_IN_SOURCE
         if not quiet:
             self.note("volumes")
         return None

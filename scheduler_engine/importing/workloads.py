@@ -59,7 +59,7 @@ def _relabel(draft: Draft, pod: Manifest, revision: str) -> None:
     labels = pod["metadata"].get("labels") or {}
     if labels.get(REVISION_LABEL) != revision:
         pod["metadata"] = {**pod["metadata"], "labels": {**labels, REVISION_LABEL: revision}}
-        draft.told.note("revisions", f"{pod['metadata']['namespace']}/{pod['metadata']['name']}")
+        draft.notice_log.note("revisions", f"{pod['metadata']['namespace']}/{pod['metadata']['name']}")
 
 
 def _sets(draft: Draft) -> dict[str, list[Manifest]]:

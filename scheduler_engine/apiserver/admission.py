@@ -109,17 +109,17 @@ def _class_of(name: str, manifest: Manifest, objects: Reader) -> tuple[str, int,
     priority_class = objects.get("PriorityClass", name)
     if priority_class is None:
         raise forbidden("pods", _name(manifest), f"no PriorityClass with name {name} was found")
-    return _told(priority_class)
+    return _class_fields(priority_class)
 
 
 def _default_class(objects: Reader) -> tuple[str, int, str]:
     """Return name ("" for none), priority and policy for a pod without a class."""
     defaults = (item for item in objects.list("PriorityClass") if item.manifest.get("globalDefault"))
     default = min(defaults, key=lambda item: item.manifest.get("value", 0), default=None)
-    return ("", 0, PREEMPT_LOWER_PRIORITY) if default is None else _told(default)
+    return ("", 0, PREEMPT_LOWER_PRIORITY) if default is None else _class_fields(default)
 
 
-def _told(held: KubeObject) -> tuple[str, int, str]:
+def _class_fields(held: KubeObject) -> tuple[str, int, str]:
     return held.name, held.manifest.get("value", 0), held.manifest.get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
 
 

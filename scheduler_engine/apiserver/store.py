@@ -131,14 +131,14 @@ class ApiServer:
         watch.position += 1
         event = self.events[index]
         if watch.position % FORGET_EVERY == 0:
-            self._forget_seen()
+            self._drop_delivered()
         return event
 
     def unwatch(self, watch: Watch) -> None:
         """Remove a watcher: nothing is kept for it any more."""
         self.watches = [other for other in self.watches if other is not watch]
 
-    def _forget_seen(self) -> None:
+    def _drop_delivered(self) -> None:
         """Drop the changes that all watchers have seen, many at once."""
         delivered = min(watch.position for watch in self.watches) - self.events_before
         del self.events[:delivered]

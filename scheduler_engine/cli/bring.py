@@ -59,7 +59,7 @@ def command(
         output,
     )
     if not quiet:
-        for text in _told(imported):
+        for text in _report(imported):
             click.echo(text, err=True)
     return OK
 
@@ -85,7 +85,7 @@ def _gathered(files: tuple[str, ...]) -> Gathered:
     return everything
 
 
-def _told(imported: Import) -> list[str]:
+def _report(imported: Import) -> list[str]:
     summary = imported.summary
     lines = [f"{summary.nodes} nodes, {summary.bound} pods on them, {summary.pending} without a node"]
     lines += [f"{notice.text} {', '.join(notice.examples)}".rstrip() for notice in imported.notices]

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
-from scheduler_engine.cli.files import STDIN, Unusable, found, read, shown
+from scheduler_engine.cli.files import STDIN, Unusable, read, shown, yaml_files
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import problems_of, read_lesson
@@ -25,7 +25,7 @@ def command(files: tuple[str, ...]) -> int:
     Exit status 0: all is as expected; 1: an expectation fails; 2: a file is not a valid scenario or lesson.
     """
     status = OK
-    for name in [*found(files)]:
+    for name in [*yaml_files(files)]:
         try:
             title, failures = _played(read(name), shown(name) if name == STDIN else Path(name).name)
         except (Unusable, Rejected) as problem:

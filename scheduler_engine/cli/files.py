@@ -32,7 +32,7 @@ def shown(name: str) -> str:
     return "<stdin>" if name == STDIN else name
 
 
-def found(names: Iterable[str]) -> Iterator[str]:
+def yaml_files(names: Iterable[str]) -> Iterator[str]:
     """Yield the files, with a folder replaced by its YAML files at any depth, sorted; itself if it has none."""
     for name in names:
         if name == STDIN or not Path(name).is_dir():

@@ -59,7 +59,7 @@ def _create(case: Case) -> list[str]:
         error.kind != "UnknownField" for error in strict if error not in document.duplicates
     ):
         return lines
-    lines += differences(_seen(case["defaulted"]), _seen(set_defaults(document.data)), "defaulted")
+    lines += differences(_visible(case["defaulted"]), _visible(set_defaults(document.data)), "defaulted")
     return lines + _compare_errors(case, check_rules(with_defaults(document.data), allow_privileged=False))
 
 
@@ -84,12 +84,12 @@ def _update(case: Case) -> list[str]:
     return [f"no rules for updates of {old['kind']}"] if rule is None else _compare_errors(case, list(rule(old, new)))
 
 
-def _seen(value: Any) -> Any:
+def _visible(value: Any) -> Any:
     """Return a defaulted object without its invisible parts."""
     if isinstance(value, dict):
-        inner = {name: _seen(item) for name, item in value.items() if name not in UNSEEN}
+        inner = {name: _visible(item) for name, item in value.items() if name not in UNSEEN}
         return {name: item for name, item in inner.items() if item not in ({}, None, "")}
-    return [_seen(item) for item in value] if isinstance(value, list) else value
+    return [_visible(item) for item in value] if isinstance(value, list) else value
 
 
 def _compare_errors(case: Case, errors: list[FieldError]) -> list[str]:

@@ -85,10 +85,10 @@ class Run:
         try:
             self._change(command)
         except ApiError as refusal:
-            return {"error": refusal.message, **self._told(start), **self.state()}
+            return {"error": refusal.message, **self._results(start), **self.state()}
         self.settle()
         phases = self._let_victims_go()
-        result = {**self._told(start), **self.state()}
+        result = {**self._results(start), **self.state()}
         return {**result, "phases": phases} if phases else result
 
     def _change(self, command: dict[str, Any]) -> None:
@@ -152,7 +152,7 @@ class Run:
 
     # --- comparison ---
 
-    def _told(self, start: int) -> dict[str, Any]:
+    def _results(self, start: int) -> dict[str, Any]:
         """Return bindings, victims and events of one command."""
         events, bindings, victims = set(), [], []
         for entry in self.recorder.entries[start:]:

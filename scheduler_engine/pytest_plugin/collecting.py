@@ -28,7 +28,7 @@ ENDS = {START: "the setup", END: "everything"}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Difference:
     """What does not hold at a point, and the attempts that led there, as text."""
 
     title: str
@@ -39,9 +39,9 @@ class Found:
 class Unmet(Exception):
     """An expectation of a scenario does not hold."""
 
-    def __init__(self, differences: list[Found]) -> None:
+    def __init__(self, differences: list[Difference]) -> None:
         super().__init__(f"{len(differences)} differences")
-        self.found = differences
+        self.differences = differences
 
 
 class ScenarioFile(pytest.File):
@@ -71,11 +71,11 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Play it. Raises Unmet, or Rejected when a step is refused."""
-        differences: list[Found] = []
+        differences: list[Difference] = []
         last: Point | None = None
         for point in run(self.scenario):
             last = point
-            differences += [_found(point, failure) for failure in self._left(point)]
+            differences += [_difference(point, failure) for failure in self._left(point)]
         folder: Path | None = self.config.getoption("--scenario-trace")
         if folder is not None and last is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -100,12 +100,12 @@ class ScenarioItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         error = excinfo.value
         if isinstance(error, Unmet):
-            return "\n".join(self._told(error.found))
+            return "\n".join(self._report(error.differences))
         if isinstance(error, Rejected):
             return "\n".join(map(str, error.errors))
         return super().repr_failure(excinfo, style)
 
-    def _told(self, differences: list[Found]) -> Iterator[str]:
+    def _report(self, differences: list[Difference]) -> Iterator[str]:
         yield f"{self.scenario.title}: {_count(len({item.failure.path for item in differences}))}"
         shown: tuple[str, ...] = ()
         for path, same in groupby(differences, lambda item: item.failure.path):
@@ -125,7 +125,7 @@ class ScenarioItem(pytest.Item):
         return self.path, 0, f"{self.path.name}: {self.scenario.title}"
 
 
-def _found(point: Point, failure: Failure) -> Found:
+def _difference(point: Point, failure: Failure) -> Difference:
     """Add the attempt of the expectation; this must happen now, as the run continues."""
     named = next(name for name in failure.expectation if name in ASSERTIONS)
     view, about = Seen(point.simulation), failure.expectation[named]
@@ -134,7 +134,7 @@ def _found(point: Point, failure: Failure) -> Found:
     table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []
     if attempt and isinstance(node, str):
         table += [f"  {text}" for text in refusal(point.simulation, attempt, node)]
-    return Found(_title(point), failure, tuple(table))
+    return Difference(_title(point), failure, tuple(table))
 
 
 def _title(point: Point) -> str:

@@ -43,7 +43,7 @@ def rewrite(path: Path, scenario: Scenario, failure: Failure, run: Seen) -> bool
     """Replace an expectation with the facts found. Return False if no fact is known for it, or if anchors share parts
     of the file: a change of one would change others.
     """
-    current = _found(failure.expectation, run)
+    current = _facts_now(failure.expectation, run)
     if current is None or scenario.origin is None:
         return False
     # As bytes, so that line ends stay as they are; the parser does not count a byte order mark.
@@ -56,7 +56,7 @@ def rewrite(path: Path, scenario: Scenario, failure: Failure, run: Seen) -> bool
     return True
 
 
-def _found(expectation: Mapping[str, Any], run: Seen) -> dict[str, Any] | None:
+def _facts_now(expectation: Mapping[str, Any], run: Seen) -> dict[str, Any] | None:
     """Return the same facts as they are now; all of the first one, if nothing expected is true."""
     name = next(name for name in expectation if name in ASSERTIONS)
     facts = [data for fact in FACTS.get(name, ()) if (data := _fact(fact, name, expectation, run)) is not None]

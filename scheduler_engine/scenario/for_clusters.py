@@ -30,16 +30,16 @@ def complete(manifests: Sequence[Data]) -> list[Data]:
     missing = _Missing(manifests)
     objects = [missing.in_object(item) for item in manifests]
     first = [item for item in objects if item["kind"] == "Namespace"]
-    return [*first, *missing.made, *(item for item in objects if item["kind"] != "Namespace")]
+    return [*first, *missing.objects, *(item for item in objects if item["kind"] != "Namespace")]
 
 
 class _Missing:
-    """``made``: the missing objects. ``priorities``: class → value, for those that let their pods preempt; ``known``:
-    kind → existing names; ``usual``: the priority of a pod without a class.
+    """``objects``: the missing objects. ``priorities``: class → value, for those that let their pods preempt;
+    ``known``: kind → existing names; ``usual``: the priority of a pod without a class.
     """
 
     def __init__(self, manifests: Sequence[Data]) -> None:
-        self.made: list[Data] = []
+        self.objects: list[Data] = []
         self.known: dict[str, dict[str, None]] = {"PriorityClass": dict.fromkeys(SYSTEM_PRIORITY_CLASSES)}
         self.priorities = dict(SYSTEM_PRIORITY_CLASSES)
         self.usual = 0
@@ -96,7 +96,7 @@ class _Missing:
         names = self.known.setdefault(kind, {})
         if name not in names:
             names[name] = None
-            self.made.append({**head, "kind": kind, "metadata": {"name": name}, **(fields or {})})
+            self.objects.append({**head, "kind": kind, "metadata": {"name": name}, **(fields or {})})
 
 
 def on_kwok(manifest: Data, taint: bool) -> Data:

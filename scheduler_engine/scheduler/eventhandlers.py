@@ -90,12 +90,12 @@ def _pod(scheduler: SchedulerParts, old: Pod | None, new: Pod | None) -> None:
         # The pod finished while it was being bound. No later event will confirm it, so the cache would count it for
         # ever.
         _cache_delete(scheduler, new)
-    old, new = _seen(old), _seen(new)
+    old, new = _unless_finished(old), _unless_finished(new)
     _filtered(scheduler, old, new, _is_assigned, _cache_add, _cache_update, _cache_delete)
     _filtered(scheduler, old, new, _is_ours_to_schedule, _queue_add, _queue_update, _queue_delete)
 
 
-def _seen(pod: Pod | None) -> Pod | None:
+def _unless_finished(pod: Pod | None) -> Pod | None:
     """Return None for a finished pod: the scheduler ignores it."""
     return None if pod is None or pod.finished else pod
 

@@ -18,7 +18,7 @@ AFFINITY_FAILED = unresolvable("node(s) didn't match pod affinity rules")
 ANTI_AFFINITY_FAILED = unschedulable("node(s) didn't match pod anti-affinity rules")
 EXISTING_ANTI_AFFINITY_FAILED = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
 NEAR, FAR, KEEPS_OFF = "near", "far", "keeps-off"
-Found = tuple[AffinityTerm, Pair]
+TermDomain = tuple[AffinityTerm, Pair]
 """A term that selects a pod, and the domain in which it counts."""
 
 
@@ -115,15 +115,15 @@ class FilterState(NamesPods):
             *(((KEEPS_OFF, term, 0), pair) for term, pair in self._keepers(existing, node)),
         ]
 
-    def _near(self, existing: Pod, node: Node) -> list[Found]:
-        return _found(self.terms, node) if self.terms and matches_all(self.terms, existing) else []
+    def _near(self, existing: Pod, node: Node) -> list[TermDomain]:
+        return _with_domains(self.terms, node) if self.terms and matches_all(self.terms, existing) else []
 
-    def _far(self, existing: Pod, node: Node) -> list[Found]:
-        return _found([term for term in self.anti_terms if term.matches(existing, NO_LABELS)], node)
+    def _far(self, existing: Pod, node: Node) -> list[TermDomain]:
+        return _with_domains([term for term in self.anti_terms if term.matches(existing, NO_LABELS)], node)
 
-    def _keepers(self, existing: PodInfo, node: Node) -> list[Found]:
+    def _keepers(self, existing: PodInfo, node: Node) -> list[TermDomain]:
         terms = existing.required_anti_affinity_terms
-        return _found([term for term in terms if term.matches(self.pod, self.namespace_labels)], node)
+        return _with_domains([term for term in terms if term.matches(self.pod, self.namespace_labels)], node)
 
     def check(self, labels: Mapping[str, str]) -> Status | None:
         """Return the first objection to a node with these labels."""
@@ -161,7 +161,7 @@ def there(counts: OverlayCounts[Pair], key: str, labels: Mapping[str, str]) -> i
     return 0 if value is None else counts.get((key, value))
 
 
-def _found(terms: Sequence[AffinityTerm], node: Node) -> list[Found]:
+def _with_domains(terms: Sequence[AffinityTerm], node: Node) -> list[TermDomain]:
     """Return ``terms`` with the node's domains, without those whose label it lacks."""
     labels = node.labels
     return [(term, (term.topology_key, labels[term.topology_key])) for term in terms if term.topology_key in labels]

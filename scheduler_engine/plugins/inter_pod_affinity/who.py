@@ -27,20 +27,20 @@ NOBODY = Keys()
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """``found``: domain → wish → pods, both in the order of the walk. ``leaving``: those being deleted."""
+    """``by_domain``: domain → wish → pods, both in the order of the walk. ``leaving``: those being deleted."""
 
-    found: Mapping[Pair, Mapping[Wish, Keys]]
+    by_domain: Mapping[Pair, Mapping[Wish, Keys]]
     leaving: Mapping[str, None]
 
     def pods(self, wish: Wish, labels: Mapping[str, str]) -> Keys:
         """Return the pods that count by ``wish`` in the domain of a node with these labels."""
         key = wish[1].topology_key
-        return self.found.get((key, labels[key]), {}).get(wish, NOBODY) if key in labels else NOBODY
+        return self.by_domain.get((key, labels[key]), {}).get(wish, NOBODY) if key in labels else NOBODY
 
     def wishes(self, kinds: Sequence[str], key: str, labels: Mapping[str, str]) -> Iterator[tuple[Wish, Keys]]:
         """Yield the wishes of these kinds that count in the node's domain of ``key``."""
         value = labels.get(key)
-        for wish, pods in self.found.get((key, value), {}).items() if value is not None else ():
+        for wish, pods in self.by_domain.get((key, value), {}).items() if value is not None else ():
             if wish[0] in kinds and pods:
                 yield wish, pods
 
@@ -49,11 +49,11 @@ class Who:
         had, has = ({info.pod.uid: info for info in infos} for infos in (before, now))
         gone = who_counts(meet, [NodeInfo(node, [info for uid, info in had.items() if uid not in has])])
         come = who_counts(meet, [NodeInfo(node, [info for uid, info in has.items() if uid not in had])])
-        by_domain = dict(self.found)
-        for pair, wishes in gone.found.items():
+        by_domain = dict(self.by_domain)
+        for pair, wishes in gone.by_domain.items():
             known = by_domain[pair]
             by_domain[pair] = {wish: _without(pods, wishes.get(wish, NOBODY)) for wish, pods in known.items()}
-        for pair, wishes in come.found.items():
+        for pair, wishes in come.by_domain.items():
             known = by_domain.get(pair, {})
             by_domain[pair] = {**known, **{wish: Keys((*known.get(wish, ()), *pods)) for wish, pods in wishes.items()}}
         return Who(by_domain, {**self.leaving, **come.leaving})

@@ -30,7 +30,7 @@ def _verdict(run: Seen, expectation: Data) -> list[str]:
     verdict = attempt.verdict(node)
     said = f"{key} on {node}:"
     if not expectation.get("visited", True):
-        return [] if verdict is None else [f"{said} {told(verdict)}, expected not to be checked"]
+        return [] if verdict is None else [f"{said} {in_words(verdict)}, expected not to be checked"]
     if verdict is None:
         return [f"{said} attempt {attempt.number} did not check it, expected {_wanted(expectation)}"]
     plugin, code, reasons = verdict
@@ -38,17 +38,17 @@ def _verdict(run: Seen, expectation: Data) -> list[str]:
     if ("passes" in expectation and expectation["passes"] != (not plugin)) or (
         "plugin" in expectation and plugin != expectation["plugin"]
     ):
-        failures.append(f"{said} {told(verdict)}, expected {_wanted(expectation)}")
+        failures.append(f"{said} {in_words(verdict)}, expected {_wanted(expectation)}")
     if "code" in expectation:
         failures += differs(f"{said} code", code, expectation["code"])
     if "reason" in expectation and expectation["reason"] not in reasons:
-        failures.append(f"{said} {told(verdict)}, expected the reason {expectation['reason']!r}")
+        failures.append(f"{said} {in_words(verdict)}, expected the reason {expectation['reason']!r}")
     if "reasons" in expectation:
         failures += differs(f"{said} reasons", list(reasons), expectation["reasons"])
     return failures
 
 
-def told(verdict: tuple[str, str, tuple[str, ...]]) -> str:
+def in_words(verdict: tuple[str, str, tuple[str, ...]]) -> str:
     """Return a verdict as a sentence."""
     plugin, _, reasons = verdict
     return f"refused by {plugin} ({'; '.join(reasons)})" if plugin else "passes"
@@ -88,7 +88,7 @@ def _why_no_scores(attempt: Attempt, node: str) -> str:
     if attempt.selected is not None and attempt.selected.how == "only":
         return f"because only {attempt.selected.node} fits"
     verdict = attempt.verdict(node)
-    return f"because it was {told(verdict)}" if verdict and verdict[0] else "because it has not reached them yet"
+    return f"because it was {in_words(verdict)}" if verdict and verdict[0] else "because it has not reached them yet"
 
 
 def _winner(run: Seen, expectation: Data) -> list[str]:

@@ -14,7 +14,7 @@ from scheduler_engine.lesson import Lesson, Part, predictions
 from scheduler_engine.lesson.model import Question, Steps
 from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.scenario import play
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
@@ -76,9 +76,9 @@ def parts_of(lesson: Lesson) -> Iterator[tuple[Part, Put | None]]:
             yield part, None
             continue
         start, since = copy.deepcopy(simulation), len(simulation.recorder.entries) if part.foresee else 0
-        offered = predictions.choices(Seen(start), question)
+        offered = predictions.choices(RunView(start), question)
         play(simulation, part.way)
-        seen = Seen(simulation)
-        answer = predictions.judge(question, since, Sight(simulation.recorder, lambda _, seen=seen: seen)).answer
+        run = RunView(simulation)
+        answer = predictions.judge(question, since, Sight(simulation.recorder, lambda _, run=run: run)).answer
         assert answer is not None
         yield part, Put(question, start, offered, answer.right, predictions.KINDS[question.kind].many)

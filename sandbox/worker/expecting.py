@@ -22,7 +22,7 @@ from sandbox.worker import earlier
 from sandbox.worker.live import Live
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import wrong_with
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.facts import expectation_of
 from scheduler_engine.scenario.yaml_text import Where, emit, plain
 from scheduler_engine.shapes import Data
@@ -90,10 +90,10 @@ class JudgedExpectations:
         return expectations, sum(not outcome.counts for _, outcome in self._own)
 
     @cached_property
-    def _run(self) -> Seen | None:
+    def _run(self) -> RunView | None:
         """The run at the moment in view; None if no command can end there, so that nothing can be checked."""
         try:
-            return Seen(earlier.simulation_at(self.live, self.at))
+            return RunView(earlier.simulation_at(self.live, self.at))
         except Rejected:
             return None
 

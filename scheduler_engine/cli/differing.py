@@ -12,7 +12,7 @@ from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.scenario import Scenario
-from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 
@@ -44,7 +44,7 @@ def command(first: str, second: str | None, configuration: str | None) -> int:
 
 
 def _differences(one: Simulation, other: Simulation) -> Iterator[str]:
-    mine, theirs = Seen(one), Seen(other)
+    mine, theirs = RunView(one), RunView(other)
     pods = [pod.key for simulation in (one, other) for pod in simulation.api.pods()]
     for key in dict.fromkeys([*pods, *mine.attempts, *theirs.attempts]):
         parts = [

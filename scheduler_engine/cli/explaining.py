@@ -9,7 +9,7 @@ import click
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.running import nobodys, played_through
-from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import HOW
 from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
@@ -34,7 +34,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
     simulation = played_through(scenario_of(scenario))[1]
     key = _key(simulation, pod)
-    chosen = Seen(simulation).attempt(key, attempt)
+    chosen = RunView(simulation).attempt(key, attempt)
     # A node that was deleted later is explained as the attempt knew it.
     if node and simulation.api.get("Node", node) is None and (chosen is None or chosen.verdict(node) is None):
         raise Unusable(f'nodes "{node}" not found')
@@ -49,7 +49,7 @@ def _without_attempt(simulation: Simulation, key: str) -> str:
     """Explain why there was no attempt at a pod."""
     if reason := nobodys(simulation).get(key):
         return reason
-    pod, run = simulation.api.pod(key), Seen(simulation)
+    pod, run = simulation.api.pod(key), RunView(simulation)
     if pod is not None and pod.node_name:
         return f"{key}: no scheduler chose its node; it came with nodeName {pod.node_name}"
     info = queued(run, key)
@@ -60,7 +60,7 @@ def _without_attempt(simulation: Simulation, key: str) -> str:
 
 def _key(simulation: Simulation, name: str) -> str:
     """Return a pod's key. Raises Unusable when there is no such pod, or more than one."""
-    known = dict.fromkeys([*(pod.key for pod in simulation.api.pods()), *Seen(simulation).attempts])
+    known = dict.fromkeys([*(pod.key for pod in simulation.api.pods()), *RunView(simulation).attempts])
     keys = [key for key in known if name in (key, key.partition("/")[2])]
     if len(keys) == 1:
         return keys[0]

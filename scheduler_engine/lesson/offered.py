@@ -11,20 +11,20 @@ from collections.abc import Iterable
 from scheduler_engine.framework.extension_points import STAGE_INDEX
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.lesson.model import Question
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.simulation import Simulation
 
 MOST_OFFERED = 400
 """The maximum number of nodes and pods offered."""
 
 
-def nodes(run: Seen, question: Question) -> tuple[str, ...]:
+def nodes(run: RunView, question: Question) -> tuple[str, ...]:
     """Return the nodes of the cluster, then those that only the attempt sees."""
     there = [node.name for node in run.simulation.api.list("Node")]
     return _in_order(there, (info.name for info in _looked_at(run.simulation, question.pod)))
 
 
-def could_leave(run: Seen, question: Question) -> tuple[str, ...]:
+def could_leave(run: RunView, question: Question) -> tuple[str, ...]:
     """Return the pods on nodes, even of higher priority: that they stay is part of the answer."""
     looked_at = _looked_at(run.simulation, question.pod)
     counted = {info.pod.key: None for node in looked_at for info in node.pods}

@@ -15,11 +15,11 @@ from scheduler_engine.lesson.ends import ATTEMPT, End, Why, end_of_attempt
 from scheduler_engine.lesson.model import Question
 from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.lesson.window import Answer, Choices, Window
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.trace.events import Recorder
 
 
-def _plugins(run: Seen, question: Question) -> tuple[str, ...]:
+def _plugins(run: RunView, question: Question) -> tuple[str, ...]:
     """Return the filters of the pod's profile, in running order."""
     simulation = run.simulation
     pod = simulation.api.pod(question.pod)
@@ -84,7 +84,7 @@ def asked(question: Question) -> str:
     return question.ask or words.format(pod=question.pod.removeprefix("default/"), node=question.node)
 
 
-def choices(run: Seen, question: Question) -> tuple[str, ...]:
+def choices(run: RunView, question: Question) -> tuple[str, ...]:
     """Return the present choices."""
     return KINDS[question.kind].choices(run, question)
 
@@ -96,7 +96,7 @@ class Sight:
     """
 
     recorder: Recorder
-    run_at: Callable[[int], Seen]
+    run_at: Callable[[int], RunView]
     walk: Walk | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scheduler_engine.lesson.model import Item, Task
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations import assertion_of, wrong_with
 
 NOT_YET = "This has not happened yet."
@@ -20,17 +20,17 @@ class Checked:
     shown: tuple[str, ...]
 
 
-def checked(run: Seen, task: Task) -> list[Checked]:
+def checked(run: RunView, task: Task) -> list[Checked]:
     """Check each goal of the task in the present state."""
     return [_checked(run, item) for item in task.check]
 
 
-def _checked(run: Seen, item: Item) -> Checked:
+def _checked(run: RunView, item: Item) -> Checked:
     results = [(assertion_of(expectation), wrong_with(run, expectation)) for expectation in item.holds]
     wrong = [text for _, texts in results for text in texts]
     shown = [NOT_YET if assertion.quotes else text for assertion, texts in results for text in texts]
     return Checked(item, tuple(wrong), tuple(dict.fromkeys(shown)))
 
 
-def done(run: Seen, task: Task) -> bool:
+def done(run: RunView, task: Task) -> bool:
     return not any(row.wrong for row in checked(run, task))

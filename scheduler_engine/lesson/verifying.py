@@ -13,7 +13,7 @@ from scheduler_engine.lesson.pointers import TAB, Pointer, names_so_far, not_amo
 from scheduler_engine.lesson.predictions import Judged, Sight, judge
 from scheduler_engine.lesson.tasks import checked
 from scheduler_engine.lesson.walking import Walk
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.executing import play
 from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.shapes import Data
@@ -76,7 +76,7 @@ def _rest(lesson: Lesson, number: int, simulation: Simulation) -> Iterator[Probl
     for place, part in enumerate(lesson.parts[number:], number):
         path = f"parts[{place}]"
         yield from _through(simulation, part, path)
-        for row in checked(Seen(simulation), part.task) if part.task else ():
+        for row in checked(RunView(simulation), part.task) if part.task else ():
             yield from ((path, text) for text in row.wrong)
 
 
@@ -106,7 +106,7 @@ def _through(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]
 
 def _sight(simulation: Simulation, part: Part, since: int) -> Sight:
     """Return the view of a learner who has pressed the button of the part."""
-    run = Seen(simulation)
+    run = RunView(simulation)
     walk = Walk(part.do, simulation.recorder, since, lambda *_: simulation, pressed=True) if part.foresee else None
     return Sight(simulation.recorder, lambda _: run, walk)
 
@@ -123,14 +123,14 @@ def _steps(simulation: Simulation, steps: Steps, path: str) -> Iterator[Problem]
 
 
 def _held(simulation: Simulation, expectations: Sequence[Data], path: str) -> Iterator[Problem]:
-    run = Seen(simulation)
+    run = RunView(simulation)
     for number, expectation in enumerate(expectations):
         for text in failures_of(run, [expectation]):
             yield f"{path}[{number}]", f"this does not hold: {text}"
 
 
 def _before(simulation: Simulation, question: Question, path: str) -> Iterator[Problem]:
-    offered = predictions.choices(Seen(simulation), question)
+    offered = predictions.choices(RunView(simulation), question)
     if not offered:
         yield path, "there is nothing to choose from"
     for choice in question.tempting:
@@ -152,7 +152,7 @@ def _answered(question: Question, judged: Judged, path: str) -> Iterator[Problem
 
 
 def _task(simulation: Simulation, task: Task, path: str) -> Iterator[Problem]:
-    if not any(row.wrong for row in checked(Seen(simulation), task)):
+    if not any(row.wrong for row in checked(RunView(simulation), task)):
         yield f"{path}.check", "the task is already done before the learner does anything"
     for number, way in enumerate(task.right):
         yield from _right(copy.deepcopy(simulation), task, way, f"{path}.right[{number}]")
@@ -166,7 +166,7 @@ def _right(simulation: Simulation, task: Task, way: Steps, path: str) -> Iterato
     except Rejected as refusal:
         yield path, f"a step of this way is refused: {refusal}"
         return
-    for row in checked(Seen(simulation), task):
+    for row in checked(RunView(simulation), task):
         for text in row.wrong:
             yield path, f"this way does not solve the task: {row.item.say}: {text}"
 
@@ -177,7 +177,7 @@ def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iter
     except Rejected as refusal:
         said = str(refusal)
     else:
-        missing = [row for row in checked(Seen(simulation), task) if row.wrong]
+        missing = [row for row in checked(RunView(simulation), task) if row.wrong]
         if not missing:
             yield path, "this way solves the task"
             return

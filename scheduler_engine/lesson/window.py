@@ -8,11 +8,11 @@ from functools import cached_property
 
 from scheduler_engine.lesson.ends import Why
 from scheduler_engine.lesson.model import Question
-from scheduler_engine.scenario.attempts import Attempt, Seen, attempts_in
+from scheduler_engine.scenario.attempts import Attempt, RunView, attempts_in
 from scheduler_engine.trace import events as ev
 
 LEFT_THE_CACHE = ("forgotten", "expired", "removed")
-Choices = Callable[[Seen, Question], tuple[str, ...]]
+Choices = Callable[[RunView, Question], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Answer:
 class Window:
     """A run as a question sees it: the events after ``since`` entries, up to ``until``; ``run`` is its state then."""
 
-    run: Seen
+    run: RunView
     entries: list[ev.Entry]
     since: int
     until: int

@@ -13,7 +13,7 @@ import pytest
 from scheduler_engine.pytest_plugin.updating import rewrite
 from scheduler_engine.replay import trace_lines
 from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scenario, load_scenario, run
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.playing import END, START
 from scheduler_engine.scenario.why import refusal
@@ -86,7 +86,7 @@ class ScenarioItem(pytest.Item):
 
     def _left(self, point: Point) -> Iterator[Failure]:
         """Yield the failures of a point, without those whose expectation is rewritten."""
-        view = Seen(point.simulation)
+        view = RunView(point.simulation)
         rewritten: set[str] = set()
         for failure in point.failures:
             if failure.path in rewritten:
@@ -128,7 +128,7 @@ class ScenarioItem(pytest.Item):
 def _difference(point: Point, failure: Failure) -> Difference:
     """Add the attempt of the expectation; this must happen now, as the run continues."""
     named = next(name for name in failure.expectation if name in ASSERTIONS)
-    view, about = Seen(point.simulation), failure.expectation[named]
+    view, about = RunView(point.simulation), failure.expectation[named]
     attempt = view.attempt(about, failure.expectation.get("attempt")) if isinstance(about, str) else None
     node = failure.expectation.get("node")
     table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from scheduler_engine.scenario import ASSERTIONS, Failure, Scenario
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.facts import expectation_of
 from scheduler_engine.scenario.yaml_text import one_line
 
@@ -39,7 +39,7 @@ BOM = "\N{BYTE ORDER MARK}"
 SHARED = (yaml.AnchorToken, yaml.AliasToken)
 
 
-def rewrite(path: Path, scenario: Scenario, failure: Failure, run: Seen) -> bool:
+def rewrite(path: Path, scenario: Scenario, failure: Failure, run: RunView) -> bool:
     """Replace an expectation with the facts found. Return False if no fact is known for it, or if anchors share parts
     of the file: a change of one would change others.
     """
@@ -56,7 +56,7 @@ def rewrite(path: Path, scenario: Scenario, failure: Failure, run: Seen) -> bool
     return True
 
 
-def _facts_now(expectation: Mapping[str, Any], run: Seen) -> dict[str, Any] | None:
+def _facts_now(expectation: Mapping[str, Any], run: RunView) -> dict[str, Any] | None:
     """Return the same facts as they are now; all of the first one, if nothing expected is true."""
     name = next(name for name in expectation if name in ASSERTIONS)
     facts = [data for fact in FACTS.get(name, ()) if (data := _fact(fact, name, expectation, run)) is not None]
@@ -67,7 +67,7 @@ def _facts_now(expectation: Mapping[str, Any], run: Seen) -> dict[str, Any] | No
     return kept if set(expectation) <= set(kept) else {**facts[0], **kept}
 
 
-def _fact(fact: str, name: str, expectation: Mapping[str, Any], run: Seen) -> dict[str, Any] | None:
+def _fact(fact: str, name: str, expectation: Mapping[str, Any], run: RunView) -> dict[str, Any] | None:
     about = {key: expectation[key] for key in ABOUT if key in expectation}
     if name not in ("leader", "clock"):
         about["pod"] = expectation[name]

@@ -151,7 +151,7 @@ def _abandon(attempts: Iterable[Attempt], why: str) -> None:
             attempt.abandoned = why
 
 
-class Seen:
+class RunView:
     """A run as expectations see it. Each part of its trace is read once."""
 
     def __init__(self, simulation: Simulation) -> None:

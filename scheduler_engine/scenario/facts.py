@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.queue.lanes import BACKOFF_Q, ERROR_BACKOFF_Q
-from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.expectations.attempts import COLUMNS
 from scheduler_engine.scenario.expectations.queues import backoff, lane_of, nominated
 from scheduler_engine.shapes import Data, did_you_mean
@@ -38,36 +38,36 @@ class About:
         return expectation if self.attempt is None else {**expectation, "attempt": self.attempt}
 
 
-def placement(run: Seen, about: About) -> Data | None:
+def placement(run: RunView, about: About) -> Data | None:
     pod = run.simulation.api.pod(about.pod)
     if pod is None:
         return {"gone": about.pod}
     return {"pod": about.pod, "node": pod.node_name} if pod.node_name else {"pod": about.pod, "pending": True}
 
 
-def phase(run: Seen, about: About) -> Data | None:
+def phase(run: RunView, about: About) -> Data | None:
     pod = run.simulation.api.pod(about.pod)
     return None if pod is None else {"pod": about.pod, "phase": pod.phase, "terminating": pod.terminating}
 
 
-def lane(run: Seen, about: About) -> Data | None:
+def lane(run: RunView, about: About) -> Data | None:
     fact: Data = {"waits": about.pod, "in": lane_of(run, about.pod)}
     waits = backoff(run, about.pod) if fact["in"] in (BACKOFF_Q, ERROR_BACKOFF_Q) else None
     return fact if waits is None else {**fact, "seconds": _number(waits[0])}
 
 
-def nomination(run: Seen, about: About) -> Data | None:
+def nomination(run: RunView, about: About) -> Data | None:
     return {"nomination": about.pod, "node": nominated(run, about.pod)}
 
 
-def failure(run: Seen, about: About) -> Data | None:
+def failure(run: RunView, about: About) -> Data | None:
     attempt = run.attempt(about.pod, about.attempt)
     if attempt is None or attempt.finished is None or not attempt.failed:
         return None
     return about.named({"failed": about.pod, "outcome": attempt.outcome, "message": attempt.finished.message})
 
 
-def victims(run: Seen, about: About) -> Data | None:
+def victims(run: RunView, about: About) -> Data | None:
     attempts = [item for item in run.attempts.get(about.pod, ()) if about.attempt in (None, item.number)]
     tried = [item for item in attempts if item.post_filter is not None]
     if not tried or (about.attempt is not None and tried[-1] is not attempts[-1]):
@@ -83,7 +83,7 @@ def victims(run: Seen, about: About) -> Data | None:
     return about.named(fact)
 
 
-def verdict(run: Seen, about: About) -> Data | None:
+def verdict(run: RunView, about: About) -> Data | None:
     attempt = run.attempt(about.pod, about.attempt)
     if attempt is None:
         return None
@@ -96,7 +96,7 @@ def verdict(run: Seen, about: About) -> Data | None:
     return about.named({**head, **outcome})
 
 
-def score(run: Seen, about: About) -> Data | None:
+def score(run: RunView, about: About) -> Data | None:
     attempt = run.attempt(about.pod, about.attempt)
     columns = attempt.scores(about.node).get(about.plugin) if attempt else None
     if columns is None:
@@ -105,14 +105,14 @@ def score(run: Seen, about: About) -> Data | None:
     return about.named({"score": about.pod, "node": about.node, "plugin": about.plugin, **scores})
 
 
-def total(run: Seen, about: About) -> Data | None:
+def total(run: RunView, about: About) -> Data | None:
     attempt = run.attempt(about.pod, about.attempt)
     if attempt is None or about.node not in attempt.totals:
         return None
     return about.named({"score": about.pod, "node": about.node, "total": attempt.totals[about.node]})
 
 
-def winner(run: Seen, about: About) -> Data | None:
+def winner(run: RunView, about: About) -> Data | None:
     attempt = run.attempt(about.pod, about.attempt)
     if attempt is None or attempt.selected is None:
         return None
@@ -123,17 +123,17 @@ def winner(run: Seen, about: About) -> Data | None:
     return about.named(fact)
 
 
-def evictions(run: Seen, about: About) -> Data | None:
+def evictions(run: RunView, about: About) -> Data | None:
     answers = [event.code for event in run.evictions.get(about.pod, ())]
     return {"evictions": about.pod, "answers": answers} if answers else None
 
 
-def leader(run: Seen, about: About) -> Data | None:
+def leader(run: RunView, about: About) -> Data | None:
     names = [replica.name for replica in run.simulation.replicas.leaders()]
     return {"leader": names[0] if len(names) == 1 else names}
 
 
-def clock(run: Seen, about: About) -> Data | None:
+def clock(run: RunView, about: About) -> Data | None:
     return {"clock": _number(run.simulation.now_us / SECOND_US)}
 
 
@@ -141,7 +141,7 @@ def _number(value: float) -> float:
     return int(value) if value == int(value) else value
 
 
-FACTS: dict[str, Callable[[Seen, About], Data | None]] = {
+FACTS: dict[str, Callable[[RunView, About], Data | None]] = {
     "placement": placement,
     "phase": phase,
     "lane": lane,
@@ -159,13 +159,13 @@ FACTS: dict[str, Callable[[Seen, About], Data | None]] = {
 """Fact → the expectation that it stays as it is now; None: there is no such fact."""
 
 
-def expectation_of(simulation: Simulation | Seen, fact: str, **about: Any) -> Data | None:
+def expectation_of(simulation: Simulation | RunView, fact: str, **about: Any) -> Data | None:
     """Return one fact as an expectation; ``about``: the fields of ``About`` that it needs. None without such a fact, as
     the score of a refused node. Raises Rejected for an unknown fact.
     """
     if fact not in FACTS:
         raise Rejected(f"unknown fact {fact!r}{did_you_mean(fact, FACTS)}")
-    return FACTS[fact](simulation if isinstance(simulation, Seen) else Seen(simulation), About(**about))
+    return FACTS[fact](simulation if isinstance(simulation, RunView) else RunView(simulation), About(**about))
 
 
 def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[Data]:
@@ -174,7 +174,7 @@ def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[
     """
     if strictness not in STRICTNESS:
         raise Rejected(f"unknown strictness {strictness!r}; use one of {', '.join(STRICTNESS)}")
-    run = Seen(simulation)
+    run = RunView(simulation)
     facts: list[Data | None] = []
     for pod in simulation.api.pods():
         about = About(pod.key)
@@ -188,7 +188,7 @@ def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[
     return [item for item in facts if item is not None]
 
 
-def _queued(run: Seen, about: About, placed: bool) -> Iterator[Data | None]:
+def _queued(run: RunView, about: About, placed: bool) -> Iterator[Data | None]:
     """Yield where a pod waits, and why, and its victims, if any."""
     preempted = victims(run, about)
     if preempted is not None and preempted["are"]:
@@ -203,7 +203,7 @@ def _queued(run: Seen, about: About, placed: bool) -> Iterator[Data | None]:
         yield kept
 
 
-def _decided(run: Seen, about: About) -> Iterator[Data | None]:
+def _decided(run: RunView, about: About) -> Iterator[Data | None]:
     """Yield the results of the last attempt at a pod."""
     attempt = run.attempt(about.pod)
     if attempt is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scheduler_engine.errors import Rejected
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.executing import located, play
 from scheduler_engine.scenario.expectations import failures_of, wrong_with
 from scheduler_engine.scenario.model import Scenario
@@ -62,7 +62,7 @@ def run(scenario: Scenario) -> Iterator[Point]:
 
 
 def _failures(simulation: Simulation, expectations: Sequence[Data], path: str) -> tuple[Failure, ...]:
-    view = Seen(simulation)
+    view = RunView(simulation)
     return tuple(
         Failure(f"{path}[{number}]", expectation, text)
         for number, expectation in enumerate(expectations)

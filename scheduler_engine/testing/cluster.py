@@ -11,7 +11,7 @@ from scheduler_engine.api.loading import read_documents
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
-from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.simulation import Simulation
@@ -100,7 +100,7 @@ class Cluster:
 
     def attempts(self, name: str) -> list[Attempt]:
         """Return the attempts at a pod, oldest first."""
-        return Seen(self.simulation).attempts.get(_key(name), [])
+        return RunView(self.simulation).attempts.get(_key(name), [])
 
     def explain(self, name: str) -> str:
         """Return the last attempt's results for a pod on each node, as a table."""

@@ -12,7 +12,7 @@ from sandbox.worker.live import Live
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson.model import Question
 from scheduler_engine.lesson.predictions import KINDS, Sight, asked, choices, judge
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 
 PREDICTED = ("passes", "winner", "lane", "victims")
 """Questions about a pod that its next stages answer."""
@@ -55,7 +55,7 @@ def room_question(live: Live, position: Position, kind: str, pod: str) -> Predic
     if not key or live.simulation.api.pod(key) is None:
         raise Rejected(f"There is no pod {key}." if key else "No pod is in flight, and none waits in activeQ.")
     question = Question(kind, pod=key, at=KINDS[kind].at)
-    run = Seen(live.simulation)
+    run = RunView(live.simulation)
     offered = choices(run, question) + ((NO_NODE,) if kind == "winner" else ())
     return Prediction(asked(question), key, offered, KINDS[kind].many, len(live.simulation.recorder.entries))
 
@@ -78,7 +78,7 @@ def room_outcome(
         live.move_to(Position(*forked, position.length))
         since = len(live.simulation.recorder.entries)
     live.move_to(position)
-    run = Seen(live.simulation)
+    run = RunView(live.simulation)
     question = Question(kind, pod=pod, at=KINDS[kind].at)
     judged = judge(question, since, Sight(live.simulation.recorder, lambda _: run))
     if judged.none is not None and judged.none.key == "no-node":

@@ -15,7 +15,7 @@ from scheduler_engine.lesson import Question, predictions
 from scheduler_engine.lesson.ends import ATTEMPT
 from scheduler_engine.lesson.model import Option
 from scheduler_engine.lesson.predictions import Sight
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 
 FEW_NODES = 60
 """In larger clusters only the winner and the lane are asked, and people type the choice."""
@@ -34,7 +34,7 @@ def question_of(text: str) -> Question:
     return Question(**{**data, "options": options, "tempting": tuple(data["tempting"]), "offered": offered})
 
 
-def question_data(run: Seen, question: Question, foresee: bool) -> dict[str, Any]:
+def question_data(run: RunView, question: Question, foresee: bool) -> dict[str, Any]:
     """Return a question with its choices, and when it is checked. ``typed``: there are too many choices to list."""
     offered = predictions.choices(run, question)
     return {

@@ -27,7 +27,7 @@ from scheduler_engine.lesson.model import Steps
 from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.lesson.walking import Walk, given_by
 from scheduler_engine.scenario import command_of, play
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 
@@ -96,8 +96,8 @@ class Desk:
         return self._began[0]
 
     @cached_property
-    def run(self) -> Seen:
-        return Seen(self.live.simulation)
+    def run(self) -> RunView:
+        return RunView(self.live.simulation)
 
     @cached_property
     def _walk(self) -> Walk:
@@ -229,7 +229,7 @@ class Desk:
         if part.task is None:
             return None
         try:
-            run = Seen(earlier.simulation_at(self.live, self.at))
+            run = RunView(earlier.simulation_at(self.live, self.at))
         except Rejected:
             return {"text": html_of(part.task.text), "rows": []}
         rows = tasks.checked(run, part.task)
@@ -280,11 +280,11 @@ class Desk:
             return Sight(self.live.simulation.recorder, lambda _: self.run)
         return Sight(self.live.simulation.recorder, self._run_then, self._walk)
 
-    def _run_then(self, entries: int) -> Seen:
+    def _run_then(self, entries: int) -> RunView:
         """Return the run at the end of the steps, without later commands."""
         there = self._walk.simulation() if self._walk.over else self.live.simulation
         assert there is not None, "these steps were played before"
-        return self.run if there is self.live.simulation else Seen(there)
+        return self.run if there is self.live.simulation else RunView(there)
 
     def compare_now(self, question: Question, named: Sequence[str] | None) -> dict[str, Any] | None:
         """Return the answer to a question about what has happened so far."""

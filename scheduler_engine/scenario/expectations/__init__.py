@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.errors import FieldError
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations import attempts, happenings, metric, placement, queues
 from scheduler_engine.scenario.expectations.vocabulary import Assertion
 from scheduler_engine.shapes import Data, ListOf, did_you_mean, invalid
@@ -56,16 +56,16 @@ def assertion_of(expectation: Data) -> Assertion:
     return ASSERTIONS[next(name for name in expectation if name in ASSERTIONS)]
 
 
-def wrong_with(simulation: Simulation | Seen, expectation: Data) -> list[str]:
+def wrong_with(simulation: Simulation | RunView, expectation: Data) -> list[str]:
     """Return the failures of an expectation in words. An invalid expectation fails too."""
-    run = simulation if isinstance(simulation, Seen) else Seen(simulation)
+    run = simulation if isinstance(simulation, RunView) else RunView(simulation)
     problems = [str(problem) for problem in Expectation().problems(expectation, "")]
     if problems:
         return ["; ".join(problems)]
     return assertion_of(expectation).wrong(run, expectation)
 
 
-def failures_of(simulation: Simulation | Seen, expectations: Sequence[Data]) -> list[str]:
+def failures_of(simulation: Simulation | RunView, expectations: Sequence[Data]) -> list[str]:
     """Return the same for many, in their order."""
-    run = simulation if isinstance(simulation, Seen) else Seen(simulation)
+    run = simulation if isinstance(simulation, RunView) else RunView(simulation)
     return [failure for expectation in expectations for failure in wrong_with(run, expectation)]

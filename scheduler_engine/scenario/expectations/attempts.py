@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_engine.preemption.criteria import CRITERIA
-from scheduler_engine.scenario.attempts import FAILED, Attempt, Seen
+from scheduler_engine.scenario.attempts import FAILED, Attempt, RunView
 from scheduler_engine.scenario.expectations.vocabulary import (
     ATTEMPT,
     NODE,
@@ -22,7 +22,7 @@ HOW = {"highest": "it has the highest total", "draw": "the seeded draw picked it
 COLUMNS = ("raw", "normalized", "weighted")
 
 
-def _verdict(run: Seen, expectation: Data) -> list[str]:
+def _verdict(run: RunView, expectation: Data) -> list[str]:
     key, node = expectation["verdict"], expectation["node"]
     attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
@@ -60,7 +60,7 @@ def _wanted(expectation: Data) -> str:
     return f"that {expectation.get('plugin', 'a plugin')} refuses it"
 
 
-def _score(run: Seen, expectation: Data) -> list[str]:
+def _score(run: RunView, expectation: Data) -> list[str]:
     key, node = expectation["score"], expectation["node"]
     attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
@@ -91,7 +91,7 @@ def _why_no_scores(attempt: Attempt, node: str) -> str:
     return f"because it was {in_words(verdict)}" if verdict and verdict[0] else "because it has not reached them yet"
 
 
-def _winner(run: Seen, expectation: Data) -> list[str]:
+def _winner(run: RunView, expectation: Data) -> list[str]:
     key = expectation["winner"]
     attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
@@ -114,7 +114,7 @@ def _because(how: str) -> str:
     return f"because {HOW.get(how, how)}"
 
 
-def _failed(run: Seen, expectation: Data) -> list[str]:
+def _failed(run: RunView, expectation: Data) -> list[str]:
     key = expectation["failed"]
     attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
@@ -130,7 +130,7 @@ def _failed(run: Seen, expectation: Data) -> list[str]:
     return failures
 
 
-def _victims(run: Seen, expectation: Data) -> list[str]:
+def _victims(run: RunView, expectation: Data) -> list[str]:
     key = expectation["victims"]
     preempting = [item for item in run.attempts.get(key, ()) if item.post_filter is not None]
     attempt = preempting[-1] if preempting and "attempt" not in expectation else attempt_at(run, key, expectation)

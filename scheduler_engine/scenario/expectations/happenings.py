@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.commands import Patch
-from scheduler_engine.scenario.attempts import FAILED, Seen
+from scheduler_engine.scenario.attempts import FAILED, RunView
 from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE, Assertion, differs, shown
 from scheduler_engine.shapes import Data, Either, Fields, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
@@ -20,7 +20,7 @@ TAINT_EVICTION, MARKING = "TaintManagerEviction", "Marking for deletion"
 """Reason and message of the event that the taint eviction controller records when it deletes a pod."""
 
 
-def _trace(run: Seen, expectation: Data) -> list[str]:
+def _trace(run: RunView, expectation: Data) -> list[str]:
     lines = (line(entry.event) for entry in run.simulation.recorder.entries)
     wanted = expectation["trace"]
     missing = next((place for place, text in enumerate(wanted) if not any(text in said for said in lines)), None)
@@ -96,7 +96,7 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
 """Happening → (its description, event → the names it concerns)."""
 
 
-def _order(run: Seen, expectation: Data) -> list[str]:
+def _order(run: RunView, expectation: Data) -> list[str]:
     entries = iter(run.simulation.recorder.entries)
     for number, wanted in enumerate(expectation["order"]):
         name = next(key for key in wanted if key != "at")
@@ -111,7 +111,7 @@ def _order(run: Seen, expectation: Data) -> list[str]:
     return []
 
 
-def _never(run: Seen, expectation: Data) -> list[str]:
+def _never(run: RunView, expectation: Data) -> list[str]:
     name, about = expectation["never"], expectation.get("of")
     for entry in run.simulation.recorder.entries:
         keys = [key for key in HAPPENINGS[name][1](entry.event) if about in (None, key)]
@@ -120,7 +120,7 @@ def _never(run: Seen, expectation: Data) -> list[str]:
     return []
 
 
-def _ready(run: Seen, expectation: Data) -> list[str]:
+def _ready(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["ready"]
     least, namespace = wanted["atLeast"], wanted.get("namespace", "default")
     matches = selector_from({"matchLabels": dict(wanted["selector"])}).matches
@@ -160,11 +160,11 @@ def _is(entry: ev.Entry, name: str, about: str, at: float | None) -> bool:
     return about in HAPPENINGS[name][1](entry.event) and at in (None, entry.at_us / SECOND_US)
 
 
-def _moments(run: Seen, name: str, about: str) -> Iterator[int]:
+def _moments(run: RunView, name: str, about: str) -> Iterator[int]:
     return (entry.at_us for entry in run.simulation.recorder.entries if _is(entry, name, about, None))
 
 
-def _evictions(run: Seen, expectation: Data) -> list[str]:
+def _evictions(run: RunView, expectation: Data) -> list[str]:
     key = expectation["evictions"]
     answers = run.evictions.get(key, [])
     failures: list[str] = []
@@ -177,7 +177,7 @@ def _evictions(run: Seen, expectation: Data) -> list[str]:
     return failures
 
 
-def _leader(run: Seen, expectation: Data) -> list[str]:
+def _leader(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["leader"]
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     leaders = [replica.name for replica in run.simulation.replicas.leaders()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_engine.metrics import FAMILIES, samples
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations.vocabulary import Assertion, differs
 from scheduler_engine.shapes import Data, MapOf, Number, Text
 
@@ -11,7 +11,7 @@ ENDINGS = {"histogram": ("_bucket", "_sum", "_count")}
 NAMES = tuple(f"{family.name}{ending}" for family in FAMILIES for ending in ENDINGS.get(family.type, ("",)))
 
 
-def _metric(run: Seen, expectation: Data) -> list[str]:
+def _metric(run: RunView, expectation: Data) -> list[str]:
     name, labels = expectation["metric"], expectation.get("labels", {})
     series = [(sample_labels, value) for sampled, sample_labels, value in samples(run.simulation) if sampled == name]
     total = sum(value for sample_labels, value in series if labels.items() <= sample_labels.items())

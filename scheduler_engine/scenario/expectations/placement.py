@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler_engine.api.pod_resources import Resource, pod_resource
 from scheduler_engine.api.quantity import NANO, Quantity, canonical, parse_quantity
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations.vocabulary import (
     LABELS,
     NODE,
@@ -25,7 +25,7 @@ NAMESPACE = Text("The namespace of the pods. Default: default.")
 PHASES = ("Pending", "Running", "Succeeded", "Failed")
 
 
-def _pod(run: Seen, expectation: Data) -> list[str]:
+def _pod(run: RunView, expectation: Data) -> list[str]:
     key = expectation["pod"]
     pod = run.simulation.api.pod(key)
     if pod is None:
@@ -58,17 +58,17 @@ def _pod(run: Seen, expectation: Data) -> list[str]:
     return failures
 
 
-def _gone(run: Seen, expectation: Data) -> list[str]:
+def _gone(run: RunView, expectation: Data) -> list[str]:
     key = expectation["gone"]
     return [] if run.simulation.api.pod(key) is None else [f"{key}: still exists"]
 
 
-def _node_order(run: Seen, expectation: Data) -> list[str]:
+def _node_order(run: RunView, expectation: Data) -> list[str]:
     order = [info.name for info in run.simulation.scheduler.snapshot.list()]
     return differs("node order", order, expectation["nodeOrder"])
 
 
-def _domains(run: Seen, wanted: Data) -> dict[str, int]:
+def _domains(run: RunView, wanted: Data) -> dict[str, int]:
     """Return value of the node label ``per`` → matching pods on nodes that have it; 0 if none."""
     nodes = {
         node.name: node.labels[wanted["per"]]
@@ -86,7 +86,7 @@ def _pods(selector: Mapping[str, str]) -> str:
     return shown(selector) if selector else "all pods"
 
 
-def _count(run: Seen, expectation: Data) -> list[str]:
+def _count(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["count"]
     counts: dict[str, int] = {}
     for pod in pods(run, wanted["selector"], wanted.get("namespace", "default")):
@@ -99,7 +99,7 @@ def _count(run: Seen, expectation: Data) -> list[str]:
     return [f"{_pods(wanted['selector'])} per {wanted['per']}: {shown(counts)}, expected {shown(wanted['equals'])}"]
 
 
-def _skew(run: Seen, expectation: Data) -> list[str]:
+def _skew(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["skew"]
     domains = _domains(run, wanted)
     least = min(domains.values(), default=0)
@@ -114,7 +114,7 @@ def _skew(run: Seen, expectation: Data) -> list[str]:
     return failures
 
 
-def _spans(run: Seen, expectation: Data) -> list[str]:
+def _spans(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["spans"]
     used = [domain for domain, number in _domains(run, wanted).items() if number]
     least, most = wanted.get("atLeast", 0), wanted.get("atMost", len(used))
@@ -127,7 +127,7 @@ def _spans(run: Seen, expectation: Data) -> list[str]:
     return [f"{said} in {len(used)} of them ({', '.join(used) or 'none'}), expected {' and '.join(bounds)}"]
 
 
-def _distinct_nodes(run: Seen, expectation: Data) -> list[str]:
+def _distinct_nodes(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["distinctNodes"]
     matching = pods(run, wanted["selector"], wanted.get("namespace", "default"))
     nodes = [pod.node_name for pod in matching if pod.node_name]
@@ -135,7 +135,7 @@ def _distinct_nodes(run: Seen, expectation: Data) -> list[str]:
     return [f"{', '.join(shared)}: more than one of {_pods(wanted['selector'])}"] if shared else []
 
 
-def _together(run: Seen, expectation: Data) -> list[str]:
+def _together(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["together"]
     namespace = wanted.get("namespace", "default")
     hosts = {pod.node_name: pod.name for pod in pods(run, wanted["beside"], namespace) if pod.node_name}
@@ -146,7 +146,7 @@ def _together(run: Seen, expectation: Data) -> list[str]:
     ]
 
 
-def _object(run: Seen, expectation: Data) -> list[str]:
+def _object(run: RunView, expectation: Data) -> list[str]:
     kind, _, key = str(expectation["object"]).partition(" ")
     item = run.simulation.api.get(kind, key)
     if item is None:
@@ -167,12 +167,12 @@ def _value(value: Any) -> str:
     return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _requested(run: Seen, expectation: Data) -> list[str]:
+def _requested(run: RunView, expectation: Data) -> list[str]:
     info = run.simulation.scheduler.cache.nodes.get(expectation["requested"])
     return _amounts(expectation["requested"], info.requested if info is not None else None, expectation)
 
 
-def _asks(run: Seen, expectation: Data) -> list[str]:
+def _asks(run: RunView, expectation: Data) -> list[str]:
     pod = run.simulation.api.pod(expectation["asks"])
     return _amounts(expectation["asks"], pod_resource(pod).request if pod is not None else None, expectation)
 
@@ -193,7 +193,7 @@ def _requests(milli_cpu: int, memory: int) -> str:
     return shown({"cpu": cpu, "memory": canonical(Quantity(memory * NANO, "BinarySI"))})
 
 
-def _clock(run: Seen, expectation: Data) -> list[str]:
+def _clock(run: RunView, expectation: Data) -> list[str]:
     return differs("clock:", run.simulation.now_us / SECOND_US, expectation["clock"])
 
 

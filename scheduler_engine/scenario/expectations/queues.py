@@ -11,7 +11,7 @@ from scheduler_engine.queue.lanes import (
     IN_FLIGHT,
     UNSCHEDULABLE_PODS,
 )
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations.vocabulary import POD, WHOLE, Assertion, differs
 from scheduler_engine.shapes import Data, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
@@ -21,7 +21,7 @@ PLACES = {NOWHERE: "in no queue", IN_FLIGHT: "in flight"}
 LANES = (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED, IN_FLIGHT, NOWHERE)
 
 
-def lane_of(run: Seen, key: str) -> str:
+def lane_of(run: RunView, key: str) -> str:
     """Return one of ``LANES``."""
     queue, pod = run.simulation.scheduler.queue, run.simulation.api.pod(key)
     lane = queue.lane_of(key)
@@ -35,13 +35,13 @@ def place_of(lane: str) -> str:
     return PLACES.get(lane, f"in {lane}")
 
 
-def queued(run: Seen, key: str) -> QueuedPodInfo | None:
+def queued(run: RunView, key: str) -> QueuedPodInfo | None:
     """Return the queue's data on a waiting pod."""
     lanes = run.simulation.scheduler.queue.lanes().values()
     return next((info for lane in lanes for info in lane if info.pod.key == key), None)
 
 
-def backoff(run: Seen, key: str) -> tuple[float, float] | None:
+def backoff(run: RunView, key: str) -> tuple[float, float] | None:
     """Return (seconds from the failure to the end, simulated second of the end) of a backoff; None without one."""
     queue = run.simulation.scheduler.queue
     info = queue.backoff_q.get(key)
@@ -51,7 +51,7 @@ def backoff(run: Seen, key: str) -> tuple[float, float] | None:
     return (until - info.timestamp_us) / SECOND_US, until / SECOND_US
 
 
-def _waits(run: Seen, expectation: Data) -> list[str]:
+def _waits(run: RunView, expectation: Data) -> list[str]:
     key = expectation["waits"]
     lane = lane_of(run, key)
     if lane != expectation["in"]:
@@ -71,12 +71,12 @@ def _waits(run: Seen, expectation: Data) -> list[str]:
     return failures
 
 
-def _nomination(run: Seen, expectation: Data) -> list[str]:
+def _nomination(run: RunView, expectation: Data) -> list[str]:
     key = expectation["nomination"]
     return differs(f"{key}: nominated to", nominated(run, key), expectation["node"])
 
 
-def nominated(run: Seen, key: str) -> str:
+def nominated(run: RunView, key: str) -> str:
     """Return the node that the scheduler reserves for a pod, or ""."""
     pod = run.simulation.api.pod(key)
     return run.simulation.scheduler.queue.nominator.nodes.get(pod.uid, "") if pod is not None else ""

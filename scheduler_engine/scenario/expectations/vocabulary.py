@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.scenario.attempts import Attempt, Seen
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.shapes import Data, Fields, MapOf, Number, Shape, Text
 
 POD = Text("A pod: namespace/name.")
@@ -25,7 +25,7 @@ class Assertion:
     words are lines of the trace or names of events, which mean something to authors of scenarios and not to learners.
     """
 
-    wrong: Callable[[Seen, Data], list[str]]
+    wrong: Callable[[RunView, Data], list[str]]
     about: str
     main: Shape
     beside: Mapping[str, Shape] = field(default_factory=dict)
@@ -37,13 +37,13 @@ class Assertion:
         return Fields({name: self.main, **self.beside}, (name, *self.required), self.about, self.some)
 
 
-def pods(run: Seen, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
+def pods(run: RunView, selector: Mapping[str, str], namespace: str = "default") -> list[Pod]:
     """Return the pods with these labels, in order of creation."""
     matches = selector_from({"matchLabels": dict(selector)}).matches
     return [pod for pod in run.simulation.api.pods(namespace) if matches(pod.labels)]
 
 
-def attempt_at(run: Seen, pod: str, expectation: Data) -> Attempt | str:
+def attempt_at(run: RunView, pod: str, expectation: Data) -> Attempt | str:
     """Return the attempt of an expectation, or what is wrong with it."""
     number = expectation.get("attempt")
     attempt = run.attempt(pod, number)

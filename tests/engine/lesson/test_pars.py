@@ -15,7 +15,7 @@ from scheduler_engine.lesson.daily import PROBLEMS, daily, daily_text, name_of
 from scheduler_engine.lesson.model import Task
 from scheduler_engine.lesson.tasks import done
 from scheduler_engine.scenario import FOLDER
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.executing import play
 from scheduler_engine.simulation import Simulation
 
@@ -154,7 +154,7 @@ def cheapest(text: str, steps: list[Step]) -> int | None:
         return None
     for seconds in WAITS:
         play(simulation, [wait(seconds)] if seconds else [])
-        if done(Seen(simulation), task):
+        if done(RunView(simulation), task):
             return cost(simulation, setup).total
     return None
 

@@ -12,7 +12,7 @@ from scheduler_engine.lesson.predictions import KINDS, Judged, Sight, asked, cho
 from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.lesson.window import Answer
 from scheduler_engine.scenario import play
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.testing.builders import make_priority_class
@@ -28,7 +28,7 @@ def cluster(*objects: object) -> Simulation:
 
 
 def sight(simulation: Simulation) -> Sight:
-    return Sight(simulation.recorder, lambda _: Seen(simulation))
+    return Sight(simulation.recorder, lambda _: RunView(simulation))
 
 
 def asked_then(simulation: Simulation, question: Question, *steps: dict[str, object]) -> Answer | None:
@@ -129,7 +129,7 @@ def test_who_has_to_leave() -> None:
     answer = asked_then(simulation, question, {"kind": "run"})
     assert answer is not None
     assert answer.right
-    offered = choices(Seen(scenario.open()), question)
+    offered = choices(RunView(scenario.open()), question)
     assert set(answer.right) <= set(offered)
 
 
@@ -147,7 +147,7 @@ def test_which_plugin_refuses() -> None:
     assert answer == Answer(
         ("NodeResourcesFit",), {"NodeResourcesFit": Why("says", {"reasons": ("Insufficient cpu",)})}
     )
-    offered = choices(Seen(simulation), question)
+    offered = choices(RunView(simulation), question)
     assert offered[:3] == ("NodeUnschedulable", "NodeName", "TaintToleration")
     none = now(simulation, Question("refuses", "default/web", "n1")).none
     assert none == Why("not-refused", {"pod": "default/web", "node": "n1", "why": Why("passes")})
@@ -349,7 +349,7 @@ VICTIMS = Question("victims", "default/vip", at="PostFilter")
 
 def victims_after(simulation: Simulation, *steps: dict[str, object]) -> tuple[tuple[str, ...], Answer]:
     """Return the choices before PostFilter, and the answer after it and ``steps``."""
-    since, offered = len(simulation.recorder.entries), choices(Seen(simulation), VICTIMS)
+    since, offered = len(simulation.recorder.entries), choices(RunView(simulation), VICTIMS)
     play(simulation, [STAGE, *steps])
     answer = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
     assert answer is not None
@@ -361,7 +361,7 @@ def test_a_pod_that_waits_at_permit_can_be_a_victim() -> None:
     wait = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "permit", "answer": "wait", "seconds": 60}
     slow = make_pod("slow").cpu("2").obj()
     play(simulation, [wait, {"kind": "apply", "manifests": [slow]}, {"kind": "pod"}])
-    assert choices(Seen(simulation), VICTIMS) == ("default/slow",)
+    assert choices(RunView(simulation), VICTIMS) == ("default/slow",)
     play(simulation, [{"kind": "apply", "manifests": [VIP]}, *[STAGE] * 4])
     offered, answer = victims_after(simulation)
     assert offered == answer.right == ("default/slow",)
@@ -383,7 +383,7 @@ def test_a_node_that_was_deleted_after_the_snapshot_can_be_right(kind: str, stag
     simulation = cluster(*nodes, make_pod("web").cpu("2").obj())
     play(simulation, [*[STAGE] * stages, remove("Node", "n2")])
     question = Question(kind, "default/web", at=KINDS[kind].at)
-    offered, since = choices(Seen(simulation), question), len(simulation.recorder.entries)
+    offered, since = choices(RunView(simulation), question), len(simulation.recorder.entries)
     assert offered == ("n1", "n3", "n2")
     play(simulation, [STAGE] * 5)
     answer = judge(replace(question, offered=offered), since, sight(simulation)).answer
@@ -464,7 +464,7 @@ def test_there_is_a_reason_for_each_pod_that_need_not_leave(words: str) -> None:
     objects, preemptor, nobody, reasons = STAYS[words]
     simulation = cluster(*objects)
     play(simulation, [{"kind": "apply", "manifests": [preemptor]}])
-    since, offered = len(simulation.recorder.entries), choices(Seen(simulation), VICTIMS)
+    since, offered = len(simulation.recorder.entries), choices(RunView(simulation), VICTIMS)
     play(simulation, [POD])
     answer = judge(replace(VICTIMS, offered=offered), since, sight(simulation)).answer
     assert answer is not None
@@ -588,7 +588,7 @@ def test_a_learner_who_goes_too_far_is_judged_by_the_end_of_the_step() -> None:
     play(simulation, [MINUTE])
     walk = walked(simulation, since, *[STAGE] * 4)
     assert walk.over
-    view = Seen(walk.simulation())
+    view = RunView(walk.simulation())
     assert view.simulation.api.pod("default/web").node_name == ""
     judgement = judge(Question("lane", "default/web"), since, Sight(simulation.recorder, lambda _: view, walk))
     assert judgement.none == Why("in-flight", {"pod": "default/web"})

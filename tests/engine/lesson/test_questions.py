@@ -16,7 +16,7 @@ from scheduler_engine.lesson.model import Question, Steps
 from scheduler_engine.lesson.predictions import Judged, Sight, choices, is_right, judge
 from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.scenario import FOLDER, play
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.scenario.expectations.queues import lane_of
 from scheduler_engine.shapes import Data
@@ -77,13 +77,13 @@ class Learner:
     def judged(self) -> Judged:
         walk = self.walk
         return judge(
-            self.question, self.since, Sight(self.simulation.recorder, lambda _: Seen(walk.simulation()), walk)
+            self.question, self.since, Sight(self.simulation.recorder, lambda _: RunView(walk.simulation()), walk)
         )
 
 
 def holds(simulation: Simulation, question: Question) -> tuple[str, ...]:
     """Return the right answers by the engine's own state, not its trace."""
-    view = Seen(simulation)
+    view = RunView(simulation)
     if question.kind == "lane":
         pod = simulation.api.pod(question.pod)
         assert pod is not None
@@ -109,7 +109,7 @@ def holds(simulation: Simulation, question: Question) -> tuple[str, ...]:
 def test_it_is_checked_at_the_end_of_its_steps_and_not_before(name: str) -> None:
     for part, simulation in parts_of(name):
         if part.foresee:
-            offered = choices(Seen(simulation), part.question)
+            offered = choices(RunView(simulation), part.question)
             quick = _taken(part, simulation, slow=False, offered=offered)
             assert quick == _taken(part, simulation, slow=True, offered=offered), part.text
 
@@ -138,7 +138,7 @@ def test_past_events_are_checked_at_once(name: str) -> None:
         question = part.question
         if part.foresee or question is None:
             continue
-        seen = Seen(simulation)
-        judgement = judge(question, 0, Sight(simulation.recorder, lambda _, seen=seen: seen))
+        run = RunView(simulation)
+        judgement = judge(question, 0, Sight(simulation.recorder, lambda _, run=run: run))
         assert judgement.answer is not None, judgement.none
         assert sorted(judgement.answer.right) == sorted(holds(simulation, question))

@@ -9,7 +9,7 @@ import pytest
 from scheduler_engine.lesson import load_lesson
 from scheduler_engine.lesson.tasks import NOT_YET, checked
 from scheduler_engine.scenario import play
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from tests.engine.lesson.test_lessons import FILES
 
 MADE = {
@@ -26,7 +26,7 @@ def test_a_row_is_open_until_it_holds_and_says_so_without_the_trace(path: Path) 
     simulation = lesson.scenario.open()
     for part in lesson.parts:
         if part.task is not None:
-            rows = checked(Seen(simulation), part.task)
+            rows = checked(RunView(simulation), part.task)
             for row in rows:
                 assert bool(row.shown) == bool(row.wrong)
                 assert not any("happened" in text and text != NOT_YET for text in row.shown), row
@@ -39,7 +39,7 @@ def test_the_author_of_a_lesson_reads_what_is_missing_in_the_trace() -> None:
     lesson = next(lesson for lesson in map(load_lesson, FILES) if lesson.slug == "a-drain-that-never-ends")
     task = lesson.parts[0].task
     assert task is not None
-    rows = checked(Seen(lesson.scenario.open()), task)
+    rows = checked(RunView(lesson.scenario.open()), task)
     assert [(row.wrong, row.shown) for row in rows if NOT_YET in row.shown] == [
         (("'answered 200' has not happened after 'answered 429'",), (NOT_YET,))
     ]

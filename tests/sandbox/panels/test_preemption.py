@@ -18,7 +18,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Room
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
@@ -433,7 +433,7 @@ def test_an_attempt_whose_scheduler_was_killed_is_shown_as_abandoned() -> None:
     assert filter_stats(world, View(pod="default/p"))["has"]
     assert stats(world, View())["empty"].startswith("This scheduler has not tried any pod yet.")
     assert filter_stats(world, View())["empty"] == "This scheduler has not tried any pod yet."
-    attempt = Seen(simulation).attempt("default/p")
+    attempt = RunView(simulation).attempt("default/p")
     assert attempt is not None
     assert decision(attempt)[0] == "attempt 1 at default/p: abandoned, because kube-scheduler-1 is gone: killed"
 

@@ -16,7 +16,7 @@ from sandbox.panels.filter.panel import stats
 from sandbox.panels.model.state import Cycle
 from scheduler_engine import commands
 from scheduler_engine.cli.explaining import _explained
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.cluster import node, pod
@@ -240,7 +240,7 @@ def test_a_nominated_node_tried_first_in_vain_counts_as_visited_everywhere() -> 
     first = stats(world, View(group="node"))["rows"][0]
     assert (first["node"], first["tried_first"]) == ("n149", "tried first")
     assert sum(group["count"] for group in stats(world, View())["groups"]) == 150
-    attempt = Seen(simulation).attempt("default/p")
+    attempt = RunView(simulation).attempt("default/p")
     assert attempt is not None
     text = "\n".join(_explained(simulation, attempt, "n149"))
     assert "n149  tried first, NodeResourcesFit: Insufficient cpu" in text

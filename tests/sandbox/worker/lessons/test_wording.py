@@ -19,7 +19,7 @@ from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.lesson.verifying import NO_ANSWER
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.scenario import play
-from scheduler_engine.scenario.attempts import Seen
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scheduler.eventhandlers import RESOURCES
 from scheduler_engine.simulation import Simulation
 
@@ -84,7 +84,7 @@ def test_each_reason_without_an_answer_has_a_text_for_learners_and_for_authors()
 def part_reveals(part: Part, simulation: Simulation, since: int) -> list[str]:
     """Return every sentence about the answers to a question, whatever was answered. The steps are done."""
     assert part.question is not None
-    view = Seen(simulation)
+    view = RunView(simulation)
     offered = predictions.choices(view, part.question)
     points = compare(part.question, since, Sight(simulation.recorder, lambda _: view), offered)
     assert points is not None
@@ -98,7 +98,7 @@ def test_no_reveal_and_no_missing_point_holds_a_raw_name(slug: str) -> None:
     simulation = lesson.scenario.open()
     for part in lesson.parts:
         since = len(simulation.recorder.entries) if part.foresee else 0
-        missing = tasks.checked(Seen(simulation), part.task) if part.task else []
+        missing = tasks.checked(RunView(simulation), part.task) if part.task else []
         assert [text for row in missing for text in row.wrong if any(phrase in text for phrase in PHRASES)] == []
         play(simulation, part.way)
         reveals = part_reveals(part, simulation, since) if part.question else []

@@ -16,7 +16,7 @@ from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, time_us
 from scheduler_engine.apiserver.store import WatchEvent, resource_of
 from scheduler_engine.controllers.keyed import KeyedController
-from scheduler_engine.controllers.pod_state import told_alike
+from scheduler_engine.controllers.pod_state import same_for_owner
 from scheduler_engine.controllers.workload import replicas_of, scaled
 from scheduler_engine.timeline import SECOND_US
 
@@ -36,7 +36,7 @@ UNMANAGED = (
 def _alike(old: KubeObject, new: KubeObject) -> bool:
     """Return True if nothing that a budget counts has changed."""
     if isinstance(old, Pod) and isinstance(new, Pod):
-        return told_alike(old, new)
+        return same_for_owner(old, new)
     return old.kind in OWNERS and replicas_of(old) == replicas_of(new) and old.controller_ref == new.controller_ref
 
 

@@ -27,7 +27,7 @@ def is_active(pod: Pod) -> bool:
     return not pod.finished and not pod.terminating
 
 
-def told_alike(old: Pod, new: Pod) -> bool:
+def same_for_owner(old: Pod, new: Pod) -> bool:
     """Return True if nothing that an owner checks has changed."""
     return (
         is_ready(old) == is_ready(new)

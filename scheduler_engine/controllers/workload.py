@@ -17,7 +17,7 @@ from scheduler_engine.apiserver.errors import ApiError, forbidden
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.controllers.keyed import KeyedController
 from scheduler_engine.controllers.naming import suffix
-from scheduler_engine.controllers.pod_state import available_at_us, is_available, told_alike
+from scheduler_engine.controllers.pod_state import available_at_us, is_available, same_for_owner
 from scheduler_engine.timeline import SECOND_US
 
 Manifest = dict[str, Any]
@@ -103,7 +103,7 @@ class WorkloadController(KeyedController):
 
     def notice(self, event: WatchEvent) -> None:
         """Note the owners that a change affects."""
-        if isinstance(event.old, Pod) and isinstance(event.new, Pod) and told_alike(event.old, event.new):
+        if isinstance(event.old, Pod) and isinstance(event.new, Pod) and same_for_owner(event.old, event.new):
             return
         self._time_round(event)
         for item in (event.old, event.new):

@@ -23,12 +23,12 @@ WORKLOAD_FIELDS = (
 )
 
 
-def made_anonymous(draft: Draft) -> dict[str, str]:
+def make_anonymous(draft: Draft) -> dict[str, str]:
     """Rename everything in ``draft``. Return the key of each pod before → after."""
     names = MadeUp()
     _every(Renamer(names), draft)
     names.number()
-    _made_of_others(draft, names)
+    _name_by_set(draft, names)
     renamed = _every(Renamer(names), draft)
     keys = {key: key_of(pod) for key, pod in zip(draft.of("Pod"), renamed.get("Pod", ()), strict=True)}
     draft.objects = {kind: {key_of(item): item for item in items} for kind, items in renamed.items()}
@@ -38,7 +38,7 @@ def made_anonymous(draft: Draft) -> dict[str, str]:
     return keys
 
 
-def _made_of_others(draft: Draft, names: MadeUp) -> None:
+def _name_by_set(draft: Draft, names: MadeUp) -> None:
     """Name pods and claims of a StatefulSet by the set's name and a number."""
     for manifest in draft.of("StatefulSet").values():
         real = manifest["metadata"]["name"]
@@ -51,8 +51,8 @@ def _made_of_others(draft: Draft, names: MadeUp) -> None:
             number = name.rpartition("-")[2]
             names.exact["pod", name] = f"{set_name}-{number}"
             for template in templates:
-                made_claim = f"{names.of('name', template)}-{set_name}-{number}"
-                names.exact["claim", f"{template}-{name}"] = made_claim
+                claim_name = f"{names.of('name', template)}-{set_name}-{number}"
+                names.exact["claim", f"{template}-{name}"] = claim_name
 
 
 def _every(renamer: Renamer, draft: Draft) -> dict[str, list[Manifest]]:

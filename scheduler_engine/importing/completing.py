@@ -72,7 +72,7 @@ def add_priority_classes(draft: Draft) -> None:
         elif name and name not in classes and name not in SYSTEM_PRIORITY_CLASSES:
             _add_class(draft, name, number, policy)
             draft.notice_log.note("priority-classes", name)
-        elif _given_by(classes, default, name) != (number, policy):
+        elif _admitted_priority(classes, default, name) != (number, policy):
             kept = "" if policy == PREEMPT_LOWER_PRIORITY else f"-{policy}"
             class_name = f"{name or 'priority'}-{number}{kept}".lower().replace("--", "-minus-")
             _add_class(draft, class_name, number, policy)
@@ -80,7 +80,7 @@ def add_priority_classes(draft: Draft) -> None:
             draft.notice_log.note("priority-numbers", key)
 
 
-def _given_by(classes: dict[str, Manifest], default: Manifest | None, name: str) -> tuple[int, str]:
+def _admitted_priority(classes: dict[str, Manifest], default: Manifest | None, name: str) -> tuple[int, str]:
     """Return the priority and policy that admission would compute."""
     if name in SYSTEM_PRIORITY_CLASSES:
         return SYSTEM_PRIORITY_CLASSES[name], PREEMPT_LOWER_PRIORITY

@@ -10,7 +10,7 @@ from scheduler_engine.api.validation import judged
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.importing import completing, pods, workloads
-from scheduler_engine.importing.anonymous import made_anonymous
+from scheduler_engine.importing.anonymous import make_anonymous
 from scheduler_engine.importing.draft import ORDER, Draft
 from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
 from scheduler_engine.importing.notices import NO_NODES, TEXTS
@@ -66,7 +66,7 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
         raise Rejected(f"{choices.pod}: this is not one of the imported pods without a node")
     chosen = choices.pod
     if choices.anonymous:
-        renamed = made_anonymous(draft)
+        renamed = make_anonymous(draft)
         chosen = renamed.get(chosen, "")
     workloads.settle(draft)
     return _result(draft, configuration, chosen, offered, namespaces)

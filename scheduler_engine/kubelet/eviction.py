@@ -41,14 +41,14 @@ class Look:
 class EvictionManager:
     """One kubelet's memory, with times in simulated microseconds.
 
-    ``first_seen``: threshold → since when it has been below without a break; ``last_seen``: node condition → when a
-    threshold last implied it; ``met``: thresholds that evicted last time, and must regain their minimum reclaim;
+    ``first_observed``: threshold → since when it has been below without a break; ``last_observed``: node condition →
+    when a threshold last implied it; ``met``: thresholds that evicted last time, and must regain their minimum reclaim;
     ``conditions``: those it reports.
     """
 
     configuration: EvictionConfiguration
-    first_seen: dict[Threshold, int] = field(default_factory=dict)
-    last_seen: dict[str, int] = field(default_factory=dict)
+    first_observed: dict[Threshold, int] = field(default_factory=dict)
+    last_observed: dict[str, int] = field(default_factory=dict)
     met: tuple[Threshold, ...] = ()
     conditions: tuple[str, ...] = ()
 
@@ -61,15 +61,15 @@ class EvictionManager:
                 states[threshold] = "met"
             elif threshold in self.met and _below(threshold, observations, with_reclaim=True):
                 states[threshold] = "reclaiming"
-        self.first_seen = {threshold: self.first_seen.get(threshold, now_us) for threshold in states}
+        self.first_observed = {threshold: self.first_observed.get(threshold, now_us) for threshold in states}
         for threshold in states:
-            self.last_seen[threshold.condition] = now_us
+            self.last_observed[threshold.condition] = now_us
         period_us = self.configuration.transition_us
-        self.last_seen = {name: at_us for name, at_us in self.last_seen.items() if now_us - at_us < period_us}
-        self.conditions = tuple(sorted(self.last_seen))
+        self.last_observed = {name: at_us for name, at_us in self.last_observed.items() if now_us - at_us < period_us}
+        self.conditions = tuple(sorted(self.last_observed))
         until = {
             threshold: since_us + threshold.grace_us
-            for threshold, since_us in self.first_seen.items()
+            for threshold, since_us in self.first_observed.items()
             if now_us - since_us < threshold.grace_us
         }
         states.update(dict.fromkeys(until, "waits"))
@@ -98,7 +98,7 @@ class EvictionManager:
     @property
     def idle(self) -> bool:
         """Return True if there is nothing to remember or report."""
-        return not self.first_seen and not self.last_seen
+        return not self.first_observed and not self.last_observed
 
 
 def ranked(stats: Stats, threshold: Threshold) -> list[Ranked]:

@@ -88,7 +88,7 @@ class NodeAgent:
             if written[1] is not None:
                 grace_seconds = seconds_us(node.annotations, HARD_EVICTION_GRACE, 0) // SECOND_US
                 configuration = replace(configuration, hard_grace_seconds=grace_seconds)
-            self.manager = EvictionManager(configuration, last_seen=self.manager.last_seen)
+            self.manager = EvictionManager(configuration, last_observed=self.manager.last_observed)
             self.last_report = None
         if self.late and not is_silent(node):
             late, self.late = self.late, []
@@ -185,7 +185,7 @@ class NodeAgent:
         self.api.patch("Node", self.name, {"status": {"conditions": conditions or None}})
 
     def _record(self, look: Look) -> None:
-        now_us, last_seen = self.timeline.now_us, self.manager.last_seen
+        now_us, last_observed = self.timeline.now_us, self.manager.last_observed
         rows: list[tuple[str, str, int, bool, str]] = []
         for item in self.manager.configuration.thresholds:
             if item.signal in look.observations:
@@ -196,7 +196,10 @@ class NodeAgent:
             look.signals,
             tuple(rows),
             tuple((str(item), at_us) for item, at_us in look.until.items()),
-            tuple((kind, None if last_seen[kind] == now_us else last_seen[kind]) for kind in self.manager.conditions),
+            tuple(
+                (kind, None if last_observed[kind] == now_us else last_observed[kind])
+                for kind in self.manager.conditions
+            ),
         )
         if event != self.last_report:
             self.last_report = event

@@ -25,7 +25,7 @@ refused. It is only read.
 """
 
 
-def given_by(step: Data) -> commands.Command:
+def command_in(step: Data) -> commands.Command:
     """Return the command of a step, in its normal form."""
     return commands.from_json(command_of(step))
 
@@ -96,7 +96,7 @@ class Walk:
 
     def _take(self, command: ev.CommandGiven, last: int, now_us: int) -> None:
         step = self.steps[self.taken]
-        wanted = given_by(step)
+        wanted = command_in(step)
         if command.command == wanted.recorded():
             self._finish_step(last)
             self._stand(last)
@@ -116,7 +116,7 @@ class Walk:
     def _follow(self, last: int, now_us: int) -> None:
         """Take every step that the events up to ``last`` account for."""
         self.begun = True
-        while not self.over and given_by(self.steps[self.taken]).steps:
+        while not self.over and command_in(self.steps[self.taken]).steps:
             played = self.ahead(self.base, self.steps[self.base_step : self.taken + 1])
             if played is None:
                 return

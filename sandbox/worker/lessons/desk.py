@@ -25,7 +25,7 @@ from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, 
 from scheduler_engine.lesson.ends import cycle_under_way
 from scheduler_engine.lesson.model import Steps
 from scheduler_engine.lesson.predictions import Sight
-from scheduler_engine.lesson.walking import Walk, given_by
+from scheduler_engine.lesson.walking import Walk, command_in
 from scheduler_engine.scenario import command_of, play
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.shapes import Data
@@ -212,7 +212,7 @@ class Desk:
             "heading": part.title,
             "text": html_of(part.text),
             "look": asdict(part.look),
-            "say": part.say or "; ".join(given_by(step).summary for step in part.do),
+            "say": part.say or "; ".join(command_in(step).summary for step in part.do),
             "steps": bool(part.do),
             "stepped": self.stepped,
             "set": self.progress.get("set") == self.number and not done,

@@ -136,7 +136,7 @@ class InterPodAffinity(Plugin):
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         held, nodes = _score_state_of(state), self.handle.snapshot.list()
-        return score_facts(held, node_info, nodes, raw, told_to_ignore=self.ignore_existing_preferences)
+        return score_facts(held, node_info, nodes, raw, ignore_others=self.ignore_existing_preferences)
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)

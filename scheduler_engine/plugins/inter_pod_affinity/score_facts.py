@@ -22,9 +22,11 @@ from scheduler_engine.plugins.inter_pod_affinity.who import Who
 
 
 def score_facts(
-    state: ScoreState, node_info: NodeInfo, nodes: Sequence[NodeInfo], raw: Mapping[str, int], *, told_to_ignore: bool
+    state: ScoreState, node_info: NodeInfo, nodes: Sequence[NodeInfo], raw: Mapping[str, int], *, ignore_others: bool
 ) -> Facts:
-    """Explain the score. ``nodes``: the snapshot's; ``told_to_ignore``: other pods' preferences, if it has none."""
+    """Explain the score. ``nodes``: the snapshot's; ``ignore_others``: other pods' preferences do not count if the pod
+    has none.
+    """
     labels = node_info.node.labels if node_info.node is not None else {}
     names: Values = {"pod": Keys((state.pod.key,)), "node": node_info.name}
     who, score, normalized = state.who(nodes), state.score(labels), dict(raw)
@@ -34,7 +36,7 @@ def score_facts(
     shown += leaving(who, shown)
     for kind in (LIKES, DISLIKES):
         shown += every_namespace([term for wish, term, _ in state.preferred if wish == kind])
-    if told_to_ignore and theirs:
+    if ignore_others and theirs:
         shown.append(fact("pod-affinity.others-count-too", **names))
     shown.append(fact("pod-affinity.raw" if score >= 0 else "pod-affinity.raw-below-0", raw=score))
     shown.append(_normalized(raw, score, normalized[node_info.name]))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from scheduler_engine.api.objects import KubeObject, Node
 from scheduler_engine.framework.interface import ObjectReader, PluginError
 from scheduler_engine.plugins.csi_translation import Untranslatable
-from scheduler_engine.plugins.volume_binding.matching import Candidate, Provisioning, find_matching_volume, seen_from
+from scheduler_engine.plugins.volume_binding.matching import Candidate, Provisioning, as_on_node, find_matching_volume
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
@@ -132,7 +132,7 @@ def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candida
     if not item.plugin:
         return item
     try:
-        return seen_from(item, objects.get("CSINode", node.name))
+        return as_on_node(item, objects.get("CSINode", node.name))
     except Untranslatable as problem:
         raise PluginError(f"could not translate pv: {problem}") from problem
 

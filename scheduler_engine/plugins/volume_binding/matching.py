@@ -52,7 +52,7 @@ def candidate(volume: KubeObject) -> Candidate:
     )
 
 
-def seen_from(item: Candidate, csi_node: KubeObject | None) -> Candidate:
+def as_on_node(item: Candidate, csi_node: KubeObject | None) -> Candidate:
     """Return the volume as seen from a node whose CSINode announces that its plugin moved to the CSI driver.
 
     Raises Untranslatable.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,7 +13,7 @@ from django.urls import path
 from sandbox.panels import TABLES
 from sandbox.panels.view import View
 from sandbox.pool import engines
-from sandbox.web.access import Access, problem, reads
+from sandbox.web.access import Access, RoutedView, problem, reads
 from sandbox.web.files import FILES, attachment, file_name, plain_name
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -34,20 +35,32 @@ def read_query(form: str, query: Mapping[str, str]) -> ExportOptions:
     return ExportOptions(form, int(start) if start else None, expect, **options)
 
 
-@reads
-def preview(request: HttpRequest, access: Access) -> HttpResponse:
+def with_options(view: Callable[[HttpRequest, Access, ExportOptions], HttpResponse]) -> RoutedView:
+    """Call a view with the export in the query. Answer 404 for an unknown format, 400 for an invalid option."""
+
+    @reads
+    @wraps(view)
+    def read_options(request: HttpRequest, access: Access, form: str = "") -> HttpResponse:
+        form = form or request.GET.get("form", "scenario")
+        if form not in FORMS:
+            raise Http404
+        try:
+            options = read_query(form, request.GET)
+        except ValueError as error:
+            return problem(request, 400, str(error))
+        return view(request, access, options)
+
+    return read_options
+
+
+@with_options
+def preview(request: HttpRequest, access: Access, options: ExportOptions) -> HttpResponse:
     """Return the dialog's preview: the beginning of the file, its name and link, and terminal commands."""
-    form = request.GET.get("form", "scenario")
-    if form not in FORMS:
-        raise Http404
-    try:
-        wanted = read_query(form, request.GET)
-    except ValueError as error:
-        return problem(request, 400, str(error))
+    form = options.form
     at = View.from_mapping(request.GET.dict()).at
-    exported = _export(access, wanted, request, MOST_SHOWN)
-    query = {"from": exported.setup, "expect": wanted.expect} if form == "scenario" else {}
-    query |= {name: "1" for name in ("added", "kwok") if form == "manifests" and getattr(wanted, name)}
+    exported = _export(access, options, request, MOST_SHOWN)
+    query = {"from": exported.setup, "expect": options.expect} if form == "scenario" else {}
+    query |= {name: "1" for name in ("added", "kwok") if form == "manifests" and getattr(options, name)}
     query |= {"at": str(at)} if at else {}
     name = file_name(form, access.sandbox.title)
     context = {
@@ -61,15 +74,9 @@ def preview(request: HttpRequest, access: Access) -> HttpResponse:
     return render(request, "fragments/exported.html", context)
 
 
-@reads
-def download(request: HttpRequest, access: Access, form: str) -> HttpResponse:
-    if form not in FORMS:
-        raise Http404
-    try:
-        wanted = read_query(form, request.GET)
-    except ValueError as error:
-        return problem(request, 400, str(error))
-    return attachment(_export(access, wanted, request, None), form, access.sandbox.title)
+@with_options
+def download(request: HttpRequest, access: Access, options: ExportOptions) -> HttpResponse:
+    return attachment(_export(access, options, request, None), options.form, access.sandbox.title)
 
 
 @reads
@@ -84,10 +91,10 @@ def csv(request: HttpRequest, access: Access, panel: str) -> HttpResponse:
     return HttpResponse(text, content_type="text/csv; charset=utf-8; header=present", headers=headers)
 
 
-def _export(access: Access, wanted: ExportOptions, request: HttpRequest, most: int | None) -> Exported:
+def _export(access: Access, options: ExportOptions, request: HttpRequest, most: int | None) -> Exported:
     """Return the export at the moment in view, cut after ``most`` characters (None: whole)."""
     at = View.from_mapping(request.GET.dict()).at
-    arguments = (wanted, access.sandbox.title, at, most)
+    arguments = (options, access.sandbox.title, at, most)
     exported: Exported = engines.read(access.sandbox, jobs.export, *arguments)
     return exported
 

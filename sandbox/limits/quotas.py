@@ -17,12 +17,12 @@ from django.db import connection
 from django.db.models import Sum
 
 from sandbox.panels.model.world import World
+from sandbox.words.say import say
 from scheduler_engine.api.scheme import KINDS
 
 STORE, STORE_SECONDS = "store-bytes", 60
 ROW_BYTES = 400
 """Bytes of a row in PostgreSQL with its indexes, without its command or its long texts."""
-WAY_OUT = "Go back, or start a new one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,16 @@ def check_log(head: int, size: int) -> None:
     """Raise ``OverQuota`` if ``head`` commands or ``size`` characters are too many for a log, or the site is full."""
     limits = quotas()
     if head >= limits.commands:
-        raise OverQuota(f"This sandbox has reached its limit of {limits.commands} commands. {WAY_OUT}")
+        raise OverQuota(say("limits.commands", most=limits.commands))
     if size > limits.log_bytes:
-        raise OverQuota(f"This sandbox has reached its limit of {limits.log_bytes:,} bytes of commands. {WAY_OUT}")
+        raise OverQuota(say("limits.log-bytes", most=limits.log_bytes))
     check_site()
 
 
 def check_site() -> None:
     """Raise ``OverQuota`` if the database has reached the limit of the site."""
     if store_bytes() >= settings.STORE_BYTES:
-        raise OverQuota("The server's storage is full. Nothing was changed. Try again tomorrow.", 507)
+        raise OverQuota(say("limits.storage"), 507)
 
 
 def forget_stored_bytes() -> None:
@@ -119,14 +119,14 @@ def check_size(size: int) -> None:
     """Raise ``OverQuota`` if manifests of ``size`` bytes are too long."""
     limit = quotas().manifest_bytes
     if size > limit:
-        raise OverQuota(f"The manifests are {size:,} bytes long; the limit is {limit:,} bytes.", 413)
+        raise OverQuota(say("limits.manifests", size=size, most=limit), 413)
 
 
 def check_import(size: int) -> None:
     """Raise ``OverQuota`` if a file of ``size`` bytes is too large to import."""
     limit: int = settings.IMPORT_BYTES
     if size > limit:
-        raise OverQuota(f"The file is {size:,} bytes long; the limit is {limit:,} bytes. Compress it with gzip.", 413)
+        raise OverQuota(say("limits.file", size=size, most=limit), 413)
 
 
 def check_objects(command: dict[str, Any], world: World) -> None:
@@ -136,7 +136,7 @@ def check_objects(command: dict[str, Any], world: World) -> None:
     """
     limits = quotas()
     if len(world.entries) >= limits.entries:
-        raise OverQuota(f"This sandbox has reached its limit of {limits.entries:,} entries. {WAY_OUT}")
+        raise OverQuota(say("limits.entries", most=limits.entries))
     if command["kind"] != "apply":
         return
     present_in_all = sum(map(len, world.objects.values()))
@@ -145,17 +145,14 @@ def check_objects(command: dict[str, Any], world: World) -> None:
     added = {(str(manifest.get("kind")), _key(manifest)) for manifest in manifests}
     new_in_all = sum(key not in world.objects.get(kind, {}) for kind, key in added)
     if new_in_all and present_in_all + new_in_all > limits.objects:
-        raise OverQuota(
-            f"The limit is {limits.objects:,} objects in one sandbox: "
-            f"there are {present_in_all:,}, and this would add {new_in_all:,}."
-        )
-    for kind, present, limit in (("Node", world.nodes, limits.nodes), ("Pod", world.pods, limits.pods)):
+        raise OverQuota(say("limits.objects", most=limits.objects, present=present_in_all, added=new_in_all))
+    for kind, present, limit, key in (
+        ("Node", world.nodes, limits.nodes, "limits.nodes"),
+        ("Pod", world.pods, limits.pods, "limits.pods"),
+    ):
         new = {key for added_kind, key in added if added_kind == kind} - present.keys()
         if new and len(present) + len(new) > limit:
-            raise OverQuota(
-                f"The limit is {limit} {kind.lower()}s in one sandbox: "
-                f"there are {len(present)}, and this would add {len(new)}."
-            )
+            raise OverQuota(say(key, most=limit, present=len(present), added=len(new)))
 
 
 def _key(manifest: dict[str, Any]) -> str:

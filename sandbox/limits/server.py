@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from sandbox.words.say import say
+
 KIB, MIB = 1024, 1024 * 1024
 
 
@@ -67,7 +69,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Limits:
             except ValueError:
                 limits[field.name] = 0
             if not 0 < limits[field.name] < float("inf"):
-                raise ValueError(f"{name} must be a positive number, not {environment[name]!r}.")
+                raise ValueError(say("limits.setting", name=name, value=environment[name]))
     return Limits(**limits)  # type: ignore[arg-type]
 
 

@@ -37,6 +37,7 @@ from sandbox.panels.queues import panel as queues
 from sandbox.panels.sentence import panel as sentence
 from sandbox.panels.view import View
 from sandbox.panels.workloads import panel as workloads
+from sandbox.words.say import say
 
 __all__ = ["EMBEDS", "GROUPS", "PANELS", "TABLES", "TABS", "Panel", "Tab", "View", "World"]
 
@@ -84,7 +85,14 @@ PANELS: dict[str, Panel] = {
         Panel("lesson", "Lesson", lesson.stats, ("predict",), tells_expected=True),
         Panel("toolbar", "Clock", toolbar.stats),
         Panel("ribbon", "Stages", ribbon.stats, ("cycle",), embed="ribbon"),
-        Panel("sentence", "What just happened", sentence.stats, ("cycle",), tells_expected=True, embed="sentence"),
+        Panel(
+            "sentence",
+            say("sentence.what-just-happened"),
+            sentence.stats,
+            ("cycle",),
+            tells_expected=True,
+            embed="sentence",
+        ),
         Panel("queues", "Queues", queues.stats, embed="lanes", table=tables.queue),
         Panel("bindings", "Binding cycles", bindings.stats, embed="bindings"),
         Panel("faults", "Faults", faults.stats),

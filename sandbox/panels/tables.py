@@ -1,6 +1,6 @@
 """The tables of the page as rows of numbers and names, for spreadsheets: all rows, from the facts of the panels.
 
-Names of columns are not translated: programs read them. Times are simulated seconds, cpu is in millicores, memory and
+Times are simulated seconds, cpu is in millicores, memory and
 storage in bytes.
 """
 
@@ -18,6 +18,7 @@ from sandbox.panels.model.state import Cycle, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import SECOND
+from sandbox.words.say import say
 from scheduler_engine.api.conditions import condition_statuses
 from scheduler_engine.trace import events as ev
 
@@ -45,6 +46,11 @@ def _cell(value: Any) -> Any:
     return value
 
 
+def _head(key: str, **parts: str) -> list[str]:
+    """Return the names of columns in a row of the words."""
+    return say(key, **parts).split(", ")
+
+
 def _seconds(us: int | None) -> float | str:
     return "" if us is None else us / SECOND
 
@@ -60,7 +66,7 @@ def filters(world: World, view: View) -> Iterator[Row]:
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     search = search_of(cycle) if cycle else None
     plugins = search.table.plugins if search else ()
-    yield ["pod", "attempt", "cycle", "place", "node", "zone", "verdict", "plugin", "code", "reasons", *plugins]
+    yield [*_head("csv.filter"), *plugins]
     if cycle is None or search is None:
         return
     places = {node: place for place, node in enumerate(search.whole, 1)}
@@ -98,8 +104,7 @@ def scores(world: World, view: View) -> Iterator[Row]:
     """Yield a row per node, the best first: raw, normalized and weighted score of each plugin, and the total."""
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     weights = dict(cycle.score.weights) if cycle and cycle.score else {}
-    columns = [f"{plugin} {part}" for plugin in weights for part in ("raw", "normalized", "weighted")]
-    yield ["pod", "attempt", "cycle", "place", "node", "zone", "selected", "total", *columns]
+    yield [*_head("csv.scores"), *(name for plugin in weights for name in _head("csv.scores-of-plugin", plugin=plugin))]
     if cycle is None or cycle.score is None:
         return
     raw, ran = _by_plugin(cycle.score.raw), cycle.normalized
@@ -120,7 +125,7 @@ def _by_plugin(rows: Iterable[tuple[str, Iterable[tuple[str, int]]]]) -> dict[st
 
 def preemption(world: World, view: View) -> Iterator[Row]:
     """Yield a row per node: the result of the dry run, and the number of the criterion at which a candidate fell."""
-    yield ["pod", "attempt", "cycle", "node", "chosen", "candidate", "why not", "victims", "violations", "fell at"]
+    yield _head("csv.preemption")
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     if cycle is None:
         return
@@ -141,8 +146,7 @@ def preemption(world: World, view: View) -> Iterator[Row]:
 
 def queue(world: World, view: View) -> Iterator[Row]:
     """Yield a row per waiting pod, lane by lane, in the order in which they would leave."""
-    columns = ["lane", "place", "pod", "priority", "attempts", "since", "backoff until", "nominated node"]
-    yield [*columns, "refused by", "pending plugins", "gating plugin", "came by"]
+    yield _head("csv.queue")
     for lane, order in LANES.items():
         for place, queued in enumerate(sorted(world.in_lane(lane), key=order), 1):
             move = queued.move
@@ -170,7 +174,7 @@ LANES: dict[str, Callable[[Any], tuple[int, ...]]] = {
 
 def events(world: World, view: View) -> Iterator[Row]:
     """Yield Kubernetes' events, the oldest first."""
-    yield ["seconds", "type", "reason", "kind", "object", "count", "message"]
+    yield _head("csv.events")
     for recorded in world.kube_events:
         event = recorded.event
         about = (event.type, event.reason, event.regarding_kind, event.regarding)
@@ -181,8 +185,7 @@ def evictions(world: World, view: View) -> Iterator[Row]:
     """Yield eviction requests with their answers, planned evictions, then evictions and removals by kubelets; each the
     oldest first.
     """
-    columns = ["what", "pod", "node", "first asked", "last asked", "times", "asked by", "code", "message", "budgets"]
-    yield [*columns, "taint", "leaves", "then", "ended"]
+    yield _head("csv.evictions")
     for request in world.evictions.requests.values():
         asking = (_seconds(request.first_us), _seconds(request.at_us), request.times, request.asked_by)
         message = f"{request.message} {request.cause}".strip()
@@ -207,8 +210,8 @@ def nodes(world: World, view: View) -> Iterator[Row]:
     scalars = sorted({name for node in in_order for name in node.allocatable} - set(RESOURCES))
     resources = [*RESOURCES, *scalars]
     conditions = list(dict.fromkeys(kind for node in in_order for kind in condition_statuses(node.node)))
-    amounts = [f"{name} {part}" for name in resources for part in ("requested", "allocatable")]
-    yield ["node", "zone", "unschedulable", "troubles", "taints", *amounts, *conditions]
+    amounts = (name for resource in resources for name in _head("csv.amounts-of-node", resource=resource))
+    yield [*_head("csv.nodes"), *amounts, *conditions]
     for node in in_order:
         used, statuses = world.used(node.name), condition_statuses(node.node)
         yield [

@@ -18,6 +18,7 @@ from sandbox.pool.turns import turn
 from sandbox.storage import statements
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import QUEUE_RULES, START, Database, Place, Plan, Position
+from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
 from sandbox.worker.job import KINDS, Job
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 TRIES = 4
 """Attempts of ``at_present`` if other web processes keep changing the log."""
-CHANGING = "Others are changing this sandbox at the same time. Nothing was changed. Try again."
+CHANGING = say("limits.changing")
 MOST_SIMULATIONS = 64
 """Simulations in memory with ``ENGINE_PROCESSES=0``."""
 

@@ -42,6 +42,7 @@ from sandbox.pool.lanes import (
 )
 from sandbox.runtime.layers import publish
 from sandbox.storage.records import Database
+from sandbox.words.say import say
 from sandbox.worker.errors import STOPPED, Busy, Lost, Occupied, Stopped
 from sandbox.worker.line import Line
 from sandbox.worker.messages import (
@@ -68,9 +69,9 @@ MOST_QUEUED = 400
 """Jobs that wait for one worker."""
 MOST_SECONDS = 600.0
 """Time limit of a replay. The next one continues from its last keyframe."""
-TOO_BUSY = "The server is busy with other sandboxes. Nothing was changed. Try again in a moment."
-LOST = "The process of this sandbox ended unexpectedly. Nothing was changed. Try again."
-OPENING = "This sandbox is still opening: its commands are replayed. This can take a while."
+TOO_BUSY = say("limits.busy")
+LOST = say("limits.worker-ended")
+OPENING = say("limits.opening")
 RESTART_SECONDS = 1.0
 """How long to wait before starting a process again that ended at its start."""
 STARTING_SECONDS = 60.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from uuid import UUID
 
+from sandbox.words.say import say
 from sandbox.worker.errors import Busy, Occupied
 
 PATIENCE_SECONDS = 4.0
@@ -35,11 +36,11 @@ def turn(sandbox_id: UUID) -> Iterator[None]:
     with _guard:
         own = _turns.setdefault(sandbox_id, Turn())
         if own.present > MOST_WAITING:
-            raise Busy("Too many requests are waiting for this sandbox. Wait a moment and try again.")
+            raise Busy(say("limits.waiting"))
         own.present += 1
     try:
         if not own.lock.acquire(timeout=PATIENCE_SECONDS):
-            raise Occupied("A command is still running in this sandbox. Wait until it ends, or stop it.")
+            raise Occupied(say("limits.occupied"))
         try:
             yield
         finally:

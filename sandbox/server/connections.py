@@ -29,6 +29,7 @@ from twisted.web.http import HTTPChannel
 from sandbox.limits import addresses
 from sandbox.limits.quotas import quotas
 from sandbox.limits.server import Limits, Places
+from sandbox.words.say import say
 
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
 IMPORT = b"/import/"
@@ -116,7 +117,7 @@ class Channel(HTTPChannel):
             super().rawDataReceived(data)
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        self.refuse(431, "The request's address or one of its headers is too long.")
+        self.refuse(431, say("limits.headers"))
 
     def allHeadersReceived(self) -> None:
         if (self.length or 0) > self.most_bytes:
@@ -145,10 +146,9 @@ class Channel(HTTPChannel):
 
     def refuse_body(self) -> None:
         if self.imports:
-            sentence = f"The limit for a file is {self.limits.import_bytes:,} bytes. Compress it with gzip."
+            self.refuse(413, say("limits.import-body", most=self.limits.import_bytes))
         else:
-            sentence = f"The limit for manifests is {quotas().manifest_bytes:,} bytes."
-        self.refuse(413, f"The request is too large. {sentence}")
+            self.refuse(413, say("errors.request-too-large", most=quotas().manifest_bytes))
 
     def refuse(self, status: int, message: str) -> None:
         """Send a refusal, ignore further input, and close the connection after the client had time to read."""
@@ -217,7 +217,7 @@ class Channel(HTTPChannel):
         elif now > self.read_by and not self.begun:
             self.loseConnection()
         elif now > self.read_by:
-            self.refuse(408, "The request took too long to arrive.")
+            self.refuse(408, say("limits.slow"))
 
     def end_within(self, seconds: float) -> None:
         self.read_by = inf
@@ -270,13 +270,13 @@ class Request(WebRequest):
         if self.body_bytes + len(data) > self.channel.most_bytes:
             self.channel.refuse_body()
         elif not self.server.bodies.take(self.sender, len(data)):
-            self.channel.refuse(503, "The server is receiving too much data at once. Wait a moment and try again.")
+            self.channel.refuse(503, say("limits.bodies"))
         else:
             self.body_bytes += len(data)
             try:
                 super().handleContentChunk(data)
             except OSError:
-                self.channel.refuse(507, "The server's disk has no room for the file. Nothing was changed.")
+                self.channel.refuse(507, say("limits.disk-of-file"))
 
     def release_body(self) -> None:
         self.server.bodies.give_back(self.sender, self.body_bytes)
@@ -396,7 +396,7 @@ class Refused(Protocol):
     transport: Any
 
     def connectionMade(self) -> None:
-        self.transport.write(refusal(503, "Too many connections. Wait a moment and try again."))
+        self.transport.write(refusal(503, say("limits.connections")))
         self.transport.loseConnection()
 
 

@@ -18,6 +18,7 @@ from twisted.logger import LogEvent, LogLevel, STDLibLogObserver, globalLogBegin
 
 from sandbox.limits.server import Limits, Places
 from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFactory, Request
+from sandbox.words.say import say
 
 CHECK_SECONDS = 0.5
 CHORE_SECONDS = 600
@@ -90,7 +91,7 @@ class Server(DaphneServer):
         """Start the site on a request or live line, and return its queue of messages. None: it was refused."""
         http = isinstance(protocol, Request)
         if http and (self.stopping or not self.requests.take(protocol.sender)):
-            protocol.channel.refuse(503, "The server is too busy. Wait a moment and try again.")
+            protocol.channel.refuse(503, say("limits.requests"))
             return None
         queue: asyncio.Queue[Any] = asyncio.Queue()
 

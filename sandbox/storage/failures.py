@@ -7,6 +7,8 @@ import sqlite3
 
 from django.db import DatabaseError, InterfaceError
 
+from sandbox.words.say import say
+
 DISK = frozenset(
     (
         sqlite3.SQLITE_FULL,
@@ -20,7 +22,7 @@ DISK = frozenset(
 )
 ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
 """``errno`` of a disk that is full or cannot be written."""
-FULL = "The server's disk is full or cannot be written. Nothing was changed. You can still view your sandboxes."
+FULL = say("limits.disk")
 
 
 def no_room(error: OSError) -> str:
@@ -43,7 +45,7 @@ def refusal(error: DatabaseError | InterfaceError) -> tuple[int, str]:
     # SQLite's lowest byte is the kind, the others are details. psycopg has None if the server did not answer.
     code = getattr(cause, "sqlstate", "") or getattr(cause, "sqlite_errorcode", 0) & 0xFF
     if getattr(cause, "sqlstate", "") is None or str(code).startswith(LOST):
-        return 503, "The server lost its database for a moment. Check whether your change is there. If not, try again."
+        return 503, say("limits.database-lost")
     if code in DISK:
         return 507, FULL
-    return 503, "The server is busy with other sandboxes. Nothing was changed. Try again."
+    return 503, say("limits.database-busy")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-STOPPED = "The command was stopped. Nothing was changed."
-BROKE_DOWN = "Something went wrong on the server. Nothing was changed. The error is logged."
+from sandbox.words.say import say
+
+STOPPED = say("limits.stopped")
+BROKE_DOWN = say("limits.broke-down")
 
 
 class EngineError(Exception):

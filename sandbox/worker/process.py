@@ -30,6 +30,7 @@ from django.db import Error as DatabaseFailure
 
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage.records import Expected, Plan, Record, Studied
+from sandbox.words.say import say
 from sandbox.worker import rendering
 from sandbox.worker.errors import BROKE_DOWN, STOPPED, Broken, Busy, EngineError, Stopped, TooLarge
 from sandbox.worker.line import Line
@@ -192,8 +193,7 @@ class Engine:
         except MemoryError:
             self._forget(job.call.plan.sandbox_id)
             gc.collect()
-            text = "This sandbox needs more memory than the limit allows. Nothing was changed."
-            return Answer(job.number, error=TooLarge(text))
+            return Answer(job.number, error=TooLarge(say("limits.memory")))
         except ANSWERS as error:
             return Answer(job.number, error=error)
         except Exception:
@@ -316,7 +316,7 @@ class Engine:
         _limit_data(None)
         if not job.may_part:
             self.slow.add(job.call.plan.sandbox_id)
-            raise Halted(Busy("Too many long commands are running. Nothing was changed. Try again later."))
+            raise Halted(Busy(say("limits.long-commands")))
         try:
             # Connect before forking: if the fork ends before it says anything, the web process sees it closed.
             fork_line = connect(self.address, self.key)
@@ -324,8 +324,7 @@ class Engine:
             pid = os.fork()
         except (OSError, EOFError, AuthenticationError) as error:
             log.warning("cannot fork for a long job: %s", error)
-            words = "The server has no room for a long command now. Nothing was changed. Try again later."
-            raise Halted(Busy(words)) from None
+            raise Halted(Busy(say("limits.no-fork"))) from None
         if pid:
             fork_line.send(Hello(pid, sandbox_id=job.call.plan.sandbox_id, job=job.number))
             tell_hello.send_bytes(b"known")

@@ -20,6 +20,7 @@ from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.storage.records import Position
+from sandbox.words.say import say
 from sandbox.worker.expecting import JudgedExpectations
 from sandbox.worker.lessons.desk import Desk
 from sandbox.worker.live import Live
@@ -33,10 +34,7 @@ AHEAD_SECONDS = 0.03
 """CPU seconds. A view that took longer is not drawn ahead: its next drawing then counts for the one who asks."""
 MOST_DRAWN = 16
 """Panels of one simulation that are cached while their data does not change."""
-NOT_SHOWN = (
-    '<section id="panel-{panel}" class="panel"><p class="err" role="alert">'
-    "This panel cannot be shown for the present state. The error is logged; the other panels work.</p></section>"
-)
+NOT_SHOWN = '<section id="panel-{panel}" class="panel"><p class="err" role="alert">{sentence}</p></section>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,7 @@ def _fragment(live: Live, world: World, position: Position, panel: str, view: Vi
             raise  # The error is about the sandbox, not about the panel.
         except Exception:
             log.exception("panel %s of sandbox %s cannot be shown at command %s", panel, key[0], position.head)
-            fragment = Fragment.of(NOT_SHOWN.format(panel=panel))
+            fragment = Fragment.of(NOT_SHOWN.format(panel=panel, sentence=say("limits.panel")))
         cache.put(key, fragment, settings.FRAGMENT_CACHE_CHARACTERS)
     return fragment
 

@@ -119,13 +119,13 @@ def _check(data: Data) -> Iterator[FieldError]:
     if own > count:
         yield invalid("begin.own", own, say("room.begin-own", count=count))
     if count > MOST_LESSONS:
-        yield FieldError("lessons", "FieldValueTooMany", f"Too many: {count}: must have at most {MOST_LESSONS} items")
+        yield FieldError("lessons", "FieldValueTooMany", say("room.too-many", count=count, most=MOST_LESSONS))
     yield from _check_questions(data.get("questions", []))
 
 
 def _check_questions(questions: Sequence[Data]) -> Iterator[FieldError]:
     if len(questions) > MOST_PLANNED:
-        message = f"Too many: {len(questions)}: must have at most {MOST_PLANNED} items"
+        message = say("room.too-many", count=len(questions), most=MOST_PLANNED)
         yield FieldError("questions", "FieldValueTooMany", message)
     for number, question in enumerate(questions):
         path = f"questions[{number}]"

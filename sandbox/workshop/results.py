@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from io import StringIO
 
+from sandbox.words.say import say
 from sandbox.worker.errors import EngineError
 from sandbox.worker.live import ReplayFailed
 from sandbox.workshop import sources
@@ -22,12 +23,10 @@ log = logging.getLogger(__name__)
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Starts of cells that a spreadsheet would execute."""
-
-
 COLUMNS = (
-    "participant", "removed at", "question", "asked", "answer", "right", "expected", "steps",
-    "asked at", "answered at", "revealed at",
-)  # fmt: skip
+    *("participant", "removed_at", "question", "asked", "answer", "right", "expected", "steps"),
+    *("asked_at", "answered_at", "revealed_at"),
+)
 """Times are in UTC."""
 Row = dict[str, str]
 
@@ -39,7 +38,7 @@ def results_csv(room: Workshop) -> str:
     """
     text = StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\r\n")
-    writer.writeheader()
+    writer.writerow(dict(zip(COLUMNS, say("csv.results").split(", "), strict=True)))
     people = list(room.participants.order_by("pk"))
     for row in (*_of_questions(room, people), *_of_sandboxes(room)):
         writer.writerow({name: _safe(cell) for name, cell in row.items()})
@@ -54,8 +53,8 @@ def _of_questions(room: Workshop, people: list[Participant]) -> Iterator[Row]:
             "question": str(question.number),
             "asked": question.ask,
             "expected": "" if right is None else _listed(right),
-            "asked at": _time(question.asked),
-            "revealed at": _time(question.revealed),
+            "asked_at": _time(question.asked),
+            "revealed_at": _time(question.revealed),
         }
         for person in people:
             answer = answers.get((question.pk, person.pk))
@@ -66,7 +65,7 @@ def _of_answer(question: Question, right: list[str] | None, answer: Answer) -> R
     chosen = json.loads(answer.chosen)
     verdict = None if right is None else matches(question, right, chosen)
     mark = "" if verdict is None else "yes" if verdict else "no"
-    return {"answer": _listed(chosen), "right": mark, "answered at": _time(answer.at)}
+    return {"answer": _listed(chosen), "right": mark, "answered_at": _time(answer.at)}
 
 
 def _expected(room: Workshop, question: Question) -> list[str] | None:
@@ -94,12 +93,12 @@ def _of_sandboxes(room: Workshop) -> Iterator[Row]:
             "asked": sources.from_text(seat.source)["title"],
             "answer": lesson.text if lesson else "",
             "steps": str(own_steps(seat, helped)),
-            "asked at": _time(seat.created),
+            "asked_at": _time(seat.created),
         }
 
 
 def _of_person(person: Participant) -> Row:
-    return {"participant": person.name, "removed at": _time(person.removed)}
+    return {"participant": person.name, "removed_at": _time(person.removed)}
 
 
 def _listed(choices: list[str]) -> str:

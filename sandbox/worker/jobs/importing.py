@@ -32,7 +32,7 @@ from scheduler_engine.simulation import Simulation
 
 LONGEST_STORY = 200_000
 """Characters of a scenario without its setup. Every page of its sandbox reads them."""
-GONE = "This import has expired: you opened it already, or it is over an hour old. Upload the file again."
+GONE = say("limits.import-expired")
 MOST_PODS_BEFORE = 100
 """Pods that may be ahead of the chosen pod in the queue."""
 

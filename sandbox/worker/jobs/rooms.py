@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sandbox.panels.model.state import by_priority
 from sandbox.storage.records import Position
+from sandbox.words.say import say
 from sandbox.worker.job import reading
 from sandbox.worker.lessons.wording import reason_text
 from sandbox.worker.live import Live
@@ -16,7 +17,7 @@ from scheduler_engine.scenario.attempts import RunView
 
 PREDICTED = ("passes", "winner", "lane", "victims")
 """Questions about a pod that its next stages answer."""
-NO_NODE = "no node"
+NO_NODE = say("room.no-node")
 """The choice for: the pod gets no node."""
 
 
@@ -49,11 +50,11 @@ def room_question(live: Live, position: Position, kind: str, pod: str) -> Predic
     Raises ``Rejected`` if there is no such question or pod.
     """
     if kind not in PREDICTED:
-        raise Rejected("There is no such question.")
+        raise Rejected(say("room.no-such-question"))
     live.move_to(position)
     key = pod or _next_pod(live)
     if not key or live.simulation.api.pod(key) is None:
-        raise Rejected(f"There is no pod {key}." if key else "No pod is in flight, and none waits in activeQ.")
+        raise Rejected(say("errors.no-such-object", kind="pod", key=key) if key else say("room.no-pod-waits"))
     question = Question(kind, pod=key, at=KINDS[kind].at)
     run = RunView(live.simulation)
     offered = choices(run, question) + ((NO_NODE,) if kind == "winner" else ())

@@ -22,7 +22,7 @@ from jinja2.visitor import NodeTransformer
 from markupsafe import Markup, escape
 
 from sandbox.words.amounts import short_name
-from sandbox.words.say import pattern, say
+from sandbox.words.say import pattern, rows, say
 
 FILTERS = ("capfirst", "default_if_none", "escapejs", "pluralize", "slugify", "urlencode", "yesno")
 """Filters of Django, under their names there."""
@@ -67,6 +67,7 @@ def environment(**options: Any) -> Environment:
         "static": static,
         "url": reverse,
     }
+    result.globals["words"] = json_script(rows("script"), "words")
     # Milliseconds that a page waits for an answer, which is longer than any command may take.
     result.globals["patience"] = int((settings.COMMAND_SECONDS + 10) * 1000)
     return result

@@ -27,6 +27,11 @@ def _read(folder: Path) -> dict[str, Row]:
 ROWS = _read(FOLDER)
 
 
+def rows(table: str) -> dict[str, Row]:
+    """Return the rows of a table by key, for a script."""
+    return {key: row for key, row in ROWS.items() if key.startswith(f"{table}.")}
+
+
 def pattern(key: str, places: dict[str, object]) -> str:
     """Return the row of a key; if it has ``one`` and ``other``, the one for ``count``."""
     row = ROWS[key]

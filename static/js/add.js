@@ -54,9 +54,9 @@ export function drawer(app, htmx) {
   async function openObject(kind, key) {
     if (box.dataset.kind !== 'edit') lastAdded = box.dataset.kind;
     const last = putAway();
-    const begun = panes.get(`Edit ${kind} ${key}`);
+    const begun = panes.get(`${kind} ${key}`);
     if (begun) return takeUp(begun);
-    if (panes.has(last?.dataset.title)) last.remove(); // htmx would end what it replaces
+    if (panes.has(last?.dataset.object)) last.remove(); // htmx would end what it replaces
     // Settled at once: htmx would take the editor's class away from it, for it keeps the one before under the same id.
     await htmx.ajax('GET', `edit/${kind}/form/?${new URLSearchParams({ key })}`, { target: '#drawer-edit', swap: 'innerHTML settle:0ms' });
     const pane = box.querySelector('#drawer-edit > [data-title]');
@@ -71,7 +71,7 @@ export function drawer(app, htmx) {
   function putAway() {
     const pane = editing.firstElementChild;
     if (!pane || !yaml.edited.has('edit')) return pane;
-    panes.set(pane.dataset.title, pane);
+    panes.set(pane.dataset.object, pane);
     return pane;
   }
 
@@ -127,7 +127,7 @@ export function drawer(app, htmx) {
     if (!form) return paste('');
     const kind = form.id.replace('form-', '');
     if (kind === 'edit') {
-      panes.delete(editing.firstElementChild.dataset.title);
+      panes.delete(editing.firstElementChild.dataset.object);
       yaml.forget('edit');
       editing.replaceChildren();
       if (box.dataset.kind === 'edit') show(lastAdded);

@@ -2,6 +2,7 @@
 
 import { fragment, toast } from './no-answer.js';
 import { known, nextTurn, remember } from './rooms.js';
+import { say } from './words.js';
 
 const ANSWER_MS = 8000; // for the server to take an answer
 const AGAIN_MS = 4000; // after which one that was not taken is sent again, where no line tells that it can be
@@ -68,7 +69,7 @@ const shown = (choice) => [...document.querySelectorAll('form[data-answer] [name
 
 function wait(number) {
   if (!document.querySelector('[data-name]')) return;
-  told.set(number, `Not sent yet: ${unsent.get(number).chosen.map(shown).join(', ') || 'none of them'}. It will be sent when the connection is back.`);
+  told.set(number, say('script.answer-waits', { choices: unsent.get(number).chosen.map(shown).join(', ') || say('script.answer-none') }));
   showAnswers();
 }
 
@@ -76,7 +77,7 @@ async function sentenceOf(answer) {
   const refused = fragment(await answer.text());
   const said = refused.querySelector('[data-notice] p')?.textContent;
   const why = [...refused.querySelectorAll('[data-notice] li')].map((item) => item.textContent).join(' ');
-  return why || said || 'You are no longer in this room. Your answer was not sent.';
+  return why || said || say('script.answer-lost');
 }
 
 function changed() {

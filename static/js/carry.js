@@ -1,5 +1,7 @@
 // A link that holds a scenario in itself: compressed, behind the "#", which no browser sends.
 
+import { say } from './words.js';
+
 const byId = (id) => document.getElementById(id);
 const LONGEST = 8000; // characters of a link that mail, chats and browsers still take
 const button = byId('carry-make');
@@ -20,11 +22,11 @@ async function made() {
   const at = new URL(byId('share-moment').value).searchParams.get('at');
   const query = new URLSearchParams({ compact: '1', ...(at && { at }) });
   const answer = await fetch(`${byId('app').dataset.base}export/scenario/?${query}`).catch(() => null);
-  if (!answer?.ok) return { told: 'The server could not create the link. Try again.' };
+  if (!answer?.ok) return { told: say('script.link-failed') };
   const link = new URL(button.dataset.page, location.href);
   link.hash = `s=${await pack(await answer.text())}`;
-  if (link.href.length <= LONGEST) return { link: link.href, told: `${link.href.length.toLocaleString('en')} characters. Nothing was stored.` };
-  return { told: `The link would have ${link.href.length.toLocaleString('en')} characters; the limit is ${LONGEST.toLocaleString('en')}. Send the link to this moment instead, or a file from Export.` };
+  if (link.href.length <= LONGEST) return { link: link.href, told: say('script.link-length', { length: link.href.length }) };
+  return { told: say('script.link-too-long', { length: link.href.length, most: LONGEST }) };
 }
 
 button?.addEventListener('click', async () => {

@@ -1,5 +1,7 @@
 // One set of buttons for two sandboxes: each press is the same command to both.
 
+import { say } from './words.js';
+
 const sides = [...document.querySelectorAll('iframe[data-base]')];
 const told = document.getElementById('both-e');
 let turn = Promise.resolve(); // one press after the other, so that both logs have the same order
@@ -17,7 +19,7 @@ async function press({ verb, seconds }) {
     const answers = await Promise.all(sides.map((side) => give(side, verb, seconds)));
     told.textContent = answers.filter(Boolean).join('  ');
   } catch {
-    told.textContent = 'The server does not answer. Nothing is lost; try again.';
+    told.textContent = say('script.no-answer-to-both');
   }
 }
 

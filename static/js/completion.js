@@ -2,11 +2,12 @@
 
 import { fieldAt, offersAt } from './schema.js';
 import { placeAt } from './yaml-place.js';
+import { say } from './words.js';
 
 const LONGEST = 20_000; // lines: in a longer text every key that is typed would be felt
 const LETTERS = /[^\s:,[\]{}"'#]/;
 const HOVER_MS = 350;
-const KEYS = '<kbd>Ctrl</kbd> <kbd>Space</kbd> completes · <kbd>F1</kbd> explains the field · <kbd>Tab</kbd> leaves the editor';
+const KEYS = { space: '<kbd>Ctrl</kbd> <kbd>Space</kbd>', help: '<kbd>F1</kbd>', tab: '<kbd>Tab</kbd>' };
 
 let schema = null;
 
@@ -66,7 +67,7 @@ function line(app, editor, kind) {
   const box = Object.assign(document.createElement('p'), { className: 'ed-line quiet', id: `${editor.container.id}-line` });
   const says = Object.assign(document.createElement('span'), { className: 'vh' });
   says.setAttribute('role', 'status');
-  const keys = Object.assign(document.createElement('span'), { className: 'ed-keys', innerHTML: KEYS });
+  const keys = Object.assign(document.createElement('span'), { className: 'ed-keys', innerHTML: say('script.editor-keys', KEYS) });
   const field = Object.assign(document.createElement('span'), { className: 'ed-field' });
   box.append(field, keys);
   editor.container.after(box, says);
@@ -77,13 +78,13 @@ function line(app, editor, kind) {
     field.replaceChildren(...(found ? [told(found)] : []));
     return found;
   };
-  fields(app).then((found) => { known = found; look(); }, () => { field.textContent = 'The fields could not be read, so completion is off.'; });
+  fields(app).then((found) => { known = found; look(); }, () => { field.textContent = say('script.fields-unknown'); });
   editor.on('changeSelection', look);
-  return () => { const found = look(); says.replaceChildren(found ? told(found) : 'Unknown field.'); return found; };
+  return () => { const found = look(); says.replaceChildren(found ? told(found) : say('script.field-unknown')); return found; };
 }
 
 /** A note at the field under the pointer; the same by a key at the cursor. */
-function notes(app, editor, kind, say) {
+function notes(app, editor, kind, announce) {
   const { HoverTooltip } = window.ace.require('ace/tooltip');
   const { Range } = window.ace.require('ace/range');
   const note = new HoverTooltip();
@@ -105,7 +106,7 @@ function notes(app, editor, kind, say) {
     name: 'tellField',
     bindKey: 'F1',
     readOnly: true,
-    exec: () => { const found = say(); if (found) show(found, editor.getCursorPosition()); },
+    exec: () => { const found = announce(); if (found) show(found, editor.getCursorPosition()); },
   });
 }
 

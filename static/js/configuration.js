@@ -2,6 +2,7 @@
 
 import { annotate, goTo, yamlEditor } from './editor.js';
 import { fragment, noAnswer, refusal } from './no-answer.js';
+import { say } from './words.js';
 
 const PAUSE_MS = 400;
 const app = document.getElementById('app');
@@ -67,7 +68,7 @@ async function start(slug) {
   const preset = slug && box.querySelector(`template[data-text-of="${CSS.escape(slug)}"]`);
   told.clear();
   put(preset ? preset.content.textContent : await inForce());
-  says.textContent = preset ? preset.dataset.says : 'The configuration applied last, without the defaults.';
+  says.textContent = preset ? preset.dataset.says : say('script.configuration-in-force');
 }
 
 function failed(error) {
@@ -196,7 +197,7 @@ document.getElementById('app').addEventListener('htmx:wsAfterMessage', () => {
   const { configured, who } = inForceNow();
   if (!box.open || configured === since || box.hasAttribute('aria-busy')) return;
   since = configured;
-  says.textContent = `Another configuration was applied meanwhile${who ? ` by ${who}` : ''}. Yours will replace it.`;
+  says.textContent = say(who ? 'script.configuration-replaced-by' : 'script.configuration-replaced', { who });
 });
 box.addEventListener('click', (event) => {
   const button = event.target.closest('button');

@@ -2,7 +2,7 @@
 
 import { whenFree } from './hold.js';
 import { keepLine } from './line.js';
-import { fragment, placeOf, refusal, say, toast, withWayBack } from './no-answer.js';
+import { fragment, placeOf, refusal, report, toast, withWayBack } from './no-answer.js';
 
 const byId = (id) => document.getElementById(id);
 const { body } = document;
@@ -58,7 +58,7 @@ body.addEventListener('htmx:beforeSwap', ({ detail }) => {
     const target = placeOf(elt.closest('form'));
     Object.assign(detail, { target, swapOverride: 'innerHTML', shouldSwap: true, isError: true, serverResponse: box.innerHTML });
   } else if (elt.matches('dialog :is(form, button)') && !elt.checkVisibility()) {
-    say(elt, toast(firstError(fragment(xhr.responseText))));
+    report(elt, toast(firstError(fragment(xhr.responseText))));
   }
 });
 

@@ -4,6 +4,8 @@
 //   – whose change was refused.
 // The server counts the changes of a sandbox. The answer to a request and every update name the count that they include.
 
+import { say } from './words.js';
+
 const FIELDS = '.panel :is(input:not([type="hidden"]), textarea, select)';
 const COUNT = 'Sandbox-Revision';
 
@@ -164,7 +166,7 @@ function over(known, field) {
 /** Whether a person has given a field other contents than the server knows. */
 export const edited = (field) => edits.has(keyOf(field));
 
-const named = (value) => (value === true ? 'on' : value === false ? 'off' : value === '' ? 'empty' : value);
+const named = (value) => (value === true ? say('script.field-on') : value === false ? say('script.field-off') : value === '' ? say('script.field-empty') : value);
 
 const hush = (event) => event.stopImmediatePropagation();
 
@@ -186,11 +188,13 @@ function meanwhile(field, known, who) {
   const value = usual(field);
   if (!known || known.sent || field.type === 'range' || value === known.base || value === known.value) { note?.remove(); return; }
   if (known.told !== value) Object.assign(known, { told: value, by: who });
-  const text = value.length > 40 || /\n/.test(value) ? 'Changed' : `Now ${named(value)}`;
-  const made = note ?? Object.assign(document.createElement('button'), { type: 'button', className: 'meanwhile', title: 'Use this value instead of yours' });
+  const places = { value: named(value), who: known.by };
+  const words = value.length > 40 || /\n/.test(value)
+    ? say(known.by ? 'script.field-changed-by' : 'script.field-changed', places)
+    : say(known.by ? 'script.field-now-by' : 'script.field-now', places);
+  const made = note ?? Object.assign(document.createElement('button'), { type: 'button', className: 'meanwhile', title: say('script.field-take') });
   made.dataset.of = keyOf(field);
   made.dataset.own = '';
-  const words = known.by ? `${text}, by ${known.by}` : text;
   if (made.textContent !== words) made.textContent = words;
   if (!note) {
     made.setAttribute('role', 'status');

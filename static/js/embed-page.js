@@ -9,6 +9,7 @@ import { settleTurn } from './lists.js';
 import { fragment } from './no-answer.js';
 import { patch } from './patch.js';
 import { arrows, select } from './tabs.js';
+import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 const app = byId('app');
@@ -20,7 +21,6 @@ let state = JSON.parse(byId('em-state').textContent);
 view.at = line && state.moment.present ? '' : state.moment.at; // '' follows the present
 let chosenTab = app.dataset.tab ?? '';
 let asking = 0;
-const NO_ANSWER = 'The server does not answer, so this may be out of date. Reload the page in a minute.';
 
 // --- what is shown ------------------------------------------------------------------------------------------------------
 
@@ -33,17 +33,17 @@ async function show() {
   const query = new URLSearchParams(Object.entries({ ...view, panels }).filter(([, value]) => value));
   const answer = await ask(`embed/state/?${query}`);
   if (mine !== asking) return; // something newer has been asked for
-  if (!answer?.ok) return say(answer ? await sentenceOf(answer) : NO_ANSWER);
-  say('');
+  if (!answer?.ok) return note(answer ? await sentenceOf(answer) : say('script.embed-no-answer'));
+  note('');
   place(await answer.json());
 }
 
 /** The words of a refusal, which comes as a fragment of a page. */
 async function sentenceOf(answer) {
-  return fragment(await answer.text()).textContent.replace(/\s+/g, ' ').trim().slice(0, 300) || `The server answered ${answer.status}.`;
+  return fragment(await answer.text()).textContent.replace(/\s+/g, ' ').trim().slice(0, 300) || say('script.answered', { status: answer.status });
 }
 
-function say(text) {
+function note(text) {
   byId('em-told').textContent = text;
 }
 
@@ -60,7 +60,7 @@ function place({ fragments, ...next }) {
 
 function settle() {
   const { moment } = state;
-  byId('em-at').textContent = `${moment.place} of ${moment.of} · ${moment.clock}`;
+  byId('em-at').textContent = say('script.embed-moment', { place: String(moment.place), moments: String(moment.of), clock: moment.clock });
   byId('em-open').search = new URLSearchParams({ at: moment.at, ...(view.pod && { pod: view.pod }), ...(view.node && { node: view.node }) });
   const tried = byId('em-try');
   if (tried) tried.elements.at.value = moment.at;
@@ -106,8 +106,8 @@ async function charts() {
 async function command(verb) {
   Object.assign(view, { at: '', cycle: 0 });
   const answer = await ask(`do/${verb}/`, { method: 'POST', body: new URLSearchParams() });
-  if (!answer) return say('The server did not answer, so your last click may be lost.');
-  if (!answer.ok) return say(await sentenceOf(answer));
+  if (!answer) return note(say('script.embed-lost-click'));
+  if (!answer.ok) return note(await sentenceOf(answer));
   return show();
 }
 
@@ -192,6 +192,6 @@ for (const child of [...byId('bench').children, document.querySelector('.em-foot
 
 link(app);
 settle();
-if (line) followLine(line, say, () => { if (!view.at) show(); });
+if (line) followLine(line, note, () => { if (!view.at) show(); });
 tell('ready', { panels: panels.split(','), acts });
 announce();

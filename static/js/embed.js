@@ -2,6 +2,8 @@
 (() => {
   const SOURCE = 'scheduler-sandbox';
   const VERSION = 1;
+  const ROWS = {}; // the server puts the rows of sandbox/words/en/element.yaml here
+  const say = (key, places = {}) => ROWS[key].replace(/\{(\w+)\}/g, (_, name) => places[name]);
   const home = new URL(document.currentScript?.src ?? document.querySelector('script[src*="/embed.js"]').src).origin;
   const PASSED = ['panels', 'at', 'tab', 'pod', 'node', 'plugin', 'theme', 'size', 'lang'];
   const FLAGS = ['steps', 'live'];
@@ -59,8 +61,8 @@
     }
 
     get #title() {
-      const about = this.getAttribute('scenario') ?? this.getAttribute('lesson') ?? 'a sandbox';
-      return this.getAttribute('title') || `Kubernetes scheduler: ${about.replaceAll('-', ' ')}`;
+      const about = this.getAttribute('scenario') ?? this.getAttribute('lesson') ?? say('element.sandbox');
+      return this.getAttribute('title') || say('element.title', { name: about.replaceAll('-', ' ') });
     }
 
     get #address() {
@@ -118,8 +120,8 @@
       note.setAttribute('role', 'status');
       note.style.cssText = 'margin:0;padding:1rem;border:1px solid;border-radius:4px;font:1rem/1.4 system-ui,sans-serif';
       note.textContent = answers
-        ? `${site} does not let this page show it. The operator of that site can add ${location.origin} to FRAME_ANCESTORS.`
-        : `${site} does not answer. Reload this page in a minute.`;
+        ? say('element.refused', { site, origin: location.origin })
+        : say('element.no-answer', { site });
       this.#note = note;
       this.#frame.style.display = 'none';
       this.append(note);

@@ -1,6 +1,6 @@
 // The dialog in which a sandbox becomes a file. The server writes it; here it is asked for, copied and saved.
 
-import { noAnswer, refusal, say } from './no-answer.js';
+import { noAnswer, refusal, report } from './no-answer.js';
 import { patchInside } from './patch.js';
 
 const byId = (id) => document.getElementById(id);
@@ -33,7 +33,7 @@ async function put(text) {
 async function copy(button) {
   const answer = await fetch(byId('export-download').href).catch(() => null);
   const text = await answer?.text();
-  if (!answer?.ok) return say(null, answer ? refusal({ status: answer.status, responseText: text }) : noAnswer());
+  if (!answer?.ok) return report(null, answer ? refusal({ status: answer.status, responseText: text }) : noAnswer());
   await put(text);
   const usual = button.textContent;
   button.textContent = button.dataset.copied;

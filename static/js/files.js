@@ -1,10 +1,12 @@
 // Files that are chosen or dropped: their texts as one, parted as YAML parts documents, or what is wrong in words.
 
+import { say } from './words.js';
+
 const NAMES = /\.(ya?ml|json)$/i;
 
 async function decoded(file) {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
-  if (text.includes('\0')) throw new TypeError('a zero byte');
+  if (text.includes('\0')) throw new TypeError('zero byte');
   return text;
 }
 
@@ -16,10 +18,10 @@ export function joined(texts) {
 /** Words for what none of the files may be; '' when they will do. */
 export function refusal(files, most) {
   const stranger = files.find(({ name }) => !NAMES.test(name));
-  if (stranger) return `${stranger.name} is not a manifest: its name must end in .yaml, .yml or .json. Nothing was read.`;
+  if (stranger) return say('script.manifest-name', { name: stranger.name });
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  const whose = files.length === 1 ? `${files[0]?.name} is` : 'The files together are';
-  return size > most ? `${whose} ${size.toLocaleString('en')} bytes long; the limit is ${most.toLocaleString('en')} bytes. Nothing was read.` : '';
+  if (size <= most) return '';
+  return files.length === 1 ? say('script.manifest-too-large', { name: files[0].name, size, most }) : say('script.manifests-too-large', { size, most });
 }
 
 async function read(files, most) {
@@ -27,7 +29,7 @@ async function read(files, most) {
   if (words) throw new Error(words);
   const texts = [];
   for (const file of files) {
-    texts.push(await decoded(file).catch(() => { throw new Error(`${file.name} is not valid UTF-8 text. Nothing was read.`); }));
+    texts.push(await decoded(file).catch(() => { throw new Error(say('script.manifest-not-text', { name: file.name })); }));
   }
   return files.length > 1 ? joined(texts) : texts[0];
 }

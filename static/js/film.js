@@ -1,6 +1,8 @@
 // The film of a preemption: one frame after the other, by button, by click on a frame, or played. What each frame shows
 // comes from the server; here is only which one is lit.
 
+import { say } from './words.js';
+
 const FRAME_MS = 1400;
 let of = ''; // the film that is stepped through: cycle and node
 let at = -1; // the frame that is lit; -1 = none, the whole film is there
@@ -22,7 +24,7 @@ function show() {
   for (const line of document.querySelectorAll('#film-why [data-frame]')) line.hidden = Number(line.dataset.frame) !== told;
   const play = document.getElementById('film-play');
   play.setAttribute('aria-pressed', String(timer !== 0));
-  play.setAttribute('aria-label', timer ? 'Pause the film' : 'Play the film');
+  play.setAttribute('aria-label', say(timer ? 'script.pause-film' : 'script.play-film'));
   play.querySelector('use').setAttribute('href', timer ? '#i-pause' : '#i-play');
   if (at >= 0) film.children[at].scrollIntoView({ block: 'nearest' });
 }

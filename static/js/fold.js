@@ -1,6 +1,7 @@
 // Panels that are folded to their headings. This browser remembers which.
 
 import { read, write } from './storage.js';
+import { say } from './words.js';
 
 const bench = document.getElementById('bench');
 const folded = new Set((read('folded') ?? '').split(' ').filter(Boolean));
@@ -11,7 +12,7 @@ export function settleFolds() {
   for (const button of document.querySelectorAll('[data-fold]')) {
     const open = !folded.has(button.dataset.fold);
     button.setAttribute('aria-expanded', String(open));
-    button.title = open ? 'Fold this panel' : 'Unfold this panel';
+    button.title = say(open ? 'script.fold' : 'script.unfold');
     button.setAttribute('aria-label', button.title);
   }
 }

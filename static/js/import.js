@@ -1,11 +1,13 @@
 // Bringing a cluster: a file that is chosen, dropped or pasted, how far it has come, and the wait for what is made of it.
 
+import { say } from './words.js';
+
 const door = document.getElementById('door');
 const page = document.querySelector('form[data-wait]');
 
-function seconds(say) {
+function seconds(show) {
   const start = performance.now();
-  const tick = () => say(Math.round((performance.now() - start) / 1000));
+  const tick = () => show(Math.round((performance.now() - start) / 1000));
   tick();
   return setInterval(tick, 1000);
 }
@@ -31,7 +33,7 @@ function doorOf(form) {
   };
   const send = (content, name) => {
     if (content.size > most) {
-      tell(`${name} is ${content.size.toLocaleString('en')} bytes long; the limit is ${most.toLocaleString('en')} bytes. Compress it with gzip. Nothing was sent.`, true);
+      tell(say('script.file-too-large', { name, size: content.size, most }), true);
       return;
     }
     const body = new FormData();
@@ -42,18 +44,18 @@ function doorOf(form) {
     request.upload.onprogress = ({ loaded, total }) => { bar.value = total ? loaded / total : 0; };
     request.upload.onload = () => {
       bar.removeAttribute('value');
-      timer = seconds((count) => tell(`${name} has arrived and is being read: ${count} s`));
+      timer = seconds((count) => tell(say('script.file-arrived', { name, seconds: count })));
     };
     request.onload = () => {
       end();
       if (request.status === 201) location.assign(new URL(request.responseText.trim()).pathname);
-      else tell(request.getResponseHeader('Content-Type')?.startsWith('text/plain') ? request.responseText.trim() : `The server answered ${request.status}. Nothing was created.`, true);
+      else tell(request.getResponseHeader('Content-Type')?.startsWith('text/plain') ? request.responseText.trim() : say('script.nothing-created', { status: request.status }), true);
     };
-    request.onerror = () => { end(); tell('The connection broke. Nothing was created.', true); };
+    request.onerror = () => { end(); tell(say('script.broken-connection'), true); };
     bar.value = 0;
     bar.hidden = false;
     button.disabled = true;
-    tell(`Sending ${name}.`);
+    tell(say('script.file-sending', { name }));
     request.send(body);
   };
   const over = (event) => {
@@ -75,13 +77,13 @@ function doorOf(form) {
     event.preventDefault();
     if (file.files[0]) send(file.files[0], file.files[0].name);
     else if (text.value.trim()) send(new Blob([text.value]), 'pasted.yaml');
-    else tell('Choose a file, or paste its text.', true);
+    else tell(say('script.file-missing'), true);
   });
 }
 
 function copyOf(button, line) {
   button.hidden = !navigator.clipboard;
-  button.addEventListener('click', () => navigator.clipboard.writeText(line.textContent).then(() => { button.textContent = 'Copied'; }, () => { button.textContent = 'Not copied. Select the line'; }));
+  button.addEventListener('click', () => navigator.clipboard.writeText(line.textContent).then(() => { button.textContent = say('script.copied'); }, () => { button.textContent = say('script.not-copied'); }));
 }
 
 if (door) {
@@ -94,8 +96,8 @@ if (page) {
   let timer = 0;
   page.addEventListener('submit', ({ submitter }) => {
     told.hidden = false;
-    const words = submitter?.formMethod === 'get' ? 'Reading the file again.' : page.dataset.wait;
-    timer = seconds((count) => { told.textContent = `${words} ${count} s`; });
+    const words = submitter?.formMethod === 'get' ? say('script.file-again') : page.dataset.wait;
+    timer = seconds((count) => { told.textContent = say('script.file-waiting', { what: words, seconds: count }); });
   });
   // Who comes back by the browser's own button finds the page as it was left.
   addEventListener('pageshow', () => { clearInterval(timer); told.hidden = true; });

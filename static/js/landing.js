@@ -1,5 +1,7 @@
 // The scenarios of the first page by a few letters and by part.
 
+import { say } from './words.js';
+
 const byId = (id) => document.getElementById(id);
 const text = byId('scen-find');
 const part = byId('scen-part');
@@ -24,7 +26,7 @@ function show() {
     if (!row.hidden) { shown += 1; count += 1; }
   }
   end();
-  byId('scen-none').textContent = text.value || part.value ? (count === 1 ? '1 scenario' : `${count || 'no'} scenarios`) : '';
+  byId('scen-none').textContent = text.value || part.value ? say(count ? 'script.scenarios' : 'script.no-scenarios', { count }) : '';
 }
 
 if (text) {

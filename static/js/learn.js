@@ -1,14 +1,15 @@
 // How far this browser has come, on the pages from which lessons are begun.
 
 import { read } from './progress.js';
+import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 const known = read();
 
 /** Where a lesson that was begun goes on, in words. */
 function told({ part, parts, done, best }) {
-  if (best !== undefined) return `done, lowest cost ${best}`;
-  return done ? 'done' : `part ${Math.min(part + 1, parts)} of ${parts}`;
+  if (best !== undefined) return say('script.lesson-best', { cost: String(best) });
+  return done ? say('script.lesson-done') : say('script.lesson-part', { part: Math.min(part + 1, parts), parts });
 }
 
 for (const place of document.querySelectorAll('[data-lesson]')) {
@@ -23,7 +24,7 @@ for (const place of document.querySelectorAll('[data-lesson]')) {
   const link = document.createElement('a');
   link.className = 'lnk';
   link.href = entry.at;
-  link.textContent = 'Continue';
+  link.textContent = say('script.continue');
   (place.closest('li') ?? place).append(link);
 }
 
@@ -32,12 +33,12 @@ if (far) {
   const cards = [...document.querySelectorAll('.map-c')];
   const names = cards.length ? cards.map((card) => card.dataset.lesson) : far.dataset.names.trim().split(' ');
   const done = names.filter((name) => known[name]?.done).length;
-  if (done) far.textContent = `${done} of ${names.length} done`;
+  if (done) far.textContent = say('script.lessons-done', { done, lessons: names.length });
   const next = cards.find((card) => !known[card.dataset.lesson]?.done);
   const form = byId('go-on');
   if (form && next && cards.some((card) => known[card.dataset.lesson])) {
     form.elements.lesson.value = next.dataset.lesson;
-    form.querySelector('span').textContent = `Continue: ${next.dataset.title}`;
+    form.querySelector('span').textContent = say('script.continue-with', { title: next.dataset.title });
   }
 }
 
@@ -50,6 +51,6 @@ if (field) {
     for (const row of rows) row.hidden = !wanted.every((word) => row.textContent.toLowerCase().includes(word));
     for (const group of document.querySelectorAll('[data-group]')) group.hidden = !group.querySelector('li:not([hidden])');
     const count = rows.filter((row) => !row.hidden).length;
-    byId('learn-none').textContent = field.value ? (count === 1 ? '1 sentence' : `${count || 'no'} sentences`) : '';
+    byId('learn-none').textContent = field.value ? say(count ? 'script.sentences' : 'script.no-sentences', { count }) : '';
   });
 }

@@ -1,7 +1,7 @@
 // Live lines that notice when nothing comes through any more. A network that drops packets closes nothing: the browser
 // itself would wait for minutes. As long as a page is in view and hears nothing, it asks for a sign of life.
 
-import { sayNoAnswer } from './no-answer.js';
+import { reportNoAnswer } from './no-answer.js';
 
 const QUIET_MS = 2500; // without a message, after which the page asks
 const ANSWER_MS = 2000; // without an answer, after which it says that the connection is lost
@@ -152,7 +152,7 @@ function giveUpPosts(htmx) {
   for (const [xhr, element] of posts) {
     posts.delete(xhr);
     htmx.trigger(element, 'htmx:abort');
-    sayNoAnswer(element);
+    reportNoAnswer(element);
   }
 }
 

@@ -2,6 +2,7 @@
 // and drawn again only while it is in view and its numbers, its size or the colours have changed.
 
 import { plotly } from './charts.js';
+import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 const app = byId('app');
@@ -24,12 +25,12 @@ function lines(figure, chart) {
   return chart.lines.map((line) => ({
     type: 'scatter', mode: chart.end ? 'lines' : 'lines+markers', marker: { size: 6, color: look(figure, line.look).color }, name: line.name, line: look(figure, line.look), connectgaps: false, cliponaxis: false,
     x: [...line.x, chart.end], y: [...line.y, line.y.at(-1)],
-    text: [...line.x, chart.end].map(clock), hovertemplate: `%{y}${chart.unit} at %{text}<extra>%{fullData.name}</extra>`,
+    text: [...line.x, chart.end].map(clock), hovertemplate: `${say('script.chart-point', { value: `%{y}${chart.unit}`, time: '%{text}' })}<extra>%{fullData.name}</extra>`,
   }));
 }
 
 function bars(chart) {
-  return [{ type: 'bar', x: chart.bars, y: chart.counts, marker: { color: token('--ink2') }, hovertemplate: '%{y} pods<extra>%{x} attempts</extra>' }];
+  return [{ type: 'bar', x: chart.bars, y: chart.counts, marker: { color: token('--ink2') }, hovertemplate: `${say('script.chart-bar', { pods: '%{y}' })}<extra>${say('script.chart-attempts', { attempts: '%{x}' })}</extra>` }];
 }
 
 function layout(chart, width, size) {

@@ -2,6 +2,7 @@
 // seen any more – a drawer that was closed meanwhile, a line of a list that has gone – says nothing: then a notice does.
 
 import './heard.js';
+import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 
@@ -31,14 +32,14 @@ export function fragment(html) {
 /** The refusal in an answer. A proxy, or a server that is too busy, answers in words of its own: these are for nobody. */
 export function refusal({ status, responseText }) {
   if (responseText.includes('data-notice')) return fragment(responseText);
-  return toast(`The server could not do this (${status}). Nothing was changed; try again.`);
+  return toast(say('script.refused', { status }));
 }
 
 /** A way back to a form that is not in sight, on what is said of it. */
 export function withWayBack(said, element) {
   const box = element?.closest?.('dialog');
   if (!box || inSight(element)) return said;
-  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'btn btn-line way-back', textContent: 'Return to form' });
+  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'btn btn-line way-back', textContent: say('script.return-to-form') });
   Object.assign(button.dataset, { do: 'back-to', box: box.id, form: element.closest('form')?.id ?? '' });
   const frame = said.querySelector('.toast');
   delete frame?.dataset.noAnswer; // It stays as long as nobody has gone back.
@@ -47,14 +48,14 @@ export function withWayBack(said, element) {
 }
 
 /** In the form of an element, or as a notice. */
-export function say(element, said) {
+export function report(element, said) {
   const form = element?.closest?.('form');
   placeOf(form).replaceChildren(withWayBack(said, element));
 }
 
-export const sayNoAnswer = (element) => say(element, noAnswer());
+export const reportNoAnswer = (element) => report(element, noAnswer());
 
-for (const kind of ['htmx:sendError', 'htmx:timeout']) document.addEventListener(kind, ({ detail }) => sayNoAnswer(detail.elt));
+for (const kind of ['htmx:sendError', 'htmx:timeout']) document.addEventListener(kind, ({ detail }) => reportNoAnswer(detail.elt));
 document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
   if (!xhr?.status) return;
   for (const said of document.querySelectorAll('[data-no-answer]')) said.remove();

@@ -1,9 +1,10 @@
 // What a link carries behind its "#s=": read here, shown, and sent only when somebody opens it.
 
+import { say } from './words.js';
+
 const byId = (id) => document.getElementById(id);
 const MOST = 1024 * 1024; // bytes of the text; as many as manifests may have
-const BROKEN = 'This link is broken or cut off, so it cannot be read. Ask for it again.';
-const TOO_LARGE = `This link holds more than ${MOST.toLocaleString('en')} bytes, so it was not opened.`;
+const BROKEN = say('script.link-broken');
 
 class Refused extends Error {}
 
@@ -23,28 +24,27 @@ async function unpack(packed) {
     size += value.length;
     if (size > MOST) {
       await reader.cancel();
-      throw new Refused(TOO_LARGE);
+      throw new Refused(say('script.link-too-large', { most: MOST }));
     }
     parts.push(value);
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(await new Blob(parts).arrayBuffer());
 }
 
-const count = (number, what) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
-
 /** What the text says of itself; a text that is no JSON is judged by the server. */
 function about(text) {
-  const size = `${text.length.toLocaleString('en')} characters`;
+  const { length } = text;
   let found;
   try {
     found = JSON.parse(text);
   } catch {
-    return { title: 'A scenario', says: `${size}, as YAML.` };
+    return { title: say('script.scenario'), says: say('script.link-yaml', { length }) };
   }
   const list = (value) => Array.isArray(value) ? value : [];
   const objects = list(found?.setup).reduce((sum, step) => sum + list(step?.manifests ?? step?.apply).length, 0);
-  const title = typeof found?.title === 'string' && found.title || 'A scenario without a title';
-  return { title, says: `${count(objects, 'object')} in its setup, ${count(list(found?.then).length, 'step')} after it; ${size}.` };
+  const steps = list(found?.then).length;
+  const title = typeof found?.title === 'string' && found.title || say('script.scenario-without-title');
+  return { title, says: say('script.link-scenario', { objects: say('script.objects', { count: objects }), steps: say('script.steps', { count: steps }), length }) };
 }
 
 async function send(text) {
@@ -54,9 +54,9 @@ async function send(text) {
   button.disabled = true;
   const answer = await fetch(button.dataset.import, { method: 'POST', body, headers: { Accept: 'text/plain' } }).catch(() => null);
   button.disabled = false;
-  const told = answer ? await answer.text() : 'The server did not answer. Nothing was created.';
+  const told = answer ? await answer.text() : say('script.no-answer');
   if (answer?.status === 201) location.assign(new URL(told.trim()).pathname);
-  else byId('open-refused').textContent = answer?.headers.get('Content-Type')?.startsWith('text/plain') || !answer ? told : `The server answered ${answer.status}. Nothing was created.`;
+  else byId('open-refused').textContent = answer?.headers.get('Content-Type')?.startsWith('text/plain') || !answer ? told : say('script.nothing-created', { status: answer.status });
 }
 
 async function read() {
@@ -65,7 +65,7 @@ async function read() {
   byId('open-says').hidden = true;
   byId('open-refused').textContent = '';
   if (!packed) {
-    byId('open-about').textContent = 'This link is empty. It should contain a part that begins with #s=.';
+    byId('open-about').textContent = say('script.link-empty');
     return;
   }
   try {

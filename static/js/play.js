@@ -1,5 +1,7 @@
 // Play: one command a second, each after the answer to the one before. What becomes of it is said as of every other step.
 
+import { say } from './words.js';
+
 const byId = (id) => document.getElementById(id);
 const play = byId('play');
 let began = 0; // when the command under way was sent; 0: none is
@@ -11,7 +13,7 @@ function setPlaying(on) {
   clearTimeout(next);
   play.setAttribute('aria-pressed', String(on));
   play.querySelector('use').setAttribute('href', on ? '#i-pause' : '#i-play');
-  play.querySelector('.play-t').textContent = on ? 'Pause' : 'Play';
+  play.querySelector('.play-t').textContent = say(on ? 'script.pause' : 'script.play');
   if (on) {
     byId('notice').replaceChildren();
     tick();

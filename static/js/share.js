@@ -2,6 +2,7 @@
 
 import './embed-snippet.js';
 import './carry.js';
+import { say } from './words.js';
 
 const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, group: '', layout: '', colour: '', reasons: '', replica: '', pages: '', orders: '' };
 
@@ -52,7 +53,8 @@ export function copies(box) {
     } catch {
       document.execCommand('copy'); // without a secure connection there is no clipboard to write to
     }
-    target.textContent = 'Copied';
-    setTimeout(() => { target.textContent = 'Copy'; }, 1500);
+    const usual = target.textContent;
+    target.textContent = say('script.copied');
+    setTimeout(() => { target.textContent = usual; }, 1500);
   });
 }

@@ -14,6 +14,7 @@ import { settleKnob } from './scrub.js';
 import { waits } from './stay.js';
 import { aimedAt } from './steady.js';
 import { centreTab, choose, markChoice, rail, sendView, settleTab, view } from './view.js';
+import { say } from './words.js';
 
 const { htmx } = window;
 const byId = (id) => document.getElementById(id);
@@ -64,7 +65,7 @@ function settleMoment() {
   const { asked, now } = byId('panel-timeline').dataset;
   if (!view.at || asked !== view.at || now) return;
   choose({ at: '', cycle: 0 });
-  if (!isWaiting()) sayCalmly('Somebody else went back past the moment you were looking at. You now see the present.');
+  if (!isWaiting()) sayCalmly(say('script.past-gone'));
 }
 
 /** Scroll to the stage and to its tab. */

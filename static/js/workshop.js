@@ -6,6 +6,7 @@ import { fragment } from './no-answer.js';
 import { patch } from './patch.js';
 import './refusals.js';
 import { forget, remember } from './rooms.js';
+import { say } from './words.js';
 
 const htmx = window.htmx;
 const room = document.getElementById('room');
@@ -115,19 +116,19 @@ function ago(seconds) {
 
 function left(seconds) {
   const minutes = Math.floor(seconds / 60);
-  return seconds > 0 ? `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, '0')}` : 'time is up';
+  return seconds > 0 ? `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, '0')}` : say('script.time-up');
 }
 
-function say(element, text) {
+function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 function tick() {
   const now = Date.now() / 1000 + ahead;
-  for (const time of document.querySelectorAll('time[data-since]')) say(time, ago(Math.max(0, now - time.dataset.since)));
+  for (const time of document.querySelectorAll('time[data-since]')) write(time, ago(Math.max(0, now - time.dataset.since)));
   for (const timer of document.querySelectorAll('.timer')) {
     const seconds = timer.dataset.until - now;
-    say(timer, left(seconds));
+    write(timer, left(seconds));
     timer.classList.toggle('is-up', seconds <= 0);
   }
 }
@@ -180,7 +181,7 @@ function chosen() {
   const here = byId('board')?.dataset.people.split(' ') ?? [];
   for (const key of picked) if (!here.includes(key)) picked.delete(key);
   for (const box of document.querySelectorAll('[data-who]')) box.checked = picked.has(box.dataset.who);
-  for (const whom of document.querySelectorAll('[data-whom]')) say(whom, picked.size ? `${picked.size} chosen` : 'all');
+  for (const whom of document.querySelectorAll('[data-whom]')) write(whom, picked.size ? say('script.people-chosen', { count: picked.size }) : say('script.people-all'));
 }
 /** The moment that the trainer looks at; empty: the present. */
 function inView() {
@@ -202,7 +203,7 @@ room.addEventListener('click', ({ target }) => {
   const button = target.closest('[data-person]');
   if (!button) return;
   const box = byId('person');
-  say(byId('person-h'), button.textContent);
+  write(byId('person-h'), button.textContent);
   for (const field of box.querySelectorAll('[name="who"]')) field.value = button.dataset.person;
   box.querySelector('[name="name"]').value = button.textContent;
   for (const form of box.querySelectorAll('form')) form.dispatchEvent(new Event('input', { bubbles: true }));

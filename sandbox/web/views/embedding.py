@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -25,7 +26,7 @@ from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.web.access import Access, limited, problem, readable_body, reads, too_often
 from sandbox.web.styles import styled
-from sandbox.words.say import say
+from sandbox.words.say import rows, say
 from sandbox.worker import jobs
 from scheduler_engine.scenario import Scenario
 
@@ -146,8 +147,10 @@ def _try(request: HttpRequest, scenario: Scenario) -> HttpResponse:
 
 
 @cache
-def _script() -> bytes:
-    return (settings.BASE_DIR / "static" / "js" / "embed.js").read_bytes()
+def _script() -> str:
+    """Return the script with its sentences, since the pages that load it have none."""
+    script = (settings.BASE_DIR / "static" / "js" / "embed.js").read_text()
+    return script.replace("ROWS = {}", f"ROWS = {json.dumps(rows('element'))}")
 
 
 @require_safe

@@ -19,6 +19,7 @@ from sandbox.words.say import ROWS, around, say
 
 ROOT = Path(__file__).parents[3] / "sandbox"
 TEMPLATES = ROOT.parent / "templates"
+SCRIPTS = ROOT.parent / "static" / "js"
 
 
 @cache
@@ -52,6 +53,8 @@ def calls_of_templates() -> list[tuple[Path, str, jinja.Call]]:
 def test_every_row_is_said_by_somebody() -> None:
     nodes = (node for module in modules().values() for node in ast.walk(module) if isinstance(node, ast.Constant))
     named = {node.value for node in nodes if isinstance(node.value, str)}
+    for script in SCRIPTS.glob("*.js"):
+        named |= set(re.findall(r"'((?:script|element)\.[\w-]+)'", script.read_text()))
     for _, _, call in calls_of_templates():
         match call.args[0]:
             case jinja.Const(value=key):

@@ -130,7 +130,7 @@ def _gauge(
         "state": state,
         "limits": limits,
         "news": observed is not None and observed != now.available,
-        "seen": amount(signal, observed) if observed is not None else "",
+        "observed": amount(signal, observed) if observed is not None else "",
         "drawing": gauge_drawing(now, thresholds, observed, state),
     }
 
@@ -181,7 +181,7 @@ def gauge_drawing(now: Observation, thresholds: Iterable[Threshold], observed: i
             shapes.append(_bar("ga-goal", _share(limit, capacity), _share(extra, capacity), 88, 24))
         shapes.append(_tick(f"ga-mark {_kind(item)}", limit, capacity, -14, 128))
     if observed is not None and observed != now.available:
-        shapes.append(_tick("ga-seen", observed, capacity, 14, 72))
+        shapes.append(_tick("ga-observed", observed, capacity, 14, 72))
     return Drawing("ga-svg", tuple(shapes))
 
 

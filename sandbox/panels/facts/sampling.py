@@ -220,7 +220,7 @@ def order_line(search: Search) -> Drawing | None:
     step, first = 100 / total, search.start % total
     length = len(search.visited)
     pieces = [(first, min(length, total - first)), (0, max(0, first + length - total))]
-    bands = [shapes.rect("seen", at * step, size * step, 14, 10) for at, size in pieces if size]
+    bands = [shapes.rect("visited", at * step, size * step, 14, 10) for at, size in pieces if size]
     marks = [
         *_mark("is-start", "sampling.start-here", search, search.start, 10),
         *_mark("is-next", "sampling.next-here", search, search.table.next_start_index, 36),

@@ -22,7 +22,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     log = world.election
     if log.configured is None or (len(log.replicas) < 2 and not log.elects):
         return {"empty": True, **form(world)}
-    pages = pager(len(log.sentences), view, "leader.told", MOST_SENTENCES, few=FEW_SENTENCES)
+    pages = pager(len(log.sentences), view, "leader.log", MOST_SENTENCES, few=FEW_SENTENCES)
     rows = [_row(log, name, replica, world.clock_us) for name, replica in log.replicas.items()]
     return {
         "empty": False,
@@ -31,8 +31,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "alarm": alarm(log, world.clock_us),
         "rows": rows,
         "lock": _lock(log, world.clock_us),
-        "told": [{"at": clock(at_us), "text": text} for at_us, text in on_page(list(reversed(log.sentences)), pages)],
-        "told_pages": pages,
+        "log": [{"at": clock(at_us), "text": text} for at_us, text in on_page(list(reversed(log.sentences)), pages)],
+        "log_pages": pages,
         "line": draw(log, world.clock_us),
         **form(world),
     }

@@ -117,7 +117,7 @@ def _kubelet(node: NodeState, thresholds: list[str]) -> dict[str, Any]:
     if grace not in dict(graces):
         graces = (*graces, (grace, say("nodes.grace-of-its-own", seconds=grace)))
     return {
-        "given": configuration is not None,
+        "configured": configuration is not None,
         "thresholds": thresholds,
         "yaml": PRESETS[0][2] if configuration is None else configuration_text(configuration),
         "grace": grace,

@@ -180,7 +180,7 @@ def _predicted(desk: Desk, key: str) -> Question:
 def _question(desk: Desk) -> Question:
     question, part = desk.open.question if desk.open else None, desk.part()
     asks = part["question"] if part and question else None
-    if question is None or asks is None or asks["given"] or asks["late"]:
+    if question is None or asks is None or asks["answered"] or asks["late"]:
         raise NothingToDo(say("lesson.answered"))
     return question
 

@@ -89,7 +89,7 @@ def compare(question: Question, since: int, sight: Sight, named: Sequence[str] |
 def answer_data(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:
     named = json.loads(guess.named) if guess else None
     return {
-        "given": guess is not None,
+        "answered": guess is not None,
         "looked": guess is not None and named is None,
         "named": named or [],
         "who": guess.who if guess else "",

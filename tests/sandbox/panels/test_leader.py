@@ -256,7 +256,7 @@ def test_the_record_in_the_lock_is_shown_field_by_field() -> None:
 )
 def test_the_latest_event_is_a_sentence_here_and_above(story: Election, sentence: str) -> None:
     world = story.world()
-    assert stats(world, View())["told"][0]["text"] == sentence
+    assert stats(world, View())["log"][0]["text"] == sentence
     assert PANELS["sentence"].stats(world, View())["text"] == sentence
 
 
@@ -266,7 +266,7 @@ def test_a_released_lock_is_taken_without_waiting() -> None:
     story.say(ev.ElectorTried(ONE, "released", "", "", None))
     story.change(ONE, "stopped", "asked to end")
     story.at(5).take(TWO, "acquired", 1)
-    texts = [item["text"] for item in story.stats()["told"]]
+    texts = [item["text"] for item in story.stats()["log"]]
     assert texts[0] == f"{TWO} finds the lock free and leads; leaderTransitions is 1."
     assert texts[2].startswith(f"{ONE} releases the lock: whoever tries next leads")
     lease = story.world().election.replicas[ONE].leases[-1]

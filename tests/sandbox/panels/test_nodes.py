@@ -496,10 +496,10 @@ def test_a_replaced_node_starts_fresh() -> None:
 
 def test_the_form_holds_the_configuration_in_force() -> None:
     details = detail("soft-threshold")["kubelet"]
-    assert details["given"]
+    assert details["configured"]
     assert "evictionMaxPodGracePeriod: 20" in details["yaml"]
     plain = stats(world_of(nodes("a")), View())["node"]["kubelet"]
-    assert not plain["given"]
+    assert not plain["configured"]
     assert "memory.available: 100Mi" in plain["yaml"]
 
 
@@ -514,7 +514,7 @@ def test_an_invalid_configuration_leaves_the_default_in_force(written: str) -> N
     node["metadata"]["annotations"] = {"sandbox/kubelet-configuration": written}
     simulation.execute(commands.Apply((node,)))
     data = stats(world_of(simulation), View())["node"]["kubelet"]
-    assert not data["given"]
+    assert not data["configured"]
     assert "memory.available<100Mi" in data["thresholds"]
 
 

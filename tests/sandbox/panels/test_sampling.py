@@ -129,11 +129,11 @@ def test_nodes_that_were_not_visited_are_shown_as_such_everywhere() -> None:
 def test_the_order_line_shows_the_visited_stretch_also_when_it_goes_round() -> None:
     simulation = opened(300, 2)
     world, _, first = stepped(simulation)
-    assert [shape.classes for shape in stats(world, View())["order_line"].shapes].count("seen") == 1
+    assert [shape.classes for shape in stats(world, View())["order_line"].shapes].count("visited") == 1
     simulation.execute(commands.PodCycle())
     world, _, second = stepped(simulation)
     shapes = stats(world, View())["order_line"].shapes
-    assert [shape.classes for shape in shapes].count("seen") == 2
+    assert [shape.classes for shape in shapes].count("visited") == 2
     said = [shape.text for shape in shapes if isinstance(shape, Text)]
     assert said == [f"start {first.table.next_start_index + 1}", f"next {second.table.next_start_index + 1}"]
 

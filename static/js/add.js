@@ -16,7 +16,7 @@ export function drawer(app, htmx) {
   const title = document.getElementById('drawer-h');
   const titleOfAdding = title.textContent;
   let lastOfMore = more[0];
-  let lastAdded = 'pod'; // what was open before something was edited
+  let lastAdded = 'pod'; // the form that was open before an edit
   let editor = null;
   let before = null;
   const editing = document.getElementById('drawer-edit');
@@ -35,7 +35,7 @@ export function drawer(app, htmx) {
     if (!yaml.text(kind)) changed(box.querySelector(`#form-${kind}`));
   }
 
-  /** With a manifest to start from, in a form, with an object that is there, or as it was left. */
+  /** Open the drawer with a manifest to start from, with a form, or as it was left. */
   function open({ preset, form } = {}) {
     start();
     const text = preset && ready(preset);
@@ -50,24 +50,24 @@ export function drawer(app, htmx) {
     if (!box.open) box.show();
   }
 
-  /** What is there, to be edited as a form and as YAML. */
+  /** Edit an object of the cluster, as a form and as YAML. */
   async function openObject(kind, key) {
     if (box.dataset.kind !== 'edit') lastAdded = box.dataset.kind;
     const last = putAway();
-    const begun = panes.get(`${kind} ${key}`);
-    if (begun) return takeUp(begun);
+    const earlier = panes.get(`${kind} ${key}`);
+    if (earlier) return takeUp(earlier);
     if (panes.has(last?.dataset.object)) last.remove(); // htmx would end what it replaces
-    // Settled at once: htmx would take the editor's class away from it, for it keeps the one before under the same id.
+    // Settle at once: else htmx would remove the editor's class, because it restores the old one of the same id.
     await htmx.ajax('GET', `edit/${kind}/form/?${new URLSearchParams({ key })}`, { target: '#drawer-edit', swap: 'innerHTML settle:0ms' });
     const pane = box.querySelector('#drawer-edit > [data-title]');
-    if (!pane || pane === last) return undefined; // It is gone meanwhile, which a notice tells.
+    if (!pane || pane === last) return undefined; // It is gone, as a notice says.
     yaml.forget('edit');
     return present(pane);
   }
 
-  const panes = new Map(); // title → a pane that somebody has edited and not applied
+  const panes = new Map(); // object → its pane with edits that are not applied
 
-  /** What is edited is kept, as it is; the pane that is on the page. */
+  /** Keep the pane on the page if it is edited, and return it. */
   function putAway() {
     const pane = editing.firstElementChild;
     if (!pane || !yaml.edited.has('edit')) return pane;
@@ -92,12 +92,10 @@ export function drawer(app, htmx) {
     return undefined;
   }
 
-  /** A cluster or a manifest to start from, as text. */
-  function ready(preset) {
-    return box.querySelector(`template[data-manifest-of="${CSS.escape(preset)}"]`)?.content.textContent;
-  }
+  /** Return the text of a cluster or a manifest to start from. */
+  const ready = (preset) => box.querySelector(`template[data-manifest-of="${CSS.escape(preset)}"]`)?.content.textContent;
 
-  /** As it was left. */
+  /** Open the drawer as it was left. */
   function again(kind) {
     start();
     if (box.dataset.kind !== kind) show(kind);
@@ -113,15 +111,15 @@ export function drawer(app, htmx) {
     form.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
-  /** The form as it was when the page was opened. */
+  /** Reset a form to its state on the new page, and return it. */
   function renew(form) {
-    const made = fresh.get(form.id).cloneNode(true);
-    form.replaceWith(made);
-    htmx.process(made);
-    return made;
+    const reset = fresh.get(form.id).cloneNode(true);
+    form.replaceWith(reset);
+    htmx.process(reset);
+    return reset;
   }
 
-  /** Where something was applied, the next begins with nothing filled in. What is half written elsewhere stays. */
+  /** Empty the applied form. What is half written in others stays. */
   function startAfresh(applied) {
     const form = applied.closest('.drawer-b')?.querySelector('.form');
     if (!form) return paste('');
@@ -147,14 +145,14 @@ export function drawer(app, htmx) {
       if (field.type === 'checkbox') field.checked = Boolean(value);
       else field.value = value;
     }
-    for (const [one, given] of Object.entries(rows)) for (const row of given) addRow(form.querySelector(`[data-rows="${one}"]`), row);
+    for (const [one, contents] of Object.entries(rows)) for (const row of contents) addRow(form.querySelector(`[data-rows="${one}"]`), row);
     for (const part of form.querySelectorAll('details')) part.open ||= part.querySelector('.row') !== null;
     form.querySelector(`[data-values="${CSS.escape(values)}"]`).focus();
     changed(form);
   }
 
-  /** A row of the group, or with its first row inside when nothing is given. */
-  function addRow(rows, given) {
+  /** Add a row with values to a group; without `content` an empty row, with an empty row in it if it is a group. */
+  function addRow(rows, content) {
     const one = rows.dataset.rows;
     const row = box.querySelector(`template[data-row="${one}"]`).content.firstElementChild.cloneNode(true);
     const id = row.querySelector(':scope > [name$="_id"]');
@@ -162,7 +160,7 @@ export function drawer(app, htmx) {
     const of = row.querySelector(':scope > [name$="_of"]');
     if (of) of.value = rows.closest('.row').querySelector(':scope > [name$="_id"]').value;
     rows.append(row);
-    const { rows: inner = given ? [] : [undefined], ...values } = given ?? {};
+    const { rows: inner = content ? [] : [undefined], ...values } = content ?? {};
     for (const [part, value] of Object.entries(values)) row.querySelector(`:scope > .cells [name="${one}_${part}"]`).value = value;
     const within = row.querySelector('[data-rows]');
     if (within) for (const each of inner) addRow(within, each);
@@ -187,7 +185,7 @@ export function drawer(app, htmx) {
     editor.resize();
   }
 
-  // While problems are shown, the list follows the text: what is mended goes away.
+  // While errors are listed, check the text again after each edit.
   function edited() {
     if (!problems.childElementCount) return;
     if (area.value.length < LONG && area.value.trim()) htmx.trigger('#recheck', 'recheck');
@@ -205,7 +203,7 @@ export function drawer(app, htmx) {
     editor?.session.setValue(text);
   }
 
-  // A field that is touched is no longer the field that was refused.
+  // An edited field no longer shows its error.
   function touched(field) {
     field.removeAttribute('aria-invalid');
     for (const owner of [field.closest('.cell'), field.closest('.fld')]) {
@@ -230,14 +228,14 @@ export function drawer(app, htmx) {
 
   filesInto(box, document.getElementById('manifest-file'), Number(app.dataset.mostBytes), (text) => { show('paste'); paste(text); }, (words) => {
     show('paste');
-    const said = document.getElementById('no-file').content.cloneNode(true);
-    said.querySelector('p').textContent = words;
-    problems.replaceChildren(said);
+    const notice = document.getElementById('no-file').content.cloneNode(true);
+    notice.querySelector('p').textContent = words;
+    problems.replaceChildren(notice);
   });
   box.addEventListener('applied', ({ target }) => {
-    const seen = target.checkVisibility();
+    const inSight = target.checkVisibility();
     startAfresh(target);
-    if (seen) close();
+    if (inSight) close();
   });
   box.addEventListener('input', (event) => { if (event.target.form?.matches('.form')) touched(event.target); });
   box.addEventListener('htmx:beforeRequest', (event) => {

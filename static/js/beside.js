@@ -1,4 +1,4 @@
-// The YAML beside each form. The server makes one of the other; here they are put in place, without disturbing who types.
+// The YAML beside each form. The server turns one into the other. Here the result replaces the old one while people type.
 
 import { annotate, yamlEditor } from './editor.js';
 
@@ -7,10 +7,10 @@ const ticked = (field) => field.matches('[type="checkbox"], [type="radio"]');
 
 export function besides(app, box, htmx) {
   const editors = new Map(); // name of the form → its editor
-  // Name of a form whose YAML the server has not read yet → how often it was `typed`, which of these was `asked` about
-  // last, whether that is `answered`, the fields `touched` since with what they hold, and what is to be done `then`.
+  // Name of a form whose YAML the server has not read yet → number of edits (`typed`), the edit that the last request sent
+  // (`asked`), whether it is `answered`, the fields `touched` since with their values, and what to do `then`.
   const reading = new Map();
-  const edited = new Set(); // names of the forms that somebody has edited
+  const edited = new Set(); // names of the edited forms
   let putting = false;
 
   const area = (name) => box.querySelector(`#yaml-${name}`);
@@ -34,7 +34,7 @@ export function besides(app, box, htmx) {
     htmx.trigger(area(name).closest('.drawer-b').querySelector('[data-reads]'), 'typed');
   }
 
-  /** The text that the form makes. What has not changed keeps the cursor and the scroll. */
+  /** Show the YAML of the form. An unchanged text keeps the cursor and the scroll. */
   function put(name, text) {
     putting = true;
     area(name).value = text;
@@ -59,7 +59,7 @@ export function besides(app, box, htmx) {
     put(name, '');
     leads(name).value = 'form';
     editors.get(name)?.session.clearAnnotations();
-    box.querySelector(`#told-${name}`).replaceChildren();
+    box.querySelector(`#check-${name}`).replaceChildren();
   }
 
   box.addEventListener('input', ({ target }) => {
@@ -69,20 +69,20 @@ export function besides(app, box, htmx) {
     else if (target.form?.matches('.form')) touched(target.form.id.replace('form-', ''), target);
   }, true);
 
-  /** The form leads. While its YAML is being read it shows what was before: until it follows, the touch is only noted. */
+  /** Let the form lead. While the server reads its YAML, the form is out of date: only note what is touched. */
   function touched(name, field) {
     if (!reading.has(name)) leads(name).value = 'form';
     else reading.get(name).touched.set(`${field.name} ${alike(field.form, field.name).indexOf(field)}`, ticked(field) ? field.checked : field.value);
   }
 
-  /** The form has followed its YAML: what was touched meanwhile is laid over it. */
+  /** The form now shows its YAML: add what was touched meanwhile. */
   function follow(name) {
     const { touched: notes, then } = reading.get(name);
     reading.delete(name);
     let last = null;
     for (const [key, value] of notes) {
-      const [given, place] = key.split(' ');
-      const field = alike(box.querySelector(`#form-${name}`), given)[place];
+      const [fieldName, place] = key.split(' ');
+      const field = alike(box.querySelector(`#form-${name}`), fieldName)[place];
       if (!field) continue; // its row has gone
       if (ticked(field)) field.checked = value;
       else field.value = value;
@@ -102,12 +102,12 @@ export function besides(app, box, htmx) {
     known.answered = true;
     if (!successful) follow(nameOf(elt));
   });
-  // Only now does htmx know the form that was made anew.
+  // Only now does htmx know the new form.
   box.addEventListener('htmx:afterSettle', ({ target }) => {
-    const name = target.id?.replace('told-', '');
+    const name = target.id?.replace('check-', '');
     if (reading.get(name)?.answered) follow(name);
   });
-  // What is sent is what the form shows once it has followed.
+  // The form is sent once it shows its YAML.
   box.addEventListener('htmx:confirm', (event) => {
     const { elt } = event.detail;
     const known = elt.matches('.form') && reading.get(elt.id.replace('form-', ''));
@@ -115,13 +115,13 @@ export function besides(app, box, htmx) {
     event.preventDefault();
     known.then = () => box.querySelector(`#${elt.id}`)?.requestSubmit();
   });
-  // A form that is made anew from its YAML keeps its place and what was unfolded.
+  // A new form, created from its YAML, stays scrolled and unfolded as the old one.
   box.addEventListener('htmx:oobBeforeSwap', ({ detail }) => {
     const { target, fragment } = detail;
-    const made = fragment.querySelector('.form');
-    if (!made || !target.matches('.form')) return;
+    const next = fragment.querySelector('.form');
+    if (!next || !target.matches('.form')) return;
     const open = [...target.querySelectorAll('details[open] > summary')].map((summary) => summary.textContent);
-    for (const summary of made.querySelectorAll('details > summary')) summary.parentElement.open ||= open.includes(summary.textContent);
+    for (const summary of next.querySelectorAll('details > summary')) summary.parentElement.open ||= open.includes(summary.textContent);
     const { scrollTop } = target.querySelector('.form-s');
     const at = [...target.elements].indexOf(document.activeElement);
     queueMicrotask(() => {
@@ -130,19 +130,19 @@ export function besides(app, box, htmx) {
       form.elements[at]?.focus();
     });
   });
-  // An answer is no news once the other side leads, or once the form was applied and begins anew.
+  // An answer is out of date once the other side leads, or once the form was applied.
   box.addEventListener('htmx:beforeSwap', ({ target, detail }) => {
-    if (!target.id?.startsWith('told-')) return;
+    if (!target.id?.startsWith('check-')) return;
     const { elt } = detail.requestConfig;
     const side = elt.matches('[data-reads]') ? 'yaml' : elt.matches('[data-previews]') ? 'form' : '';
-    if (side && (!elt.isConnected || leads(target.id.replace('told-', '')).value !== side)) detail.shouldSwap = false;
+    if (side && (!elt.isConnected || leads(target.id.replace('check-', '')).value !== side)) detail.shouldSwap = false;
   });
   box.addEventListener('htmx:afterSwap', ({ target }) => {
-    if (!target.id?.startsWith('told-')) return;
-    const name = target.id.replace('told-', '');
-    const made = target.querySelector('[data-yaml]');
-    if (made && leads(name).value === 'form') put(name, made.content.textContent);
-    made?.remove();
+    if (!target.id?.startsWith('check-')) return;
+    const name = target.id.replace('check-', '');
+    const yaml = target.querySelector('[data-yaml]');
+    if (yaml && leads(name).value === 'form') put(name, yaml.content.textContent);
+    yaml?.remove();
     annotate(editors.get(name), target);
   });
   return {

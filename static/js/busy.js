@@ -1,5 +1,5 @@
-// A form in a dialog or a drawer that is being sent, or made anew by a choice in it, waits for the answer: what would be
-// typed meanwhile, the answer would take away. It shows that it waits.
+// A form in a dialog or a drawer waits while it is sent, or replaced after a choice in it: the answer would remove what is
+// typed meanwhile. It shows that it waits.
 
 const FREE = ['Tab', 'Escape'];
 

@@ -1,11 +1,11 @@
-// A link that holds a scenario in itself: compressed, behind the "#", which no browser sends.
+// A link that contains a scenario: compressed, after the "#", which no browser sends.
 
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
-const LONGEST = 8000; // characters of a link that mail, chats and browsers still take
+const LONGEST = 8000; // characters of a link that mail, chats and browsers accept
 const button = byId('carry-make');
-const usual = byId('carry-told')?.textContent;
+const usual = byId('carry-note')?.textContent;
 
 function encode(bytes) {
   let text = '';
@@ -13,30 +13,30 @@ function encode(bytes) {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-export async function pack(text) {
+async function pack(text) {
   const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'));
   return encode(new Uint8Array(await new Response(packed).arrayBuffer()));
 }
 
-async function made() {
+async function create() {
   const at = new URL(byId('share-moment').value).searchParams.get('at');
   const query = new URLSearchParams({ compact: '1', ...(at && { at }) });
   const answer = await fetch(`${byId('app').dataset.base}export/scenario/?${query}`).catch(() => null);
-  if (!answer?.ok) return { told: say('script.link-failed') };
+  if (!answer?.ok) return { note: say('script.link-failed') };
   const link = new URL(button.dataset.page, location.href);
   link.hash = `s=${await pack(await answer.text())}`;
-  if (link.href.length <= LONGEST) return { link: link.href, told: say('script.link-length', { length: link.href.length }) };
-  return { told: say('script.link-too-long', { length: link.href.length, most: LONGEST }) };
+  if (link.href.length <= LONGEST) return { link: link.href, note: say('script.link-length', { length: link.href.length }) };
+  return { note: say('script.link-too-long', { length: link.href.length, most: LONGEST }) };
 }
 
 button?.addEventListener('click', async () => {
   button.disabled = true;
-  const { link = '', told } = await made();
+  const { link = '', note } = await create();
   byId('share-carry').value = link;
-  byId('carry-told').textContent = told;
+  byId('carry-note').textContent = note;
   button.disabled = false;
 });
 byId('dialog-share')?.addEventListener('close', () => {
   byId('share-carry').value = '';
-  byId('carry-told').textContent = usual;
+  byId('carry-note').textContent = usual;
 });

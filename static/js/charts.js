@@ -1,4 +1,4 @@
-// Plotly, and the page's colours for it. It is large: it is loaded when first needed.
+// Plotly, which is large and so loaded when first needed, the page's colours for it, and when to draw again.
 
 import { load } from './script.js';
 
@@ -7,12 +7,27 @@ export async function plotly(url) {
   return window.Plotly;
 }
 
-/** A colour that tokens.css registers, as its three numbers. */
+/** Return the three numbers of a colour that tokens.css registers. */
 export function token(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).match(/\d+/g).map(Number);
 }
 
-/** So much ink on the surface. */
+/** Return the colour of a share of ink on the surface. */
 export function grey(share, ink, surface) {
   return `rgb(${ink.map((part, i) => Math.round(part * share + surface[i] * (1 - share))).join(',')})`;
+}
+
+/** Call `show` now and after every change of the page. Return a function that calls it soon. */
+export function drawAlways(show) {
+  let frame = 0;
+  const soon = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => setTimeout(() => show().catch((error) => console.warn(error.message))));
+  };
+  document.body.addEventListener('htmx:wsAfterMessage', soon);
+  document.addEventListener('look-changed', soon);
+  addEventListener('resize', soon);
+  new MutationObserver(soon).observe(document.getElementById('bench'), { attributeFilter: ['data-tab', 'data-panel', 'class', 'style'] });
+  soon();
+  return soon;
 }

@@ -1,5 +1,5 @@
-// What a click does: one table for the workbench and for a sandbox in somebody else's page. Each page brings the functions
-// that the rows call. An embed hides the buttons that only the workbench has, so it needs no functions for them.
+// What a click does: one table for the workbench and for embeds. Each page passes the functions that the rows call. An embed
+// hides buttons that only the workbench has, so it needs no functions for them.
 
 import { put, turn } from './lists.js';
 import { cellOf } from './matrix.js';
@@ -7,7 +7,7 @@ import { cellOf } from './matrix.js';
 const byId = (id) => document.getElementById(id);
 const NOTHING = { pod: '', node: '', plugin: '' };
 
-/** Rows for the whole page, also for dialogs and notices: what was clicked → what it does. The first that fits counts. */
+/** Rows for the whole page: selector of what was clicked → what it does. The first match counts. */
 const ANYWHERE = [
   ['[data-do="dismiss"]', (el) => el.closest('.toast').remove()],
   ['[data-do="follow"]', (el, page) => page.look('')],
@@ -61,7 +61,7 @@ export function listenToClicks(page) {
   document.addEventListener('node-chosen', ({ detail: node }) => chooseThing(byId('heat-map'), page, { node }));
 }
 
-/** Do what the first row says that fits. Return false if there is none. */
+/** Do what the first matching row says. Return false if there is none. */
 function perform(rows, target, page) {
   for (const [selector, act] of rows) {
     const el = target.closest(selector);
@@ -72,7 +72,7 @@ function perform(rows, target, page) {
   return false;
 }
 
-/** A tool in the menu presses its twin in the bar, where a small window has no room for it. */
+/** Press the button of the bar for a tool in the menu of a small window. */
 function press(button) {
   byId(button.dataset.press).click();
   if (button.closest('.more-b').matches(':last-of-type')) button.closest('details').open = false;

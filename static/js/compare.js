@@ -1,12 +1,12 @@
-// One set of buttons for two sandboxes: each press is the same command to both.
+// One set of buttons for two sandboxes: each press sends the same command to both.
 
 import { say } from './words.js';
 
 const sides = [...document.querySelectorAll('iframe[data-base]')];
-const told = document.getElementById('both-e');
-let turn = Promise.resolve(); // one press after the other, so that both logs have the same order
+const note = document.getElementById('both-e');
+let turn = Promise.resolve(); // one press after the other keeps both logs in the same order
 
-async function give(side, verb, seconds) {
+async function send(side, verb, seconds) {
   const body = new URLSearchParams(seconds ? { seconds } : {});
   const answer = await fetch(`${side.dataset.base}do/${verb}/`, { method: 'POST', body });
   if (answer.ok) return '';
@@ -16,10 +16,10 @@ async function give(side, verb, seconds) {
 
 async function press({ verb, seconds }) {
   try {
-    const answers = await Promise.all(sides.map((side) => give(side, verb, seconds)));
-    told.textContent = answers.filter(Boolean).join('  ');
+    const answers = await Promise.all(sides.map((side) => send(side, verb, seconds)));
+    note.textContent = answers.filter(Boolean).join('  ');
   } catch {
-    told.textContent = say('script.no-answer-to-both');
+    note.textContent = say('script.no-answer-to-both');
   }
 }
 

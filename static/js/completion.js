@@ -1,33 +1,33 @@
-// What an editor knows of the fields: it completes keys and values, and tells what the field at hand is for.
+// What an editor knows about fields: it completes keys and values, and explains the field at the cursor.
 
 import { fieldAt, offersAt } from './schema.js';
 import { placeAt } from './yaml-place.js';
 import { say } from './words.js';
 
-const LONGEST = 20_000; // lines: in a longer text every key that is typed would be felt
+const LONGEST = 20_000; // lines; a longer text would make typing slow
 const LETTERS = /[^\s:,[\]{}"'#]/;
 const HOVER_MS = 350;
 const KEYS = { space: '<kbd>Ctrl</kbd> <kbd>Space</kbd>', help: '<kbd>F1</kbd>', tab: '<kbd>Tab</kbd>' };
 
 let schema = null;
 
-/** The schema of the fields; every page of this version has it under the same address. */
+/** Return the schema of the fields. */
 function fields(app) {
-  schema ??= asked(app.dataset.schema).catch((error) => { schema = null; throw error; });
+  schema ??= json(app.dataset.schema).catch((error) => { schema = null; throw error; });
   return schema;
 }
 
-async function asked(url) {
+async function json(url) {
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`${url} could not be read`);
   return answer.json();
 }
 
-/** The tables of the cluster, asked for when they are first needed, and again after `forget`. */
+/** The tables of the cluster, loaded when first needed, and again after `forget`. */
 function tables(app) {
   let known = null;
   return {
-    get: () => { known ??= asked(`${app.dataset.base}offers/`).catch(() => { known = null; return {}; }); return known; },
+    get: () => { known ??= json(`${app.dataset.base}offers/`).catch(() => { known = null; return {}; }); return known; },
     forget: () => { known = null; },
   };
 }
@@ -37,14 +37,15 @@ function place(editor, { row, column }) {
   return doc.getLength() > LONGEST ? null : placeAt(doc.getAllLines(), row, column);
 }
 
-function told({ path, shown, says }) {
-  const made = document.createElement('span');
+/** Return what is known about a field as an element. */
+function describe({ path, shown, says }) {
+  const element = document.createElement('span');
   const parts = [['b', path], ['i', shown], ['span', says ?? '']];
   for (const [tag, text] of parts.filter(([, each]) => each)) {
-    if (made.childNodes.length) made.append(' ');
-    made.append(Object.assign(document.createElement(tag), { textContent: text }));
+    if (element.childNodes.length) element.append(' ');
+    element.append(Object.assign(document.createElement(tag), { textContent: text }));
   }
-  return made;
+  return element;
 }
 
 /** Ace asks this for the offers at the cursor. */
@@ -62,7 +63,7 @@ function completer(app, cluster, kind) {
   };
 }
 
-/** The line under the editor: the field at the cursor, else the keys. */
+/** Show a line under the editor: the field at the cursor, else the keys. Return a function that reads it aloud. */
 function line(app, editor, kind) {
   const box = Object.assign(document.createElement('p'), { className: 'ed-line quiet', id: `${editor.container.id}-line` });
   const says = Object.assign(document.createElement('span'), { className: 'vh' });
@@ -74,43 +75,43 @@ function line(app, editor, kind) {
   editor.textInput.getElement().setAttribute('aria-describedby', box.id);
   let known = null;
   const look = () => {
-    const found = known && fieldAt(known, place(editor, editor.getCursorPosition()), kind);
-    field.replaceChildren(...(found ? [told(found)] : []));
-    return found;
+    const here = known && fieldAt(known, place(editor, editor.getCursorPosition()), kind);
+    field.replaceChildren(...(here ? [describe(here)] : []));
+    return here;
   };
-  fields(app).then((found) => { known = found; look(); }, () => { field.textContent = say('script.fields-unknown'); });
+  fields(app).then((loaded) => { known = loaded; look(); }, () => { field.textContent = say('script.fields-unknown'); });
   editor.on('changeSelection', look);
-  return () => { const found = look(); says.replaceChildren(found ? told(found) : say('script.field-unknown')); return found; };
+  return () => { const here = look(); says.replaceChildren(here ? describe(here) : say('script.field-unknown')); return here; };
 }
 
-/** A note at the field under the pointer; the same by a key at the cursor. */
+/** Show a note at the field under the pointer, or by a key at the cursor. */
 function notes(app, editor, kind, announce) {
   const { HoverTooltip } = window.ace.require('ace/tooltip');
   const { Range } = window.ace.require('ace/range');
   const note = new HoverTooltip();
   note.idleTime = HOVER_MS;
   note.getElement().classList.add('ed-note');
-  const show = (found, { row, column }, event) => {
+  const show = (about, { row, column }, event) => {
     const range = editor.session.getWordRange(row, column);
-    note.showForRange(editor, range.isEmpty() ? new Range(row, column, row, column + 1) : range, told(found), event);
+    note.showForRange(editor, range.isEmpty() ? new Range(row, column, row, column + 1) : range, describe(about), event);
   };
   note.setDataProvider(async (event) => {
     const at = event.getDocumentPosition();
     if (at.column >= editor.session.getLine(at.row).length) return;
     const known = await fields(app).catch(() => null);
-    const found = known && fieldAt(known, place(editor, at), kind);
-    if (found) show(found, at, event);
+    const here = known && fieldAt(known, place(editor, at), kind);
+    if (here) show(here, at, event);
   });
   note.addToEditor(editor);
   editor.commands.addCommand({
-    name: 'tellField',
+    name: 'explainField',
     bindKey: 'F1',
     readOnly: true,
-    exec: () => { const found = announce(); if (found) show(found, editor.getCursorPosition()); },
+    exec: () => { const here = announce(); if (here) show(here, editor.getCursorPosition()); },
   });
 }
 
-/** `kind`: of documents that do not tell theirs. */
+/** `kind`: of documents that do not name theirs. */
 export function assist(app, editor, kind) {
   const cluster = tables(app);
   editor.setOptions({ enableBasicAutocompletion: [completer(app, cluster, kind)], enableLiveAutocompletion: true });

@@ -1,3 +1,3 @@
-// A key that only ends or steers an input method, such as Esc while Japanese is composed, means nothing else to the page.
+// Keys for an input method, such as Esc while composing Japanese, do nothing else on the page.
 
 window.addEventListener('keydown', (event) => { if (event.isComposing) event.stopImmediatePropagation(); }, true);

@@ -1,4 +1,4 @@
-// The drawer in which the scheduler's configuration is changed: YAML, and controls that the server makes of it.
+// The drawer for the scheduler's configuration: YAML, and controls that the server derives from it.
 
 import { annotate, goTo, yamlEditor } from './editor.js';
 import { fragment, noAnswer, refusal } from './no-answer.js';
@@ -12,15 +12,15 @@ const side = document.getElementById('configuration-controls');
 const errors = document.getElementById('configuration-errors');
 const differs = document.getElementById('configuration-differs');
 const says = document.getElementById('configuration-says');
-const plain = says.textContent;
+const usual = says.textContent;
 let editor = null;
-let given = ''; // the text that the editor began with: what differs from it is somebody's work and stays
+let original = ''; // the first text of the editor: a text that differs is somebody's work and stays
 let before = '';
 let known = null; // the text that the controls show
 let pause = 0;
 let asked = Promise.resolve();
-const told = new Map(); // control → what it was given, until the answer has come; without one it is asked again
-let since = ''; // which configuration was in force when the drawer opened
+const pending = new Map(); // control → its new value until the answer; without an answer it is sent again
+let since = ''; // the configuration in force when the drawer opened
 
 function write(text) {
   area.value = text;
@@ -28,7 +28,7 @@ function write(text) {
 }
 
 function put(text) {
-  given = text;
+  original = text;
   write(text);
   forget();
   ask();
@@ -48,7 +48,7 @@ async function open() {
   since = inForceNow().configured;
   document.getElementById('drawer')?.close();
   box.show();
-  const untouched = area.value === given;
+  const untouched = area.value === original;
   if (!editor) {
     editor = await yamlEditor(app, 'configuration-editor', area, { kind: 'KubeSchedulerConfiguration' });
     editor.session.on('change', typed);
@@ -66,20 +66,20 @@ function close() {
 
 async function start(slug) {
   const preset = slug && box.querySelector(`template[data-text-of="${CSS.escape(slug)}"]`);
-  told.clear();
+  pending.clear();
   put(preset ? preset.content.textContent : await inForce());
   says.textContent = preset ? preset.dataset.says : say('script.configuration-in-force');
 }
 
 function failed(error) {
-  errors.replaceChildren(error.said ?? noAnswer());
+  errors.replaceChildren(error.notice ?? noAnswer());
 }
 
-/** What the server answers within its time. Throws an error with what is to be `said` when it answers something else. */
+/** Return the answer of the server. Throw an error with a `notice` if it refuses. */
 async function answerOf(path, options = {}) {
   const answer = await fetch(`${app.dataset.base}${path}`, { ...options, signal: AbortSignal.timeout(window.htmx.config.timeout) });
   const text = await answer.text();
-  if (!answer.ok) throw Object.assign(new Error(path), { said: refusal({ status: answer.status, responseText: text }) });
+  if (!answer.ok) throw Object.assign(new Error(path), { notice: refusal({ status: answer.status, responseText: text }) });
   return text;
 }
 
@@ -88,14 +88,14 @@ function typed() {
   pause = setTimeout(() => { if (area.value !== known) ask(); }, PAUSE_MS);
 }
 
-/** One question after the other, since each begins with the text that the one before has made. */
+/** Send requests one by one: each starts from the text of the last one. */
 function ask(change = {}) {
   const profile = side.firstElementChild?.dataset.profile ?? 0;
   asked = asked.then(() => exchange({ profile, ...change })).catch(failed);
   return asked;
 }
 
-/** A button adds or removes what others are counted by: the controls wait for its answer. */
+/** Add or remove a row by a button. The controls wait, because this renumbers the other rows. */
 async function press(change) {
   box.setAttribute('aria-busy', 'true');
   await ask(change);
@@ -106,8 +106,8 @@ async function exchange(change) {
   const text = area.value;
   const body = new URLSearchParams({ configuration: text, ...change });
   const answer = fragment(await answerOf('controls/', { method: 'POST', body }));
-  if (area.value !== text) return change.control ? exchange(change) : undefined; // Somebody typed on, and asks again after the pause.
-  if (told.get(change.control) === change.value) told.delete(change.control);
+  if (area.value !== text) return change.control ? exchange(change) : undefined; // Somebody has typed on; that text is sent after the pause.
+  if (pending.get(change.control) === change.value) pending.delete(change.control);
   known = text;
   const shown = answer.querySelector('fieldset');
   if (shown) {
@@ -123,25 +123,23 @@ async function exchange(change) {
   const rewritten = answer.querySelector('template[data-rewritten]')?.content.textContent;
   if (rewritten === undefined) return undefined;
   known = rewritten;
-  says.textContent = plain; // It is no longer what the preset says.
+  says.textContent = usual; // It is no longer the preset.
   write(rewritten);
   return undefined;
 }
 
 const controlOf = (name) => side.querySelector(`[data-control="${CSS.escape(name)}"]`);
 
-/** The controls in place of the old ones; the hand stays where it is. What is typed there, or was sent and is not answered
- * yet, stays.
- */
+/** Replace the controls, but keep the focus, what is typed, and what is sent but not answered. */
 function show(shown) {
   const { id, value, defaultValue } = side.contains(document.activeElement) ? document.activeElement : {};
   const { scrollTop } = side;
   side.replaceChildren(shown);
   side.scrollTop = scrollTop;
-  for (const [control, given] of told) {
+  for (const [control, sent] of pending) {
     const field = controlOf(control);
-    if (field?.type === 'checkbox') field.checked = given === '1';
-    else if (field) field.value = field.defaultValue = given;
+    if (field?.type === 'checkbox') field.checked = sent === '1';
+    else if (field) field.value = field.defaultValue = sent;
   }
   const now = id && document.getElementById(id);
   if (!now) return;
@@ -149,24 +147,23 @@ function show(shown) {
   if (now.type !== 'checkbox' && defaultValue !== undefined && value !== defaultValue && !now.hasAttribute('aria-invalid')) now.value = value;
 }
 
-/** What is typed in a control and was not announced. */
 function announce() {
   for (const field of side.querySelectorAll('input:not([type="checkbox"])')) {
     if (field.value !== field.defaultValue) field.dispatchEvent(new Event('change', { bubbles: true }));
   }
 }
 
-/** Wait until the text holds what the controls show; whether it does. What got no answer is asked again. */
+/** Wait until the text contains what the controls show. Return true if it does. Unanswered changes are sent again. */
 async function settled() {
   clearTimeout(pause);
   announce();
   await answered();
-  if (area.value !== known) ask(); // Asked later, its answer would wipe away what is said of the text that is applied.
-  for (const [control, value] of told) ask({ control, value });
+  if (area.value !== known) ask(); // A later answer would remove the errors of the applied text.
+  for (const [control, value] of pending) ask({ control, value });
   await answered();
   const wrong = side.querySelector('[aria-invalid]');
   wrong?.focus();
-  return !wrong && !told.size && area.value === known;
+  return !wrong && !pending.size && area.value === known;
 }
 
 async function answered() {
@@ -180,11 +177,11 @@ document.addEventListener('click', (event) => {
 });
 side.addEventListener('change', ({ target }) => {
   const value = target.type === 'checkbox' ? (target.checked ? '1' : '') : target.value;
-  if ('defaultValue' in target && target.type !== 'checkbox') target.defaultValue = target.value; // It is told.
-  told.set(target.dataset.control, value);
+  if ('defaultValue' in target && target.type !== 'checkbox') target.defaultValue = target.value; // It is sent.
+  pending.set(target.dataset.control, value);
   ask({ control: target.dataset.control, value });
 });
-// What is applied is what is on the screen.
+// Apply what is on the screen.
 document.addEventListener('htmx:confirm', async (event) => {
   if (event.target.id !== 'form-configuration') return;
   event.preventDefault();
@@ -211,8 +208,8 @@ box.addEventListener('click', (event) => {
 });
 box.addEventListener('keydown', (event) => { if (event.key === 'Escape') { event.preventDefault(); close(); } });
 document.body.addEventListener('configured', () => {
-  if (!box.open) return; // It was not this text that was applied.
-  given = area.value;
+  if (!box.open) return; // Another text was applied.
+  original = area.value;
   forget();
   close();
 });

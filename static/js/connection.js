@@ -1,4 +1,4 @@
-// The live line of the workbench, and what becomes of requests: what is sent, what arrives, what is refused, what takes long.
+// The live line of the workbench, and its requests: what is sent, arrives, is refused or takes long.
 
 import { whenFree } from './hold.js';
 import { keepLine } from './line.js';
@@ -7,9 +7,9 @@ import { fragment, placeOf, refusal, report, toast, withWayBack } from './no-ans
 const byId = (id) => document.getElementById(id);
 const { body } = document;
 let line = null;
-let sent = ''; // what the server knows of this page
+let sent = ''; // the view that the server knows
 
-/** Send what is looked at, if the server does not know it yet. */
+/** Send what is in view, if the server does not know it yet. */
 export function send(message) {
   const text = JSON.stringify(message);
   if (text === sent) return;
@@ -17,7 +17,7 @@ export function send(message) {
   line.send(text);
 }
 
-/** Keep the line open. `opened()` is called each time that it opens, `arrived(detail)` with each message of panels. */
+/** Keep the line open. `opened()` is called each time it opens, `arrived(detail)` with each message of panels. */
 export function keepConnection(htmx, { opened, arrived }) {
   line = keepLine(htmx, () => { sent = ''; opened(); });
   body.addEventListener('htmx:wsBeforeMessage', (event) => {
@@ -38,8 +38,6 @@ body.addEventListener('htmx:afterRequest', ({ detail: { xhr, requestConfig: { ve
   clearTimeout(stalled);
   stalled = setTimeout(() => { byId('lost').hidden = false; line.reconnect(); }, STALLED_MS);
 });
-
-// --- requests -------------------------------------------------------------------------------------------------------------
 
 body.addEventListener('htmx:beforeRequest', (event) => {
   const { target } = event;
@@ -62,20 +60,17 @@ body.addEventListener('htmx:beforeSwap', ({ detail }) => {
   }
 });
 
-/** The words of the first error in a form that the server sent back. */
+/** Return the first error in a form that the server sent back. */
 function firstError(form) {
   const errors = ['.cell-e, .fld-e .err', '.err-go, li', '.err'].map((selector) => form.querySelector(selector)).filter(Boolean);
   return errors[0]?.textContent.replace(/\s+/g, ' ').trim();
 }
 
-// --- what takes long ------------------------------------------------------------------------------------------------------
-
 const LONG_MS = 1000;
-const SILENT_MS = 5000; // without news of a command that somebody else gave: it has ended
-const waiting = new Map(); // request under way → timer, after which the page offers to stop it
+const SILENT_MS = 5000; // without news, the command of somebody else has ended
+const waiting = new Map(); // running request → timer until the page offers to stop it
 let silence = 0;
 
-/** Whether this page waits for the answer to a command. */
 export const isWaiting = () => waiting.size > 0;
 
 body.addEventListener('htmx:beforeSend', ({ detail: { elt, xhr, requestConfig } }) => {
@@ -87,7 +82,7 @@ body.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
   if (waiting.delete(xhr) && !isWaiting()) hideProgress();
 });
 
-/** Everybody who looks on sees how far a command is. */
+/** Show everybody the progress of a command. */
 function showProgress(text) {
   clearTimeout(silence);
   byId('running-now').textContent = text;

@@ -1,6 +1,4 @@
-/** The dialog `id` opens with the button `opener`, wherever an update puts it, and closes when `done` is announced. What was
- * begun there is as it was left when it opens again, until it is sent or cancelled.
- */
+/** Open the dialog `id` with the button `opener`, and close it on the event `done`. Input is kept until it is sent or cancelled. */
 export function dialog(id, opener, done) {
   const box = document.getElementById(id);
   if (!box) return;

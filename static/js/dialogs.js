@@ -1,4 +1,4 @@
-// The dialogs of the workbench: help, find, share, export, branches, an object as YAML. They lead back to the workbench.
+// The dialogs of the workbench: help, find, share, export, branches, an object as YAML.
 
 import { dialog } from './dialog.js';
 import { exports } from './export.js';
@@ -9,21 +9,18 @@ import { choose, goTo, present, showOnPhone, view } from './view.js';
 const { htmx } = window;
 const byId = (id) => document.getElementById(id);
 const help = () => byId('dialog-help').showModal();
-
 dialog('dialog-break', 'break', 'fault-set');
 dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 exports(() => Boolean(view.at));
 byId('help').addEventListener('click', help);
 
-/** Show in which tab a term of the help is. */
+/** Open the tab of a term of the help. */
 export function showTerm(tab) {
   byId('dialog-help').close();
   goTo(tab);
 }
 
-// --- find -----------------------------------------------------------------------------------------------------------------
-
-/** `drawer`: where objects are edited, null if this link cannot change anything. */
+/** `drawer`: the drawer for edits, null if this link cannot change anything. */
 export function findWith(drawer) {
   byId('find').addEventListener('click', () => find(({ tab, help: term, edit, read: only, key, ...leads }) => {
     if (edit) return drawer.openObject(edit, key);
@@ -44,8 +41,6 @@ function read(kind, key) {
   htmx.ajax('GET', `yaml/${encodeURIComponent(kind)}/?key=${encodeURIComponent(key)}`, { target: '#object-yaml', swap: 'innerHTML' });
 }
 
-// --- share ----------------------------------------------------------------------------------------------------------------
-
 const sharing = byId('dialog-share');
 copies(sharing);
 byId('share').addEventListener('click', () => {
@@ -54,10 +49,8 @@ byId('share').addEventListener('click', () => {
 });
 sharing.addEventListener('focusin', ({ target }) => { if (target.readOnly) target.select(); });
 
-// --- branches -------------------------------------------------------------------------------------------------------------
-
 export function showBranches() {
-  byId('branch-list').replaceChildren(); // those of last time may no longer exist
+  byId('branch-list').replaceChildren(); // they may no longer exist
   byId('dialog-branches').showModal();
   htmx.trigger('#branch-list', 'branches-opened');
 }

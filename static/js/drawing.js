@@ -1,5 +1,5 @@
-// A part of the page as an SVG of its own: what the browser has laid out, as rectangles, texts and the page's own SVGs.
-// No foreignObject, which only browsers could open, and nothing from elsewhere, so that a canvas may take it.
+// A part of the page as a separate SVG: the browser's layout as rectangles, texts and the page's own SVGs. It has no
+// foreignObject, which only browsers can open, and loads nothing, so that a canvas accepts it.
 
 const NS = 'http://www.w3.org/2000/svg';
 const KEPT = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'fill-opacity', 'stroke-opacity', 'text-anchor', 'dominant-baseline', 'font-family', 'font-size', 'font-weight', 'visibility'];
@@ -9,7 +9,7 @@ const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 
 const MARGIN = 8;
 const known = new Map();
 
-/** A colour as every program reads it; '' for one that is not to be seen. */
+/** Return a colour in a form that every program reads; '' if it is transparent. */
 function colour(text) {
   if (!known.has(text)) {
     pen.clearRect(0, 0, 1, 1);
@@ -21,7 +21,7 @@ function colour(text) {
   return known.get(text);
 }
 
-function made(name, attributes, into) {
+function create(name, attributes, into) {
   const element = document.createElementNS(NS, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, typeof value === 'number' ? Math.round(value * 100) / 100 : value);
   into?.append(element);
@@ -34,12 +34,12 @@ class Drawing {
     this.left = box.left - root.scrollLeft;
     this.top = box.top - root.scrollTop;
     this.width = Math.max(root.scrollWidth, box.width);
-    this.height = 0; // down to what is drawn last, not to the end of the room that there is
-    this.svg = made('svg', { xmlns: NS });
-    this.defs = made('defs', {}, this.svg);
+    this.height = 0; // of what is drawn, without empty room below
+    this.svg = create('svg', { xmlns: NS });
+    this.defs = create('defs', {}, this.svg);
     this.number = 0;
     const paper = colour(getComputedStyle(root).backgroundColor) || colour(getComputedStyle(document.body).backgroundColor);
-    made('rect', { width: '100%', height: '100%', fill: paper.fill }, this.svg);
+    create('rect', { width: '100%', height: '100%', fill: paper.fill }, this.svg);
     for (const child of root.childNodes) this.walk(child, this.svg);
     this.height += MARGIN;
     for (const side of ['width', 'height']) this.svg.setAttribute(side, Math.ceil(this[side]));
@@ -53,7 +53,7 @@ class Drawing {
     const box = node.getBoundingClientRect();
     if (style.display === 'none' || style.visibility === 'hidden' || style.clipPath.startsWith('inset(50%')) return;
     if (node instanceof SVGSVGElement) return this.picture(node, box, into);
-    const group = style.opacity === '1' ? into : made('g', { opacity: style.opacity }, into);
+    const group = style.opacity === '1' ? into : create('g', { opacity: style.opacity }, into);
     this.box(box, style, group);
     if (node.matches('.tile')) this.bars(box, style, group);
     const inner = style.overflowX === 'visible' ? group : this.clipped(box, group);
@@ -72,8 +72,8 @@ class Drawing {
 
   clipped(box, into) {
     const id = this.id();
-    made('rect', this.place(box), made('clipPath', { id }, this.defs));
-    return made('g', { 'clip-path': `url(#${id})` }, into);
+    create('rect', this.place(box), create('clipPath', { id }, this.defs));
+    return create('g', { 'clip-path': `url(#${id})` }, into);
   }
 
   box(box, style, into) {
@@ -83,11 +83,11 @@ class Drawing {
     const place = this.place(box);
     const round = parseFloat(style.borderTopLeftRadius) || 0;
     const rx = style.borderTopLeftRadius.endsWith('%') ? box.width / 2 : round;
-    for (const { fill, alpha } of fills) made('rect', { ...place, rx, fill, ...(alpha < 1 ? { 'fill-opacity': alpha } : {}) }, into);
+    for (const { fill, alpha } of fills) create('rect', { ...place, rx, fill, ...(alpha < 1 ? { 'fill-opacity': alpha } : {}) }, into);
     const dash = ['dashed', 'dotted'].includes(style.borderTopStyle) ? { 'stroke-dasharray': '3 2' } : {};
     if (sides.every(({ wide, stroke }) => wide && stroke && wide === sides[0].wide && stroke === sides[0].stroke)) {
       const half = sides[0].wide / 2;
-      made('rect', { x: place.x + half, y: place.y + half, width: place.width - 2 * half, height: place.height - 2 * half, rx, fill: 'none', stroke: sides[0].stroke.fill, 'stroke-width': sides[0].wide, ...dash }, into);
+      create('rect', { x: place.x + half, y: place.y + half, width: place.width - 2 * half, height: place.height - 2 * half, rx, fill: 'none', stroke: sides[0].stroke.fill, 'stroke-width': sides[0].wide, ...dash }, into);
       return;
     }
     sides.forEach(({ wide, stroke }, side) => {
@@ -95,11 +95,11 @@ class Drawing {
       const flat = side % 2 === 0;
       const x = side === 1 ? place.x + place.width - wide : place.x;
       const y = side === 2 ? place.y + place.height - wide : place.y;
-      made('rect', { x, y, width: flat ? place.width : wide, height: flat ? wide : place.height, fill: stroke.fill }, into);
+      create('rect', { x, y, width: flat ? place.width : wide, height: flat ? wide : place.height, fill: stroke.fill }, into);
     });
   }
 
-  /** How full a tile's node is, which its background says: what is asked for, and on top what the pod would add. */
+  /** Draw the bars of a tile: what the pods request, and on top what the pod would add. */
   bars(box, style, into) {
     const { x, y, width, height } = this.place(box);
     const { fill: stripes } = this.hatch(style.backgroundImage.split(/, (?=[a-z-]+gradient)/)[0]) ?? { fill: 'none' };
@@ -109,14 +109,14 @@ class Drawing {
       for (const [share, ink] of [[full, '--level'], [more, '--need']]) {
         const high = Math.min(foot - y - 1, ((height - 2) * Number(style.getPropertyValue(share))) / 100);
         const { fill, alpha } = colour(style.getPropertyValue(ink));
-        if (high > 0) made('rect', { x: x + 1 + (column * (width - 2)) / 2, y: foot - high, width: (width - 2) / 2, height: high, fill, 'fill-opacity': alpha }, into);
+        if (high > 0) create('rect', { x: x + 1 + (column * (width - 2)) / 2, y: foot - high, width: (width - 2) / 2, height: high, fill, 'fill-opacity': alpha }, into);
         foot -= Math.max(0, high);
       }
-      if (beyond > 0) made('rect', { x: x + 1 + (column * (width - 2)) / 2, y: y + 1, width: (width - 2) / 2, height: beyond, fill: stripes }, into);
+      if (beyond > 0) create('rect', { x: x + 1 + (column * (width - 2)) / 2, y: y + 1, width: (width - 2) / 2, height: beyond, fill: stripes }, into);
     });
   }
 
-  /** Stripes as a pattern, null where there are none. */
+  /** Return stripes as a pattern, null if there are none. */
   hatch(image) {
     if (!image.startsWith('repeating-linear-gradient') || image.lastIndexOf('gradient(') > 'repeating-linear-gradient('.length) return null;
     const stops = [...image.matchAll(STOPS)].map(([, text, at]) => ({ at: Number(at), ...(colour(text) || { fill: '' }) }));
@@ -124,14 +124,14 @@ class Drawing {
     if (!period) return null;
     const id = this.id();
     const angle = parseFloat(image.match(/\(([\d.]+)deg/)?.[1] ?? 180) - 90;
-    const pattern = made('pattern', { id, width: period, height: period, patternUnits: 'userSpaceOnUse', patternTransform: `rotate(${angle})` }, this.defs);
+    const pattern = create('pattern', { id, width: period, height: period, patternUnits: 'userSpaceOnUse', patternTransform: `rotate(${angle})` }, this.defs);
     for (let i = 0; i + 1 < stops.length; i += 2) {
-      if (stops[i].fill) made('rect', { x: stops[i].at, width: stops[i + 1].at - stops[i].at, height: period, fill: stops[i].fill, 'fill-opacity': stops[i].alpha }, pattern);
+      if (stops[i].fill) create('rect', { x: stops[i].at, width: stops[i + 1].at - stops[i].at, height: period, fill: stops[i].fill, 'fill-opacity': stops[i].alpha }, pattern);
     }
     return { fill: `url(#${id})`, alpha: 1 };
   }
 
-  /** Word by word, as the browser has broken the lines. */
+  /** Draw a text word by word, with the browser's line breaks. */
   text(node, into) {
     const style = getComputedStyle(node.parentElement);
     const ink = colour(style.color);
@@ -146,12 +146,12 @@ class Drawing {
       if (!box.width) continue;
       const line = /line-through/.test(style.textDecorationLine) ? { 'text-decoration': 'line-through' } : {};
       const y = box.top - this.top + (box.height - up - down) / 2 + up;
-      const word_ = made('text', { x: box.left - this.left, y, fill: ink.fill, 'font-family': style.fontFamily, 'font-size': style.fontSize, 'font-weight': style.fontWeight, textLength: box.width, lengthAdjust: 'spacingAndGlyphs', ...line }, into);
-      word_.textContent = word;
+      const element = create('text', { x: box.left - this.left, y, fill: ink.fill, 'font-family': style.fontFamily, 'font-size': style.fontSize, 'font-weight': style.fontWeight, textLength: box.width, lengthAdjust: 'spacingAndGlyphs', ...line }, into);
+      element.textContent = word;
     }
   }
 
-  /** An SVG of the page, with what the stylesheet says of it, and with the signs that it uses. */
+  /** Copy an SVG of the page with its styles and its signs. */
   picture(source, box, into) {
     if (!box.width || !box.height) return;
     const copy = source.cloneNode(true);
@@ -186,7 +186,7 @@ class Drawing {
     }
   }
 
-  /** A pattern that the page keeps elsewhere. */
+  /** Copy a pattern that the page has elsewhere. */
   define(id) {
     const source = document.getElementById(id);
     if (!source || this.defs.querySelector(`#${CSS.escape(id)}`)) return;
@@ -197,7 +197,7 @@ class Drawing {
   }
 }
 
-/** The SVG of an element, all that it could be scrolled to, as text; and its size in pixels. */
+/** Return the SVG of an element, including what is scrolled out of view, as text, and its size in pixels. */
 export function drawn(root) {
   const { svg, width, height } = new Drawing(root);
   return { text: new XMLSerializer().serializeToString(svg), width, height };

@@ -3,7 +3,7 @@
 import { assist } from './completion.js';
 import { load } from './script.js';
 
-/** Ace in the element `id`; what is typed there is what `area` holds. `kind`: of documents that do not tell theirs. */
+/** Put Ace into the element `id`. It edits the text of `area`. `kind`: of documents that do not name theirs. */
 export async function yamlEditor(app, id, area, { kind = '' } = {}) {
   await load(app.dataset.ace);
   await Promise.all([load(app.dataset.aceYaml), load(app.dataset.aceTools)]);
@@ -12,7 +12,7 @@ export async function yamlEditor(app, id, area, { kind = '' } = {}) {
   ace.config.set('loadWorkerFromBlob', false);
   const editor = ace.edit(id);
   editor.setOptions({ mode: 'ace/mode/yaml', useWorker: false, tabSize: 2, showPrintMargin: false, fontSize: `${0.75 * parseFloat(getComputedStyle(document.documentElement).fontSize)}px`, useSoftTabs: true });
-  editor.commands.removeCommand('indent'); // Tab must leave the editor, for those who use the keyboard alone.
+  editor.commands.removeCommand('indent'); // Tab must leave the editor, for people without a mouse.
   editor.commands.removeCommand('outdent');
   editor.textInput.getElement().setAttribute('aria-label', area.getAttribute('aria-label'));
   editor.session.setValue(area.value);
@@ -23,7 +23,7 @@ export async function yamlEditor(app, id, area, { kind = '' } = {}) {
   return editor;
 }
 
-/** Marks the lines that the problems in `list` name: errors, or what their `data-kind` says. */
+/** Mark the lines of the problems in `list`, as errors or as their `data-kind`. */
 export function annotate(editor, list) {
   const rows = [...list.querySelectorAll('[data-line]')].filter((row) => Number(row.dataset.line) > 0);
   editor?.session.setAnnotations(rows.map(({ dataset, lastElementChild }) => ({

@@ -1,26 +1,26 @@
-// What a person types or chooses in a panel is theirs until the server has it. An update does not replace a field
-//   – that is being edited: it has other contents than the server gave it, and they were not sent,
-//   – whose change is under way: it was sent, and no update that includes it has come yet,
+// What a person types or chooses in a panel stays until the server has it. An update does not replace a field
+//   – that is edited: its value differs from the server's and was not sent,
+//   – whose change was sent, until an update includes it,
 //   – whose change was refused.
-// The server counts the changes of a sandbox. The answer to a request and every update name the count that they include.
+// The server counts the changes of a sandbox. Every answer and update has the count that it includes.
 
 import { say } from './words.js';
 
 const FIELDS = '.panel :is(input:not([type="hidden"]), textarea, select)';
 const COUNT = 'Sandbox-Revision';
 
-// Key of a field → its edit: `value` on the screen, `base`: what the server said when the edit began, `by`: who changed that
-// since, `sent`: the value that was sent, with the count that includes it once it is known, `said`: the refusal.
+// Key of a field → its edit. `value`: on the screen; `base`: of the server when the edit began; `other`: the value of
+// somebody else since, `by`: who that was; `sent`: the sent value, with the count that includes it; `refusal`: its HTML.
 const edits = new Map();
 let shown = 0; // the count that the page shows
-let head = 0; // commands in force, as the page shows them
+let head = 0; // number of commands in force
 
 const ticked = (field) => field.matches('[type="checkbox"], [type="radio"]');
 const valueOf = (field) => (ticked(field) ? field.checked : field.value);
-const refusal = (field) => field.closest('form, li')?.querySelector('[data-refusal]');
+const refusalOf = (field) => field.closest('form, li')?.querySelector('[data-refusal]');
 const all = () => [...document.querySelectorAll(FIELDS)];
 
-/** What the server says. */
+/** Return the value that the server sent. */
 function usual(field) {
   if (ticked(field)) return field.defaultChecked;
   return field.defaultValue ?? (field.querySelector('[selected]') ?? field.options[0])?.value;
@@ -37,13 +37,13 @@ function show(field, value) {
   else field.value = value;
 }
 
-/** A person, or a button on their behalf, gives a field other contents. */
+/** Note that a person, or a button for them, has changed a field. */
 export function edit(field) {
   const group = field.type === 'radio' && field.form ? [...field.form.elements].filter(({ name }) => name === field.name) : [field];
   for (const each of group) {
     const known = edits.get(keyOf(each));
     if (known) known.value = valueOf(each);
-    else if (each === field || valueOf(each) !== usual(each)) edits.set(keyOf(each), { value: valueOf(each), base: usual(each), by: '', sent: null, said: '' });
+    else if (each === field || valueOf(each) !== usual(each)) edits.set(keyOf(each), { value: valueOf(each), base: usual(each), by: '', sent: null, refusal: '' });
   }
 }
 
@@ -51,15 +51,13 @@ for (const name of ['input', 'change']) {
   document.addEventListener(name, ({ target }) => { if (target.matches(FIELDS)) edit(target); }, true);
 }
 
-// --- sending --------------------------------------------------------------------------------------------------------------
-
-const committed = new WeakMap(); // field → its value when its change was announced; it may be edited again before it is sent
-const sending = new Map(); // request of a field that sends itself → when it is answered
+const committed = new WeakMap(); // field → its value at its last change event; it may be edited again before it is sent
+const sending = new Map(); // request of a field that sends itself → promise of its answer
 const alone = (element) => /change/.test(element.getAttribute('hx-trigger') ?? '');
 
 document.addEventListener('change', ({ target }) => committed.set(target, target.value), true);
 
-/** The fields whose contents a request of `element` brings, and those that show the same. */
+/** Return the fields that a request of `element` sends, and those that show the same value. */
 function fieldsOf(element) {
   const fields = [...(element.elements ?? element.form?.elements ?? [element])].filter((field) => field.matches(FIELDS));
   return fields.flatMap((field) => [field, document.getElementById(field.dataset.text ?? '')]).filter(Boolean);
@@ -69,9 +67,9 @@ document.addEventListener('htmx:configRequest', ({ detail: { elt, formData } }) 
   if (!alone(elt)) return;
   for (const field of elt.elements ?? [elt]) if (formData.has(field.name) && !ticked(field) && committed.has(field)) formData.set(field.name, committed.get(field));
 });
-document.addEventListener('submit', (event) => { if (alone(event.target)) event.preventDefault(); }); // Enter announces the change, which is enough.
+document.addEventListener('submit', (event) => { if (alone(event.target)) event.preventDefault(); }); // Enter sends the change itself.
 
-// A click comes after the change that it ends: of two requests at once the server may take the second one first.
+// Send a click after the change that it ends: of two requests at once, the server may take the second first.
 document.addEventListener('htmx:confirm', (event) => {
   const { elt, verb, issueRequest } = event.detail;
   if (verb === 'get' || alone(elt) || !sending.size) return;
@@ -98,13 +96,11 @@ document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
   if (taken) settleFields();
 });
 
-// --- updates --------------------------------------------------------------------------------------------------------------
-
-/** Before an update: the refusals that stand on the page, and the cursor. */
+/** Before an update: note the refusals on the page, and return the cursor. */
 export function rememberFields() {
   for (const field of all()) {
     const known = edits.get(keyOf(field));
-    if (known) known.said = refusal(field)?.innerHTML ?? '';
+    if (known) known.refusal = refusalOf(field)?.innerHTML ?? '';
   }
   const { id, selectionStart } = document.activeElement ?? {};
   return { id, caret: selectionStart };
@@ -114,13 +110,13 @@ export function rememberFields() {
 export function restoreFields(cursor, count) {
   shown = Math.max(shown, count);
   const { head: now, who } = document.getElementById('panel-status').dataset;
-  settleFields(Number(now) === head + 1 ? who : ''); // Of several changes at once nobody knows which one was whose.
+  settleFields(Number(now) === head + 1 ? who : ''); // With several changes at once it is unknown who made which.
   head = Number(now);
   const field = cursor.id && document.getElementById(cursor.id);
   if (Number.isInteger(cursor.caret) && field === document.activeElement && field.selectionStart !== cursor.caret) field.setSelectionRange?.(cursor.caret, cursor.caret);
 }
 
-/** Every field shows what a person gave it, or else what the server says. */
+/** Show in every field what a person typed, else the value of the server. */
 function settleFields(who = '') {
   const refused = new Set();
   for (const field of all()) {
@@ -129,10 +125,10 @@ function settleFields(who = '') {
     if (known && over(known, field)) { edits.delete(key); known = undefined; }
     show(field, known ? known.value : usual(field));
     meanwhile(field, known, who);
-    const box = known?.said && refusal(field);
+    const box = known?.refusal && refusalOf(field);
     if (!box) continue;
     refused.add(box);
-    if (box.innerHTML !== known.said) box.innerHTML = known.said;
+    if (box.innerHTML !== known.refusal) box.innerHTML = known.refusal;
     tie(box);
   }
   for (const [key, { sent, value }] of edits) if (sent?.value === value && sent.count <= shown) edits.delete(key); // Its form is gone.
@@ -144,7 +140,7 @@ function settleFields(who = '') {
   }
 }
 
-/** A refusal that stands under a form is tied to its fields, for those who hear the page. */
+/** Tie a refusal under a form to its fields, for screen readers. */
 function tie(box) {
   if (!box.id || !box.matches('[data-refusal]')) return;
   for (const field of document.querySelectorAll(`[aria-describedby="${CSS.escape(box.id)}"]`)) {
@@ -153,24 +149,24 @@ function tie(box) {
 }
 document.addEventListener('htmx:afterSwap', ({ target }) => tie(target));
 
-/** Whether an edit has reached its end: the page shows it, or it was taken back. */
+/** Return true if an edit is over: the page shows it, or it was undone. */
 function over(known, field) {
   if (known.sent && known.sent.count <= shown) {
     if (known.sent.value === known.value) return true;
-    known.base = usual(field); // It was typed on since.
+    known.base = usual(field); // It was edited since.
     known.sent = null;
   }
   return !known.sent && known.value === usual(field) && field !== document.activeElement;
 }
 
-/** Whether a person has given a field other contents than the server knows. */
+/** Return true if a person has changed a field and the server does not know it. */
 export const edited = (field) => edits.has(keyOf(field));
 
 const named = (value) => (value === true ? say('script.field-on') : value === false ? say('script.field-off') : value === '' ? say('script.field-empty') : value);
 
 const hush = (event) => event.stopImmediatePropagation();
 
-/** Give up what was typed. The browser would announce it as a change when the field is left, which is therefore done here. */
+/** Drop what was typed. Leaving the field would send it as a change, so leave it here, without events. */
 function take(field, note) {
   window.addEventListener('change', hush, true);
   edits.delete(keyOf(field));
@@ -181,29 +177,29 @@ function take(field, note) {
   window.removeEventListener('change', hush, true);
 }
 
-/** The note beside a field that somebody else has changed while it was edited. A click takes the other value. */
+/** Show a note beside a field that somebody else changed during an edit. A click uses the other value. */
 function meanwhile(field, known, who) {
   const anchor = field.closest('label, [data-beside]') ?? field;
   const note = anchor.parentElement.querySelector(`:scope > .meanwhile[data-of="${CSS.escape(keyOf(field))}"]`);
   const value = usual(field);
   if (!known || known.sent || field.type === 'range' || value === known.base || value === known.value) { note?.remove(); return; }
-  if (known.told !== value) Object.assign(known, { told: value, by: who });
+  if (known.other !== value) Object.assign(known, { other: value, by: who });
   const places = { value: named(value), who: known.by };
   const words = value.length > 40 || /\n/.test(value)
     ? say(known.by ? 'script.field-changed-by' : 'script.field-changed', places)
     : say(known.by ? 'script.field-now-by' : 'script.field-now', places);
-  const made = note ?? Object.assign(document.createElement('button'), { type: 'button', className: 'meanwhile', title: say('script.field-take') });
-  made.dataset.of = keyOf(field);
-  made.dataset.own = '';
-  if (made.textContent !== words) made.textContent = words;
+  const button = note ?? Object.assign(document.createElement('button'), { type: 'button', className: 'meanwhile', title: say('script.field-take') });
+  button.dataset.of = keyOf(field);
+  button.dataset.own = '';
+  if (button.textContent !== words) button.textContent = words;
   if (!note) {
-    made.setAttribute('role', 'status');
-    made.addEventListener('mousedown', (event) => event.preventDefault()); // Leaving the field would send what is typed there.
-    made.addEventListener('click', () => take(field, made));
-    anchor.after(made);
+    button.setAttribute('role', 'status');
+    button.addEventListener('mousedown', (event) => event.preventDefault()); // Leaving the field would send what was typed.
+    button.addEventListener('click', () => take(field, button));
+    anchor.after(button);
   }
-  made.style.left = `${anchor.offsetLeft}px`;
-  made.style.top = `${anchor.offsetTop + anchor.offsetHeight}px`;
+  button.style.left = `${anchor.offsetLeft}px`;
+  button.style.top = `${anchor.offsetTop + anchor.offsetHeight}px`;
 }
 
-for (const field of all()) if (field.type !== 'range' && valueOf(field) !== usual(field)) edit(field); // before this script was there
+for (const field of all()) if (field.type !== 'range' && valueOf(field) !== usual(field)) edit(field); // edited before this script ran

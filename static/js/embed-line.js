@@ -1,4 +1,4 @@
-// The live line of an embed. It only says that something is new: the page then asks for it.
+// The live line of an embed. It only reports that something is new; the page then asks for it.
 
 import { connect, NOT_FOUND, TOO_OFTEN, whenAllowed } from './line.js';
 import { say } from './words.js';
@@ -12,10 +12,10 @@ export function followLine(path, note, changed) {
   const socket = connect(new URL(path, location.href.replace(/^http/, 'ws')), { silent });
   socket.addEventListener('open', () => {
     tries = 0;
-    if (document.getElementById('em-told').textContent === LOST) note('');
+    if (document.getElementById('em-note').textContent === LOST) note('');
     socket.send(JSON.stringify({ open: 'status' }));
   });
-  // The first message counts, too: something may have happened since the page was drawn, or since the line was lost.
+  // The first message counts, too: something may have happened while there was no line.
   socket.addEventListener('message', ({ data }) => { if (!data.startsWith('{')) changed(); });
   socket.addEventListener('close', ({ code }) => {
     if (code === NOT_FOUND) return note(say('script.embed-gone'));

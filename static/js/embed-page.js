@@ -1,5 +1,5 @@
 // A sandbox in somebody else's page: panels that the server draws, moments to move through, and messages to the page
-// around it. What may be changed the link decides, on the server; this page asks.
+// around it. The server decides by the link what may be changed.
 
 import { listenToClicks } from './clicks.js';
 import { followLine } from './embed-line.js';
@@ -22,8 +22,6 @@ view.at = line && state.moment.present ? '' : state.moment.at; // '' follows the
 let chosenTab = app.dataset.tab ?? '';
 let asking = 0;
 
-// --- what is shown ------------------------------------------------------------------------------------------------------
-
 /** Return the answer of the server, null if there is none. */
 const ask = (path, options) => fetch(base + path, { ...options, credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
 
@@ -32,19 +30,19 @@ async function show() {
   const mine = asking;
   const query = new URLSearchParams(Object.entries({ ...view, panels }).filter(([, value]) => value));
   const answer = await ask(`embed/state/?${query}`);
-  if (mine !== asking) return; // something newer has been asked for
+  if (mine !== asking) return; // there is a newer request
   if (!answer?.ok) return note(answer ? await sentenceOf(answer) : say('script.embed-no-answer'));
   note('');
   place(await answer.json());
 }
 
-/** The words of a refusal, which comes as a fragment of a page. */
+/** Return the sentence of a refusal, which is a fragment of a page. */
 async function sentenceOf(answer) {
   return fragment(await answer.text()).textContent.replace(/\s+/g, ' ').trim().slice(0, 300) || say('script.answered', { status: answer.status });
 }
 
 function note(text) {
-  byId('em-told').textContent = text;
+  byId('em-note').textContent = text;
 }
 
 function place({ fragments, ...next }) {
@@ -73,11 +71,11 @@ function settle() {
   for (const below of document.querySelectorAll('.em-hold a[href]:not([href^="/"], [href^="#"], [href*=":"])')) {
     Object.assign(below, { href: base + below.getAttribute('href'), target: '_blank', rel: 'noopener' });
   }
-  // A panel of the workbench may be as tall as its pane and scroll; here what scrolls must be reached by keys, too.
+  // What scrolls must be in reach of the keyboard.
   for (const scroll of document.querySelectorAll('.em-hold .scroll')) scroll.tabIndex = 0;
 }
 
-/** One panel of a place is open: the one that somebody chose, else the one of the stage. */
+/** Open one panel of a place: the chosen one, else that of the stage. */
 function open(tabs) {
   const all = [...tabs.children];
   const wanted = [chosenTab, state.tab].find((name) => all.some((tab) => tab.dataset.tab === name))
@@ -86,8 +84,8 @@ function open(tabs) {
   for (const { dataset: { tab } } of all) byId(`hold-${tab}`).hidden = tab !== wanted;
 }
 
-/** Charts need Plotly, which is large: only where there are some. */
-const loaded = new Map(); // address of a script → what it gives
+const loaded = new Map(); // address of a script → its module
+/** Load Plotly, which is large, only for charts. */
 async function charts() {
   const wanted = [byId('heat-map') && app.dataset.heat, byId('panel-metrics') && app.dataset.metrics];
   if (wanted[1]) byId('bench').dataset.tab = 'metrics';
@@ -101,8 +99,6 @@ async function charts() {
   document.dispatchEvent(new CustomEvent('look-changed'));
 }
 
-// --- moving ---------------------------------------------------------------------------------------------------------------
-
 async function command(verb) {
   Object.assign(view, { at: '', cycle: 0 });
   const answer = await ask(`do/${verb}/`, { method: 'POST', body: new URLSearchParams() });
@@ -111,7 +107,7 @@ async function command(verb) {
   return show();
 }
 
-/** Forwards: a stage where the link may change the sandbox and the present is in view, else the next moment. */
+/** Run a stage if the link may change the sandbox and the present is in view; else show the next moment. */
 function step() {
   if (acts && state.moment.present) return command('stage');
   if (state.moment.after) return look(state.moment.after);
@@ -129,7 +125,7 @@ function choose(changes) {
   return show();
 }
 
-/** Show another moment, and of several attempts that were under way then the one of `cycle`. */
+/** Show another moment, and of several attempts at that time the one of `cycle`. */
 const look = (at, cycle = 0) => choose({ at, cycle });
 
 function openTab(tab) {
@@ -151,15 +147,13 @@ listenToClicks({
 });
 document.addEventListener('keydown', (event) => { if (arrows(event, '[role="tablist"]', openTab)) event.preventDefault(); });
 
-// --- the page around it ---------------------------------------------------------------------------------------------------
-
 function announce() {
   const { at: moment, place: number, of, clock } = state.moment;
   tell('moment', { at: moment, place: number, of, clock, present: state.moment.present, sentence: state.sentence });
   tell('facts', { facts: state.facts });
 }
 
-/** Message → what it does; what a link does not permit the server refuses. */
+/** Message → what it does. The server refuses what the link does not permit. */
 listen({
   step,
   back,
@@ -175,20 +169,18 @@ listen({
   },
 });
 
-/** As tall as all that is shown would be. */
-let told = 0;
+let lastHeight = 0;
+/** Tell the page around it the height of everything shown. */
 function measure() {
   const main = byId('bench');
   const within = [...main.children].reduce((sum, child) => sum + child.getBoundingClientRect().height, 0);
   const height = Math.ceil(within + document.querySelector('.em-foot').getBoundingClientRect().height) + 2;
-  if (height === told) return;
-  told = height;
+  if (height === lastHeight) return;
+  lastHeight = height;
   tell('resize', { height });
 }
 const sizes = new ResizeObserver(measure);
 for (const child of [...byId('bench').children, document.querySelector('.em-foot')]) sizes.observe(child);
-
-// --- start ----------------------------------------------------------------------------------------------------------------
 
 link(app);
 settle();

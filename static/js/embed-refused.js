@@ -1,4 +1,4 @@
-// An embed that cannot show what its address names: the page around it hears why.
+// An embed that cannot show what its address names tells the page around it why.
 
 const place = document.getElementById('em-refused');
 if (window.parent !== window) {

@@ -1,4 +1,4 @@
-// The snippets that put a sandbox into another page, and a preview of it. What is in view the share dialog's link says.
+// The snippets that put a sandbox into another page, and a preview. The link of the share dialog names what is in view.
 
 const byId = (id) => document.getElementById(id);
 const form = byId('embed-form');
@@ -7,15 +7,15 @@ const HEIGHT = 450;
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 function make() {
-  const given = new FormData(form);
-  const live = given.has('live');
+  const data = new FormData(form);
+  const live = data.has('live');
   const moment = new URL(byId('share-moment').value);
   const address = new URL('embed/', live ? byId('share-edit').value : byId('share-view').value);
-  const chosen = { panels: given.getAll('panels').join(',') };
+  const chosen = { panels: data.getAll('panels').join(',') };
   for (const name of ['pod', 'node', 'plugin', 'tab']) if (moment.searchParams.has(name)) chosen[name] = moment.searchParams.get(name);
-  if (given.get('when') === 'at' && !live) chosen.at = moment.searchParams.get('at');
-  for (const [name, usual] of [['theme', 'auto'], ['size', 'normal']]) if (given.get(name) !== usual) chosen[name] = given.get(name);
-  if (given.has('steps') || live) chosen.steps = '1';
+  if (data.get('when') === 'at' && !live) chosen.at = moment.searchParams.get('at');
+  for (const [name, usual] of [['theme', 'auto'], ['size', 'normal']]) if (data.get(name) !== usual) chosen[name] = data.get(name);
+  if (data.has('steps') || live) chosen.steps = '1';
   if (!chosen.at) chosen.live = '1';
   address.search = new URLSearchParams(chosen);
   const warning = byId('embed-warning');
@@ -26,13 +26,13 @@ function make() {
   const src = escape(address.href.split('?')[0]);
   byId('embed-element').value = `<script src="${location.origin}/embed.js" async></script>\n<scheduler-sandbox src="${src}" ${attributes} title="${title}"></scheduler-sandbox>`;
   const preview = byId('embed-preview');
-  const shown = new URL('embed/', byId('share-view').value); // a preview changes nothing
+  const shown = new URL('embed/', byId('share-view').value); // a preview must not change anything
   shown.search = address.search;
   preview.hidden = false;
   if (preview.src !== shown.href) preview.src = shown.href;
 }
 
-/** Closed, nothing runs. */
+/** Unload the preview, so that nothing runs while it is closed. */
 function leave() {
   const preview = byId('embed-preview');
   preview.hidden = true;

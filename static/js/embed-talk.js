@@ -1,7 +1,7 @@
 // Messages between an embed and the page around it. `docs/embed.d.ts` describes them.
 //
-// Taken are only messages of the window around it, and, where origins are named, of these. Nothing that is sent holds the
-// sandbox's address, which is the key to it.
+// It accepts only messages of the window around it, and, if origins are named, only from these. No message contains the
+// address of the sandbox, which is the key to it.
 
 const SOURCE = 'scheduler-sandbox';
 const VERSION = 1;
@@ -9,22 +9,22 @@ const origins = document.getElementById('app').dataset.origins.split(' ').filter
 const target = origins.length === 1 ? origins[0] : '*';
 
 /** Types of messages to the page around it. */
-export const TOLD = ['ready', 'moment', 'facts', 'refused', 'resize'];
+export const SENT = ['ready', 'moment', 'facts', 'refused', 'resize'];
 /** Types of messages from it. */
-export const HEARD = ['step', 'back', 'go', 'show'];
+export const ACCEPTED = ['step', 'back', 'go', 'show'];
 
 export function tell(type, more) {
-  if (window.parent === window || !TOLD.includes(type)) return;
+  if (window.parent === window || !SENT.includes(type)) return;
   window.parent.postMessage({ source: SOURCE, version: VERSION, type, ...more }, target);
 }
 
-/** `acts`: type of a message → what is done with it. */
+/** `acts`: type of a message → function that takes it. */
 export function listen(acts) {
   addEventListener('message', (event) => {
     if (window.parent === window || event.source !== window.parent) return;
     if (origins.length && !origins.includes(event.origin)) return;
     const { data } = event;
-    if (data?.source !== SOURCE || data.version !== VERSION || !HEARD.includes(data.type)) return;
+    if (data?.source !== SOURCE || data.version !== VERSION || !ACCEPTED.includes(data.type)) return;
     acts[data.type](data);
   });
 }

@@ -7,23 +7,23 @@
   const home = new URL(document.currentScript?.src ?? document.querySelector('script[src*="/embed.js"]').src).origin;
   const PASSED = ['panels', 'at', 'tab', 'pod', 'node', 'plugin', 'theme', 'size', 'lang'];
   const FLAGS = ['steps', 'live'];
-  const SILENT = 5000; // milliseconds that a page which was loaded may take until it says something
-  const SLOW = 30000; // and one that was not
-  const NEAR = '200px'; // so far from the view it begins to load
+  const SILENT = 5000; // milliseconds until the first message of a loaded page
+  const SLOW = 30000; // and of one that does not load
+  const NEAR = '200px'; // it loads this far outside of the view
 
   class SchedulerSandbox extends HTMLElement {
     static observedAttributes = ['scenario', 'lesson', 'src', ...PASSED, ...FLAGS, 'height', 'title'];
 
     #frame = null;
     #near = null;
-    #waits = 0; // the timer until the frame counts as silent
+    #waits = 0; // timer until the frame counts as silent
     #note = null;
     #heard = (event) => this.#hear(event);
 
     connectedCallback() {
       if (!this.style.display) this.style.display = 'block';
       addEventListener('message', this.#heard);
-      this.#near = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) this.#open(); }, { rootMargin: NEAR });
+      this.#near = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.#open(); }, { rootMargin: NEAR });
       if (!this.style.minHeight) this.style.minHeight = this.#height ?? '20rem';
       this.#near.observe(this);
     }
@@ -43,7 +43,7 @@
       else this.#load();
     }
 
-    /** The next moment; of a live sandbox that the address may change, one stage. */
+    /** Show the next moment; in a live sandbox that the address may change, run one stage. */
     step() { this.#say({ type: 'step' }); }
 
     back() { this.#say({ type: 'back' }); }
@@ -54,10 +54,10 @@
     /** `what`: { pod, node, panel }. */
     show(what) { this.#say({ ...what, type: 'show' }); }
 
-    /** A fixed height, as CSS or as pixels; null = as tall as what it shows. */
+    /** A fixed height, as CSS or as pixels; null = that of its content. */
     get #height() {
-      const given = this.getAttribute('height');
-      return given && (/^\d+$/.test(given) ? `${given}px` : given);
+      const height = this.getAttribute('height');
+      return height && (/^\d+$/.test(height) ? `${height}px` : height);
     }
 
     get #title() {
@@ -85,7 +85,7 @@
       frame.loading = 'lazy';
       frame.referrerPolicy = 'no-referrer';
       frame.style.cssText = `display:block;width:100%;border:0;color-scheme:normal;height:${this.#height ?? '24rem'}`;
-      // A frame that the browser does not show loads as well, and its page says nothing.
+      // A frame that the browser blocks fires load as well, but its page stays silent.
       frame.addEventListener('load', () => this.#wait(SILENT));
       this.#frame = frame;
       this.replaceChildren(frame);
@@ -103,7 +103,7 @@
       this.#waits = setTimeout(() => this.#explain(), milliseconds);
     }
 
-    /** The frame has said something, so that it stands for itself. */
+    /** The frame has sent a message: show it instead of the note. */
     #speaks() {
       clearTimeout(this.#waits);
       this.#note?.remove();
@@ -111,7 +111,7 @@
       this.#frame.style.display = 'block';
     }
 
-    /** In the place of a frame that says nothing: why, and what to do. */
+    /** Show why the frame is silent, and what to do, in its place. */
     async #explain() {
       const site = new URL(this.#frame.src).origin;
       const answers = await fetch(`${site}/embed.js`, { mode: 'no-cors', cache: 'no-store', referrerPolicy: 'no-referrer' }).then(() => true, () => false);

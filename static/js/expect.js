@@ -1,8 +1,8 @@
-// “Expect this”: the key, and the count of what does not hold.
+// “Expect this”: its key, and the number of red expectations.
 
 const byId = (id) => document.getElementById(id);
 
-/** What the key does: the button of the cell that is open, else the list of what can be expected of what is chosen. */
+/** Press the button in the open cell, else open the list of expectations for the chosen object. */
 export function expectThis() {
   const cell = [...document.querySelectorAll('.why .expect')].find((button) => button.checkVisibility());
   if (cell) return cell.click();
@@ -12,7 +12,7 @@ export function expectThis() {
   list.querySelector('.expect').focus();
 }
 
-/** The tab tells how many are red; the sentence, which is always there, knows. */
+/** Show the number on the tab. The panel of the sentence, which is always on the page, has it. */
 export function settleRed() {
   const tab = byId('tab-expectations');
   const red = byId('panel-sentence').dataset.red;

@@ -1,5 +1,6 @@
-// The dialog in which a sandbox becomes a file. The server writes it; here it is asked for, copied and saved.
+// The dialog that exports a sandbox as a file. The server writes the file.
 
+import { copy } from './clipboard.js';
 import { noAnswer, refusal, report } from './no-answer.js';
 import { patchInside } from './patch.js';
 
@@ -7,7 +8,7 @@ const byId = (id) => document.getElementById(id);
 const box = byId('dialog-export');
 const form = byId('export-form');
 
-/** Only the choices of the form that is chosen are shown, and sent. */
+/** Show, and send, only the choices of the chosen format. */
 function settle() {
   const chosen = form.elements.form.value;
   for (const part of form.querySelectorAll('[data-of]')) {
@@ -16,40 +17,22 @@ function settle() {
   }
 }
 
-/** Write a text into the clipboard; without a secure connection there is none to write to. */
-async function put(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const field = document.createElement('textarea');
-    field.value = text;
-    box.append(field);
-    field.select();
-    document.execCommand('copy');
-    field.remove();
-  }
-}
-
-async function copy(button) {
+async function copyFile(button) {
   const answer = await fetch(byId('export-download').href).catch(() => null);
   const text = await answer?.text();
   if (!answer?.ok) return report(null, answer ? refusal({ status: answer.status, responseText: text }) : noAnswer());
-  await put(text);
-  const usual = button.textContent;
-  button.textContent = button.dataset.copied;
-  setTimeout(() => { button.textContent = usual; }, 1500);
-  return undefined;
+  return copy(text, button);
 }
 
 const process = (element) => window.htmx.process(element);
 
-let shown = ''; // the choices of which the preview, and what is saved and copied, is
-const asked = new WeakMap(); // request of a preview → its choices
-let wanted = ''; // what was clicked before the preview of the choices on the screen had come
+let shown = ''; // the choices of the preview; Copy and Download use it
+const asked = new WeakMap(); // request → its choices
+let wanted = ''; // the button that waits for the preview
 
 const choices = () => new URLSearchParams(new FormData(form)).toString();
 
-/** Whether the choices on the screen are those of the preview; else their preview is asked for, and the click waits. */
+/** Return true if the preview shows the choices on the screen. If not, ask for it, and let the button wait. */
 function isShown(button) {
   if (choices() === shown) return true;
   wanted = button.id;
@@ -57,7 +40,7 @@ function isShown(button) {
   return false;
 }
 
-/** `past`: whether the moment in view is not the present one. */
+/** `past()`: whether a past moment is in view. */
 export function exports(past) {
   byId('export').addEventListener('click', () => {
     byId('export-when').hidden = !past();
@@ -84,6 +67,6 @@ export function exports(past) {
     const button = event.target.closest('#export-download, #export-copy');
     if (!button) return;
     if (!isShown(button)) event.preventDefault();
-    else if (button.id === 'export-copy') copy(button);
+    else if (button.id === 'export-copy') copyFile(button);
   });
 }

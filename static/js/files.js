@@ -1,4 +1,4 @@
-// Files that are chosen or dropped: their texts as one, parted as YAML parts documents, or what is wrong in words.
+// Files that are chosen or dropped: their texts joined as YAML documents, or a sentence about what is wrong.
 
 import { say } from './words.js';
 
@@ -10,13 +10,8 @@ async function decoded(file) {
   return text;
 }
 
-/** The text of several manifests in one. */
-export function joined(texts) {
-  return texts.map((text) => text.replace(/\s*$/, '\n')).join('---\n');
-}
-
-/** Words for what none of the files may be; '' when they will do. */
-export function refusal(files, most) {
+/** Return a sentence about what is wrong with the files, '' if nothing is. */
+function refusal(files, most) {
   const stranger = files.find(({ name }) => !NAMES.test(name));
   if (stranger) return say('script.manifest-name', { name: stranger.name });
   const size = files.reduce((sum, file) => sum + file.size, 0);
@@ -31,10 +26,10 @@ async function read(files, most) {
   for (const file of files) {
     texts.push(await decoded(file).catch(() => { throw new Error(say('script.manifest-not-text', { name: file.name })); }));
   }
-  return files.length > 1 ? joined(texts) : texts[0];
+  return files.length > 1 ? texts.map((text) => text.replace(/\s*$/, '\n')).join('---\n') : texts[0];
 }
 
-/** Files that `input` chooses or somebody drops on `box`: `take` gets their text, `refuse` the words. */
+/** Read files that `input` chooses or somebody drops on `box`: `take` gets their text, `refuse` a sentence. */
 export function filesInto(box, input, most, take, refuse) {
   const bring = async (list) => {
     const files = [...list];
@@ -43,7 +38,7 @@ export function filesInto(box, input, most, take, refuse) {
   const over = (event) => {
     if (!event.dataTransfer.types.includes('Files')) return false;
     event.preventDefault();
-    event.stopPropagation(); // The editor would take what lies over it for its own.
+    event.stopPropagation(); // The editor would take them.
     box.toggleAttribute('data-over', event.type === 'dragover');
     return true;
   };

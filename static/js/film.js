@@ -1,11 +1,11 @@
-// The film of a preemption: one frame after the other, by button, by click on a frame, or played. What each frame shows
-// comes from the server; here is only which one is lit.
+// The film of a preemption: frame by frame by buttons, by a click on a frame, or played. The server draws the frames; this
+// module lights one of them.
 
 import { say } from './words.js';
 
 const FRAME_MS = 1400;
-let of = ''; // the film that is stepped through: cycle and node
-let at = -1; // the frame that is lit; -1 = none, the whole film is there
+let of = ''; // the film in view: cycle and node
+let at = -1; // the lit frame, -1 = none: the whole film is shown
 let timer = 0;
 
 const box = () => document.getElementById('film');
@@ -20,8 +20,8 @@ function show() {
     if (index === at) frame.setAttribute('aria-current', 'step');
     else frame.removeAttribute('aria-current');
   }
-  const told = at < 0 ? many() - 1 : at;
-  for (const line of document.querySelectorAll('#film-why [data-frame]')) line.hidden = Number(line.dataset.frame) !== told;
+  const explained = at < 0 ? many() - 1 : at;
+  for (const line of document.querySelectorAll('#film-why [data-frame]')) line.hidden = Number(line.dataset.frame) !== explained;
   const play = document.getElementById('film-play');
   play.setAttribute('aria-pressed', String(timer !== 0));
   play.setAttribute('aria-label', say(timer ? 'script.pause-film' : 'script.play-film'));
@@ -60,7 +60,7 @@ document.addEventListener('click', (event) => {
   show();
 });
 
-// An update that brings the same film keeps its frame; another film begins unlit.
+// The same film keeps its frame after an update; another film starts unlit.
 document.body.addEventListener('htmx:wsAfterMessage', () => {
   const film = box();
   if (!film || film.dataset.filmOf !== of) {

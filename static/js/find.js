@@ -1,4 +1,4 @@
-// The dialog that finds pods, nodes, plugins, events, terms and scenarios by a few letters. The server looks for them.
+// The dialog that finds pods, nodes, plugins, events, terms and scenarios by a few letters. The server searches.
 
 import { cellOf, focusCell } from './matrix.js';
 
@@ -6,13 +6,13 @@ const byId = (id) => document.getElementById(id);
 const finder = byId('dialog-find');
 const text = byId('find-text');
 const list = byId('find-list');
-let lead = null; // what is to be done with the one that is chosen
-let listed = null; // the letters whose hits are in the list; null: of another time
-let entered = false; // Enter was pressed before the hits of what is typed were there
+let lead = null; // called with the chosen hit
+let listed = null; // the letters whose hits are listed, null if the list is old
+let entered = false; // Enter was pressed before the hits arrived
 let from = document.body; // what had the focus before
-let cell = null; // the cell of a table in which that was
+let cell = null; // the cell of a table around it
 
-/** `then` gets the data of what a person chooses. */
+/** Open the dialog. `then` gets the data of the chosen hit. */
 export function find(then) {
   lead = then;
   text.value = '';
@@ -25,13 +25,13 @@ export function find(then) {
   window.htmx.trigger(text, 'find-opened');
 }
 
-// The focus leaves at once what is no longer to be seen: a key pressed in this very moment is the page's.
+// The focus leaves the closed dialog at once, so that the next key is the page's.
 function close() {
   finder.close();
   if (finder.contains(document.activeElement)) document.activeElement.blur();
 }
 
-// The browser gives the focus back, but not to what an update has made anew or what stands in a menu that is closed.
+// The browser restores the focus, but not to what an update has replaced, nor into a closed menu.
 finder.addEventListener('close', () => {
   const now = document.activeElement;
   if (now !== document.body) return;
@@ -41,11 +41,11 @@ finder.addEventListener('close', () => {
   else from.closest('details')?.querySelector('summary').focus();
 });
 
-/** Bring what was found into view, wherever it is drawn. */
+/** Scroll a pod or a node into view, wherever it is drawn. */
 export function show({ pod, node }) {
   const id = node ? `n:${node}` : `p:${pod}`;
-  const found = byId(id) ?? (pod && byId(`q:${pod}`));
-  found?.scrollIntoView({ block: 'center', inline: 'center' });
+  const element = byId(id) ?? (pod && byId(`q:${pod}`));
+  element?.scrollIntoView({ block: 'center', inline: 'center' });
 }
 
 list.addEventListener('click', ({ target }) => {
@@ -72,7 +72,7 @@ finder.querySelector('form').addEventListener('submit', (event) => {
 });
 
 text.addEventListener('input', () => { entered = false; });
-// The hits of the last letters may come when a person is in the list already: the focus stays on the same hit.
+// If hits arrive while the focus is in the list, it stays on the same hit.
 let inFocus = null;
 list.addEventListener('htmx:beforeSwap', () => {
   inFocus = list.contains(document.activeElement) ? document.activeElement.textContent : null;
@@ -85,7 +85,7 @@ list.addEventListener('htmx:afterSwap', ({ detail }) => {
 
 const KEYS = {
   ArrowDown: () => items()[0]?.focus(),
-  Escape: close, // by itself it would only empty the field
+  Escape: close, // the browser would only empty the field
 };
 text.addEventListener('keydown', (event) => {
   if (!KEYS[event.key]) return;

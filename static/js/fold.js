@@ -1,4 +1,4 @@
-// Panels that are folded to their headings. This browser remembers which.
+// Panels folded to their headings. This browser remembers them.
 
 import { read, write } from './storage.js';
 import { say } from './words.js';
@@ -6,7 +6,7 @@ import { say } from './words.js';
 const bench = document.getElementById('bench');
 const folded = new Set((read('folded') ?? '').split(' ').filter(Boolean));
 
-/** After every update: what is folded stays so, and the buttons say it. */
+/** After every update: keep panels folded, and label the buttons. */
 export function settleFolds() {
   bench.dataset.folded = [...folded].join(' ');
   for (const button of document.querySelectorAll('[data-fold]')) {
@@ -17,7 +17,7 @@ export function settleFolds() {
   }
 }
 
-const OTHER = { cluster: 'decision', decision: 'cluster' }; // one above the other: the room of one goes to the other
+const OTHER = { cluster: 'decision', decision: 'cluster' }; // one above the other: they share their height
 
 export function fold(button) {
   const panel = button.dataset.fold;
@@ -28,7 +28,6 @@ export function fold(button) {
   changed();
 }
 
-/** Whoever opens a panel wants to see it. */
 export function unfold(panel) {
   if (folded.delete(panel)) changed();
 }

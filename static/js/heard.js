@@ -1,4 +1,4 @@
-// htmx tells an element what became of its request. If an update has replaced the element meanwhile, the page is told.
+// htmx sends an element the events of its request. If an update has replaced the element, the body gets them.
 
 const ENDS = ['htmx:afterRequest', 'htmx:sendError', 'htmx:timeout'];
 const DONE = 4;
@@ -8,7 +8,7 @@ const tell = (type, detail) => document.body.dispatchEvent(new CustomEvent(type,
 document.addEventListener('htmx:beforeSend', ({ detail: { elt, target, xhr } }) => {
   const over = new AbortController();
   const { signal } = over;
-  let there = true; // what htmx itself takes away while it answers, it tells of
+  let there = true; // htmx itself handles elements that its answer removes
   xhr.addEventListener('readystatechange', () => { if (xhr.readyState === DONE) there = elt.isConnected; });
   xhr.addEventListener('loadend', () => over.abort());
   const mine = (event) => event.detail.xhr === xhr;

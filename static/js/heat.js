@@ -1,15 +1,15 @@
-// The heat map of large clusters: one cell per node, drawn by Plotly over the fields that the zones leave free. The panel
-// is swapped as a whole; what was drawn is put into the new one, and drawn again only in view and when something changed.
+// The heat map of large clusters: one cell per node, drawn by Plotly over the free fields of the zones. The drawing moves
+// into the new panel of an update. It is drawn again only while it is in view, and if something has changed.
 
-import { grey, plotly, token } from './charts.js';
+import { drawAlways, grey, plotly, token } from './charts.js';
 import { names, runs } from './runs.js';
 
 const byId = (id) => document.getElementById(id);
-const LARGEST = 22; // sides of a cell in pixels, its gap included
+const LARGEST = 22; // side of a cell in pixels, including its gap
 const SMALLEST = 6;
 const SMALLEST_TO_TOUCH = 10;
 const KINDS = ['none', 'ok', 'no', 'hard', 'out'];
-const MARKS = ['leaving', 'start', 'nominated', 'best', 'pinned', 'chosen', 'lit', 'cursor']; // the later ones are painted over the others
+const MARKS = ['leaving', 'start', 'nominated', 'best', 'pinned', 'chosen', 'lit', 'cursor']; // later ones are painted over the others
 /** Kind of cell → the path of its sign in the square from 0 to 1, as in templates/fragments/cluster_heat.html. */
 const SIGNS = {
   no: [['M', 0.28, 0.28], ['L', 0.72, 0.72], ['M', 0.72, 0.28], ['L', 0.28, 0.72]],
@@ -19,14 +19,14 @@ const SIGNS = {
 const app = byId('app');
 const div = document.createElement('div'); // what Plotly draws in
 div.className = 'heat-plot';
-const marks = { cursor: [], lit: [], chosen: [], pinned: [] }; // kind → nodes, of those that the server does not know of
+const marks = { cursor: [], lit: [], chosen: [], pinned: [] }; // kind → nodes; the server does not know these marks
 let read = { text: '', map: null };
 let size = null; // { side, across: cells in a row of each zone, width: of each zone }
 let drawn = '';
-let here = ''; // where the keys have led
-let seen = ''; // the marks that were last brought into view
+let here = ''; // the node at which the keys are
+let newest = ''; // the marks last brought into view
 
-/** What the server says of the map on the page, null = there is none. */
+/** Return the server's data of the map on the page, null if there is none. */
 function theMap() {
   const text = byId('heat-data')?.textContent ?? '';
   if (text !== read.text) read = { text, map: text ? unpack(JSON.parse(text)) : null };
@@ -45,9 +45,7 @@ function unpack(map) {
 
 const rooms = () => [...document.querySelectorAll('#scroll-cluster .heat-room')];
 
-// --- sizes --------------------------------------------------------------------------------------------------------------
-
-/** The largest cells with which all zones are in view; the smallest ones, where there is no such size. */
+/** Return the largest cells that keep all zones in view; the smallest ones if none do. */
 function fit(map) {
   const scroll = byId('scroll-cluster');
   const boxes = rooms().map((room) => ({ width: room.clientWidth, top: room.offsetTop, height: room.offsetHeight }));
@@ -66,12 +64,12 @@ function fit(map) {
   return { side, across: boxes.map((box) => Math.max(1, Math.floor(box.width / side))) };
 }
 
-/** Give each zone the room for its cells. */
+/** Make each zone as high as its cells. */
 function reserve(map) {
   rooms().forEach((room, z) => { room.style.height = `${Math.ceil(map.zones[z].nodes.length / size.across[z]) * size.side}px`; });
 }
 
-/** Where the cell of a node is, within the map. */
+/** Return the place of a node's cell within the map. */
 function boxOf(map, { z, i }, boxes) {
   const { side, across } = size;
   return { x: boxes[z].left + (i % across[z]) * side, y: boxes[z].top + Math.floor(i / across[z]) * side };
@@ -81,9 +79,7 @@ function corners() {
   return rooms().map((room) => ({ left: room.offsetLeft, top: room.offsetTop }));
 }
 
-// --- drawing ------------------------------------------------------------------------------------------------------------
-
-/** The look of a cell is the look of its sign in the legend, so that the stylesheet says it once. */
+/** Return the look of a cell: that of its sign in the legend, so the stylesheet defines it once. */
 function look(kind) {
   const sign = document.querySelector(`#panel-cluster .hk.is-${kind}`);
   if (!sign) return null;
@@ -101,7 +97,7 @@ function colours(map) {
   return KINDS.flatMap((kind, k) => [[k * step, look(kind)?.cell ?? empty], [(k + 1) * step, look(kind)?.cell ?? empty]]);
 }
 
-/** A number from 0 to 1: the colour of a cell. */
+/** Return the colour of a cell as a number from 0 to 1. */
 function heatOf(map, zone, i) {
   if (!zone.values) return (KINDS.indexOf(map.said[zone.said[i]][0]) + 0.5) / KINDS.length;
   const value = zone.values[i];
@@ -110,8 +106,8 @@ function heatOf(map, zone, i) {
 
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** What is said of a node, in lines. */
-function told(map, zone, i) {
+/** Return the lines of a node's note. */
+function noteOf(map, zone, i) {
   const value = zone.values?.[i];
   const place = zone.places[i] === null ? '' : `, ${map.place} ${zone.places[i]}`;
   const number = map.title && value !== null && value !== undefined ? `${value}${map.unit} ${map.title}` : '';
@@ -126,13 +122,13 @@ function trace(map, zone, box, across) {
   }));
   const { side } = size;
   return {
-    type: 'heatmap', name: zone.title, z: table((i) => heatOf(map, zone, i)), text: table((i) => told(map, zone, i).map(escaped).join('<br>')),
+    type: 'heatmap', name: zone.title, z: table((i) => heatOf(map, zone, i)), text: table((i) => noteOf(map, zone, i).map(escaped).join('<br>')),
     x0: box.left + side / 2, dx: side, y0: box.top + side / 2, dy: side, xgap: 1, ygap: 1,
     zmin: 0, zmax: 1, colorscale: colours(map), showscale: false, hoverongaps: false, hovertemplate: '%{text}<extra></extra>',
   };
 }
 
-/** The signs of all cells of one kind as one path: colour alone says nothing. */
+/** Return the signs of all cells of one kind as one path: colour alone must not carry a meaning. */
 function signs(map, kind, boxes) {
   const { side } = size;
   const inner = side - 1;
@@ -149,7 +145,7 @@ function signs(map, kind, boxes) {
 async function draw() {
   const plot = byId('heat-map');
   const map = theMap();
-  if (!map || !plot?.offsetWidth) return; // folded, or in another pane of a phone
+  if (!map || !plot?.offsetWidth) return; // folded, or not the open pane of a phone
   size = fit(map);
   reserve(map);
   paintMarks();
@@ -170,9 +166,7 @@ async function draw() {
   }, { displayModeBar: false, responsive: false });
 }
 
-// --- marks --------------------------------------------------------------------------------------------------------------
-
-/** Frames around the cells that matter: one path for each kind of mark. */
+/** Frame the marked cells: one path for each kind of mark. */
 function paintMarks() {
   const map = theMap();
   const layer = byId('heat-marks');
@@ -192,7 +186,7 @@ function paintMarks() {
   }));
 }
 
-/** Bring a cell into view, when it is not. */
+/** Scroll a cell into view if it is not. */
 function bring(name) {
   const map = theMap();
   const at = map?.at.get(name);
@@ -213,7 +207,7 @@ export function markNodes(chosen, pins) {
   bring(chosen);
 }
 
-/** After an update: what was drawn stands in the new panel, in the room that it had, before anybody looks. */
+/** After an update: put the drawing into the new panel at its old size, before the next paint. */
 export function settleMap() {
   const map = theMap();
   if (!map) return;
@@ -226,11 +220,9 @@ export function settleMap() {
 
 function bringNews() {
   const now = (theMap()?.marks.best ?? []).join(' ');
-  if (now && now !== seen) bring(now.split(' ')[0]);
-  seen = now;
+  if (now && now !== newest) bring(now.split(' ')[0]);
+  newest = now;
 }
-
-// --- pointer and keys -----------------------------------------------------------------------------------------------------
 
 /** The node under a pointer. */
 function under({ clientX, clientY }) {
@@ -250,7 +242,7 @@ function under({ clientX, clientY }) {
 
 const choose = (node) => document.dispatchEvent(new CustomEvent('node-chosen', { detail: node }));
 
-/** Key → where the cursor goes from the node `i` of zone `z`. */
+/** Key → the cell to which the cursor goes from node `i` of zone `z`. */
 const GOES = {
   ArrowLeft: ({ z, i }) => ({ z, i: i - 1 }),
   ArrowRight: ({ z, i }) => ({ z, i: i + 1 }),
@@ -267,12 +259,12 @@ function put(name) {
   const { z, i } = map.at.get(name);
   here = name;
   marks.cursor = [name];
-  byId('heat-told').textContent = told(map, map.zones[z], i).join(', ');
+  byId('heat-note').textContent = noteOf(map, map.zones[z], i).join(', ');
   paintMarks();
   bring(name);
 }
 
-/** Where the keys start: where they were, else at what is chosen, else at what matters, else at the first node. */
+/** Return where the keys start: where they were, else a chosen node, a best one, or the first. */
 function first(map) {
   return [here, ...marks.chosen, ...map.marks.best, map.zones[0].nodes[0]].find((name) => map.at.has(name));
 }
@@ -297,7 +289,7 @@ document.addEventListener('focusin', ({ target }) => {
 document.addEventListener('focusout', ({ target }) => {
   if (target.id !== 'heat-map') return;
   marks.cursor = [];
-  byId('heat-told').textContent = '';
+  byId('heat-note').textContent = '';
   paintMarks();
 });
 document.addEventListener('click', (event) => {
@@ -318,14 +310,4 @@ document.addEventListener('node-lit', ({ detail }) => {
   if (before !== detail) paintMarks();
 });
 
-let asked = 0;
-function soon() {
-  cancelAnimationFrame(asked);
-  asked = requestAnimationFrame(() => setTimeout(() => draw().then(bringNews).catch((error) => console.warn(error.message))));
-}
-
-document.body.addEventListener('htmx:wsAfterMessage', soon);
-document.addEventListener('look-changed', soon);
-addEventListener('resize', soon);
-new MutationObserver(soon).observe(byId('bench'), { attributeFilter: ['data-panel', 'class', 'style'] });
-soon();
+drawAlways(() => draw().then(bringNews));

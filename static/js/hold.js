@@ -1,11 +1,10 @@
-// An update replaces parts of panels. It waits while a hand is on something in a panel, because a click whose button is
-// replaced midway does nothing.
+// An update waits while the pointer is down in a panel: a click does nothing if its button is replaced midway.
 
 const IN_A_PANEL = '[id^="panel-"] *';
 const waiting = []; // updates, the oldest first
 let held = false;
 
-/** Calls `update` now, or as soon as nothing in a panel is held. */
+/** Call `update` now, or once the pointer is up. */
 export function whenFree(update) {
   waiting.push(update);
   goOn();
@@ -21,8 +20,8 @@ function letGo() {
 }
 
 document.addEventListener('pointerdown', ({ target, button }) => {
-  // A list that drops down swallows the end of its click; the knob of the timeline brings about what it waits for.
+  // A drop-down list hides the end of its click; the knob of the timeline itself causes updates.
   held = button === 0 && target.matches(IN_A_PANEL) && !target.closest('select, #knob');
 }, true);
-for (const name of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(name, () => setTimeout(letGo)); // after the click or the change that it makes
-window.addEventListener('pointermove', ({ buttons }) => { if (held && !buttons) letGo(); }); // it was let go of where nobody saw it
+for (const name of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(name, () => setTimeout(letGo)); // after the click or change event
+window.addEventListener('pointermove', ({ buttons }) => { if (held && !buttons) letGo(); }); // it was released outside of the page

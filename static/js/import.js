@@ -1,11 +1,13 @@
-// Bringing a cluster: a file that is chosen, dropped or pasted, how far it has come, and the wait for what is made of it.
+// Importing a cluster: a file is chosen, dropped or pasted; its progress is shown, then the wait for the sandbox.
 
+import { copy } from './clipboard.js';
 import { say } from './words.js';
 
 const door = document.getElementById('door');
 const page = document.querySelector('form[data-wait]');
 
-function seconds(show) {
+/** Call `show` with the seconds so far, every second. */
+function count(show) {
   const start = performance.now();
   const tick = () => show(Math.round((performance.now() - start) / 1000));
   tick();
@@ -15,16 +17,16 @@ function seconds(show) {
 function doorOf(form) {
   const file = form.querySelector('input[type="file"]');
   const text = form.querySelector('textarea');
-  const told = form.querySelector('.door-told');
+  const note = form.querySelector('.door-note');
   const bar = form.querySelector('progress');
   const button = form.querySelector('button');
   const most = Number(form.dataset.most);
   let timer = 0;
 
   const tell = (words, wrong = false) => {
-    told.textContent = words;
-    told.classList.toggle('is-no', wrong);
-    form.querySelector('textarea').setAttribute('aria-invalid', String(Boolean(wrong)));
+    note.textContent = words;
+    note.classList.toggle('is-no', wrong);
+    text.setAttribute('aria-invalid', String(wrong));
   };
   const end = () => {
     clearInterval(timer);
@@ -44,7 +46,7 @@ function doorOf(form) {
     request.upload.onprogress = ({ loaded, total }) => { bar.value = total ? loaded / total : 0; };
     request.upload.onload = () => {
       bar.removeAttribute('value');
-      timer = seconds((count) => tell(say('script.file-arrived', { name, seconds: count })));
+      timer = count((seconds) => tell(say('script.file-arrived', { name, seconds })));
     };
     request.onload = () => {
       end();
@@ -64,7 +66,7 @@ function doorOf(form) {
     form.toggleAttribute('data-over', event.type === 'dragover');
   };
 
-  text.addEventListener('input', () => { file.value = ''; }); // What is sent is what was given last.
+  text.addEventListener('input', () => { file.value = ''; }); // The last input counts.
   file.addEventListener('change', () => { if (file.files[0]) send(file.files[0], file.files[0].name); });
   form.addEventListener('dragover', over);
   form.addEventListener('dragleave', ({ relatedTarget }) => { if (!form.contains(relatedTarget)) form.removeAttribute('data-over'); });
@@ -81,24 +83,21 @@ function doorOf(form) {
   });
 }
 
-function copyOf(button, line) {
-  button.hidden = !navigator.clipboard;
-  button.addEventListener('click', () => navigator.clipboard.writeText(line.textContent).then(() => { button.textContent = say('script.copied'); }, () => { button.textContent = say('script.not-copied'); }));
-}
-
 if (door) {
   doorOf(door);
-  copyOf(document.getElementById('copy'), document.getElementById('kubectl'));
+  const button = document.getElementById('copy');
+  button.hidden = false;
+  button.addEventListener('click', () => copy(document.getElementById('kubectl').textContent, button));
 }
 
 if (page) {
-  const told = page.querySelector('.imp-wait');
+  const note = page.querySelector('.imp-wait');
   let timer = 0;
   page.addEventListener('submit', ({ submitter }) => {
-    told.hidden = false;
+    note.hidden = false;
     const words = submitter?.formMethod === 'get' ? say('script.file-again') : page.dataset.wait;
-    timer = seconds((count) => { told.textContent = say('script.file-waiting', { what: words, seconds: count }); });
+    timer = count((seconds) => { note.textContent = say('script.file-waiting', { what: words, seconds }); });
   });
-  // Who comes back by the browser's own button finds the page as it was left.
-  addEventListener('pageshow', () => { clearInterval(timer); told.hidden = true; });
+  // The browser's Back button shows the page as it was left.
+  addEventListener('pageshow', () => { clearInterval(timer); note.hidden = true; });
 }

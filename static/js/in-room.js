@@ -1,4 +1,4 @@
-// A workbench in a frame of a room: the room leads on, and says itself when the line is lost.
+// A workbench in a frame of a room. The room itself reports a lost line.
 
 export const inRoom = Boolean(window.frameElement?.matches('[data-in-room]'));
 

@@ -1,4 +1,4 @@
-// The door of a room: who was here with this browser comes back under their own name.
+// The page to join a room offers to return under the name that this browser had there.
 
 import { forget, known } from './rooms.js';
 

@@ -1,5 +1,5 @@
-// An update changes panels, and replaces parts of them. This keeps what a person would miss: focus, scrolling, what was
-// unfolded, what is being typed; and it lets cards come from where they were.
+// An update changes panels, and replaces parts of them. This keeps what a person would miss: focus, scrolling, what is
+// unfolded, what is being typed. Cards move from their old places.
 
 import { rememberFields, restoreFields } from './edits.js';
 import { cellOf, focusCell } from './matrix.js';
@@ -11,19 +11,19 @@ const MOST = 120;
 const CARDS = '[id^="q:"], [id^="p:"]';
 
 function boxes() {
-  const found = new Map();
-  if (calm.matches) return found;
+  const places = new Map();
+  if (calm.matches) return places;
   for (const card of document.querySelectorAll(CARDS)) {
-    if (found.size >= MOST) break;
+    if (places.size >= MOST) break;
     const box = card.getBoundingClientRect();
-    if (box.width) found.set(card.id, box);
+    if (box.width) places.set(card.id, box);
   }
-  return found;
+  return places;
 }
 
 const hush = (event) => event.stopImmediatePropagation();
 
-/** Chromium says "change" of a field that leaves the page while somebody types in it: it would send a half-typed number. */
+/** Replace without change events: Chromium sends one when a field leaves the page, which would send a half-typed number. */
 export function quietly(replace) {
   document.addEventListener('change', hush, true);
   try { replace(); } finally { document.removeEventListener('change', hush, true); }
@@ -48,9 +48,7 @@ export function remember() {
   };
 }
 
-/** Put it back after an update that includes the changes up to `count`. First what changes the page, then what asks where
- * things are: each change in between would cost another layout.
- */
+/** Put it back after an update that includes the changes up to `count`. Change the page first, then ask for places. */
 export function restore(kept, count) {
   for (const id of kept.unfolded) {
     const details = document.getElementById(id)?.parentElement;
@@ -72,9 +70,9 @@ export function restore(kept, count) {
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
 }
 
-const moving = new WeakMap(); // card → the way that it goes, or went last
+const moving = new WeakMap(); // card → its last animation
 
-/** Let cards come from where they were, but not what is aimed at: the last thing, after having asked where all of them are. */
+/** Move cards from their old places, but not what is aimed at. Ask for all places before the first move. */
 export function travel({ boxes: before, aims: known }) {
   steady(known);
   if (calm.matches || !before.size) return;

@@ -1,4 +1,4 @@
-// The keyboard of the workbench: Escape, arrows between tabs, the keys of the timeline, and those that press a button.
+// The keys of the workbench: Escape, arrows between tabs, keys of the timeline, and keys of buttons.
 
 import { expectThis } from './expect.js';
 import { pin } from './links.js';
@@ -6,9 +6,8 @@ import { arrows } from './tabs.js';
 import { choose, look, openTab } from './view.js';
 
 const TYPES = 'input, textarea, select, dialog[open], [contenteditable], .ace_editor';
-let swallow = false; // the space bar pressed a button: its release must not click the one that has the focus
+let swallow = false; // the space bar pressed a button: its release must not click the focused one
 
-/** `timeline`: what moves through the moments. */
 export function listenToKeys(timeline) {
   document.addEventListener('keydown', (event) => {
     const { key, target } = event;

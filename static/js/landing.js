@@ -1,4 +1,4 @@
-// The scenarios of the first page by a few letters and by part.
+// Filters the scenarios of the first page by letters and by part.
 
 import { say } from './words.js';
 
@@ -20,9 +20,9 @@ function show() {
       shown = 0;
       continue;
     }
-    const said = row.textContent.toLowerCase();
+    const words = row.textContent.toLowerCase();
     const here = !part.value || title.textContent === part.value;
-    row.hidden = !here || !wanted.every((word) => said.includes(word));
+    row.hidden = !here || !wanted.every((word) => words.includes(word));
     if (!row.hidden) { shown += 1; count += 1; }
   }
   end();

@@ -1,24 +1,23 @@
-// How far this browser has come, on the pages from which lessons are begun.
+// The progress of this browser, on the pages that start lessons.
 
-import { read } from './progress.js';
+import { progress } from './progress.js';
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
-const known = read();
+const lessons = progress();
 
-/** Where a lesson that was begun goes on, in words. */
-function told({ part, parts, done, best }) {
+function textOf({ part, parts, done, best }) {
   if (best !== undefined) return say('script.lesson-best', { cost: String(best) });
   return done ? say('script.lesson-done') : say('script.lesson-part', { part: Math.min(part + 1, parts), parts });
 }
 
 for (const place of document.querySelectorAll('[data-lesson]')) {
-  const entry = known[place.dataset.lesson];
+  const entry = lessons[place.dataset.lesson];
   if (!entry) continue;
   place.classList.add(entry.done ? 'is-learnt' : 'is-begun');
   const sign = document.createElement('em');
   sign.className = 'far';
-  sign.textContent = told(entry);
+  sign.textContent = textOf(entry);
   (place.querySelector('.map-c, .scen-b') ?? place).append(sign);
   if (entry.done || !entry.at) continue;
   const link = document.createElement('a');
@@ -32,11 +31,11 @@ const far = byId('far');
 if (far) {
   const cards = [...document.querySelectorAll('.map-c')];
   const names = cards.length ? cards.map((card) => card.dataset.lesson) : far.dataset.names.trim().split(' ');
-  const done = names.filter((name) => known[name]?.done).length;
+  const done = names.filter((name) => lessons[name]?.done).length;
   if (done) far.textContent = say('script.lessons-done', { done, lessons: names.length });
-  const next = cards.find((card) => !known[card.dataset.lesson]?.done);
+  const next = cards.find((card) => !lessons[card.dataset.lesson]?.done);
   const form = byId('go-on');
-  if (form && next && cards.some((card) => known[card.dataset.lesson])) {
+  if (form && next && cards.some((card) => lessons[card.dataset.lesson])) {
     form.elements.lesson.value = next.dataset.lesson;
     form.querySelector('span').textContent = say('script.continue-with', { title: next.dataset.title });
   }

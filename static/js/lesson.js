@@ -1,7 +1,6 @@
-// The lesson beside the workbench: pointers light up what they name and open it, the place is remembered, and predictions
-// are switched on and off.
+// The lesson beside the workbench: its pointers light and open what they name; this browser saves its progress.
 
-import { write as note } from './progress.js';
+import { saveProgress } from './progress.js';
 import { read, write } from './storage.js';
 import { choose, lendTab, sendView, showOnPhone, view } from './view.js';
 
@@ -11,7 +10,7 @@ const PANES = {
   timeline: ['#panel-timeline', ''], ribbon: ['#panel-ribbon', ''], sentence: ['#panel-sentence', ''],
 };
 
-/** Kind of pointer → what it means on the page, as a selector. Pods and nodes light up as everywhere. */
+/** Kind of pointer → selector of what it names. Pods and nodes light up as everywhere. */
 const MARKS = {
   queue: (name) => `[data-queue="${CSS.escape(name)}"]`,
   stage: (name) => `.st:has(> #st-${CSS.escape(name)})`,
@@ -20,7 +19,7 @@ const MARKS = {
   cell: (name) => { const [, node, plugin] = name.split('@'); return `#f\\:${CSS.escape(node)}\\:${CSS.escape(plugin ?? '')}, #s\\:${CSS.escape(node)}\\:${CSS.escape(plugin ?? '')}`; },
 };
 
-const parted = (pointer) => {
+const split = (pointer) => {
   const place = pointer.indexOf(':');
   return [pointer.slice(0, place), pointer.slice(place + 1)];
 };
@@ -31,9 +30,9 @@ function unlight() {
 
 function light(pointer) {
   unlight();
-  const [kind, name] = parted(pointer.dataset.point);
+  const [kind, name] = split(pointer.dataset.point);
   const selector = MARKS[kind]?.(name);
-  if (selector) for (const found of document.querySelectorAll(selector)) found.classList.add('is-pointed');
+  if (selector) for (const marked of document.querySelectorAll(selector)) marked.classList.add('is-pointed');
   byId('lesson-points').textContent = pointer.dataset.point.replace(':', ' ');
 }
 
@@ -57,7 +56,7 @@ const OPEN = {
   },
 };
 
-/** Make pointers of the lesson work, and the switch for predictions. */
+/** Listen to the pointers of the lesson, and to the switch for predictions. */
 export function teach() {
   const column = byId('lesson');
   const from = ({ target }) => {
@@ -69,16 +68,15 @@ export function teach() {
   column.addEventListener('pointerleave', unlight);
   column.addEventListener('focusout', unlight);
 
-  // Before the page's own table of clicks, which would take a pointer at a pod for a mark of it.
+  // Before the page's own table of clicks, which would treat the pointer as a mark of a pod.
   column.addEventListener('click', (event) => {
     const pointer = event.target.closest('.ptr');
     if (!pointer) return;
     event.stopPropagation();
-    const [kind, name] = parted(pointer.dataset.point);
+    const [kind, name] = split(pointer.dataset.point);
     OPEN[kind]?.(name);
   });
 
-  // A typed answer is one more text field; Enter sends it, and the page's keys leave it alone.
   const button = byId('predict');
   const set = (on) => {
     button.setAttribute('aria-pressed', String(on));
@@ -91,15 +89,15 @@ export function teach() {
   else view.predict = '';
 }
 
-let shown = null; // the part that was shown last
+let shown = null; // the last part shown
 
-/** After every update: remember how far one is; a part that opens shows what it is about. */
+/** After every update: save the progress; a part that opens shows what it is about. */
 export function settleLesson() {
   const { slug, part, parts, look, finished, cost } = byId('panel-lesson').dataset;
   if (part === undefined || part === shown) return;
   const first = shown === null;
   shown = part;
-  if (slug) note(slug, { part: Number(part), parts: Number(parts), done: finished !== undefined, at: location.pathname, cost });
+  if (slug) saveProgress(slug, { part: Number(part), parts: Number(parts), done: finished !== undefined, at: location.pathname, cost });
   byId('scroll-lesson').scrollTop = 0;
   if (!look || (first && location.search)) return;
   const { tab, pod, node } = JSON.parse(look);

@@ -1,24 +1,24 @@
-// Live lines that notice when nothing comes through any more. A network that drops packets closes nothing: the browser
-// itself would wait for minutes. As long as a page is in view and hears nothing, it asks for a sign of life.
+// Live lines that notice when they are dead. A network that drops packets closes nothing, and the browser itself would wait
+// for minutes. So a page in view that receives nothing asks for a sign of life.
 
 import { reportNoAnswer } from './no-answer.js';
 
-const QUIET_MS = 2500; // without a message, after which the page asks
-const ANSWER_MS = 2000; // without an answer, after which it says that the connection is lost
-const DEAD_MS = 5000; // after which it gives the line up as well
-const OPENING_MS = 10000; // for a line to open; that it does not, the page says as early as if it had lost it
+const QUIET_MS = 2500; // without a message until the page asks
+const ANSWER_MS = 2000; // without an answer until it reports a lost connection
+const DEAD_MS = 5000; // from then until it closes the line
+const OPENING_MS = 10000; // for a line to open
 const PING = '{"ping":true}';
 const PONG = '{"pong":true}';
 
 // Codes with which the server closes a line.
 export const NOT_FOUND = 4404;
 export const TOO_OFTEN = 4429;
-/** How long to wait before opening a line that was opened too often. */
+/** Return how long to wait before opening a line that was opened too often. */
 export const whenAllowed = () => 10000 + Math.random() * 20000;
 
 /**
- * A websocket that also closes when it is dead, as if by itself. `silent(true)` is called as soon as an answer is
- * missing, `silent(false)` when something comes after all, `dead()` when the line is given up.
+ * Return a websocket that also closes when it is dead. `silent(true)` is called when an answer is missing, `silent(false)`
+ * when something arrives after all, `dead()` when the line is closed.
  */
 export function connect(url, { silent, dead = () => {} }) {
   const socket = new WebSocket(url);
@@ -44,7 +44,7 @@ export function connect(url, { silent, dead = () => {} }) {
   }
 
   function judge() {
-    // A page that slept, or was busy itself, has not listened: it asks again.
+    // A page that slept or was busy has not listened: it asks again.
     if (heard >= asked || Date.now() - asked > ANSWER_MS * 1.5) return ask();
     miss();
     next(() => { if (heard >= asked) ask(); else die(); }, DEAD_MS);
@@ -59,7 +59,7 @@ export function connect(url, { silent, dead = () => {} }) {
     const end = new CloseEvent('close', { code: 1006 });
     socket.onerror = null;
     socket.dispatchEvent(end);
-    socket.close(); // which a dead line does not answer for long
+    socket.close(); // a dead line takes long to answer this
   }
 
   function die() {
@@ -73,8 +73,8 @@ export function connect(url, { silent, dead = () => {} }) {
     missing = false;
   }
 
-  const seen = () => { if (!document.hidden && !timer && socket.readyState === WebSocket.OPEN) ask(); };
-  document.addEventListener('visibilitychange', seen);
+  const askInView = () => { if (!document.hidden && !timer && socket.readyState === WebSocket.OPEN) ask(); };
+  document.addEventListener('visibilitychange', askInView);
   socket.addEventListener('open', (event) => {
     if (over) return event.stopImmediatePropagation();
     hear();
@@ -89,21 +89,19 @@ export function connect(url, { silent, dead = () => {} }) {
     if (over) return event.stopImmediatePropagation();
     over = true;
     clearTimeout(timer);
-    document.removeEventListener('visibilitychange', seen);
+    document.removeEventListener('visibilitychange', askInView);
   });
   socket.giveUp = giveUp;
   return socket;
 }
 
-// --- the line of a page with htmx ---------------------------------------------------------------------------------------
-
 const HTMX_RETRIES = [1006, 1011, 1012, 1013];
-const AT_ONCE_MS = 600; // a line that is back by then was not missed
+const AT_ONCE_MS = 600; // nobody misses a line for so long
 const byId = (id) => document.getElementById(id);
 
 /**
- * The line of this page. It is opened again whenever it is lost, and `#lost` says so meanwhile. `opened()` is called each
- * time; the document hears `line-back` when something comes through again. Posts that hang are given up with the line.
+ * Keep the line of this page open. While it is lost, `#lost` says so. `opened()` is called each time it opens; the document
+ * gets the event `line-back` when something arrives again. Posts that hang are aborted with a dead line.
  */
 export function keepLine(htmx, opened) {
   const lost = byId('lost');
@@ -144,9 +142,7 @@ export function keepLine(htmx, opened) {
   };
 }
 
-// --- posts without an answer ----------------------------------------------------------------------------------------------
-
-const posts = new Map(); // request under way → the element that made it
+const posts = new Map(); // running request → its element
 
 function giveUpPosts(htmx) {
   for (const [xhr, element] of posts) {

@@ -1,4 +1,4 @@
-// One thing is one thing everywhere: hover or focus lights every mark of the same pod, node or plugin.
+// Hover or focus lights every mark of the same pod, node or plugin.
 
 const KEYS = ['pod', 'node', 'plugin'];
 let lit = [];
@@ -6,12 +6,12 @@ let pins = ''; // nodes that a clicked phrase pins
 
 export const pinned = () => pins;
 
-/** Pin nodes, or no longer if they are pinned. */
+/** Pin nodes, or unpin them. */
 export function pin(nodes) {
   pins = pins === nodes ? '' : nodes;
 }
 
-/** Light every mark of the things that are named, but for the one that names them. */
+/** Light every mark of the named things, except the one under the pointer. */
 function light(names = {}, from = null) {
   for (const marked of lit) marked.classList.remove('is-linked');
   lit = [];
@@ -21,7 +21,7 @@ function light(names = {}, from = null) {
     const marks = `[data-${key}="${CSS.escape(names[key])}"]`;
     for (const other of document.querySelectorAll(marks)) {
       if (other.contains(from) || other.id === 'app') continue;
-      if (other.parentElement.closest(marks)) continue; // The outer mark says it for all within.
+      if (other.parentElement.closest(marks)) continue; // The outer mark is enough.
       other.classList.add('is-linked');
       lit.push(other);
     }
@@ -30,7 +30,7 @@ function light(names = {}, from = null) {
 
 export function link(root) {
   const from = ({ target }) => {
-    if (target.closest?.('#heat-map')) return; // it says itself which node is under the pointer
+    if (target.closest?.('#heat-map')) return; // it reports the node under the pointer itself
     const nearest = target.closest?.('[data-pod], [data-node], [data-plugin]');
     light(nearest?.dataset, nearest);
   };
@@ -41,7 +41,7 @@ export function link(root) {
   document.addEventListener('node-pointed', ({ detail }) => light({ node: detail }));
 }
 
-/** Mark what is chosen in the inspector and what is pinned; called after every update. */
+/** Mark what is chosen and what is pinned. Call this after every update. */
 export function mark(view) {
   const all = (selector) => document.querySelectorAll(selector);
   for (const marked of all('.is-chosen:not(.cyc), .is-pinned')) marked.classList.remove('is-chosen', 'is-pinned');

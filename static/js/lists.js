@@ -1,15 +1,15 @@
-// Which page of which list is looked at, and in which order it stands: `name:value` items, as the server reads them.
+// The open page and the order of each list, as `name:value` items for the server.
 
-const MOST = 16; // the server reads no more; the ones turned first start from the beginning again
+const MOST = 16; // the server reads no more; the oldest return to their first page
 
 let turned = '';
 
-/** A page has been asked for: once it is there, it is read from its top. */
+/** Scroll to the top of a list after its next update. */
 export function turn(name) {
   turned = name;
 }
 
-/** Called after every update. */
+/** Call this after every update. */
 export function settleTurn() {
   const nav = turned && document.querySelector(`.pager:has([data-list="${CSS.escape(turned)}"])`);
   turned = '';
@@ -18,7 +18,7 @@ export function settleTurn() {
   if (scroll && list.getBoundingClientRect().top < scroll.getBoundingClientRect().top) list.scrollIntoView({ block: 'start' });
 }
 
-/** The items with a list's value put last, or without it when it is the usual one. */
+/** Return the items with a new value of a list at the end; without it for the default. */
 export function put(items, name, value) {
   const held = new Map(items.split(' ').filter(Boolean).map((item) => item.split(':')));
   held.delete(name);

@@ -1,10 +1,10 @@
-// The cells of the filter and score tables: arrow keys move between them, Enter explains one. A cell is known by its
-// table, its node and its column, so that focus finds it again after an update.
+// The cells of the filter and score tables: arrow keys move between them, Enter explains one. Table, node and column identify
+// a cell, so that it gets the focus again after an update.
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const CELL = '.mx.cells tbody tr[data-node] > *';
 
-/** What the cell is about; null outside of the tables. */
+/** Return what a cell is about, null outside of the tables. */
 export function cellOf(element) {
   const cell = element?.closest?.(CELL);
   if (!cell) return null;
@@ -24,7 +24,7 @@ function focus(cell) {
 
 let shown = '';
 
-/** An explanation that has just come is scrolled into view. */
+/** Scroll a new explanation into view. */
 function reveal() {
   const why = [...document.querySelectorAll('.mx .why')].find((row) => row.offsetParent);
   const opened = why ? `${why.closest('.panel').id} ${why.textContent}` : '';

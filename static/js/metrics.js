@@ -1,13 +1,12 @@
-// The metrics panel's small charts. The panel is swapped as a whole; a chart once drawn is put back into the new panel,
-// and drawn again only while it is in view and its numbers, its size or the colours have changed.
+// The small charts of the metrics panel. A drawn chart moves into the new panel of an update. It is drawn again only while
+// it is in view, and if its numbers, its size or the colours have changed.
 
-import { plotly } from './charts.js';
+import { drawAlways, plotly } from './charts.js';
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 const app = byId('app');
-const bench = byId('bench');
-const HEIGHT = 96; // like every size here at the usual size of type
+const HEIGHT = 96; // sizes here are for the usual size of type
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 const drawn = new Map(); // chart id → { div, key }
 
@@ -15,7 +14,7 @@ const token = (name) => getComputedStyle(document.documentElement).getPropertyVa
 const two = (number) => String(number).padStart(2, '0');
 const clock = (seconds) => `${two(Math.floor(seconds / 60))}:${two(Math.floor(seconds % 60))}`;
 
-/** The look of a line is the look of its swatch in the table, so that the stylesheet says it once. */
+/** Return the look of a line: that of its swatch in the table, so the stylesheet defines it once. */
 function look(figure, name) {
   const style = getComputedStyle(figure.querySelector(`.ln.${name} path`));
   return { color: style.stroke, dash: style.strokeDasharray === 'none' ? 'solid' : style.strokeDasharray.replaceAll(' ', ''), width: 1.5, shape: 'hv' };
@@ -50,7 +49,7 @@ function layout(chart, width, size) {
   };
 }
 
-/** The chart's own element: the one that was drawn before takes the place of the empty one. */
+/** Put the element that was drawn before in place of the empty one. Return it with the key of its drawing. */
 function settle(place) {
   const known = drawn.get(place.dataset.chart);
   if (!known) drawn.set(place.dataset.chart, { div: place, key: '' });
@@ -58,7 +57,7 @@ function settle(place) {
   return drawn.get(place.dataset.chart);
 }
 
-function seen(div) {
+function isInView(div) {
   const box = div.getBoundingClientRect();
   const view = byId('scroll-metrics').getBoundingClientRect();
   return box.bottom > view.top && box.top < view.bottom;
@@ -73,31 +72,21 @@ async function draw(chart, known, Plotly) {
   known.key = key;
   const traces = chart.bars ? bars(chart) : lines(div.closest('figure'), chart);
   await Plotly.react(div, traces, layout(chart, width, size), { displayModeBar: false, responsive: false });
-  await new Promise(requestAnimationFrame); // Ten charts at once would make the page stand still.
+  await new Promise(requestAnimationFrame); // Ten charts at once would block the page.
 }
 
 async function show() {
   const source = byId('metrics-data');
   const data = source && JSON.parse(source.textContent);
-  if (!data || bench.dataset.tab !== 'metrics' || !source.closest('section').offsetWidth) return;
+  if (!data || byId('bench').dataset.tab !== 'metrics' || !source.closest('section').offsetWidth) return;
   const Plotly = await plotly(app.dataset.plotly);
   if (!source.isConnected) return;
   const charts = [...document.querySelectorAll('#panel-metrics .plot')].map(settle);
   byId('scroll-metrics').onscroll = soon;
   for (const known of charts) {
     if (!source.isConnected) return;
-    if (seen(known.div)) await draw(data[known.div.dataset.chart], known, Plotly);
+    if (isInView(known.div)) await draw(data[known.div.dataset.chart], known, Plotly);
   }
 }
 
-let asked = 0;
-function soon() {
-  cancelAnimationFrame(asked);
-  asked = requestAnimationFrame(() => show().catch((error) => console.warn(error.message)));
-}
-
-document.body.addEventListener('htmx:wsAfterMessage', soon);
-document.addEventListener('look-changed', soon);
-addEventListener('resize', soon);
-new MutationObserver(soon).observe(bench, { attributeFilter: ['data-tab', 'data-panel', 'class'] });
-soon();
+const soon = drawAlways(show);

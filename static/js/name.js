@@ -1,4 +1,4 @@
-// The name under which a person acts: kept in this browser, sent with every change, shown to everybody who looks on.
+// The name of a person: kept in this browser, sent with every change, shown to everybody.
 
 import { read, write } from './storage.js';
 
@@ -12,7 +12,6 @@ document.body.addEventListener('htmx:configRequest', (event) => {
   if (event.detail.verb !== 'get' && myName()) event.detail.parameters.who = myName();
 });
 
-/** "" = nobody said. */
 function myName() {
   return field?.value.trim() ?? '';
 }

@@ -1,62 +1,59 @@
-// What became of a request is said where it was made: in the form that asked, which keeps what was typed. What is not to be
-// seen any more – a drawer that was closed meanwhile, a line of a list that has gone – says nothing: then a notice does.
+// A form shows what went wrong with its own request, and keeps what was typed. If the form is no longer in sight (its drawer
+// was closed, its row has gone), a notice shows it.
 
 import './heard.js';
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 
-/** Whether an element can be seen. In a room nothing closes while it waits for an answer. */
+/** Return true if an element is in sight. In a room nothing closes while it waits for an answer. */
 const inSight = (element) => Boolean(element?.isConnected && (element.checkVisibility() || !byId('bench')));
 
-/** Where a form says what is wrong with what it sent. */
+/** Return the place where a form shows errors. */
 export const placeOf = (form) => (inSight(form) && form.querySelector('[data-refusal]')) || byId('notice');
 
-/** The sentence, which goes as soon as the server answers anything. */
+/** Return the notice of a missing answer. It disappears as soon as the server answers anything. */
 export const noAnswer = () => byId('no-answer').content.cloneNode(true);
 
-/** The same in a frame that stays until it is dismissed. */
+/** Return a notice that stays until it is dismissed. */
 export function toast(words) {
-  const made = noAnswer();
-  delete made.firstElementChild.dataset.noAnswer;
-  if (words) made.querySelector('p').textContent = words;
-  return made;
+  const notice = noAnswer();
+  delete notice.firstElementChild.dataset.noAnswer;
+  if (words) notice.querySelector('p').textContent = words;
+  return notice;
 }
 
 export function fragment(html) {
-  const made = document.createElement('template');
-  made.innerHTML = html;
-  return made.content;
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  return template.content;
 }
 
-/** The refusal in an answer. A proxy, or a server that is too busy, answers in words of its own: these are for nobody. */
+/** Return the refusal in an answer. What a proxy or a busy server writes itself is not shown. */
 export function refusal({ status, responseText }) {
   if (responseText.includes('data-notice')) return fragment(responseText);
   return toast(say('script.refused', { status }));
 }
 
-/** A way back to a form that is not in sight, on what is said of it. */
-export function withWayBack(said, element) {
+/** Add a button to a refusal that returns to its form, if the form is not in sight. */
+export function withWayBack(content, element) {
   const box = element?.closest?.('dialog');
-  if (!box || inSight(element)) return said;
+  if (!box || inSight(element)) return content;
   const button = Object.assign(document.createElement('button'), { type: 'button', className: 'btn btn-line way-back', textContent: say('script.return-to-form') });
   Object.assign(button.dataset, { do: 'back-to', box: box.id, form: element.closest('form')?.id ?? '' });
-  const frame = said.querySelector('.toast');
-  delete frame?.dataset.noAnswer; // It stays as long as nobody has gone back.
+  const frame = content.querySelector('.toast');
+  delete frame?.dataset.noAnswer; // It stays until somebody returns.
   frame?.querySelector('div').append(button);
-  return said;
+  return content;
 }
 
-/** In the form of an element, or as a notice. */
-export function report(element, said) {
-  const form = element?.closest?.('form');
-  placeOf(form).replaceChildren(withWayBack(said, element));
-}
+/** Show content in the form of an element, or as a notice. */
+export const report = (element, content) => placeOf(element?.closest?.('form')).replaceChildren(withWayBack(content, element));
 
 export const reportNoAnswer = (element) => report(element, noAnswer());
 
 for (const kind of ['htmx:sendError', 'htmx:timeout']) document.addEventListener(kind, ({ detail }) => reportNoAnswer(detail.elt));
 document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
   if (!xhr?.status) return;
-  for (const said of document.querySelectorAll('[data-no-answer]')) said.remove();
+  for (const notice of document.querySelectorAll('[data-no-answer]')) notice.remove();
 });

@@ -1,4 +1,4 @@
-// The tab "Nodes": the slider tells its amount while it moves, and there are configurations to start from.
+// The tab "Nodes": the slider shows its amount while it moves, and buttons insert configurations to start from.
 
 import { edit } from './edits.js';
 

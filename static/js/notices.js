@@ -1,11 +1,10 @@
-// While a modal dialog is open, the rest of the page cannot be read or clicked: notices are shown in the dialog. Those that
-// report nothing wrong go by themselves.
+// While a modal dialog is open, the rest of the page cannot be read or clicked: notices appear in the dialog. Those that
+// report nothing wrong disappear after a while.
 
 import { toast } from './no-answer.js';
 
 const CALM_MS = 5000;
 
-/** Keep the notices where they can be read and dismissed. */
 export function noticesInSight() {
   const notices = document.getElementById('notices');
   const home = notices.parentElement;
@@ -24,7 +23,7 @@ export function sayCalmly(words) {
   calmDown();
 }
 
-/** Let a calm notice go after a while, but not while somebody points at it. */
+/** Remove a calm notice after a while, but not while somebody points at it. */
 function calmDown() {
   const calm = document.querySelector('#notice .toast.is-calm:not([data-going])');
   if (!calm) return;

@@ -1,9 +1,9 @@
-// What a link carries behind its "#s=": read here, shown, and sent only when somebody opens it.
+// The content of a link after "#s=": read and shown here, and sent only when somebody opens it.
 
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
-const MOST = 1024 * 1024; // bytes of the text; as many as manifests may have
+const MOST = 1024 * 1024; // bytes of the text, as for manifests
 const BROKEN = say('script.link-broken');
 
 class Refused extends Error {}
@@ -13,7 +13,7 @@ function bytes(text) {
   return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
 }
 
-/** Counted while it is read, so that a small link cannot fill the memory. */
+/** Return the text. Count while reading, so that a small link cannot fill the memory. */
 async function unpack(packed) {
   const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
   const parts = [];
@@ -31,19 +31,19 @@ async function unpack(packed) {
   return new TextDecoder('utf-8', { fatal: true }).decode(await new Blob(parts).arrayBuffer());
 }
 
-/** What the text says of itself; a text that is no JSON is judged by the server. */
+/** Return a title and a summary of a text. If it is not JSON, the server reads it. */
 function about(text) {
   const { length } = text;
-  let found;
+  let scenario;
   try {
-    found = JSON.parse(text);
+    scenario = JSON.parse(text);
   } catch {
     return { title: say('script.scenario'), says: say('script.link-yaml', { length }) };
   }
   const list = (value) => Array.isArray(value) ? value : [];
-  const objects = list(found?.setup).reduce((sum, step) => sum + list(step?.manifests ?? step?.apply).length, 0);
-  const steps = list(found?.then).length;
-  const title = typeof found?.title === 'string' && found.title || say('script.scenario-without-title');
+  const objects = list(scenario?.setup).reduce((sum, step) => sum + list(step?.manifests ?? step?.apply).length, 0);
+  const steps = list(scenario?.then).length;
+  const title = typeof scenario?.title === 'string' && scenario.title || say('script.scenario-without-title');
   return { title, says: say('script.link-scenario', { objects: say('script.objects', { count: objects }), steps: say('script.steps', { count: steps }), length }) };
 }
 
@@ -54,9 +54,9 @@ async function send(text) {
   button.disabled = true;
   const answer = await fetch(button.dataset.import, { method: 'POST', body, headers: { Accept: 'text/plain' } }).catch(() => null);
   button.disabled = false;
-  const told = answer ? await answer.text() : say('script.no-answer');
-  if (answer?.status === 201) location.assign(new URL(told.trim()).pathname);
-  else byId('open-refused').textContent = answer?.headers.get('Content-Type')?.startsWith('text/plain') || !answer ? told : say('script.nothing-created', { status: answer.status });
+  if (!answer) byId('open-refused').textContent = say('script.no-answer');
+  else if (answer.status === 201) location.assign(new URL((await answer.text()).trim()).pathname);
+  else byId('open-refused').textContent = answer.headers.get('Content-Type')?.startsWith('text/plain') ? await answer.text() : say('script.nothing-created', { status: answer.status });
 }
 
 async function read() {

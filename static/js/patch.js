@@ -1,42 +1,41 @@
-// A new version of a panel is put in place by changing only what it says otherwise than the version before: what stays
-// keeps its focus, its scrolling and what a person unfolded, and the browser lays out and paints the rest alone.
+// A panel is updated by changing only what differs from its last version. What stays keeps its focus, its scrolling and what
+// a person unfolded, and the browser lays out and paints only the rest.
 //
-// What is compared is what the server said then and says now, never the page: the page also has what the browser itself
-// put there, such as marks and half-typed text. Where the page has other nodes than the version before, it is replaced;
-// what is marked with data-own the page has put there, and nothing else is compared with it.
+// Two versions of the server are compared, never the page: scripts add marks and half-typed text to the page. Where the page
+// has other nodes than the last version, they are replaced. Scripts mark their own nodes with data-own; these are left alone.
 
-const held = new Map(); // id of a panel → it as the server sent it last, apart from the page
+const held = new Map(); // id of a panel → its last version from the server
 
-// What came with the page was sent by the server as well: a choice that is made before the first update outlives it.
+// The page itself came from the server, too: a choice made before the first update survives it.
 for (const panel of document.querySelectorAll('section[id], [data-live]')) held.set(panel.id, panel.cloneNode(true));
 
-/** Put a panel in the place of the one with its id. `born` is told of every element that is new on the page. */
+/** Update the panel with the same id. `born` is called with every element that is new on the page. */
 export function patch(panel, born) {
   const live = document.getElementById(panel.id);
   const before = held.get(panel.id);
   held.set(panel.id, panel);
   if (!live || before?.isEqualNode(panel) && !fetches(panel)) return;
   if (before && alike(before, panel) && !fetches(panel)) update(live, before, panel, born);
-  else live.replaceWith(made(panel, born));
+  else live.replaceWith(create(panel, born));
 }
 
-/** What a person asks for anew while choosing is patched as well: a click meets what it was aimed at. Empties it, too. */
+/** Update the content of an element, so that a click hits what it was aimed at. */
 export function patchInside(place, html, born) {
   const panel = place.cloneNode(false);
   panel.innerHTML = html;
   patch(panel, born);
 }
 
-/** Whether it is only a place, for which htmx asks. */
+/** Return true if a panel is only a place that htmx will fill. */
 const fetches = (panel) => panel.hasAttribute('hx-get');
 
-function made(node, born) {
+function create(node, born) {
   const copy = document.importNode(node, true);
   if (copy.nodeType === Node.ELEMENT_NODE) born(copy);
   return copy;
 }
 
-/** By what a node is known among its siblings, whatever else is said of it. */
+/** Return what identifies a node among its siblings. */
 function keyOf(node) {
   if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
   const { whose, node: name, pod } = node.dataset;
@@ -72,7 +71,7 @@ function attributes(live, before, after, born) {
   if (asks) born(live);
 }
 
-/** The browser has classes of its own there. */
+/** Change classes one by one: scripts add their own. */
 function classes(live, before, after) {
   for (const name of before.classList) if (!after.classList.contains(name)) live.classList.remove(name);
   live.classList.add(...after.classList);
@@ -88,10 +87,10 @@ function children(live, before, after, born) {
   if (start + end === was.length && was.length === is.length) return;
   const here = [...live.childNodes].filter((node) => !isOwn(node));
   if (here.length !== was.length || here.some((node, place) => node.nodeName !== was[place].nodeName)) {
-    live.replaceChildren(...is.map((node) => made(node, born)));
+    live.replaceChildren(...is.map((node) => create(node, born)));
     return;
   }
-  const left = new Map(); // key → places of nodes that were there, the first one last
+  const left = new Map(); // key → places of old nodes, the first one last
   for (let place = was.length - end - 1; place >= start; place -= 1) {
     const key = keyOf(was[place]);
     if (left.has(key)) left.get(key).push(place);
@@ -99,7 +98,7 @@ function children(live, before, after, born) {
   }
   const wanted = is.slice(start, is.length - end).map((node) => {
     const place = left.get(keyOf(node))?.pop();
-    if (place === undefined) return made(node, born);
+    if (place === undefined) return create(node, born);
     update(here[place], was[place], node, born);
     return here[place];
   });
@@ -119,7 +118,7 @@ function following(node) {
   return next;
 }
 
-/** Where the browser can, without the node losing its focus and its scrolling. */
+/** Move a node; if the browser can, without losing its focus and scrolling. */
 function put(parent, node, next) {
   if (node.isConnected && parent.moveBefore) parent.moveBefore(node, next);
   else parent.insertBefore(node, next);

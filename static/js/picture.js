@@ -1,4 +1,4 @@
-// Pictures of what is drawn: a chart by Plotly, the cluster's map by what the browser has laid out; as SVG or as PNG.
+// Pictures as SVG or PNG: a chart as Plotly draws it, the map of the cluster as the browser shows it.
 
 import { plotly } from './charts.js';
 import { drawn } from './drawing.js';
@@ -11,7 +11,7 @@ const HEIGHT = 360;
 const byId = (id) => document.getElementById(id);
 const inked = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** A chart that stands alone: with its title, the names of its lines, and paper. */
+/** Draw a chart with its title, the names of its lines, and a background. */
 async function chart(figure) {
   const Plotly = await plotly(byId('app').dataset.plotly);
   const { data, layout } = figure.querySelector('.plot');
@@ -24,7 +24,7 @@ async function chart(figure) {
   return { text: decodeURIComponent(uri.slice(uri.indexOf(',') + 1)), width: WIDTH, height: HEIGHT };
 }
 
-/** A canvas takes an SVG from a data: address, which the page's policy allows. */
+/** Draw an SVG on a canvas, from a data: address, which the page's policy allows. */
 async function png({ text, width, height }) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
@@ -44,9 +44,9 @@ function save(blob, name) {
 
 async function take(button) {
   const figure = button.closest('figure');
-  const made = figure ? await chart(figure) : drawn(byId('scroll-cluster'));
+  const picture = figure ? await chart(figure) : drawn(byId('scroll-cluster'));
   const form = button.dataset.picture;
-  const blob = form === 'png' ? await png(made) : new Blob([made.text], { type: 'image/svg+xml' });
+  const blob = form === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' });
   save(blob, `${figure ? figure.id.replace('mt-', '') : 'cluster'}.${form}`);
 }
 

@@ -1,10 +1,10 @@
-// Play: one command a second, each after the answer to the one before. What becomes of it is said as of every other step.
+// Play sends one command a second, each after the answer to the last one. Its answers are shown as those of any other step.
 
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 const play = byId('play');
-let began = 0; // when the command under way was sent; 0: none is
+let began = 0; // when the running command was sent, 0 if none runs
 let next = 0;
 
 const plays = () => play.getAttribute('aria-pressed') === 'true';
@@ -20,12 +20,12 @@ function setPlaying(on) {
   }
 }
 
-/** After a pause a command may still be under way: its answer leads on. */
+/** Send the next command, unless one still runs after a pause: its answer continues. */
 function tick() {
   if (began) return;
   const values = { seconds: byId('speed').value, play: '1' };
-  const said = () => {}; // A request that fails was told of; htmx rejects its promise as well.
-  window.htmx.ajax('POST', 'do/advance/', { source: play, target: '#notice', swap: 'innerHTML', values }).catch(said);
+  // A notice reports a failure; htmx rejects its promise as well.
+  window.htmx.ajax('POST', 'do/advance/', { source: play, target: '#notice', swap: 'innerHTML', values }).catch(() => {});
 }
 
 play?.addEventListener('htmx:beforeSend', () => { began = performance.now(); });

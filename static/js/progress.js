@@ -1,24 +1,17 @@
-// How far this browser has come in the lessons. Shape: { slug: { part, parts, done, at, best } }
-//   part   how many parts lie behind (0 … parts)        parts  how many there are
-//   done   whether the end was reached once             at     path of the sandbox in which it was learnt last
-//   best   of a challenge, what its cheapest solution has cost
+// What this browser has done in the lessons. Shape: { slug: { part, parts, done, at, best } }
+//   part   number of parts that are done (0 … parts)   done   whether the end was reached once
+//   at     path of the last sandbox of the lesson      best   lowest cost of a challenge so far
 
-import { read as stored, write as store } from './storage.js';
+import { readObject, write } from './storage.js';
 
 const KEY = 'lessons';
 
-/** All that is known, by the slug of the lesson; {} when nothing is. */
-export function read() {
-  try {
-    const found = JSON.parse(stored(KEY) ?? '{}');
-    return found && typeof found === 'object' && !Array.isArray(found) ? found : {};
-  } catch { return {}; } // Somebody else has written there: it counts as nothing.
-}
+export const progress = () => readObject(KEY);
 
-/** Note how far one lesson has come; what was done once stays done. */
-export function write(slug, { part, parts, done, at, cost }) {
-  const all = read();
-  const costs = [cost, all[slug]?.best].filter((found) => found !== undefined).map(Number);
+/** Save how far a lesson is. What was done once stays done. */
+export function saveProgress(slug, { part, parts, done, at, cost }) {
+  const all = progress();
+  const costs = [cost, all[slug]?.best].filter((each) => each !== undefined).map(Number);
   all[slug] = { part, parts, done: Boolean(done || all[slug]?.done), at, ...(costs.length ? { best: Math.min(...costs) } : {}) };
-  store(KEY, JSON.stringify(all));
+  write(KEY, JSON.stringify(all));
 }

@@ -1,4 +1,4 @@
-// The way from a move in the queue to the mark of what set it off.
+// Links a move in the queue to the mark of its cause in the timeline.
 
 const byId = (id) => document.getElementById(id);
 

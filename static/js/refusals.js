@@ -1,4 +1,4 @@
-// What the server refuses stands in the form that was sent, until the form is sent again or edited. Nothing typed is lost.
+// A form shows the server's refusal until it is sent again or edited. Nothing typed is lost.
 
 import { fragment, placeOf, refusal } from './no-answer.js';
 
@@ -14,7 +14,7 @@ function clear(form) {
   }
 }
 
-/** Put a refusal in its place, and tie it to the fields that it is about. */
+/** Show a refusal in its form, and tie it to its fields. */
 function show(element, content) {
   const form = formOf(element);
   const place = placeOf(form);
@@ -31,7 +31,7 @@ function show(element, content) {
 
 document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
   if (detail.xhr.status < 400) return;
-  // Some forms are sent back by the server, with what was typed and with what is wrong in it.
+  // The server returns some forms whole, with what was typed and its errors.
   const whole = detail.requestConfig.elt.closest('[hx-select]')?.getAttribute('hx-select');
   if (whole && !detail.xhr.responseText.includes('data-notice')) {
     const again = { target: document.querySelector(whole), swapOverride: 'outerHTML', selectOverride: whole };
@@ -43,9 +43,9 @@ document.body.addEventListener('htmx:beforeSwap', ({ detail }) => {
 document.body.addEventListener('htmx:beforeRequest', ({ detail }) => clear(formOf(detail.elt)));
 for (const kind of ['input', 'change']) document.body.addEventListener(kind, ({ target }) => clear(formOf(target)));
 document.body.addEventListener('click', ({ target }) => {
-  const said = target.closest('[data-do="dismiss"]');
-  if (!said) return;
-  const form = formOf(said);
+  const button = target.closest('[data-do="dismiss"]');
+  if (!button) return;
+  const form = formOf(button);
   if (form) clear(form);
-  else said.closest('.toast').remove();
+  else button.closest('.toast').remove();
 });

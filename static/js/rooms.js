@@ -1,24 +1,19 @@
-// In which rooms this browser is, and as whom, the last one that was opened last. Shape: { id of the room: { path, name, unsent, page, turn } }
-//   path     of the participant's page, which is the key to it
+// The rooms in which this browser is, the last opened one last. Shape: { id of the room: { path, name, unsent, page, turn } }
+//   path     address of the participant's page, which is the key to it
 //   unsent   answers that could not be sent yet: { number of the question: { chosen, page, turn } }
-//   page     how this browser calls itself there, in all of its tabs; turn counts the answers that it gave
+//   page     how this browser calls itself there, in all its tabs; turn counts its answers
 
-import { read, write } from './storage.js';
+import { readObject, write } from './storage.js';
 
 const KEY = 'rooms';
 const MOST = 20;
 
-function all() {
-  try {
-    const found = JSON.parse(read(KEY) ?? '{}');
-    return found && typeof found === 'object' && !Array.isArray(found) ? found : {};
-  } catch { return {}; } // Somebody else has written there: it counts as nothing.
-}
+const all = () => readObject(KEY);
 
-/** What is kept of this browser in a room, if it was there. */
+/** What this browser has stored of a room, if it was there. */
 export const known = (room) => all()[room];
 
-/** Remember it; false where the browser keeps nothing. What somebody else has not sent is dropped. */
+/** Store it. Return false if the browser stores nothing. The unsent answers of another participant are dropped. */
 export function remember(room, path, name, unsent) {
   const { [room]: before, ...others } = all();
   const kept = before?.path === path ? before : {};
@@ -35,7 +30,7 @@ export function forget(room) {
 
 let last = { page: Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join(''), turn: 0 };
 
-/** { page, turn } of the next answer in a room. Where the browser keeps nothing, this page counts for itself. */
+/** Return { page, turn } of the next answer in a room. If the browser stores nothing, this page counts for itself. */
 export function nextTurn(room) {
   const { [room]: here, ...others } = all();
   if (here?.turn >= last.turn) last = { page: here.page, turn: here.turn }; // another tab was there

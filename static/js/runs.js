@@ -1,4 +1,4 @@
-// The short texts of sandbox/panels/drawing/runs.py as the lists that they stand for.
+// Reads the short texts of sandbox/panels/drawing/runs.py as lists.
 
 /** `5 1+3x4 -` is 5, 1, 4, 7, 10, null. */
 export function runs(text, between = ' ') {

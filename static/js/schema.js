@@ -1,4 +1,4 @@
-// What the schema and the tables of the cluster offer at a place of a manifest (yaml-place.js), and what a field is.
+// The offers of the schema and the cluster's tables at a place of a manifest (yaml-place.js), and the meaning of fields.
 
 import { pathOf } from './yaml-place.js';
 
@@ -21,7 +21,7 @@ function within(schema, node, { dash, key, owner }) {
   };
 }
 
-/** What the steps of a place lead to: the field, or an item of it; null for what the schema does not know. */
+/** Return the field at a place, or an item of it; null if the schema does not know it. */
 function nodeAt(schema, place, kind) {
   let node = { type: kindOf(schema, place, kind)?.type ?? UNKNOWN, holds: 'one' };
   for (const step of place.steps) {
@@ -35,8 +35,8 @@ function table(node, cluster) {
   return (node.from && cluster[node.selects ?? node.from]) ?? [];
 }
 
-/** A text as YAML reads it as one. */
-export function written(text) {
+/** Return a text as YAML writes it. */
+function written(text) {
   return SPECIAL.test(text) ? JSON.stringify(text) : text;
 }
 
@@ -45,15 +45,15 @@ const open = (values) => values.map((value) => ({ value, live: false }));
 
 function kinds(schema, kind) {
   const alone = schema.kinds[kind]?.alone ?? false;
-  return Object.entries(schema.kinds).filter(([, found]) => (found.alone ?? false) === alone);
+  return Object.entries(schema.kinds).filter(([, each]) => (each.alone ?? false) === alone);
 }
 
-/** What stands in the first lines of every document. */
+/** The keys of every document → what they offer. */
 const HEAD = {
   kind: (schema, place, kind) => kinds(schema, kind).map(([value, { says }]) => ({ value, says, live: true })),
   apiVersion(schema, place, kind) {
-    const found = schema.kinds[place.root.get('kind')];
-    const versions = found ? found.versions : kinds(schema, kind).flatMap(([, each]) => each.versions);
+    const known = schema.kinds[place.root.get('kind')];
+    const versions = known ? known.versions : kinds(schema, kind).flatMap(([, each]) => each.versions);
     return closed([...new Set(versions)]);
   },
 };
@@ -65,12 +65,12 @@ function values(schema, cluster, place, kind, node) {
   if (place.at === 'value' && first && deeper.length === 0 && first.key in HEAD) return HEAD[first.key](schema, place, kind);
   if (node.values) return closed(node.values);
   if (node.type === 'bool') return closed(['true', 'false']).map((value) => ({ ...value, bare: true }));
-  const found = table(node, cluster);
-  if (Array.isArray(found)) return open(found);
-  return open(node.part === 'key' ? Object.keys(found) : found[node.of] ?? []);
+  const offers = table(node, cluster);
+  if (Array.isArray(offers)) return open(offers);
+  return open(node.part === 'key' ? Object.keys(offers) : offers[node.of] ?? []);
 }
 
-/** What follows the colon: the next line for what has fields or items. */
+/** Return what follows a key: a new line if the field has fields or items. */
 function opening(schema, field, place, dash) {
   const start = `\n${' '.repeat(place.column + dash.length)}`;
   if (place.colon) return '';
@@ -80,23 +80,23 @@ function opening(schema, field, place, dash) {
 }
 
 function keys(schema, place, node, dash) {
-  const found = Object.entries(schema.types[node.type]).filter(([name]) => !place.keys.has(name));
-  return found.map(([name, field], at) => {
+  const free = Object.entries(schema.types[node.type]).filter(([name]) => !place.keys.has(name));
+  return free.map(([name, field], at) => {
     const after = opening(schema, field, place, dash);
     const more = after && (field.values || field.from || field.type === 'bool' || field.type in schema.types || heads(name, place));
     return { caption: name, text: `${dash}${name}${after}`, shown: field.shown, says: field.says, live: true, more: Boolean(more), rank: rank(name, field, place) - at };
   });
 }
 
-/** Among equals the schema's own order holds; no type has a thousand fields. */
+/** Equal ranks keep the schema's order; no type has a thousand fields. */
 function rank(name, field, place) {
   if (heads(name, place)) return 4000;
   return field.required ? 3000 : field.says ? 2000 : 1000;
 }
 
 /**
- * The offers at a place: `caption`, the `text` that is inserted, `shown` (a type), `says`, `rank`, `more`: there is
- * something to choose after it. `live`: whether it may come up while somebody types, as nothing else can be meant.
+ * Return the offers at a place: `caption`, the `text` to insert, `shown` (a type), `says`, `rank`; `more`: a choice follows;
+ * `live`: offer it while somebody types, since nothing else is possible.
  */
 export function offersAt(schema, cluster, place, kind = '') {
   const node = place && nodeAt(schema, place, kind);
@@ -111,14 +111,14 @@ export function offersAt(schema, cluster, place, kind = '') {
     { caption: value, text: `${start}${bare ? value : written(value)}`, shown: '', says, live, more: false, rank: -at }));
 }
 
-/** Keys of a mapping that are the cluster's own. */
+/** Return the cluster's keys for a mapping. */
 function names(node, cluster, place) {
-  const found = table(node, cluster);
-  const free = Object.keys(found).filter((name) => !place.keys.has(name));
-  return free.map((name, at) => ({ caption: name, text: `${written(name)}${place.colon ? '' : ': '}`, shown: '', live: false, more: found[name].length > 0, rank: -at }));
+  const offers = table(node, cluster);
+  const free = Object.keys(offers).filter((name) => !place.keys.has(name));
+  return free.map((name, at) => ({ caption: name, text: `${written(name)}${place.colon ? '' : ': '}`, shown: '', live: false, more: offers[name].length > 0, rank: -at }));
 }
 
-/** The field at a place: `path`, `shown` and `says`; null when the schema does not know it. */
+/** Return `path`, `shown` and `says` of the field at a place; null if the schema does not know it. */
 export function fieldAt(schema, place, kind = '') {
   if (!place) return null;
   const named = place.at === 'key' && place.key !== undefined ? [...place.steps, { key: place.key, owner: place.keys }] : place.steps;

@@ -1,21 +1,21 @@
-// The timeline: its knob is dragged, its marks are clicked, and the arrow keys go from mark to mark. Which moment a mark
-// stands for the server has written on it.
+// The timeline: drag its knob, click its marks, or go from mark to mark with arrow keys. Each mark has the address of its
+// moment.
 
 import { aimedAt } from './steady.js';
 
 const byId = (id) => document.getElementById(id);
 const line = () => byId('panel-timeline');
 
-/** Marks in the order in which they happened; several may stand for one moment. */
+/** Return the marks in order of time. Several may have the same moment. */
 function marks(kind = '[data-entry]') {
   return [...line().querySelectorAll(`ol ${kind}[data-entry]`)].sort((a, b) => a.dataset.entry - b.dataset.entry);
 }
 
-let aim = null; // the mark that was gone to, until the page shows what was asked for
+let aim = null; // the mark that was chosen, until the page shows it
 const here = () => aim ?? Number(line().dataset.nowEntry);
 const isPast = () => line().dataset.now !== '';
 
-/** Where a mark is, from the left end of the line; a box ends where its time ends. */
+/** Return the distance of a mark from the left end of the line. A box counts at its end. */
 function place(mark) {
   const box = mark.getBoundingClientRect();
   const around = mark.closest('li').getBoundingClientRect(); // a box with many marks hides the last ones
@@ -23,19 +23,17 @@ function place(mark) {
   return x - byId('scroll-time').getBoundingClientRect().left + byId('scroll-time').scrollLeft;
 }
 
-/** Where the moment in view is: at the last mark that is not later; the present is at the end of the line. */
+/** Return the place of the moment in view: that of the last mark not after it; null for the present. */
 function placeNow() {
   if (!isPast()) return null;
   const last = marks().filter((mark) => Number(mark.dataset.entry) <= Number(line().dataset.nowEntry) && mark.checkVisibility()).at(-1);
   return last ? place(last) : 0;
 }
 
-let seen = ''; // the moment that the knob was brought in sight for
+let shown = ''; // the moment for which the knob was scrolled into view
 let before = ''; // the moment that was asked for then
 
-/** Put the knob at the moment in view. When that is another one than before, bring the knob in sight. `at`: the moment
- * that the page asks for.
- */
+/** Put the knob at the moment in view, and scroll to it if that is a new one. `at`: the moment that the page asks for. */
 export function settleKnob(at) {
   const { asked, now, nowEntry } = line().dataset;
   if (asked === at) aim = null;
@@ -46,28 +44,28 @@ export function settleKnob(at) {
   const scroll = byId('scroll-time');
   const moment = `${now} ${nowEntry} ${scroll.clientWidth}`;
   const aimed = aimedAt(scroll);
-  if (moment === seen || (aimed && asked === before)) return; // A mark that somebody aims at stays where it is.
-  [seen, before] = [moment, asked];
+  if (moment === shown || (aimed && asked === before)) return; // A mark that somebody aims at stays where it is.
+  [shown, before] = [moment, asked];
   const x = left ?? scroll.scrollWidth;
   const edge = aimed ? 0 : 40;
   if (x < scroll.scrollLeft + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) scroll.scrollLeft = left === null ? x : x - scroll.clientWidth / 2;
 }
 
-/** The mark that is nearest to a place on the screen; null: to the right of all. */
+/** Return the mark nearest to a place on the screen, null to the right of all. */
 function nearest(x) {
-  const found = marks('i').concat(marks('.cmd button'));
+  const all = marks('i').concat(marks('.cmd button'));
   let best = null;
   let least = Infinity;
-  for (const mark of found) {
+  for (const mark of all) {
     const box = mark.getBoundingClientRect();
     const away = Math.abs(box.left + box.width / 2 - x);
     if (away <= least) { best = mark; least = away; }
   }
-  const right = Math.max(...found.map((mark) => mark.getBoundingClientRect().right));
+  const right = Math.max(...all.map((mark) => mark.getBoundingClientRect().right));
   return x > right + 24 ? null : best;
 }
 
-/** ``look``: called with the address of a moment, '' for the present. */
+/** `look`: called with the address of a moment, '' for the present. */
 export function scrub(look) {
   let held = false;
   document.addEventListener('pointerdown', (event) => {
@@ -92,7 +90,7 @@ export function scrub(look) {
     });
   }
   return {
-    /** One mark on or back, of all or of the cycles alone; whether there was one. */
+    /** Go one mark on or back, among all marks or those of cycles. */
     go(step, byCycle) {
       const list = byCycle ? marks('.cyc button') : marks().filter((mark) => !mark.matches('.cyc button'));
       const next = step < 0

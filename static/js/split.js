@@ -1,4 +1,4 @@
-// The height of the decision pane: dragged, by arrow keys, or all there is.
+// The height of the decision pane: dragged, set by arrow keys, or the whole page.
 
 import { read, write } from './storage.js';
 

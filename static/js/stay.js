@@ -1,16 +1,15 @@
-// A panel for which nobody chose anything shows what is in flight, or what is worst, and so goes from one object to the
-// next by itself. While somebody works with the object that it shows – aims at its controls, is in a field, or has typed
-// there – the panel stays, and the server is asked to stay as well.
+// Without a choice, a panel shows what is in flight or worst, and so moves from one object to the next. While somebody
+// works with its object (aims at its controls, is in a field, or has typed there), the panel stays, and so does the server.
 
 import { edited } from './edits.js';
 import { patch } from './patch.js';
 import { CONTROLS, underPointer } from './steady.js';
 
-const LOOSE = '[data-loose]'; // the part of a panel that is about an object which nobody chose
+const LOOSE = '[data-loose]'; // the part of a panel about an object that nobody chose
 const FIELDS = 'input, textarea, select';
-const stays = new Map(); // panel → key of the object at which it stays
-const newer = new Map(); // panel → its newest version, of another object, which waits
-const freed = new Map(); // panel → key of the object that a person let go of
+const stays = new Map(); // panel → key of the object that it keeps
+const newer = new Map(); // panel → its newest version, about another object, which waits
+const freed = new Map(); // panel → key of the object that a person left
 
 const nameOf = (panel) => panel.id.replace('panel-', '');
 const looseIn = (panel) => [...(panel?.querySelectorAll(LOOSE) ?? [])];
@@ -23,7 +22,7 @@ function worked(box, name) {
   return [...box.querySelectorAll(FIELDS)].some(edited);
 }
 
-/** Whether a panel that came must wait, because somebody works with the object on the screen. */
+/** Return true if a new panel must wait because somebody works with the object on the screen. */
 export function waits(panel) {
   const boxes = looseIn(document.getElementById(panel.id));
   const [box] = boxes;
@@ -43,10 +42,10 @@ export function waits(panel) {
   return true;
 }
 
-/** At what the panels stay, for the server. */
+/** Return the objects that panels keep, for the server. */
 export const staying = () => [...stays].map((item) => item.join(':')).join(' ');
 
-let born = null; // is told of every element that is new on the page
+let born = null; // called with every element that is new on the page
 
 function leave(name) {
   stays.delete(name);
@@ -54,7 +53,7 @@ function leave(name) {
   newer.delete(name);
 }
 
-/** A person chooses what is shown: nothing stays. */
+/** A person chose what to show: no panel keeps its object. */
 export function letGo() {
   for (const [name, key] of stays) {
     freed.set(name, key);
@@ -62,9 +61,9 @@ export function letGo() {
   }
 }
 
-/** `send()` tells the server where it stays now. */
-export function watchStays(send, toldOfNew) {
-  born = toldOfNew;
+/** `send()` reports to the server what panels keep. `process` is called with every element that is new on the page. */
+export function watchStays(send, process) {
+  born = process;
   const settle = () => {
     const over = [...stays.keys()].filter((name) => !looseIn(document.getElementById(`panel-${name}`)).some((box) => worked(box, name)));
     over.forEach(leave);

@@ -1,14 +1,14 @@
-// What is under the pointer, or has the focus, stays where it is when an update changes what stands around it: the list
-// scrolls along, and where it cannot, room is added until the pointer has gone.
+// What is under the pointer, or has the focus, stays in its place when an update changes its surroundings: its list scrolls
+// along. If it cannot, room is added until the pointer has gone.
 
 import { sameThing, whoseOf } from './whose.js';
 
 export const CONTROLS = 'a[href], button, input, select, textarea, summary, [role="slider"], [data-pod], [data-node]';
 const fine = matchMedia('(hover: hover)');
-const held = new Set(); // boxes with room added
-let at = null; // where the pointer is
+const held = new Set(); // boxes with added room
+let at = null; // the place of the pointer
 
-/** What the pointer is on; null: it is nowhere, as after a touch. */
+/** Return the element under the pointer, null if there is no pointer, as after a touch. */
 export const underPointer = () => at && document.elementFromPoint(at.x, at.y);
 
 document.addEventListener('pointermove', ({ clientX, clientY, target, pointerType }) => {
@@ -24,41 +24,41 @@ function free(box) {
   box.style.translate = '';
 }
 
-// A list from which something goes moves up: what stands there then is not what a second click, or one under way, was for.
+// If a row is removed, the next row moves under the pointer. A second click at once must not remove that one, too.
 const TAKES_AWAY = ':is([hx-post="delete/"], [hx-post="take-back/"], .untaint)';
 const HASTE_MS = 600;
 const NEAR = 8;
-let before = null; // what was there: { thing, x, y, time }
+let before = null; // the last click: { thing, x, y, time }
 
 const thing = (element) => `${element?.id} ${whoseOf(element)}`;
-const there = (element, { x, y }) => { before = { thing: thing(element), x, y, time: performance.now() }; };
+const note = (element, { x, y }) => { before = { thing: thing(element), x, y, time: performance.now() }; };
 
 document.addEventListener('click', (event) => {
   const { target, clientX: x, clientY: y } = event;
-  if (!event.detail) return; // by a key
+  if (!event.detail) return; // a key pressed it
   const control = target.closest?.(CONTROLS);
   const same = before && performance.now() - before.time < HASTE_MS && Math.hypot(x - before.x, y - before.y) < NEAR;
   if (same && before.thing !== thing(control) && control?.matches(TAKES_AWAY)) {
     event.preventDefault();
     event.stopImmediatePropagation();
-  } else there(control, { x, y });
+  } else note(control, { x, y });
 }, true);
 
-/** Whether somebody aims at something in a box. */
+/** Return true if the pointer or the focus is in a box. */
 export const aimedAt = (box) => (fine.matches && box.matches(':hover')) || (box.contains(document.activeElement) && document.activeElement.matches(':focus-visible'));
 
-/** Where what is aimed at is. To be asked before an update. */
+/** Return what is aimed at, with its place. Call this before an update. */
 export function aims() {
   const under = underPointer()?.closest(CONTROLS);
-  const found = [under, document.activeElement?.closest(`:is(${CONTROLS}):focus-visible`)].filter((element) => element?.matches('#app *'));
-  return found.map((element) => ({ element, box: element.getBoundingClientRect(), pointer: element === under }));
+  const aimed = [under, document.activeElement?.closest(`:is(${CONTROLS}):focus-visible`)].filter((element) => element?.matches('#app *'));
+  return aimed.map((element) => ({ element, box: element.getBoundingClientRect(), pointer: element === under }));
 }
 
-/** After the update: put it back there. The pointer comes before the focus. */
+/** After the update: put it back in its place. The pointer comes before the focus. */
 export function steady(known) {
   const done = [];
   const [under] = known;
-  if (under?.pointer && thing(under.element) !== thing(underPointer()?.closest(CONTROLS))) there(under.element, at);
+  if (under?.pointer && thing(under.element) !== thing(underPointer()?.closest(CONTROLS))) note(under.element, at);
   for (const { element, box } of known) {
     const now = element.isConnected ? element : sameThing(element.id, whoseOf(element));
     const around = now?.closest('.scroll') ?? now?.closest('.panel');
@@ -86,7 +86,7 @@ function hold(element, box, around) {
   around.style.translate = `${before - x}px ${(beneath || 0) - y}px`;
 }
 
-/** By scrolling, and by room above or below. */
+/** Scroll, and add room above or below if that is not enough. */
 function roll(element, box, around) {
   around.scrollTop += offset(element, box)[1];
   const [, rest] = offset(element, box);

@@ -1,4 +1,4 @@
-// Tabs, in the workbench and in an embed: which one is open, and the arrow keys between them.
+// Tabs, in the workbench and in an embed: opening one, and the arrow keys between them.
 
 export function select(tabs, name) {
   for (const tab of tabs) {

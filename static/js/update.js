@@ -1,4 +1,4 @@
-// An update: panels that the server sent are put in place, and the rest of the page is brought up to date.
+// An update: place the panels that the server sent, and bring the rest of the page up to date.
 
 import { isWaiting } from './connection.js';
 import { settleRed } from './expect.js';
@@ -18,11 +18,11 @@ import { say } from './words.js';
 
 const { htmx } = window;
 const byId = (id) => document.getElementById(id);
-let last = ''; // the stage that was shown last
+let last = ''; // the last stage shown
 
 export const process = (element) => htmx.process(element);
 
-/** First everything that changes the page, then everything that asks where things are: each switch costs another layout. */
+/** First change the page, then ask for places: each switch costs another layout. */
 export function update(detail) {
   const before = remember();
   quietly(() => place(detail.message));
@@ -41,7 +41,7 @@ function place(html) {
   for (const panel of [...fragment(html).children]) if (!waits(panel)) patch(panel, process);
 }
 
-/** Bring up to date what is not in the panels. Return whether a stage has begun. Asks nothing about the layout. */
+/** Bring up to date what is not in the panels, without asking for places. Return true if a stage has begun. */
 export function settle() {
   const stage = byId('panel-sentence').dataset;
   const news = stage.key !== last;
@@ -60,7 +60,7 @@ export function settle() {
   return news;
 }
 
-/** The moment in view is the present if somebody went back to it, or to an earlier one. */
+/** Show the present if somebody went back to the moment in view, or past it. */
 function settleMoment() {
   const { asked, now } = byId('panel-timeline').dataset;
   if (!view.at || asked !== view.at || now) return;

@@ -1,5 +1,5 @@
-// What is open and chosen in this browser: the moment in view, the tab, the pane, the pod, the node. Each change is sent
-// to the server, written into the address and marked on the page.
+// What is open and chosen in this browser: moment, tab, pane, pod, node. Each change is sent to the server, written into the
+// address and marked on the page.
 
 import { send } from './connection.js';
 import { unfold } from './fold.js';
@@ -19,7 +19,7 @@ const ALWAYS = 'toolbar ribbon sentence queues bindings faults cluster inspector
 export const rail = document.querySelector('.tabs-all');
 export const view = { ...JSON.parse(choices), tab: viewTab };
 
-/** Report to the server what is looked at. While the tab follows the stage, the server sends the panel of the stage. */
+/** Send what is in view. While the tab follows the stage, the server sends the panel of the stage. */
 export function sendView() {
   const follow = follows();
   send({ ...view, open: follow ? ALWAYS : `${ALWAYS} ${view.tab}`, follow, tab: follow ? '' : view.tab, stays: staying() });
@@ -33,24 +33,22 @@ export function choose(changes) {
   sendView();
 }
 
-/** Mark what is chosen. The inspector comes out for it, but not for a cell: its explanation is under the cell. */
+/** Mark what is chosen. It opens the inspector, except for a cell, whose explanation is below it. */
 export function markChoice() {
   bench.classList.toggle('has-choice', Boolean(view.node ? !view.plugin : view.pod));
   mark(view);
   markNodes(view.node, pinned());
 }
 
-// --- tabs -----------------------------------------------------------------------------------------------------------------
-
-let chosen = Boolean(viewTab); // a person chose the tab: it stays until they let it follow the stage again
-let lentIn = null; // the attempt in which a lesson, or a look at another attempt, opened the tab: it stays until that ends
+let chosen = Boolean(viewTab); // a person chose the tab: it stays until they press Follow
+let lentIn = null; // the attempt in which a lesson, or a look at another attempt, opened the tab; it stays until its end
 
 const tabOf = (name) => byId(`tab-${name}`);
 
-/** Whether the tab stays open when the stage changes. Some tabs of the cluster always do. */
+/** Return true if the tab stays when the stage changes. Some tabs of the cluster always do. */
 const isHeld = () => chosen || lentIn !== null || Boolean(tabOf(view.tab)?.matches('[data-stays]'));
 
-/** Whether the tab follows the stage. It waits while somebody aims at the tabs. */
+/** Return true if the tab follows the stage, which waits while somebody aims at the tabs. */
 const follows = () => !isHeld() && !aimedAt(rail);
 
 export function setTab(name) {
@@ -64,7 +62,7 @@ export function setTab(name) {
   sendView();
 }
 
-/** Where there is no room for all tabs, one group shows its own. */
+/** Show the tabs of one group, if there is no room for all. */
 function openGroup(group) {
   if (!group) return;
   group.dataset.last = view.tab;
@@ -82,7 +80,6 @@ export function centreTab() {
   rail.scrollLeft = tab.offsetLeft - (rail.clientWidth - tab.offsetWidth) / 2;
 }
 
-/** Open a tab because a person chose it. */
 export function openTab(name) {
   chosen = true;
   showTab(name);
@@ -111,8 +108,6 @@ export function settleTab({ cycle, tab }, begins) {
   if (follows() && tab !== view.tab) setTab(tab);
 }
 
-// --- panes ----------------------------------------------------------------------------------------------------------------
-
 export function showPane(name) {
   bench.dataset.panel = name;
   for (const button of document.querySelectorAll('.dock [data-panel]')) {
@@ -129,12 +124,10 @@ export function goTo(name) {
   showOnPhone('decision');
 }
 
-// --- moments --------------------------------------------------------------------------------------------------------------
-
 export const present = () => byId('panel-timeline').dataset.present;
 const isElsewhere = () => Boolean(view.cycle || view.at);
 
-/** Show another moment, '' for the present, and of several attempts that were under way then the one of `cycle`. */
+/** Show another moment, '' for the present, and of several attempts at that time the one of `cycle`. */
 export function look(moment, cycle = 0) {
   const at = moment === present() ? '' : moment;
   if (at !== view.at || cycle !== view.cycle) choose({ at, cycle });
@@ -147,11 +140,11 @@ export function lookAtAttempt(at, cycle, changes) {
   choose({ at: again ? '' : at, cycle: again ? 0 : cycle, ...changes });
 }
 
-// What is asked for is asked for the moment in view.
+// Requests are about the moment in view.
 document.body.addEventListener('htmx:configRequest', ({ detail }) => {
   if (view.at && (detail.verb === 'get' || detail.elt.id === 'fork' || 'here' in detail.elt.dataset)) detail.parameters.at = view.at;
 });
-// A command leads to the present, so that you see its result. Play does so only when it begins: you may look back meanwhile.
+// A command returns to the present, where its result is. Play does so only at its start: you may look back meanwhile.
 document.body.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr, requestConfig: { verb } } }) => {
   if (isElsewhere() && verb === 'post' && xhr.status < 400 && !('here' in elt.dataset) && elt.id !== 'play') look('');
 });

@@ -1,4 +1,4 @@
-// The tab "Workloads": − and + change the number at once, and it is sent as if it had been typed.
+// The tab "Workloads": − and + change the number at once, and send it as if typed.
 
 import { edit } from './edits.js';
 

@@ -1,4 +1,4 @@
-// A page of a room: it puts in place what the live line brings, and keeps everything else as it is.
+// A page of a room: it places what the live line sends, and keeps the rest as it is.
 
 import { hasLost, keepAnswers, showAnswers } from './answers.js';
 import { keepLine } from './line.js';
@@ -12,8 +12,6 @@ const htmx = window.htmx;
 const room = document.getElementById('room');
 const byId = (id) => document.getElementById(id);
 
-// --- the live line ----------------------------------------------------------------------------------------------------
-
 const line = keepLine(htmx, look);
 document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
@@ -24,11 +22,9 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
 });
 const put = (part) => patch(part, (element) => htmx.process(element));
 
-// --- the participant's desk ---------------------------------------------------------------------------------------------
+let waits = null; // the desk with a new sandbox from the trainer, while somebody types in the old one
 
-let waits = null; // the desk with what the trainer has sent, as long as somebody types in what they have
-
-/** The desk as the server sends it, but with the sandbox in which somebody types just now. */
+/** Return the new desk, but with the sandbox in which somebody types. */
 function desk(part) {
   const own = byId('desk-own');
   const next = part.querySelector('#desk-own, .desk-w');
@@ -43,7 +39,7 @@ function desk(part) {
   return part;
 }
 
-/** Whether somebody has a form open there, or has typed in a field. */
+/** Return true if a frame has an open form or a field with typed text. */
 function types({ contentDocument }) {
   const field = contentDocument?.activeElement;
   return Boolean(contentDocument?.querySelector('dialog[open]')) || Boolean(field?.matches('input, textarea') && field.value !== field.defaultValue);
@@ -56,7 +52,7 @@ byId('sent')?.querySelector('button').addEventListener('click', () => {
   settle();
 });
 
-let ahead = 0; // seconds by which the clock of the server is ahead of this one
+let ahead = 0; // seconds by which the server's clock is ahead
 
 function hear({ gone: why, now }) {
   if (why !== undefined) return gone(why);
@@ -64,13 +60,13 @@ function hear({ gone: why, now }) {
   tick();
 }
 
-/** The room knows this page no longer; `why`: removed, left, deleted, or nothing where the server does not say. */
+/** The room no longer knows this page. `why`: removed, left, deleted, or '' if the server does not say. */
 function gone(why) {
   forget(room.dataset.room);
   const lost = hasLost();
   const links = document.querySelectorAll('.strip-m li');
   room.replaceChildren(byId('gone').content.cloneNode(true));
-  for (const told of room.querySelectorAll('[data-why]')) told.hidden = told.dataset.why !== why;
+  for (const reason of room.querySelectorAll('[data-why]')) reason.hidden = reason.dataset.why !== why;
   byId('answer-lost').hidden = !lost;
   byId('kept').replaceChildren(...links);
 }
@@ -83,7 +79,7 @@ function settle() {
   showAnswers();
 }
 
-/** Keep who this is for a next time. A browser that keeps nothing shows the code in its place. */
+/** Remember who this is. If the browser cannot, show the code instead. */
 function stay() {
   const name = document.querySelector('[data-name]');
   if (!name) return;
@@ -92,7 +88,7 @@ function stay() {
   if (code) code.hidden = kept;
 }
 
-// A sandbox is made when the page of its owner asks for it, once for each that was sent.
+// A sandbox is created when the page of its owner asks for it, once.
 let taken = '';
 function take() {
   const form = document.querySelector('[data-takes]');
@@ -101,11 +97,9 @@ function take() {
   htmx.ajax('POST', 'take/', { source: form, swap: 'none' });
 }
 document.body.addEventListener('htmx:afterRequest', ({ detail: { xhr, requestConfig } }) => {
-  if (requestConfig.path === 'take/' && !xhr.status) taken = ''; // it may be asked for anew once the line is back
+  if (requestConfig.path === 'take/' && !xhr.status) taken = ''; // ask again once the line is back
 });
 document.addEventListener('line-back', take);
-
-// --- time -------------------------------------------------------------------------------------------------------------
 
 const UNITS = [[3600, 'h'], [60, 'min'], [0, 's']];
 
@@ -134,9 +128,6 @@ function tick() {
 }
 setInterval(tick, 1000);
 
-// --- the trainer's page -----------------------------------------------------------------------------------------------
-
-// Each pane stays as it is while another one is in view.
 const tabs = [...document.querySelectorAll('.room-tabs [role="tab"]')];
 function choose(tab) {
   for (const each of tabs) {
@@ -146,7 +137,7 @@ function choose(tab) {
   document.querySelector('.room-m').dataset.pane = tab.id.replace('tab-', '');
 }
 for (const tab of tabs) tab.addEventListener('click', () => choose(tab));
-// On a wide screen the actions stand beside the board and have no tab.
+// On a wide screen the actions are beside the board and have no tab.
 const wide = matchMedia('(min-width: 760.1px)');
 wide.addEventListener('change', () => {
   if (wide.matches && byId('tab-do')?.ariaSelected === 'true') choose(byId('tab-board'));
@@ -160,7 +151,7 @@ document.querySelector('.room-tabs')?.addEventListener('keydown', ({ key }) => {
   choose(next);
 });
 
-/** Tell the server in which order the board is wanted, and of whom. */
+/** Send the order and the filter of the board. */
 function look() {
   if (!byId('room-order')) return;
   line.send(JSON.stringify({ order: byId('room-order').value, find: byId('room-find').value }));
@@ -168,7 +159,7 @@ function look() {
 byId('room-order')?.addEventListener('change', look);
 byId('room-find')?.addEventListener('input', look);
 
-const picked = new Set(); // keys of the people that something goes to; none = all
+const picked = new Set(); // keys of the chosen people; none = all
 room.addEventListener('change', ({ target }) => {
   if (target.dataset.who) {
     if (target.checked) picked.add(target.dataset.who);
@@ -183,7 +174,7 @@ function chosen() {
   for (const box of document.querySelectorAll('[data-who]')) box.checked = picked.has(box.dataset.who);
   for (const whom of document.querySelectorAll('[data-whom]')) write(whom, picked.size ? say('script.people-chosen', { count: picked.size }) : say('script.people-all'));
 }
-/** The moment that the trainer looks at; empty: the present. */
+/** Return the moment that the trainer looks at, '' for the present. */
 function inView() {
   const { location } = document.querySelector('#pane-own iframe').contentWindow;
   return new URLSearchParams(location.search).get('at') ?? '';

@@ -1,17 +1,17 @@
-// Where in a YAML text the cursor stands. It goes by indentation alone, so that a half-written text will do.
+// The place of the cursor in a YAML text. It reads only the indentation, so that an incomplete text works.
 
 const KEY = /^("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'#[\]{},][^#]*?)\s*:(?=\s|$)/;
 const DASH = /^-(?=\s|$)\s*/;
 const END = /^---(?=\s|$)/;
 const BLOCK = /^[|>][-+0-9]*\s*(#.*)?$/;
 const NOTHING = /^\s*(#|$)/;
-const LONGEST_KEY = 1000; // to look for the end of a longer one would take too long
+const LONGEST_KEY = 1000; // looking for the end of a longer one would take too long
 const NOTE = /(^|\s)#/;
 
 const indent = (line) => line.length - line.trimStart().length;
 const bare = (text) => text.trim().replace(/^(["'])(.*)\1$/, '$2');
 
-/** The dashes and the key with which a line begins, each with its column; `rest` is where they end. */
+/** Return the dashes and the key at the start of a line, each with its column; `rest`: where they end. */
 function read(line) {
   const dashes = [];
   let column = indent(line);
@@ -29,7 +29,7 @@ function leave(stack, { column, dash }) {
   for (let top = stack.at(-1); top.column > column || (top.column === column && !(dash && !top.dash)); top = stack.at(-1)) stack.pop();
 }
 
-/** `stack`: what the place so far is inside of; each frame has the keys that stand in it, and `owner`: those beside it. */
+/** `stack`: the frames around the place. Each has its keys, and `owner`: the keys beside it. */
 function enter(stack, { column, dash = false, key, value }) {
   leave(stack, { column, dash });
   const owner = stack.at(-1).keys;
@@ -44,13 +44,13 @@ function bounds(lines, row) {
   return [first, last];
 }
 
-/** What stands open in braces and brackets at the end of `typed`, on top of `stack`; null when nothing does. */
+/** Return the braces and brackets still open at the end of `typed`, on top of `stack`; null if there are none. */
 function flow(stack, typed) {
   const frames = [...stack];
-  const open = []; // each: whether it is a mapping, and how many frames are around it
+  const open = []; // each: is it a mapping, and how many frames are around it
   let [word, quote] = ['', ''];
   const item = () => frames.push({ dash: true, owner: frames.at(-1).keys, keys: new Map() });
-  const told = () => { const top = frames.at(-1); if (top.key !== undefined) top.owner.set(top.key, bare(word)); };
+  const setValue = () => { const top = frames.at(-1); if (top.key !== undefined) top.owner.set(top.key, bare(word)); };
   for (const [at, sign] of [...typed].entries()) {
     const inner = open.at(-1);
     if (quote || sign === '"' || sign === "'") {
@@ -66,7 +66,7 @@ function flow(stack, typed) {
       frames.push({ key: bare(word), owner: frames.at(-1).keys, keys: new Map() });
       word = '';
     } else if (',}]'.includes(sign)) {
-      if (inner.map && frames.length > inner.depth) told();
+      if (inner.map && frames.length > inner.depth) setValue();
       frames.length = inner.depth;
       if (sign !== ',') open.pop();
       else if (!inner.map) item();
@@ -77,11 +77,11 @@ function flow(stack, typed) {
   return inner && { frames, at: inner.map && frames.length === inner.depth ? 'key' : 'value' };
 }
 
-function seen(stack, at, more) {
+function placeOf(stack, at, more) {
   return { at, steps: stack.slice(1), keys: stack.at(-1).keys, root: stack[0].keys, flow: false, dashed: false, ...more };
 }
 
-/** The place in the line of the cursor; what stands there joins the stack. */
+/** Return the place in the line of the cursor. Its keys join the stack. */
 function inLine(stack, line, column) {
   const { dashes, column: starts, entry, rest } = read(line);
   if (NOTE.test(line.slice(0, column)) && !/["']/.test(line.slice(0, column))) return null;
@@ -96,7 +96,7 @@ function inLine(stack, line, column) {
   if (column < here) return null;
   leave(stack, { column: here });
   if (!entry && /^\s*[[{]/.test(line.slice(here, column))) return inValue(stack, line.slice(here, column), more);
-  const place = seen(stack, 'key', { ...more, colon: entry !== null });
+  const place = placeOf(stack, 'key', { ...more, colon: entry !== null });
   if (entry) {
     const known = place.keys.get(entry.key);
     enter(stack, entry);
@@ -106,23 +106,23 @@ function inLine(stack, line, column) {
 }
 
 function inValue(stack, typed, more) {
-  if (!/^\s*[[{]/.test(typed)) return seen(stack, 'value', { ...more, tight: typed === '' });
+  if (!/^\s*[[{]/.test(typed)) return placeOf(stack, 'value', { ...more, tight: typed === '' });
   const inside = flow(stack, typed.trimStart());
-  return inside && seen(inside.frames, inside.at, { ...more, flow: true });
+  return inside && placeOf(inside.frames, inside.at, { ...more, flow: true });
 }
 
 /**
- * Row and column count from 0. null where nothing can be said: in a comment, in a block of text.
+ * Return the place at a row and a column, which count from 0; null in a comment or a block of text.
  *
- * `at`: whether a key or a value is written; `steps`: the keys ({key}) and items ({dash}) around it, `owner` has what
- * stands beside a step; `keys`: what stands beside a key that is written; `root`: the same of the whole document.
- * `key`: that of the line, `colon`: it is there already; `tight`: no space follows it yet; `dashed`: the line begins an item; `column`: where it begins.
+ * `at`: 'key' or 'value'; `steps`: the keys ({key}) and items ({dash}) around it, each with its `owner`: the keys beside it;
+ * `keys`: the keys beside a written key; `root`: those of the whole document. `key`: that of the line; `colon`: it is
+ * complete; `tight`: no space follows yet; `dashed`: the line begins an item; `column`: where it begins.
  */
 export function placeAt(lines, row, column) {
   const [first, last] = bounds(lines, row);
   const stack = [{ column: -1, keys: new Map() }];
   let place = null;
-  let block = null; // the column of the key whose text the lines belong to
+  let block = null; // the column of the key of a block of text
   for (let at = first; at <= last; at += 1) {
     const line = lines[at];
     if (END.test(line)) continue;
@@ -146,7 +146,7 @@ function entries(line) {
   return entry ? [...dashes, entry] : dashes;
 }
 
-/** The steps as Kubernetes writes a path: `spec.tolerations[].effect`. */
+/** Return the steps as a path of Kubernetes: `spec.tolerations[].effect`. */
 export function pathOf(steps) {
   return steps.map(({ dash, key }) => (dash ? '[]' : `.${key}`)).join('').replace(/^\./, '');
 }

@@ -33,7 +33,7 @@ def test_the_form_and_its_yaml_follow_each_other(page: Page, eventually: Eventua
     eventually(lambda: page.locator("#p-cpu").input_value() == "3")
     typed(page, "pod", "spec:", "spec:\n  hostNetwork: true\n  tolerations:\n  - {key: gpu, operator: Exists}")
     eventually(lambda: page.locator("#form-pod [name='toleration_key']").count() == 1)
-    assert "Not shown in the form: spec.hostNetwork" in text(page, "#told-pod")
+    assert "Not shown in the form: spec.hostNetwork" in text(page, "#check-pod")
     page.locator("#p-labels").fill("app=shop")
     eventually(
         lambda: manifest(page, "pod")["metadata"] == {"name": "web", "namespace": "default", "labels": {"app": "shop"}}
@@ -74,13 +74,13 @@ def test_an_error_shows_at_the_line_and_at_the_field(page: Page, eventually: Eve
     eventually(lambda: "name: web" in page.locator("#yaml-pod").input_value())
     typed(page, "pod", "cpu: 500m", "cpu: lots")
     eventually(lambda: page.locator("#form-pod [data-field='cpu'] .err").count() == 1)
-    assert page.locator("#told-pod .err-go").count() == 1
+    assert page.locator("#check-pod .err-go").count() == 1
     assert page.evaluate("ace.edit('editor-pod').session.getAnnotations().map((one) => one.type)") == ["error"]
     page.locator("#p-cpu").fill("1")
-    eventually(lambda: page.locator("#told-pod .err-go").count() == 0)
+    eventually(lambda: page.locator("#check-pod .err-go").count() == 0)
     eventually(lambda: page.evaluate("ace.edit('editor-pod').session.getAnnotations().length") == 0)
     typed(page, "pod", "kind: Pod", "kind: [")
-    eventually(lambda: "invalid YAML" in text(page, "#told-pod"))
+    eventually(lambda: "invalid YAML" in text(page, "#check-pod"))
     assert page.locator("#p-cpu").input_value() == "1", "the form stays as it was"
 
 

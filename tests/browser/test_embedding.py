@@ -293,9 +293,9 @@ def test_a_live_embed_says_that_its_line_is_cut(page: Page, server: Server) -> N
     cut = [True]
     page.route_web_socket("**/ws/**", lambda line: line.close() if cut else line.connect_to_server())
     page.goto(f"{path}embed/?live=1")
-    expect(page.locator("#em-told")).to_contain_text("The connection is lost")
+    expect(page.locator("#em-note")).to_contain_text("The connection is lost")
     cut.clear()
-    expect(page.locator("#em-told")).to_have_text("")
+    expect(page.locator("#em-note")).to_have_text("")
 
 
 def test_a_hostile_page_gets_no_further_than_its_link(
@@ -428,7 +428,7 @@ def test_a_sandbox_that_is_too_large_for_a_link_says_so(page: Page, server: Serv
     eventually(lambda: head(page) == 4)
     share(page)
     page.locator("#carry-make").click()
-    expect(page.locator("#carry-told")).to_contain_text("the limit is 8,000")
+    expect(page.locator("#carry-note")).to_contain_text("the limit is 8,000")
     assert page.locator("#share-carry").input_value() == ""
 
 

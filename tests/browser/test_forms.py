@@ -77,7 +77,7 @@ def test_a_preset_fills_rows_inside_of_rows(page: Page, eventually: Eventually) 
     expression = {"key": "app", "operator": "In", "values": ["cache"]}
     term = {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": "kubernetes.io/hostname"}
     wanted = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    eventually(lambda: "3 objects, from cache-1 to cache-3." in text(page, "#told-pod"))
+    eventually(lambda: "3 objects, from cache-1 to cache-3." in text(page, "#check-pod"))
     assert previewed(page)["affinity"] == wanted
 
 
@@ -107,10 +107,10 @@ def test_a_number_that_is_too_large_can_be_cleared(page: Page, eventually: Event
     field = page.locator("#form-pod [name='host_port']")
     field.fill("99999999999")
     eventually(lambda: "99999999999" in page.locator("#yaml-pod").input_value())
-    eventually(lambda: "whole number of 32 bits" in text(page, "#told-pod"))
+    eventually(lambda: "whole number of 32 bits" in text(page, "#check-pod"))
     field.fill("")
     eventually(lambda: "99999999999" not in page.locator("#yaml-pod").input_value())
-    eventually(lambda: "whole number of 32 bits" not in text(page, "#told-pod"))
+    eventually(lambda: "whole number of 32 bits" not in text(page, "#check-pod"))
     assert "ports" not in yaml.safe_load(page.locator("#yaml-pod").input_value())["spec"]["containers"][0]
 
 

@@ -146,13 +146,13 @@ def test_keys_go_from_node_to_node_and_enter_chooses_also_after_an_update(
     map_page.locator("#colour-memory").focus()
     map_page.keyboard.press("Tab")
     assert map_page.evaluate("document.activeElement.id") == "heat-map"
-    assert text(map_page, "#heat-told") == "node-000, zone-a, place 1, 0 % in use"
+    assert text(map_page, "#heat-note") == "node-000, zone-a, place 1, 0 % in use"
     for key in ("ArrowRight", "PageDown", "ArrowRight"):
         map_page.keyboard.press(key)
-    assert text(map_page, "#heat-told") == "node-004, zone-b, place 5, 0 % in use"
+    assert text(map_page, "#heat-note") == "node-004, zone-b, place 5, 0 % in use"
     press(map_page, eventually, "s", "s", "s", "s")
     map_page.keyboard.press("ArrowRight")
-    assert text(map_page, "#heat-told").startswith("node-007, zone-b, place 8, every filter passed")
+    assert text(map_page, "#heat-note").startswith("node-007, zone-b, place 8, every filter passed")
     map_page.keyboard.press("Enter")
     eventually(lambda: inspected(map_page) == "node-007")
 

@@ -58,9 +58,9 @@ def test_errors_in_a_pasted_text_show_on_the_first_page(
 ) -> None:
     page.goto("/")
     page.locator("#door button.btn-ink").click()
-    assert text(page, "#door .door-told") == "Choose a file, or paste its text."
+    assert text(page, "#door .door-note") == "Choose a file, or paste its text."
     allowed_console_errors.append("422")
     page.fill("#door textarea", "kind: List\nitems: &a\n- *a\n")
     page.locator("#door button.btn-ink").click()
-    eventually(lambda: text(page, "#door .door-told").startswith("line 3, column 3: unknown anchor"))
+    eventually(lambda: text(page, "#door .door-note").startswith("line 3, column 3: unknown anchor"))
     assert page.locator("#door progress").is_hidden()

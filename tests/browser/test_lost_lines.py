@@ -193,9 +193,9 @@ def test_an_embed_says_that_nothing_comes(new_page: Callable[..., Page], line: P
     page.goto(f"{new_sandbox(page, scenario=EXAMPLE)}embed/?panels=sentence&live=1")
     open_hole(page, line, eventually)
     hear_nothing_for_long_enough(page, eventually)
-    assert page.locator("#em-told").inner_text() == "The connection is lost. Trying again."
+    assert page.locator("#em-note").inner_text() == "The connection is lost. Trying again."
     line.mend()
-    eventually(lambda: page.locator("#em-told").inner_text() == "")
+    eventually(lambda: page.locator("#em-note").inner_text() == "")
 
 
 def test_a_line_that_does_not_open_is_reported_as_early_as_a_lost_one(
@@ -203,11 +203,11 @@ def test_a_line_that_does_not_open_is_reported_as_early_as_a_lost_one(
 ) -> None:
     home = new_sandbox(new_page(), scenario=EXAMPLE)
     line.close_lines()
-    for path, selector in ((home, "#lost"), (f"{home}embed/?panels=sentence&live=1", "#em-told")):
+    for path, selector in ((home, "#lost"), (f"{home}embed/?panels=sentence&live=1", "#em-note")):
         page = through(new_page, line)
         with page.expect_websocket():
             page.goto(path)
         page.clock.run_for(SOON_MS)
         assert "connection is lost" in page.locator(selector).inner_text()
     line.mend()
-    eventually(lambda: page.locator("#em-told").inner_text() == "")
+    eventually(lambda: page.locator("#em-note").inner_text() == "")

@@ -101,7 +101,7 @@ def importing(visit: Visit) -> Iterator[Shot]:
     page = visit.page("/#import")
     page.locator("#door textarea").fill("kind: List\nitems: &a\n- *a\n")
     page.locator("#door button.btn-ink").click()
-    visit.eventually(lambda: "line 3" in page.locator("#door .door-told").inner_text())
+    visit.eventually(lambda: "line 3" in page.locator("#door .door-note").inner_text())
     yield Shot("refused at the door", page)
     visit.submit(page, "/import/", text="kind: List\nitems: &a\n- *a\n")
     yield Shot("refused", page)

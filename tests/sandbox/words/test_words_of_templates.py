@@ -33,7 +33,7 @@ NAMES = {
 NAME = re.compile(r"[a-z][A-Z]|[A-Za-z0-9][._/][A-Za-z0-9]")
 SAMPLES: dict[str, tuple[str, ...]] = {
     "before.html": (r'pods "db-1" is forbidden: .*', "leases"),
-    "fragments/draft_told.html": ("kubectl replace --force",),
+    "fragments/draft_check.html": ("kubectl replace --force",),
     "fragments/inspector_requests.html": ("kubectl patch --subresource resize",),
     # A tag whose name is chosen, in pieces.
     "fragments/pod.html": (r".*",),

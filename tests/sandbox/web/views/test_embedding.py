@@ -210,7 +210,7 @@ def test_the_declarations_name_the_messages_of_the_script() -> None:
     root = Path(__file__).resolve().parents[4]
     declared = re.findall(r"type: '(\w+)'", (root / "docs" / "embed.d.ts").read_text())
     script = (root / "static" / "js" / "embed-talk.js").read_text()
-    lists = re.findall(r"export const (?:TOLD|HEARD) = \[(.*?)\]", script)
+    lists = re.findall(r"export const (?:SENT|ACCEPTED) = \[(.*?)\]", script)
     assert declared == [name for names in lists for name in re.findall(r"'(\w+)'", names)]
 
 
@@ -275,7 +275,7 @@ def test_a_missing_page_of_the_site_is_as_before() -> None:
 )
 def test_an_invalid_parameter_is_reported_and_left_out(visitor: Any, query: dict[str, str], words: list[str]) -> None:
     html = visitor.get("embed/", **query).content.decode()
-    match = re.search(r'id="em-told" role="status">([^<]*)<', html)
+    match = re.search(r'id="em-note" role="status">([^<]*)<', html)
     assert match is not None
     assert match[1] == " ".join(words)
 

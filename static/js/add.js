@@ -50,7 +50,6 @@ export function drawer(app, htmx) {
     if (!box.open) box.show();
   }
 
-  /** Edit an object of the cluster, as a form and as YAML. */
   async function openObject(kind, key) {
     if (box.dataset.kind !== 'edit') lastAdded = box.dataset.kind;
     const last = putAway();
@@ -92,7 +91,6 @@ export function drawer(app, htmx) {
     return undefined;
   }
 
-  /** Return the text of a cluster or a manifest to start from. */
   const ready = (preset) => box.querySelector(`template[data-manifest-of="${CSS.escape(preset)}"]`)?.content.textContent;
 
   /** Open the drawer as it was left. */
@@ -203,7 +201,6 @@ export function drawer(app, htmx) {
     editor?.session.setValue(text);
   }
 
-  // An edited field no longer shows its error.
   function touched(field) {
     field.removeAttribute('aria-invalid');
     for (const owner of [field.closest('.cell'), field.closest('.fld')]) {

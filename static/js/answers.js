@@ -64,7 +64,6 @@ async function sendOne(number, unsentAnswer) {
   return true;
 }
 
-/** Return the label of a choice. */
 const shown = (choice) => [...document.querySelectorAll('form[data-answer] [name="chosen"]')].find(({ value }) => value === choice)?.closest('label').textContent ?? choice;
 
 function wait(number) {

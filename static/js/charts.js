@@ -7,15 +7,13 @@ export async function plotly(url) {
   return window.Plotly;
 }
 
+export const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
 /** Return the three numbers of a colour that tokens.css registers. */
-export function token(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).match(/\d+/g).map(Number);
-}
+export const numbers = (name) => token(name).match(/\d+/g).map(Number);
 
 /** Return the colour of a share of ink on the surface. */
-export function grey(share, ink, surface) {
-  return `rgb(${ink.map((part, i) => Math.round(part * share + surface[i] * (1 - share))).join(',')})`;
-}
+export const grey = (share, ink, surface) => `rgb(${ink.map((part, i) => Math.round(part * share + surface[i] * (1 - share))).join(',')})`;
 
 /** Call `show` now and after every change of the page. Return a function that calls it soon. */
 export function drawAlways(show) {

@@ -11,7 +11,6 @@ const KEYS = { space: '<kbd>Ctrl</kbd> <kbd>Space</kbd>', help: '<kbd>F1</kbd>',
 
 let schema = null;
 
-/** Return the schema of the fields. */
 function fields(app) {
   schema ??= json(app.dataset.schema).catch((error) => { schema = null; throw error; });
   return schema;
@@ -37,7 +36,6 @@ function place(editor, { row, column }) {
   return doc.getLength() > LONGEST ? null : placeAt(doc.getAllLines(), row, column);
 }
 
-/** Return what is known about a field as an element. */
 function describe({ path, shown, says }) {
   const element = document.createElement('span');
   const parts = [['b', path], ['i', shown], ['span', says ?? '']];

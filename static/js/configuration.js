@@ -71,9 +71,7 @@ async function start(slug) {
   says.textContent = preset ? preset.dataset.says : say('script.configuration-in-force');
 }
 
-function failed(error) {
-  errors.replaceChildren(error.notice ?? noAnswer());
-}
+const failed = (error) => { errors.replaceChildren(error.notice ?? noAnswer()); };
 
 /** Return the answer of the server. Throw an error with a `notice` if it refuses. */
 async function answerOf(path, options = {}) {

@@ -60,7 +60,6 @@ body.addEventListener('htmx:beforeSwap', ({ detail }) => {
   }
 });
 
-/** Return the first error in a form that the server sent back. */
 function firstError(form) {
   const errors = ['.cell-e, .fld-e .err', '.err-go, li', '.err'].map((selector) => form.querySelector(selector)).filter(Boolean);
   return errors[0]?.textContent.replace(/\s+/g, ' ').trim();
@@ -82,7 +81,6 @@ body.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => {
   if (waiting.delete(xhr) && !isWaiting()) hideProgress();
 });
 
-/** Show everybody the progress of a command. */
 function showProgress(text) {
   clearTimeout(silence);
   byId('running-now').textContent = text;

@@ -14,7 +14,6 @@ dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 exports(() => Boolean(view.at));
 byId('help').addEventListener('click', help);
 
-/** Open the tab of a term of the help. */
 export function showTerm(tab) {
   byId('dialog-help').close();
   goTo(tab);

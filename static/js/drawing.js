@@ -186,7 +186,6 @@ class Drawing {
     }
   }
 
-  /** Copy a pattern that the page has elsewhere. */
   define(id) {
     const source = document.getElementById(id);
     if (!source || this.defs.querySelector(`#${CSS.escape(id)}`)) return;

@@ -159,7 +159,6 @@ function over(known, field) {
   return !known.sent && known.value === usual(field) && field !== document.activeElement;
 }
 
-/** Return true if a person has changed a field and the server does not know it. */
 export const edited = (field) => edits.has(keyOf(field));
 
 const named = (value) => (value === true ? say('script.field-on') : value === false ? say('script.field-off') : value === '' ? say('script.field-empty') : value);

@@ -22,7 +22,6 @@ view.at = line && state.moment.present ? '' : state.moment.at; // '' follows the
 let chosenTab = app.dataset.tab ?? '';
 let asking = 0;
 
-/** Return the answer of the server, null if there is none. */
 const ask = (path, options) => fetch(base + path, { ...options, credentials: 'omit', signal: AbortSignal.timeout(patience) }).catch(() => null);
 
 async function show() {
@@ -41,9 +40,7 @@ async function sentenceOf(answer) {
   return fragment(await answer.text()).textContent.replace(/\s+/g, ' ').trim().slice(0, 300) || say('script.answered', { status: answer.status });
 }
 
-function note(text) {
-  byId('em-note').textContent = text;
-}
+const note = (text) => { byId('em-note').textContent = text; };
 
 function place({ fragments, ...next }) {
   const news = next.sentence !== state.sentence || next.moment.at !== state.moment.at;

@@ -32,7 +32,6 @@ function make() {
   if (preview.src !== shown.href) preview.src = shown.href;
 }
 
-/** Unload the preview, so that nothing runs while it is closed. */
 function leave() {
   const preview = byId('embed-preview');
   preview.hidden = true;

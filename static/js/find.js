@@ -12,7 +12,6 @@ let entered = false; // Enter was pressed before the hits arrived
 let from = document.body; // what had the focus before
 let cell = null; // the cell of a table around it
 
-/** Open the dialog. `then` gets the data of the chosen hit. */
 export function find(then) {
   lead = then;
   text.value = '';
@@ -41,7 +40,6 @@ finder.addEventListener('close', () => {
   else from.closest('details')?.querySelector('summary').focus();
 });
 
-/** Scroll a pod or a node into view, wherever it is drawn. */
 export function show({ pod, node }) {
   const id = node ? `n:${node}` : `p:${pod}`;
   const element = byId(id) ?? (pod && byId(`q:${pod}`));
@@ -55,9 +53,7 @@ list.addEventListener('click', ({ target }) => {
   lead({ ...button.dataset });
 });
 
-function items() {
-  return [...list.querySelectorAll('button, a')];
-}
+const items = () => [...list.querySelectorAll('button, a')];
 
 function takeFirst() {
   if (!entered || listed !== text.value) return;

@@ -1,7 +1,7 @@
 // The heat map of large clusters: one cell per node, drawn by Plotly over the free fields of the zones. The drawing moves
 // into the new panel of an update. It is drawn again only while it is in view, and if something has changed.
 
-import { drawAlways, grey, plotly, token } from './charts.js';
+import { drawAlways, grey, numbers, plotly, token } from './charts.js';
 import { names, runs } from './runs.js';
 
 const byId = (id) => document.getElementById(id);
@@ -64,20 +64,16 @@ function fit(map) {
   return { side, across: boxes.map((box) => Math.max(1, Math.floor(box.width / side))) };
 }
 
-/** Make each zone as high as its cells. */
 function reserve(map) {
   rooms().forEach((room, z) => { room.style.height = `${Math.ceil(map.zones[z].nodes.length / size.across[z]) * size.side}px`; });
 }
 
-/** Return the place of a node's cell within the map. */
 function boxOf(map, { z, i }, boxes) {
   const { side, across } = size;
   return { x: boxes[z].left + (i % across[z]) * side, y: boxes[z].top + Math.floor(i / across[z]) * side };
 }
 
-function corners() {
-  return rooms().map((room) => ({ left: room.offsetLeft, top: room.offsetTop }));
-}
+const corners = () => rooms().map((room) => ({ left: room.offsetLeft, top: room.offsetTop }));
 
 /** Return the look of a cell: that of its sign in the legend, so the stylesheet defines it once. */
 function look(kind) {
@@ -89,8 +85,8 @@ function look(kind) {
 }
 
 function colours(map) {
-  const ink = token('--ink');
-  const surface = token('--surface');
+  const ink = numbers('--ink');
+  const surface = numbers('--surface');
   const empty = grey(0.04, ink, surface);
   if (map.zones.some((zone) => zone.values)) return [[0, empty], [0.01, empty], [0.01, grey(0.1, ink, surface)], [1, grey(0.8, ink, surface)]];
   const step = 1 / KINDS.length;
@@ -106,7 +102,6 @@ function heatOf(map, zone, i) {
 
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Return the lines of a node's note. */
 function noteOf(map, zone, i) {
   const value = zone.values?.[i];
   const place = zone.places[i] === null ? '' : `, ${map.place} ${zone.places[i]}`;
@@ -166,7 +161,6 @@ async function draw() {
   }, { displayModeBar: false, responsive: false });
 }
 
-/** Frame the marked cells: one path for each kind of mark. */
 function paintMarks() {
   const map = theMap();
   const layer = byId('heat-marks');
@@ -186,7 +180,6 @@ function paintMarks() {
   }));
 }
 
-/** Scroll a cell into view if it is not. */
 function bring(name) {
   const map = theMap();
   const at = map?.at.get(name);
@@ -196,7 +189,6 @@ function bring(name) {
   if (y < scroll.scrollTop || y + size.side > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = y - scroll.clientHeight / 2;
 }
 
-/** Mark the chosen node and those of a phrase. */
 export function markNodes(chosen, pins) {
   const other = chosen && marks.chosen[0] !== chosen;
   marks.chosen = chosen ? [chosen] : [];
@@ -224,7 +216,6 @@ function bringNews() {
   newest = now;
 }
 
-/** The node under a pointer. */
 function under({ clientX, clientY }) {
   const map = theMap();
   if (!map || !size) return undefined;
@@ -265,9 +256,7 @@ function put(name) {
 }
 
 /** Return where the keys start: where they were, else a chosen node, a best one, or the first. */
-function first(map) {
-  return [here, ...marks.chosen, ...map.marks.best, map.zones[0].nodes[0]].find((name) => map.at.has(name));
-}
+const first = (map) => [here, ...marks.chosen, ...map.marks.best, map.zones[0].nodes[0]].find((name) => map.at.has(name));
 
 document.addEventListener('keydown', (event) => {
   if (event.target.id !== 'heat-map' || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -31,7 +31,6 @@ export function quietly(replace) {
 
 const inspected = () => whoseOf(document.getElementById('scroll-inspector'));
 
-/** What to put back after the update. */
 export function remember() {
   const active = document.activeElement;
   return {

@@ -10,22 +10,15 @@ const rows = [...document.querySelectorAll('.scen-g > li')];
 function show() {
   const wanted = text.value.trim().toLowerCase().split(/\s+/);
   let title = null;
-  let shown = 0;
   let count = 0;
-  const end = () => { if (title) title.hidden = !shown; };
   for (const row of rows) {
-    if (row.matches('.scen-t')) {
-      end();
-      title = row;
-      shown = 0;
-      continue;
-    }
+    if (row.matches('.scen-t')) title = row;
     const words = row.textContent.toLowerCase();
-    const here = !part.value || title.textContent === part.value;
-    row.hidden = !here || !wanted.every((word) => words.includes(word));
-    if (!row.hidden) { shown += 1; count += 1; }
+    row.hidden = row === title || (part.value && title.textContent !== part.value) || !wanted.every((word) => words.includes(word));
+    if (row.hidden) continue;
+    title.hidden = false;
+    count += 1;
   }
-  end();
   byId('scen-none').textContent = text.value || part.value ? say(count ? 'script.scenarios' : 'script.no-scenarios', { count }) : '';
 }
 

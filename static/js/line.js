@@ -10,7 +10,6 @@ const OPENING_MS = 10000; // for a line to open
 const PING = '{"ping":true}';
 const PONG = '{"pong":true}';
 
-// Codes with which the server closes a line.
 export const NOT_FOUND = 4404;
 export const TOO_OFTEN = 4429;
 /** Return how long to wait before opening a line that was opened too often. */

@@ -6,10 +6,7 @@ let pins = ''; // nodes that a clicked phrase pins
 
 export const pinned = () => pins;
 
-/** Pin nodes, or unpin them. */
-export function pin(nodes) {
-  pins = pins === nodes ? '' : nodes;
-}
+export const pin = (nodes) => { pins = pins === nodes ? '' : nodes; };
 
 /** Light every mark of the named things, except the one under the pointer. */
 function light(names = {}, from = null) {

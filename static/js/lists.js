@@ -5,9 +5,7 @@ const MOST = 16; // the server reads no more; the oldest return to their first p
 let turned = '';
 
 /** Scroll to the top of a list after its next update. */
-export function turn(name) {
-  turned = name;
-}
+export const turn = (name) => { turned = name; };
 
 /** Call this after every update. */
 export function settleTurn() {

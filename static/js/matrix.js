@@ -18,13 +18,10 @@ export function focusCell({ panel, node, column }) {
   focus(row?.cells[column]);
 }
 
-function focus(cell) {
-  (cell?.querySelector('button') ?? cell)?.focus({ preventScroll: false });
-}
+const focus = (cell) => { (cell?.querySelector('button') ?? cell)?.focus({ preventScroll: false }); };
 
 let shown = '';
 
-/** Scroll a new explanation into view. */
 function reveal() {
   const why = [...document.querySelectorAll('.mx .why')].find((row) => row.offsetParent);
   const opened = why ? `${why.closest('.panel').id} ${why.textContent}` : '';

@@ -1,7 +1,7 @@
 // The small charts of the metrics panel. A drawn chart moves into the new panel of an update. It is drawn again only while
 // it is in view, and if its numbers, its size or the colours have changed.
 
-import { drawAlways, plotly } from './charts.js';
+import { drawAlways, plotly, token } from './charts.js';
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
@@ -10,7 +10,6 @@ const HEIGHT = 96; // sizes here are for the usual size of type
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 const drawn = new Map(); // chart id → { div, key }
 
-const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const two = (number) => String(number).padStart(2, '0');
 const clock = (seconds) => `${two(Math.floor(seconds / 60))}:${two(Math.floor(seconds % 60))}`;
 

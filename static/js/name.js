@@ -12,6 +12,4 @@ document.body.addEventListener('htmx:configRequest', (event) => {
   if (event.detail.verb !== 'get' && myName()) event.detail.parameters.who = myName();
 });
 
-function myName() {
-  return field?.value.trim() ?? '';
-}
+const myName = () => field?.value.trim() ?? '';

@@ -1,6 +1,6 @@
 // Pictures as SVG or PNG: a chart as Plotly draws it, the map of the cluster as the browser shows it.
 
-import { plotly } from './charts.js';
+import { plotly, token } from './charts.js';
 import { drawn } from './drawing.js';
 
 const SCALE = 2; // pixels of a PNG for each pixel of the page
@@ -9,7 +9,6 @@ const WIDTH = 720;
 const HEIGHT = 360;
 
 const byId = (id) => document.getElementById(id);
-const inked = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** Draw a chart with its title, the names of its lines, and a background. */
 async function chart(figure) {
@@ -17,8 +16,8 @@ async function chart(figure) {
   const { data, layout } = figure.querySelector('.plot');
   const title = figure.querySelector('figcaption h3').textContent.trim().replace(/\s+/g, ' ');
   const whole = {
-    ...layout, title: { text: title, font: { size: 14, color: inked('--ink') } }, showlegend: data.length > 1, legend: { orientation: 'h', y: -0.15, font: { color: inked('--ink2') } },
-    paper_bgcolor: inked('--surface'), plot_bgcolor: inked('--surface'), margin: { l: 64, r: 24, t: 48, b: 40 },
+    ...layout, title: { text: title, font: { size: 14, color: token('--ink') } }, showlegend: data.length > 1, legend: { orientation: 'h', y: -0.15, font: { color: token('--ink2') } },
+    paper_bgcolor: token('--surface'), plot_bgcolor: token('--surface'), margin: { l: 64, r: 24, t: 48, b: 40 },
   };
   const uri = await Plotly.toImage({ data, layout: whole }, { format: 'svg', width: WIDTH, height: HEIGHT });
   return { text: decodeURIComponent(uri.slice(uri.indexOf(',') + 1)), width: WIDTH, height: HEIGHT };

@@ -31,14 +31,10 @@ function nodeAt(schema, place, kind) {
   return node;
 }
 
-function table(node, cluster) {
-  return (node.from && cluster[node.selects ?? node.from]) ?? [];
-}
+const table = (node, cluster) => (node.from && cluster[node.selects ?? node.from]) ?? [];
 
 /** Return a text as YAML writes it. */
-function written(text) {
-  return SPECIAL.test(text) ? JSON.stringify(text) : text;
-}
+const written = (text) => SPECIAL.test(text) ? JSON.stringify(text) : text;
 
 const closed = (values) => values.map((value) => ({ value, live: true }));
 const open = (values) => values.map((value) => ({ value, live: false }));
@@ -131,6 +127,4 @@ export function fieldAt(schema, place, kind = '') {
   return { path: pathOf(steps), shown, says: says ?? headline(schema, place, kind, steps) };
 }
 
-function headline(schema, place, kind, [first, ...deeper]) {
-  return first.key === 'kind' && !deeper.length ? kindOf(schema, place, kind)?.says : undefined;
-}
+const headline = (schema, place, kind, [first, ...deeper]) => first.key === 'kind' && !deeper.length ? kindOf(schema, place, kind)?.says : undefined;

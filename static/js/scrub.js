@@ -6,10 +6,7 @@ import { aimedAt } from './steady.js';
 const byId = (id) => document.getElementById(id);
 const line = () => byId('panel-timeline');
 
-/** Return the marks in order of time. Several may have the same moment. */
-function marks(kind = '[data-entry]') {
-  return [...line().querySelectorAll(`ol ${kind}[data-entry]`)].sort((a, b) => a.dataset.entry - b.dataset.entry);
-}
+const marks = (kind = '[data-entry]') => [...line().querySelectorAll(`ol ${kind}[data-entry]`)].sort((a, b) => a.dataset.entry - b.dataset.entry);
 
 let aim = null; // the mark that was chosen, until the page shows it
 const here = () => aim ?? Number(line().dataset.nowEntry);

@@ -16,7 +16,6 @@ function query(view, withTab) {
 const SOON_MS = 250; // browsers limit the changes of the address, and a drag makes many
 let due = 0;
 
-/** Write what is in view into the address, soon. */
 export function address(view, withTab) {
   clearTimeout(due);
   due = setTimeout(() => {

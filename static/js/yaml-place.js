@@ -147,6 +147,4 @@ function entries(line) {
 }
 
 /** Return the steps as a path of Kubernetes: `spec.tolerations[].effect`. */
-export function pathOf(steps) {
-  return steps.map(({ dash, key }) => (dash ? '[]' : `.${key}`)).join('').replace(/^\./, '');
-}
+export const pathOf = (steps) => steps.map(({ dash, key }) => (dash ? '[]' : `.${key}`)).join('').replace(/^\./, '');

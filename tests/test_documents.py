@@ -142,7 +142,7 @@ def commands(example: Example) -> list[str]:
 EXAMPLES = {document: examples(document) for document in DOCUMENTS}
 
 
-def first_told() -> dict[str, list[str]]:
+def first_commands() -> dict[str, list[str]]:
     """Return document → its commands that no earlier document has."""
     messages: dict[str, list[str]] = {}
     for document, examples in EXAMPLES.items():
@@ -153,8 +153,8 @@ def first_told() -> dict[str, list[str]]:
     return messages
 
 
-COMMANDS = first_told()
-IN_PYTHON = [example for found in EXAMPLES.values() for example in found if example.language == "python"]
+COMMANDS = first_commands()
+IN_PYTHON = [example for examples in EXAMPLES.values() for example in examples if example.language == "python"]
 IN_YAML = [example for example in EXAMPLES["docs/scenarios.md"] if example.language == "yaml"]
 
 

@@ -74,7 +74,7 @@ async def gather(people: int, ports: list[int], manifests: list[str]) -> list[Pe
     return visitors
 
 
-async def made(port: int, manifests: list[str]) -> str:
+async def create_sandbox(port: int, manifests: list[str]) -> str:
     """Create a sandbox with ``manifests`` that nobody is in. Return its path."""
     (person,) = await gather(1, [port], manifests)
     await person.leave()

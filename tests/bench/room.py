@@ -98,16 +98,16 @@ async def measure(port: int, people: int, seconds: int, verb: str) -> None:
 
 async def _noted(member: Member, who: str, before: int, clicked: list[tuple[str, int, float]]) -> None:
     """Record each answered click of a member in ``clicked``, with the step count it leads to."""
-    made = before
+    clicks = before
     plain = member.step
 
     async def step(verb: str, due: float, crowd: Crowd) -> None:
-        nonlocal made
+        nonlocal clicks
         answered = len(crowd.answered)
         await plain(verb, due, crowd)
         if len(crowd.answered) > answered or not crowd.refused:
-            made += 1
-            clicked.append((who, made, due))
+            clicks += 1
+            clicked.append((who, clicks, due))
 
     member.step = step  # type: ignore[method-assign]
 

@@ -12,8 +12,8 @@ CONTRAST = "color-contrast"
 RULES = {"label-content-name-mismatch": {"enabled": True}}
 """Rules that axe-core omits by default. It includes heading-order and empty-table-header."""
 UNTIED = """() => [...document.querySelectorAll('[aria-invalid=true]')].filter(field => {
-    const told = (field.getAttribute('aria-describedby') ?? '').split(' ');
-    return !told.some(id => /\\S/.test(document.getElementById(id)?.textContent ?? ''));
+    const descriptions = (field.getAttribute('aria-describedby') ?? '').split(' ');
+    return !descriptions.some(id => /\\S/.test(document.getElementById(id)?.textContent ?? ''));
 }).map(field => field.name)"""
 """Names of the fields marked as invalid that do not refer to their error."""
 

@@ -16,8 +16,8 @@ def typed(page: Page, name: str, old: str, new: str) -> None:
     """Replace a part of the YAML beside a form, as typing does."""
     page.wait_for_function(f"window.ace && document.querySelector('#editor-{name} .ace_content')")
     page.evaluate(
-        "([name, old, text]) => { const made = ace.edit(`editor-${name}`);"
-        " made.setValue(made.getValue().replace(old, text), -1); }",
+        "([name, old, text]) => { const editor = ace.edit(`editor-${name}`);"
+        " editor.setValue(editor.getValue().replace(old, text), -1); }",
         [name, old, new],
     )
 

@@ -23,7 +23,7 @@ from tests.browser.conftest import wait_until
 from tests.browser.workbench import Eventually, apply, head, open_blank, open_lesson, post, text
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
-LATENCIES = [int(given) for given in os.environ.get("LATENCIES", "").split(",") if given]
+LATENCIES = [int(number) for number in os.environ.get("LATENCIES", "").split(",") if number]
 USUAL = (0, 50, 200, 1000)
 SENDS = re.compile(r'<(?:form|input|select|textarea)\b[^>]*?hx-(?:post|get)="([^"]*)"', re.S)
 OTHERS = {

@@ -25,9 +25,9 @@ from tests.browser.workbench import Eventually, head, open_example
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "embedding"
 SLUG = next(iter(scenarios()))
 LISTENS = """<script>
-window.told = [];
+window.messages = [];
 addEventListener('message', ({data, origin}) => {
-  if (data && data.source === 'scheduler-sandbox') told.push({...data, origin});
+  if (data && data.source === 'scheduler-sandbox') messages.push({...data, origin});
 });
 function say(message) { frames[0].postMessage({source: 'scheduler-sandbox', version: 1, ...message}, '*'); }
 </script>"""
@@ -95,7 +95,7 @@ def within(page: Page) -> FrameLocator:
 
 
 def messages_of(page: Page, kind: str) -> list[dict[str, Any]]:
-    values: list[dict[str, Any]] = page.evaluate("kind => told.filter(({type}) => type === kind)", kind)
+    values: list[dict[str, Any]] = page.evaluate("kind => messages.filter(({type}) => type === kind)", kind)
     return values
 
 
@@ -142,7 +142,7 @@ def test_a_page_drives_an_embed_and_gets_its_events(
     expect(within(page).locator("article.node.is-chosen")).to_have_attribute("data-node", "node-b3")
     expect(within(page).locator("#panel-scores")).to_be_visible()
     assert messages_of(page, "resize")[-1]["height"] > 200
-    everything = json.dumps(page.evaluate("told"))
+    everything = json.dumps(page.evaluate("messages"))
     assert "/s/" not in everything
 
 
@@ -204,7 +204,7 @@ def test_a_frame_without_an_origin_works_and_steps_live(
     expect(stage).to_be_visible()
     stage.click()
     eventually(lambda: " at " in frame.locator("#panel-sentence").inner_text())
-    eventually(lambda: page.evaluate("told.filter(({type}) => type === 'moment').length > 3"))
+    eventually(lambda: page.evaluate("messages.filter(({type}) => type === 'moment').length > 3"))
 
 
 def test_no_cookie_is_needed_and_none_is_set(
@@ -332,7 +332,7 @@ def test_an_embed_exchanges_messages_only_with_the_origin_it_names(
     before = within(page).locator("#em-at").inner_text()
     page.evaluate("say({type: 'step'})")
     page.wait_for_timeout(800)
-    assert page.evaluate("told") == []
+    assert page.evaluate("messages") == []
     assert within(page).locator("#em-at").inner_text() == before
 
 
@@ -466,12 +466,12 @@ def test_the_example_of_a_plain_page_works(
     elsewhere.pages["/plain"] = example(server, "page.html")
     page.goto(f"{elsewhere.url}/plain")
     expect(within(page).locator("#panel-cluster")).to_be_visible()
-    eventually(lambda: " of " in page.locator("#told").inner_text())
-    before = page.locator("#told").inner_text()
+    eventually(lambda: " of " in page.locator("#moment").inner_text())
+    before = page.locator("#moment").inner_text()
     page.get_by_role("button", name="Next").first.click()
-    eventually(lambda: page.locator("#told").inner_text() != before)
+    eventually(lambda: page.locator("#moment").inner_text() != before)
     page.get_by_role("button", name="Back").first.click()
-    eventually(lambda: page.locator("#told").inner_text() == before)
+    eventually(lambda: page.locator("#moment").inner_text() == before)
 
 
 def test_the_example_of_slides_works_without_reveal_itself(

@@ -187,7 +187,7 @@ def test_a_deleted_pod_stays_in_flight_beside_the_one_that_took_its_name(page: P
     post(page, "delete/", kind="Pod", key="default/big")
     paste(page, eventually, web + "{requests: {cpu: 100m}}}]}}")
     both = page.locator('#panel-queues [data-pod="default/big"]')
-    assert both.evaluate_all("found => found.map(each => each.dataset.lane)") == ["inFlight", "activeQ"]
+    assert both.evaluate_all("queues => queues.map(each => each.dataset.lane)") == ["inFlight", "activeQ"]
     assert "another pod has its name" in text(page, '#panel-queues [data-lane="inFlight"]')
     press(page, eventually, "s")
     assert "the new pod big gets its message" in text(page, "#sentence-text")

@@ -62,8 +62,8 @@ STATES: dict[str, tuple[list[tuple[str, str, dict[str, str]]], str, str]] = {
 """The requests, and who sends them, that bring a room into a state; then a participant's page, and the others'."""
 
 MEASURE = """() => {
-  const seen = (frame) => frame.checkVisibility({ visibilityProperty: true });
-  const shown = [...document.querySelectorAll('iframe')].filter(seen);
+  const visible = (frame) => frame.checkVisibility({ visibilityProperty: true });
+  const shown = [...document.querySelectorAll('iframe')].filter(visible);
   const frame = shown.map((frame) => frame.getBoundingClientRect())[0] ?? null;
   const asked = document.querySelector('#asked');
   return {

@@ -55,7 +55,7 @@ PRESS = """async ({ own, first }) => {
   window.confirm = () => true;
   const later = () => new Promise((done) => setTimeout(done, 15));
   const typed = () => JSON.stringify([...document.forms].map((form) => [...new FormData(form)]));
-  const found = [];
+  const places = [];
   const file = new DataTransfer();
   file.items.add(new File(['x'], 'x.yaml'));
   for (const field of document.querySelectorAll('input:required')) {
@@ -74,11 +74,11 @@ PRESS = """async ({ own, first }) => {
       else button.click();
       for (let tries = 0; tries < 400 && !place?.textContent; tries += 1) await later();
       const alert = place?.getAttribute('role') === 'alert';
-      found.push([path, (place?.textContent ?? '').replace(/\\s+/g, ' ').trim(), alert, typed() === before]);
+      places.push([path, (place?.textContent ?? '').replace(/\\s+/g, ' ').trim(), alert, typed() === before]);
       place?.replaceChildren();
     }
   }
-  return found;
+  return places;
 }"""
 
 

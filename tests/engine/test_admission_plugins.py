@@ -27,10 +27,10 @@ def apart(key: str, name: str = "apart", weight: int | None = None) -> dict[str,
     return make_pod(name).label("app", "web").anti_affinity(key, {"app": "web"}, weight).obj()
 
 
-def begun(*given: commands.Command) -> Simulation:
+def begun(*steps: commands.Command) -> Simulation:
     simulation = Simulation(seed=1)
     simulation.execute(commands.Apply((make_node("n1").zone("a").obj(),)))
-    for command in given:
+    for command in steps:
         simulation.execute(command)
     return simulation
 

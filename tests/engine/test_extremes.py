@@ -41,8 +41,8 @@ def tolerating(seconds: int) -> Manifest:
     return make_pod("p").toleration("heat", None, "NoExecute", seconds).obj()
 
 
-def saying(pod: Manifest, **told: str) -> Manifest:
-    annotations = {f"sandbox/{name.replace('_', '-')}": text for name, text in told.items()}
+def saying(pod: Manifest, **annotated: str) -> Manifest:
+    annotations = {f"sandbox/{name.replace('_', '-')}": text for name, text in annotated.items()}
     return {**pod, "metadata": {**pod["metadata"], "annotations": annotations}}
 
 

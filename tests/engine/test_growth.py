@@ -72,9 +72,9 @@ def checking(text: str) -> int:
         return total
     for manifest in manifests:
         data = counted(manifest.data)
-        found: list[Any] = []
-        total += calls(lambda data=data, found=found: found.extend(validate(data)))  # type: ignore[misc]
-        if not found:
+        errors: list[Any] = []
+        total += calls(lambda data=data, errors=errors: errors.extend(validate(data)))  # type: ignore[misc]
+        if not errors:
             total += calls(lambda data=data: warnings_about(data))  # type: ignore[misc]
     return total
 

@@ -48,13 +48,13 @@ def does(action: str, replica: str = ONE, **more: Any) -> Replica:
     return Replica(replica, action, **more)
 
 
-def world(*given: Command, seed: int = 42) -> Simulation:
+def world(*steps: Command, seed: int = 42) -> Simulation:
     simulation = Simulation(seed=seed)
-    return do(simulation, NODES, *given)
+    return do(simulation, NODES, *steps)
 
 
-def do(simulation: Simulation, *given: Command) -> Simulation:
-    for command in given:
+def do(simulation: Simulation, *steps: Command) -> Simulation:
+    for command in steps:
         simulation.execute(command)
     return simulation
 

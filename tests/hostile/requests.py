@@ -165,7 +165,7 @@ def _encoded(pairs: Sequence[tuple[str, str]]) -> str:
     def one(text: str) -> str:
         return quote_plus(text[:3000], errors="surrogatepass")
 
-    return "&".join(f"{one(name)}={one(given)}" for name, given in pairs[:200])
+    return "&".join(f"{one(name)}={one(value)}" for name, value in pairs[:200])
 
 
 def _body(drawn: random.Random, route: Route, pairs: list[tuple[str, str]]) -> tuple[str, bytes]:

@@ -15,13 +15,13 @@ from tests.hostile.rooms import Room
 Row = Mapping[str, Any]
 
 
-def faults(room: Room, found: Mapping[str, RoomRows], logs: Mapping[str, Log]) -> list[str]:
+def faults(room: Room, rooms: Mapping[str, RoomRows], logs: Mapping[str, Log]) -> list[str]:
     """Return the errors as sentences; none if everything acknowledged exists, once and unchanged.
 
-    ``found`` and ``logs``: as ``audit.rooms`` and ``audit.logs`` read them. Others may be in the room; their actions
+    ``rooms`` and ``logs``: as ``audit.rooms`` and ``audit.logs`` read them. Others may be in the room; their actions
     are unknown.
     """
-    rows = found.get(room.id)
+    rows = rooms.get(room.id)
     if rows is None:
         return [f"room {room.number} is lost"]
     of_token = {row["token_hash"]: row for row in rows.participants}

@@ -69,7 +69,7 @@ def measured(page: Page, used: set[int]) -> list[str]:
     for frame in _visible(page):
         answer = frame.evaluate(MEASURE, rows)
         used.update(answer["used"])
-        lines += _told(answer["found"])
+        lines += _lines(answer["problems"])
     return lines
 
 
@@ -80,7 +80,7 @@ def _visible(page: Page) -> Iterator[Frame]:
             yield frame
 
 
-def _told(findings: list[dict[str, str]]) -> Iterator[str]:
+def _lines(findings: list[dict[str, str]]) -> Iterator[str]:
     counts = Counter(one["rule"] for one in findings)
     shown_counts: Counter[str] = Counter()
     for one in findings:

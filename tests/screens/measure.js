@@ -69,8 +69,8 @@
     range.selectNodeContents(node);
     for (const rect of range.getClientRects()) {
       if (rect.width < 1 || rect.height < 1) continue;
-      const seen = clip(rect, el);
-      if (!(seen.by.x?.clientWidth <= 1)) texts.push({ node, el, box: edges(rect), ...seen }); // else only for screen readers
+      const cut = clip(rect, el);
+      if (!(cut.by.x?.clientWidth <= 1)) texts.push({ node, el, box: edges(rect), ...cut }); // else only for screen readers
     }
   }
   const controls = [...root.querySelectorAll(CONTROLS)].filter((el) => !hidden(el) && styleOf(el).opacity !== '0' && !el.closest('.ace_editor, .js-plotly-plot'))
@@ -84,15 +84,15 @@
     }).filter((one) => shows(one.own));
 
   /** Return, for each element, whether it is visible at a point, and not behind an opaque layer. */
-  function seen(x, y, ...elements) {
+  function inFront(x, y, ...elements) {
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return elements.map(() => true);
-    const found = new Set();
+    const hits = new Set();
     for (const el of document.elementsFromPoint(x, y)) {
-      found.add(el);
+      hits.add(el);
       const { backgroundColor, opacity } = styleOf(el);
       if (rgba(backgroundColor)[3] === 1 && opacity === '1') break;
     }
-    return elements.map((el) => found.has(el));
+    return elements.map((el) => hits.has(el));
   }
 
   // --- colours ------------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@
     *texts() {
       for (const [one, other, common] of overlaps(shown.map((text) => ({ ...text, at: letters(text) })), 2, 2)) {
         if (one.node === other.node) continue;
-        if (seen(...centre(common), one.el, other.el).every(Boolean)) yield [one.el, `${sample(one.node.data)} over ${sample(other.node.data)}`];
+        if (inFront(...centre(common), one.el, other.el).every(Boolean)) yield [one.el, `${sample(one.node.data)} over ${sample(other.node.data)}`];
       }
     },
     *together() {
@@ -202,14 +202,14 @@
         if (gap < -1 || gap > 2 || block(first.el) === block(second.el)) continue;
         const meet = first.node.data.at(-1) + second.node.data[0];
         const edge = [block(first.el), block(second.el)].some((el) => parseFloat(styleOf(el).borderInlineStartWidth) + parseFloat(styleOf(el).borderInlineEndWidth) > 0);
-        if (/^[\p{L}\p{N}…]{2}$/u.test(meet) && !edge && seen(...centre(first.left), first.el)[0] && seen(...centre(second.left), second.el)[0]) yield [first.el, `${sample(first.node.data)}|${sample(second.node.data)}`];
+        if (/^[\p{L}\p{N}…]{2}$/u.test(meet) && !edge && inFront(...centre(first.left), first.el)[0] && inFront(...centre(second.left), second.el)[0]) yield [first.el, `${sample(first.node.data)}|${sample(second.node.data)}`];
       }
     },
     *controls() {
       const visible = controls.filter(({ left }) => shows(left)).map((one) => ({ ...one, at: one.left }));
       for (const [one, other, common] of overlaps(visible, 3, 3)) {
         if (one.el.contains(other.el) || other.el.contains(one.el) || one.el.closest('label')?.contains(other.el)) continue;
-        if (seen(...centre(common), one.el, other.el).every(Boolean)) yield [one.el, `over ${path(other.el)}`];
+        if (inFront(...centre(common), one.el, other.el).every(Boolean)) yield [one.el, `over ${path(other.el)}`];
       }
     },
     *reach() {
@@ -222,7 +222,7 @@
     },
     *targets() {
       const all = controls.filter(({ el, left, box }) => shows(left) && shows(box) && !inSentence(el));
-      const inSight = ({ el, left }) => seen(...centre(left), el)[0]; // the most expensive check, so it comes last
+      const inSight = ({ el, left }) => inFront(...centre(left), el)[0]; // the most expensive check, so it comes last
       const small = all.filter(({ box, inView }) => (width(box) < MINIMUM - 0.5 || height(box) < MINIMUM - 0.5) && height(inView) > 0.9 * height(box) && width(inView) > 0.9 * width(box));
       /** Return true if a circle of the least size around a small target meets the other one, or its circle. */
       const close = (one, other) => {
@@ -272,18 +272,18 @@
     return parts.join(' > ') || el.localName;
   }
 
-  const found = [];
+  const problems = [];
   const used = new Set();
   try {
     for (const [rule, find] of Object.entries(RULES)) {
       for (const [el, says] of find()) {
         const row = exceptions.findIndex((one) => one.rule === rule && el.closest(one.where));
         if (row >= 0) used.add(row);
-        else found.push({ rule, path: path(el), says });
+        else problems.push({ rule, path: path(el), says });
       }
     }
   } finally {
     shade.remove();
   }
-  return { found, used: [...used] };
+  return { problems, used: [...used] };
 }

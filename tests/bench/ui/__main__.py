@@ -22,7 +22,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.bench.crowd import gather, made, step_once_a_second
+from tests.bench.crowd import create_sandbox, gather, step_once_a_second
 from tests.bench.ui.clusters import manifests
 from tests.bench.ui.phases import CATEGORIES, split
 from tests.bench.ui.servers import missing, shared
@@ -92,7 +92,7 @@ def clicks(browser: Browser, nodes: int, verb: str) -> Row:
         wait_until(lambda: site.calms_down(30))
         before = site.memory()
         pods = CLICKS + WARM_UP if verb == "pod" else 10
-        path = off_this_thread(made(site.port, manifests(nodes, pods)))
+        path = off_this_thread(create_sandbox(site.port, manifests(nodes, pods)))
         context = browser.new_context(base_url=f"http://127.0.0.1:{site.port}", viewport={"width": 1440, "height": 900})
         page = context.new_page()
         frames: list[int] = []
@@ -160,7 +160,7 @@ async def _crowd(name: str, sites: list[Site]) -> Crowded:
 def pages() -> list[tuple[str, int]]:
     """Return the bytes of the first page and of a workbench, each with its scripts and styles."""
     with serving(timed=False) as (site, _):
-        workbench = off_this_thread(made(site.port, manifests(20, 20)))
+        workbench = off_this_thread(create_sandbox(site.port, manifests(20, 20)))
         base = f"http://127.0.0.1:{site.port}"
         return [
             ("first page with its scripts and styles", compressed(f"{base}/")),

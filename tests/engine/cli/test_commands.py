@@ -307,8 +307,8 @@ def test_new_writes_a_scenario_that_holds_and_overwrites_nothing(tmp_path: Path,
 
 
 def test_export_writes_files_that_others_read(blank: Path, tmp_path: Path, capsys: Any) -> None:
-    def exported(*given: str) -> str:
-        assert main(["export", str(blank), *given]) == 0
+    def exported(*options: str) -> str:
+        assert main(["export", str(blank), *options]) == 0
         return str(capsys.readouterr().out)
 
     kinds = [document.data["kind"] for document in read_documents(exported("--as", "manifests"))]

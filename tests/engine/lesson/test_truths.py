@@ -26,9 +26,9 @@ ZONE = "topology.kubernetes.io/zone"
 LARGE = {"cpu": "8", "memory": "8Gi", "pods": "110"}
 
 
-def world(*given: Command) -> Simulation:
+def world(*steps: Command) -> Simulation:
     simulation = Simulation(seed=42)
-    for command in given:
+    for command in steps:
         simulation.execute(command)
     return simulation
 

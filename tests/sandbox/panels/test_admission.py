@@ -13,9 +13,9 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod, make_priority_class
 
 
-def world(*given: commands.Command) -> World:
+def world(*steps: commands.Command) -> World:
     simulation = Simulation()
-    for command in given:
+    for command in steps:
         simulation.execute(command)
     return World.fold(simulation.recorder.entries)
 

@@ -33,11 +33,11 @@ def test_kubernetes_events_are_listed_as_kubectl_names_them() -> None:
 def test_kubernetes_events_have_separate_pages() -> None:
     story = traces.Story()
     for number in range(PAGE + 5):
-        story.say(ev.EventRecorded("Pod", f"default/p{number}", "Normal", "Scheduled", f"told {number}"))
+        story.say(ev.EventRecorded("Pod", f"default/p{number}", "Normal", "Scheduled", f"event {number}"))
     world = World.fold(story.entries)
     assert len(stats(world, View())["kube"]) == PAGE
     older = stats(world, View(pages=(("events.kube", "2"),)))
-    assert [item["message"] for item in older["kube"]] == [f"told {number}" for number in range(4, -1, -1)]
+    assert [item["message"] for item in older["kube"]] == [f"event {number}" for number in range(4, -1, -1)]
     assert older["pages"].page == 1
 
 

@@ -517,8 +517,8 @@ TAINTED = make_node("n1").taint("k", "v", "NoSchedule")
 LABELLED = make_node("n1").label(KEY, "ssd")
 
 
-def applied(*made: Any) -> dict[str, Any]:
-    return {"kind": "apply", "manifests": [item.obj() for item in made]}
+def applied(*objects: Any) -> dict[str, Any]:
+    return {"kind": "apply", "manifests": [item.obj() for item in objects]}
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,9 @@ def test_a_candidate_names_the_lease_it_waits_for() -> None:
     }
 
 
-def elected(*given: commands.Command) -> World:
+def elected(*steps: commands.Command) -> World:
     simulation = Simulation()
-    for command in (commands.Replicas(2), *given):
+    for command in (commands.Replicas(2), *steps):
         simulation.execute(command)
     world = World.fold(simulation.recorder.entries)
     world.clock_us = simulation.now_us

@@ -35,10 +35,10 @@ def world(simulation: Simulation) -> World:
 
 
 def rows(simulation: Simulation, node: str) -> dict[str, str]:
-    return told_of(stats(world(simulation), View(node=node))["node_info"])
+    return texts_of(stats(world(simulation), View(node=node))["node_info"])
 
 
-def told_of(data: dict[str, Any]) -> dict[str, str]:
+def texts_of(data: dict[str, Any]) -> dict[str, str]:
     return {term: text for term, text, _ in data["rows"]}
 
 
@@ -85,7 +85,7 @@ def test_an_expired_pod_is_shown_as_missing_in_the_cache() -> None:
     assert "the cache no longer counts it on n1" in words["text"]
     data = stats(world(simulation), View(node="n1"))["node_info"]
     assert data["differs"] == "The cache does not count web-1 here."
-    assert told_of(data)["Requested"] == "none"
+    assert texts_of(data)["Requested"] == "none"
     uid = simulation.api.pods()[0].uid
     assert f"Cache mismatch missedPods=[{uid} (default/web-1)] redundantPods=[]" in dump(world(simulation))
 

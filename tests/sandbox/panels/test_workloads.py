@@ -27,10 +27,10 @@ SHOP = "default/shop"
 html = partial(panel_html, "workloads")
 
 
-def workload(kind: str, name: str, made: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+def workload(kind: str, name: str, pod_spec: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     labels = {"app": name}
     container = {"name": "main", "image": "registry.example/x:1", "resources": {"requests": {"cpu": "100m"}}}
-    template = {"metadata": {"labels": labels}, "spec": {"containers": [container], **(made or {})}}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container], **(pod_spec or {})}}
     selector = {} if kind == "Job" else {"selector": {"matchLabels": labels}}
     group = "batch/v1" if kind == "Job" else "apps/v1"
     return {

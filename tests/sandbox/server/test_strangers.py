@@ -163,8 +163,8 @@ def test_a_body_may_be_anything(site: Site, kind: str, body: bytes) -> None:
 
 HEADERS = {
     **{
-        f"a Content-Length of {told!r}": f"Content-Length: {told}"
-        for told in ("junk", "-1", "+5", "1_000", "", "0x1", "1e3")
+        f"a Content-Length of {value!r}": f"Content-Length: {value}"
+        for value in ("junk", "-1", "+5", "1_000", "", "0x1", "1e3")
     },
     "a Content-Length in Arabic digits": "Content-Length: \xd9\xa3",
     "two lengths": "Content-Length: 3\r\nContent-Length: 4",
@@ -206,8 +206,8 @@ LINES = {
         for name in ("PROPFIND", "get", "post", "TRACE", "\xff", "A" * 3000)
     },
     **{
-        f"the version {told!r}": f"GET / {told}"
-        for told in ("HTTP/0.9", "HTTP/1.0", "HTTP/2.0", "HTTP/x", "HTTP/1.1 x")
+        f"the version {value!r}": f"GET / {value}"
+        for value in ("HTTP/0.9", "HTTP/1.0", "HTTP/2.0", "HTTP/x", "HTTP/1.1 x")
     },
     "a token without its last slash": "GET {bare}",
     "a token without its last slash, to change something": "POST {base}do/stage",

@@ -218,7 +218,7 @@ def below_a_sandbox() -> list[tuple[str, str]]:
     paths = api.get_openapi_schema(path_prefix=f"{API}/")["paths"]
     routes = [(method, path) for path, methods in paths.items() for method in methods if "{token}" in path]
     places = {"{panel}": "status", "{kind}": "Node", "{form}": "trace"}
-    filled = partial(reduce, lambda told, place: told.replace(*place), places.items())
+    filled = partial(reduce, lambda text, place: text.replace(*place), places.items())
     return [(method, filled(path)) for method, path in routes]
 
 

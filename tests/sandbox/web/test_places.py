@@ -17,7 +17,9 @@ from tests.sandbox.conftest import Visitor
 from tests.test_coverage import ANCHORS, ROOT
 from tests.test_documents import anchors
 
-OPENED = {f"{row}: {anchor['says']}": anchor for row, found in ANCHORS.items() for anchor in found if "says" in anchor}
+OPENED = {
+    f"{row}: {anchor['says']}": anchor for row, anchors in ANCHORS.items() for anchor in anchors if "says" in anchor
+}
 
 
 @functools.cache

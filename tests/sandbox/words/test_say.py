@@ -65,7 +65,7 @@ def test_every_row_is_said_by_somebody() -> None:
     assert [key for key in ROWS if key not in named and key.removeprefix("things.") not in named] == []
 
 
-def wrong_in(key: str, given: set[str]) -> str:
+def wrong_in(key: str, filled: set[str]) -> str:
     """What does not fit between a row and the places that somebody fills; empty if all does."""
     row = ROWS.get(key)
     if row is None:
@@ -74,7 +74,7 @@ def wrong_in(key: str, given: set[str]) -> str:
     if many and sorted(row) != ["one", "other"]:
         return f"{key} has {sorted(row)}"
     asked = places(row["one"]) | places(row["other"]) | {"count"} if isinstance(row, Mapping) else places(row)
-    return "" if asked == given else f"{key} has {sorted(asked)}, given {sorted(given)}"
+    return "" if asked == filled else f"{key} has {sorted(asked)}, filled are {sorted(filled)}"
 
 
 def test_every_sentence_that_is_said_has_its_row_and_its_places() -> None:
@@ -83,9 +83,9 @@ def test_every_sentence_that_is_said_has_its_row_and_its_places() -> None:
         key = call.args[0]
         if not isinstance(key, ast.Constant) or any(keyword.arg is None for keyword in call.keywords):
             continue
-        given = {str(keyword.arg) for keyword in call.keywords}
-        given |= {str(gap.value) for gap in call.args[1:] if isinstance(gap, ast.Constant)}
-        if said := wrong_in(str(key.value), given):
+        filled = {str(keyword.arg) for keyword in call.keywords}
+        filled |= {str(gap.value) for gap in call.args[1:] if isinstance(gap, ast.Constant)}
+        if said := wrong_in(str(key.value), filled):
             wrong.append(f"{path.name}:{call.lineno}: {said}")
     assert not wrong, "\n".join(wrong)
 

@@ -60,10 +60,10 @@ class Reader(HTMLParser):
         self.inside: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.texts += [value for name, value in given.items() if name in READ]
-        if tag == "meta" and given.get("name") == "description":
-            self.texts.append(given["content"])
+        attributes = {name: value or "" for name, value in attrs}
+        self.texts += [value for name, value in attributes.items() if name in READ]
+        if tag == "meta" and attributes.get("name") == "description":
+            self.texts.append(attributes["content"])
         if tag in {"kbd", "script", "style"}:
             self.inside.append(tag)
 

@@ -42,7 +42,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return the simulations created by replaying."""
     created: list[Any] = []
     original = earlier._replay
-    monkeypatch.setattr(earlier, "_replay", lambda *given: (created.append(given[1]), original(*given))[1])
+    monkeypatch.setattr(earlier, "_replay", lambda *arguments: (created.append(arguments[1]), original(*arguments))[1])
     return created
 
 

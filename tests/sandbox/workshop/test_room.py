@@ -447,8 +447,8 @@ def test_a_page_that_loads_while_its_room_is_deleted_reports_it_gone(
 ) -> None:
     person = trainer if who == "trainer" else joined("Ada")
 
-    def enter(*given: Any) -> Any:
-        result = access.enter(*given)
+    def enter(*arguments: Any) -> Any:
+        result = access.enter(*arguments)
         rooms.delete(Workshop.objects.get(pk=trainer.room.pk))
         return result
 

@@ -176,9 +176,9 @@ def test_the_part_opens_after_the_sandbox_was_set(monkeypatch: pytest.MonkeyPatc
     open_parts: list[int] = []
     execute = store.execute
 
-    def noted(*given: Any) -> Any:
+    def noted(*arguments: Any) -> Any:
         open_parts.append(Study.objects.get().part)
-        return execute(*given)
+        return execute(*arguments)
 
     monkeypatch.setattr(store, "execute", noted)
     assert learner.do("lesson/turn", part=4) == 204

@@ -244,12 +244,7 @@ def _copy_notes(sandbox: Sandbox, fork_id: UUID, records: list[Record], until: i
 
     Expectation.objects.bulk_create(
         Expectation(
-            sandbox_id=fork_id,
-            state=now[row.n],
-            n=row.n,
-            entries=row.entries,
-            expectation=row.text,
-            who=row.who,
+            sandbox_id=fork_id, state=now[row.n], n=row.n, entries=row.entries, expectation=row.text, who=row.who
         )
         for row in Database().expected(sandbox.pk)
         if within(row)

@@ -50,9 +50,7 @@ class OwnLesson(models.Model):
     learned = SharedText(help_text="The lesson as the engine reads it, as JSON text; see lessons.py.")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["workshop", "number"], name="one_lesson_per_number"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["workshop", "number"], name="one_lesson_per_number")]
 
     def __str__(self) -> str:
         return self.title
@@ -103,7 +101,7 @@ class Seat(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["workshop", "participant", "number"], name="one_seat_per_number"),
+            models.UniqueConstraint(fields=["workshop", "participant", "number"], name="one_seat_per_number")
         ]
 
     def __str__(self) -> str:
@@ -129,9 +127,7 @@ class Question(models.Model):
     away = models.BooleanField(default=False, help_text="True: no page shows it any more.")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["workshop", "number"], name="one_question_per_number"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["workshop", "number"], name="one_question_per_number")]
 
     def __str__(self) -> str:
         return self.ask
@@ -144,18 +140,13 @@ class Answer(models.Model):
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="answers")
     chosen = SharedText(help_text="The chosen choices, as JSON text.")
     page = models.CharField(
-        max_length=40,
-        blank=True,
-        default="",
-        help_text="The name that the browser chose for itself in this room.",
+        max_length=40, blank=True, default="", help_text="The name that the browser chose for itself in this room."
     )
     turn = models.PositiveIntegerField(default=0, help_text="The number of the answer from that browser; 0 if unknown.")
     at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["question", "participant"], name="one_answer_per_participant"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["question", "participant"], name="one_answer_per_participant")]
 
     def __str__(self) -> str:
         return self.chosen

@@ -39,11 +39,7 @@ TRAINER = say("room.trainer")
 
 
 def open_room(
-    source: sources.Source,
-    title: str = "",
-    plan: Sequence[Data] = (),
-    files: Sequence[LessonFile] = (),
-    first: int = 0,
+    source: sources.Source, title: str = "", plan: Sequence[Data] = (), files: Sequence[LessonFile] = (), first: int = 0
 ) -> tuple[Workshop, str]:
     """Create a room, and return it with the trainer's token. Everybody in it starts with a sandbox of ``source``.
 

@@ -6,12 +6,7 @@ from django.urls import include, path
 
 from sandbox.workshop.views import asking, doors, participant, trainer
 
-room_patterns = [
-    path("", doors.page, name="room"),
-    *trainer.urlpatterns,
-    *participant.urlpatterns,
-    *asking.urlpatterns,
-]
+room_patterns = [path("", doors.page, name="room"), *trainer.urlpatterns, *participant.urlpatterns, *asking.urlpatterns]
 urlpatterns = [
     path("workshop/", doors.workshops, name="workshops"),
     path("workshop/open/", doors.open_room, name="room-open"),

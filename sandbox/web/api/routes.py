@@ -255,13 +255,7 @@ def trace(
     openapi_extra=EXPORT_BODY,
     operation_id="export",
 )
-def export(
-    request: HttpRequest,
-    sandbox_id: UUID,
-    token: str,
-    form: ExportForm,
-    options: Query[Exporting],
-) -> Any:
+def export(request: HttpRequest, sandbox_id: UUID, token: str, form: ExportForm, options: Query[Exporting]) -> Any:
     """Export a scenario, manifests, a snapshot for kube-scheduler-simulator, or the trace."""
     access = access_to(request, sandbox_id, token, False)
     title, moment = access.sandbox.title, View.from_mapping({"at": options.at}).at

@@ -61,7 +61,7 @@ class Command(RootModel[dict[str, Any]]):
             "properties": {"kind": {"enum": list(COMMANDS)}},
             "required": ["kind"],
             "oneOf": [_shape(command) for command in COMMANDS.values()],
-        },
+        }
     )
 
 

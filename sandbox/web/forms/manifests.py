@@ -22,11 +22,7 @@ RULES = {
 
 def node(name: str, data: dict[str, Any]) -> Manifest:
     """Return a Node. It has no allocatable: the API server's default is the capacity."""
-    labels = {
-        HOSTNAME: name,
-        REGION: data["region"],
-        ZONE: data["zone"],
-    }
+    labels = {HOSTNAME: name, REGION: data["region"], ZONE: data["zone"]}
     capacity = {resource: data[resource] for resource in ("cpu", "memory", "pods")}
     return _without_empty(
         {

@@ -100,9 +100,6 @@ CLUSTERS: tuple[Preset, ...] = (
         ],
     ),
     _preset(
-        "full",
-        say("presets.full"),
-        say("presets.full-about"),
-        [document for zone in ZONES for document in _full(zone)],
+        "full", say("presets.full"), say("presets.full-about"), [document for zone in ZONES for document in _full(zone)]
     ),
 )

@@ -10,11 +10,7 @@ from sandbox.words.say import say
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 
 GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
-SPREAD_OVER_ZONES = {
-    "topologyKey": ZONE,
-    "maxSkew": "1",
-    "whenUnsatisfiable": "DoNotSchedule",
-}
+SPREAD_OVER_ZONES = {"topologyKey": ZONE, "maxSkew": "1", "whenUnsatisfiable": "DoNotSchedule"}
 
 
 def _anti_affinity(app: str) -> Mapping[str, Any]:

@@ -166,8 +166,5 @@ def open_link(request: HttpRequest) -> HttpResponse:
     return render(request, "open.html")
 
 
-urlpatterns = [
-    path("embed/", page, name="embed"),
-    path("embed/state/", state, name="embed-state"),
-]
+urlpatterns = [path("embed/", page, name="embed"), path("embed/state/", state, name="embed-state")]
 """URLs below a sandbox."""

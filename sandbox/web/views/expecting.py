@@ -54,7 +54,4 @@ def remove(request: HttpRequest, access: Access) -> HttpResponse:
     return HttpResponse("")
 
 
-urlpatterns = [
-    path("expect/", expect, name="expect"),
-    path("take-back/", remove, name="take-back"),
-]
+urlpatterns = [path("expect/", expect, name="expect"), path("take-back/", remove, name="take-back")]

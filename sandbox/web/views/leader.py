@@ -44,10 +44,7 @@ def _fields(data: Mapping[str, str]) -> dict[str, Any]:
 
     Raise ``Rejected`` if the count is not a number.
     """
-    fields: dict[str, Any] = {
-        "count": int(_number(data, "count")),
-        "leader_elect": "leader_elect" in data,
-    }
+    fields: dict[str, Any] = {"count": int(_number(data, "count")), "leader_elect": "leader_elect" in data}
     if not fields["leader_elect"]:
         return fields
     if "form" in data:

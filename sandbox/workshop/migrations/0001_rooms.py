@@ -9,24 +9,30 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [
-        ("sandbox", "0009_keys"),
-    ]
+    dependencies = [("sandbox", "0009_keys")]
 
     operations = [
         migrations.CreateModel(
             name="Workshop",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("code", models.CharField(help_text="What participants type in.", max_length=6, unique=True)),
+                ("code", models.CharField(help_text="The code that participants enter.", max_length=6, unique=True)),
                 ("title", models.CharField(max_length=120)),
                 ("trainer_token_hash", models.CharField(max_length=64)),
                 ("beamer_token_hash", models.CharField(max_length=64)),
-                ("source", models.TextField(help_text="What newcomers get, as JSON text; see sources.py.")),
-                ("frozen", models.BooleanField(default=False, help_text="No participant can change anything.")),
-                ("eyes", models.BooleanField(default=False, help_text="Everybody sees the trainer's sandbox.")),
-                ("timer_ends", models.DateTimeField(help_text="When the time that was set is over.", null=True)),
-                ("closed", models.DateTimeField(help_text="Since when nobody can join or answer any more.", null=True)),
+                (
+                    "source",
+                    models.TextField(help_text="The source for new participants, as JSON text; see sources.py."),
+                ),
+                ("frozen", models.BooleanField(default=False, help_text="True: no participant can change anything.")),
+                ("eyes", models.BooleanField(default=False, help_text="True: everybody sees the trainer's sandbox.")),
+                ("timer_ends", models.DateTimeField(help_text="When the timer ends.", null=True)),
+                (
+                    "closed",
+                    models.DateTimeField(
+                        help_text="When the room was closed: nobody can join or answer any more.", null=True
+                    ),
+                ),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 ("last_used", models.DateTimeField(auto_now=True)),
             ],
@@ -35,23 +41,22 @@ class Migration(migrations.Migration):
             name="Question",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField(help_text="Of the room's questions, from 1.")),
+                ("number", models.PositiveIntegerField(help_text="Number among the room's questions, from 1.")),
                 ("ask", models.CharField(max_length=300)),
-                ("choices", models.TextField(help_text="What can be answered, as JSON text.")),
-                ("many", models.BooleanField(default=False, help_text="Any number of choices may be right.")),
+                ("choices", models.TextField(help_text="The choices, as JSON text.")),
+                ("many", models.BooleanField(default=False, help_text="True: any number of choices may be right.")),
                 (
                     "prediction",
                     models.TextField(
-                        blank=True,
-                        help_text="What the scheduler is asked, and after how many entries of its trace, as JSON text.",
+                        blank=True, help_text="The prediction, and the number of trace entries before it, as JSON text."
                     ),
                 ),
-                ("right", models.TextField(blank=True, help_text="The right choices, as JSON text; empty: not told.")),
-                ("why", models.TextField(blank=True, help_text="What there is to say of a choice, as JSON text.")),
+                ("right", models.TextField(blank=True, help_text="The right choices, as JSON text, or empty.")),
+                ("why", models.TextField(blank=True, help_text="Choice → explanation, as JSON text.")),
                 ("asked", models.DateTimeField(auto_now_add=True)),
-                ("over", models.DateTimeField(help_text="Since when nobody can answer any more.", null=True)),
+                ("over", models.DateTimeField(help_text="When the question was closed.", null=True)),
                 ("revealed", models.BooleanField(default=False)),
-                ("away", models.BooleanField(default=False, help_text="No page shows it any more.")),
+                ("away", models.BooleanField(default=False, help_text="True: no page shows it any more.")),
                 (
                     "workshop",
                     models.ForeignKey(
@@ -66,10 +71,12 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("token_hash", models.CharField(max_length=64)),
                 ("name", models.CharField(max_length=40)),
-                ("hand", models.DateTimeField(help_text="Since when the hand is raised.", null=True)),
+                ("hand", models.DateTimeField(help_text="When the hand was raised, if it is.", null=True)),
                 (
                     "key",
-                    models.CharField(blank=True, help_text="With which the trainer may help, or empty.", max_length=40),
+                    models.CharField(
+                        blank=True, help_text="The token with which the trainer may help, or empty.", max_length=40
+                    ),
                 ),
                 ("joined", models.DateTimeField(auto_now_add=True)),
                 (
@@ -84,7 +91,7 @@ class Migration(migrations.Migration):
             name="Answer",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("chosen", models.TextField(help_text="As JSON text.")),
+                ("chosen", models.TextField(help_text="The chosen choices, as JSON text.")),
                 ("at", models.DateTimeField(auto_now=True)),
                 (
                     "participant",
@@ -102,24 +109,26 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("question", "participant"), name="one_answer_per_participant")
-                ],
+                ]
             },
         ),
         migrations.CreateModel(
             name="Seat",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField(help_text="Of the owner's seats, from 1.")),
-                ("source", models.TextField(help_text="What it is made from, as JSON text; see sources.py.")),
+                ("number", models.PositiveIntegerField(help_text="Number among the owner's seats, from 1.")),
+                ("source", models.TextField(help_text="The source of the sandbox, as JSON text; see sources.py.")),
                 (
                     "view_token",
-                    models.CharField(blank=True, help_text="With which others in the room may watch.", max_length=40),
+                    models.CharField(
+                        blank=True, help_text="The token with which others in the room may watch.", max_length=40
+                    ),
                 ),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 (
                     "participant",
                     models.ForeignKey(
-                        help_text="None: the trainer.",
+                        help_text="None for the trainer.",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="seats",
@@ -142,7 +151,7 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("workshop", "participant", "number"), name="one_seat_per_number")
-                ],
+                ]
             },
         ),
         migrations.AddConstraint(

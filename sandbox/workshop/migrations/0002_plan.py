@@ -4,14 +4,12 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("workshop", "0001_rooms"),
-    ]
+    dependencies = [("workshop", "0001_rooms")]
 
     operations = [
         migrations.AddField(
             model_name="workshop",
             name="plan",
-            field=models.TextField(default="[]", help_text="Questions to be put, as JSON text; see files.py."),
-        ),
+            field=models.TextField(default="[]", help_text="The planned questions, as JSON text; see files.py."),
+        )
     ]

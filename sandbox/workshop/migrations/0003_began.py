@@ -4,14 +4,12 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("workshop", "0002_plan"),
-    ]
+    dependencies = [("workshop", "0002_plan")]
 
     operations = [
         migrations.AddField(
             model_name="seat",
             name="began",
-            field=models.PositiveIntegerField(default=0, help_text="How many commands its sandbox began with."),
-        ),
+            field=models.PositiveIntegerField(default=0, help_text="Number of commands in the new sandbox."),
+        )
     ]

@@ -4,30 +4,25 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("workshop", "0003_began"),
-    ]
+    dependencies = [("workshop", "0003_began")]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="participant",
-            name="one_participant_per_name",
-        ),
+        migrations.RemoveConstraint(model_name="participant", name="one_participant_per_name"),
         migrations.AddField(
             model_name="participant",
             name="removed",
-            field=models.DateTimeField(help_text="Since when the trainer has taken them out of the room.", null=True),
+            field=models.DateTimeField(help_text="When the trainer removed them, if so.", null=True),
         ),
         migrations.AddField(
             model_name="participant",
             name="sealed",
-            field=models.CharField(blank=True, help_text="Leads from their code to their token.", max_length=80),
+            field=models.CharField(blank=True, help_text="The token, encrypted with the personal code.", max_length=80),
         ),
         migrations.AddField(
             model_name="workshop",
             name="latest",
             field=models.TextField(
-                blank=True, default="", help_text="What was sent to everybody last, likewise, or empty."
+                blank=True, default="", help_text="The source last sent to everybody, as JSON text, or empty."
             ),
         ),
         migrations.AddConstraint(

@@ -15,15 +15,13 @@ def whether(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("workshop", "0004_people"),
-    ]
+    dependencies = [("workshop", "0004_people")]
 
     operations = [
         migrations.AddField(
             model_name="question",
             name="revealed_at",
-            field=models.DateTimeField(help_text="Since when everybody sees what is right.", null=True),
+            field=models.DateTimeField(help_text="When the right answer was shown.", null=True),
         ),
         migrations.RunPython(at_its_end, whether),
         migrations.RemoveField(model_name="question", name="revealed"),

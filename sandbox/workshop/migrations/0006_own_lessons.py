@@ -7,19 +7,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("workshop", "0005_revealed_at"),
-    ]
+    dependencies = [("workshop", "0005_revealed_at")]
 
     operations = [
         migrations.CreateModel(
             name="OwnLesson",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("number", models.PositiveIntegerField(help_text="Of the room's lessons, from 1.")),
-                ("title", models.CharField(help_text="Told apart from the room's others.", max_length=130)),
-                ("text", models.TextField(help_text="Of the file.")),
-                ("learned", models.TextField(help_text="What a sandbox is made of, as JSON text; see lessons.py.")),
+                ("number", models.PositiveIntegerField(help_text="Number among the room's lessons, from 1.")),
+                ("title", models.CharField(help_text="Unique among the room's lessons.", max_length=130)),
+                ("text", models.TextField(help_text="The text of the file.")),
+                (
+                    "learned",
+                    models.TextField(help_text="The lesson as the engine reads it, as JSON text; see lessons.py."),
+                ),
                 (
                     "workshop",
                     models.ForeignKey(
@@ -28,7 +29,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("workshop", "number"), name="one_lesson_per_number")],
+                "constraints": [models.UniqueConstraint(fields=("workshop", "number"), name="one_lesson_per_number")]
             },
-        ),
+        )
     ]

@@ -4,9 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("workshop", "0006_own_lessons"),
-    ]
+    dependencies = [("workshop", "0006_own_lessons")]
 
     operations = [
         migrations.AddField(
@@ -15,7 +13,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 default="",
-                help_text="The browser that it was given in, as it calls itself in this room.",
+                help_text="The name that the browser chose for itself in this room.",
                 max_length=40,
             ),
         ),
@@ -23,7 +21,7 @@ class Migration(migrations.Migration):
             model_name="answer",
             name="turn",
             field=models.PositiveIntegerField(
-                default=0, help_text="Which answer of that browser it was; 0: not known."
+                default=0, help_text="The number of the answer from that browser; 0 if unknown."
             ),
         ),
     ]

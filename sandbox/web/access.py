@@ -138,6 +138,14 @@ def limited(view: RoutedView) -> RoutedView:
     return checked
 
 
+def public_form(view: RoutedView) -> RoutedView:
+    """Make a POST view for a form that needs no token.
+
+    There is no CSRF protection: a forged request only creates something that nobody knows.
+    """
+    return csrf_exempt(require_POST(limited(readable_body(view))))
+
+
 def readable_body(view: RoutedView) -> RoutedView:
     """Make a view that answers 413 to a body that is too large, and 400 to one that is not a form."""
 

@@ -8,13 +8,12 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from sandbox.changes import store
 from sandbox.content.scenarios import scenarios
 from sandbox.limits.quotas import OverQuota
-from sandbox.web.access import limited, readable_body
+from sandbox.web.access import public_form
 from sandbox.words.say import say
 from scheduler_engine.config.default_plugins import DEFAULT_PLUGINS
 from scheduler_engine.config.policy import PREDICATES, PRIORITIES, Converted, read_policy
@@ -49,20 +48,14 @@ def before(request: HttpRequest) -> HttpResponse:
     return _page(request, {"text": EXAMPLE})
 
 
-@csrf_exempt  # The request changes nothing, and the answer is not secret.
-@require_POST
-@limited
-@readable_body
+@public_form
 def convert(request: HttpRequest) -> HttpResponse:
     """Return the page with the converted policy, or with all errors of the policy."""
     converted = _converted(request)
     return converted if isinstance(converted, HttpResponse) else _page(request, _context(*converted))
 
 
-@csrf_exempt  # A forged request only creates a sandbox that nobody knows.
-@require_POST
-@limited
-@readable_body
+@public_form
 def open_policy(request: HttpRequest) -> HttpResponse:
     """Create a sandbox with the configuration, and with the setup of the first scenario to try it on."""
     converted = _converted(request)

@@ -1,4 +1,4 @@
-"""The buttons of the toolbar and of the inspector. Each executes one command or moves the head once."""
+"""Buttons and forms that only need a command. Each executes it, or moves the head once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Position, log_of
 from sandbox.web.access import Access, edits, problem, who
 from sandbox.words.say import say
+from scheduler_engine.commands import DRAIN_FLAGS
 
 
 def _number(data: QueryDict, name: str, least: float) -> float:
@@ -33,6 +34,14 @@ def _advance(data: QueryDict) -> dict[str, Any]:
     return command | {"play": True} if data.get("play") == "1" else command
 
 
+def _object(data: QueryDict) -> dict[str, Any]:
+    return {"object_kind": data.get("kind", ""), "key": data.get("key", "")}
+
+
+def _on_node(kind: str, data: QueryDict) -> dict[str, Any]:
+    return {"kind": kind, "node": data.get("node", ""), "on": data.get("on") == "1"}
+
+
 COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
     "stage": lambda data: {"kind": "stage"},
     "pod": lambda data: {"kind": "pod"},
@@ -45,7 +54,25 @@ COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
         "plugin": data.get("plugin", ""),
         "enabled": data.get("enabled") == "1",
     },
+    "allow": lambda data: {"kind": "allow", "pod": data.get("pod", "")},
+    "cordon": lambda data: _on_node("cordon", data),
+    "delete": lambda data: {
+        "kind": "delete",
+        **_object(data),
+        **({"propagation_policy": data["policy"]} if data.get("policy") else {}),
+    },
+    "drain": lambda data: _on_node("drain", data) | {name: data.get(name) == "1" for name in DRAIN_FLAGS},
+    # The API server's answer, also a refusal, reaches every browser with the panels.
+    "evict": lambda data: {"kind": "evict", "pod": data.get("pod", "")},
+    "node-condition": lambda data: {
+        "kind": "node-condition",
+        **{name: data.get(name, "") for name in ("node", "type", "status")},
+    },
+    "rollout": lambda data: {"kind": "rollout-restart", **_object(data)},
 }
+"""Verb → the command of a form."""
+WITH_URLS = ("allow", "cordon", "delete", "drain", "evict", "node-condition", "rollout")
+"""Verbs with their own URLs."""
 MOVES: dict[str, Callable[[Position, QueryDict], int]] = {
     "back": lambda position, data: position.head - 1,
     "forward": lambda position, data: position.head + 1,
@@ -89,19 +116,3 @@ def _stop(request: HttpRequest, access: Access) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return HttpResponse(status=204)
     return redirect("workbench", access.sandbox.pk, access.token)
-
-
-@edits
-def delete(request: HttpRequest, access: Access) -> HttpResponse:
-    named = {"object_kind": request.POST.get("kind", ""), "key": request.POST.get("key", "")}
-    policy = {"propagation_policy": request.POST["policy"]} if request.POST.get("policy") else {}
-    command = {"kind": "delete", **named, **policy}
-    store.execute(access.sandbox, command, who(request))
-    return HttpResponse(status=204)
-
-
-@edits
-def cordon(request: HttpRequest, access: Access) -> HttpResponse:
-    command = {"kind": "cordon", "node": request.POST.get("node", ""), "on": request.POST.get("on") == "1"}
-    store.execute(access.sandbox, command, who(request))
-    return HttpResponse(status=204)

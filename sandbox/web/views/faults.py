@@ -1,4 +1,4 @@
-"""Set faults of plugins, and allow a pod that waits on Permit."""
+"""Set faults of plugins."""
 
 from __future__ import annotations
 
@@ -33,12 +33,6 @@ def set_fault(request: HttpRequest, access: Access) -> HttpResponse:
     except Rejected as error:
         return render(request, FORM, _filled_in(data, access) | {"error": str(error)}, status=422)
     return HttpResponse(status=204, headers={"HX-Trigger": "fault-set"})
-
-
-@edits
-def allow(request: HttpRequest, access: Access) -> HttpResponse:
-    store.execute(access.sandbox, {"kind": "allow", "pod": request.POST.get("pod", "")}, who(request))
-    return HttpResponse(status=204)
 
 
 def _seconds(data: dict[str, str]) -> float:

@@ -8,13 +8,11 @@ from functools import partial
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST
 
 from sandbox.changes import study
 from sandbox.changes.opening import read_lesson
 from sandbox.limits.quotas import OverQuota
-from sandbox.web.access import Access, edits, limited, readable_body, who
+from sandbox.web.access import Access, edits, public_form, who
 from sandbox.web.views.importing import with_errors
 from sandbox.words.say import say
 from sandbox.worker.jobs.teaching import LONGEST_LESSON
@@ -64,10 +62,7 @@ def predict(request: HttpRequest, access: Access) -> HttpResponse:
     return HttpResponse(status=204)
 
 
-@csrf_exempt  # A forged request only creates a sandbox that nobody knows.
-@require_POST
-@limited
-@readable_body
+@public_form
 @partial(with_errors, page="lesson_refused.html")
 def open_own(request: HttpRequest) -> HttpResponse:
     """Create a sandbox of an uploaded lesson (``file``, or its text in ``text``)."""

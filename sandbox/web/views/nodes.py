@@ -1,4 +1,4 @@
-"""Change nodes: conditions, taints, usage, and the configuration of their kubelets."""
+"""Change nodes: taints, usage, and the configuration of their kubelets."""
 
 from __future__ import annotations
 
@@ -19,13 +19,6 @@ from scheduler_engine.errors import FieldError, Rejected
 ERRORS = "fragments/nodes_errors.html"
 MOST_DIGITS = 6
 """Digits of a number of seconds."""
-
-
-@edits
-def condition(request: HttpRequest, access: Access) -> HttpResponse:
-    named = {name: request.POST.get(name, "") for name in ("node", "type", "status")}
-    store.execute(access.sandbox, {"kind": "node-condition", **named}, who(request))
-    return HttpResponse(status=204)
 
 
 @edits
@@ -95,7 +88,6 @@ def _errors(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
 
 
 urlpatterns = [
-    path("node-condition/", condition, name="node-condition"),
     path("taint/", taint, name="taint"),
     path("usage/", usage, name="usage"),
     path("kubelet/", kubelet, name="kubelet"),

@@ -8,8 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from sandbox.changes import store
 from sandbox.changes.opening import open_scenario
@@ -22,7 +21,7 @@ from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage.models import Study
 from sandbox.storage.records import QUEUE_RULES
-from sandbox.web.access import Access, limited, problem, readable_body, reads
+from sandbox.web.access import Access, problem, public_form, reads
 from sandbox.web.drawings import drawing
 from sandbox.web.forms import FORMS, MORE, blank_rows
 from sandbox.web.forms.shapes import TOPOLOGY_KEYS
@@ -54,10 +53,7 @@ def landing(request: HttpRequest) -> HttpResponse:
     )
 
 
-@csrf_exempt  # It must work in an iframe without cookies; a forged request only creates a sandbox that nobody knows.
-@require_POST
-@limited
-@readable_body
+@public_form
 def create(request: HttpRequest) -> HttpResponse:
     if name := request.POST.get("lesson", ""):
         placed = daily_challenge() if name == DAILY else lessons().get(name)

@@ -18,6 +18,7 @@ from sandbox.web.access import Access, reads
 from sandbox.web.glossary import TERMS
 from sandbox.worker import jobs
 from sandbox.worker.job import Job
+from scheduler_engine.metrics import CONTENT_TYPE
 
 T = TypeVar("T")
 
@@ -41,6 +42,12 @@ def dump(request: HttpRequest, access: Access) -> HttpResponse:
     """Return the scheduler's cache and queue as text, as a real scheduler logs them on SIGUSR2."""
     view = View.from_mapping(request.GET.dict())
     return HttpResponse(engines.read(access.sandbox, jobs.cache_dump, view), content_type="text/plain; charset=utf-8")
+
+
+@reads
+def metrics(request: HttpRequest, access: Access) -> HttpResponse:
+    """Return the metrics of the scheduler as Prometheus scrapes them."""
+    return HttpResponse(engines.read(access.sandbox, jobs.prometheus), content_type=CONTENT_TYPE)
 
 
 @reads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
 
 from sandbox.changes import store
 from sandbox.content import scenarios
@@ -24,6 +23,3 @@ def step(request: HttpRequest, access: Access) -> HttpResponse:
     if number > engines.read(access.sandbox, jobs.steps_made):
         store.execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)
-
-
-urlpatterns: list[URLPattern] = [path("step/", step, name="step")]

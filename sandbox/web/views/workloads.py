@@ -1,4 +1,4 @@
-"""Scale workloads, and restart their rollout."""
+"""Scale workloads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import URLPattern, path
 
 from sandbox.changes import store
 from sandbox.pool import engines
@@ -26,14 +25,6 @@ def scale(request: HttpRequest, access: Access) -> HttpResponse:
     return HttpResponse("")  # An empty answer removes an earlier error.
 
 
-@edits
-def rollout(request: HttpRequest, access: Access) -> HttpResponse:
-    """Replace the pods of a workload by new ones of the same template, one after the other."""
-    named = {"object_kind": request.POST.get("kind", ""), "key": request.POST.get("key", "")}
-    store.execute(access.sandbox, {"kind": "rollout-restart", **named}, who(request))
-    return HttpResponse(status=204)
-
-
 def _scaled(data: QueryDict, access: Access) -> dict[str, Any]:
     """Return the command that scales. Raise ``Rejected`` for an unknown workload or an invalid number."""
     kind, key = data.get("kind", ""), data.get("key", "")
@@ -48,6 +39,3 @@ def _scaled(data: QueryDict, access: Access) -> dict[str, Any]:
         raise Rejected(say("errors.whole-number", name="replicas")) from None
     replicas = now + number if "by" in data else number
     return {"kind": "scale", "object_kind": kind, "key": key, "replicas": replicas}
-
-
-urlpatterns: list[URLPattern] = [path("scale/", scale, name="scale"), path("rollout/", rollout, name="rollout")]

@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from sandbox.changes.opening import read_lesson
 from sandbox.content.scenarios import scenarios
 from sandbox.content.shelf import shelf
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import OverQuota, check_import
-from sandbox.web.access import limited, readable_body, too_often
+from sandbox.web.access import public_form, readable_body, too_often
 from sandbox.words.say import say
 from sandbox.workshop import files, people, room, sources
 from sandbox.workshop.access import RoomAccess, room_page
@@ -48,10 +48,7 @@ def _entrance(request: HttpRequest, errors: Sequence[str] = (), status: int = 20
     return render(request, "workshop/doors.html", context, status=status)
 
 
-@csrf_exempt  # A forged request only opens a room that nobody knows.
-@require_POST
-@limited
-@readable_body
+@public_form
 def open_room(request: HttpRequest) -> HttpResponse:
     """Open a room of the source in the form. If the form is invalid, show it again with the errors."""
     try:

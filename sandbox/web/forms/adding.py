@@ -40,6 +40,8 @@ class AddForm(forms.Form):
     title: ClassVar[str]
     template: ClassVar[str]
     kind: ClassVar[str]
+    make: ClassVar[staticmethod[[str, dict[str, Any]], Manifest]]
+    """Returns the manifest of an object with a name, from the values of the fields."""
     copies_field: ClassVar[str] = ""
     places: ClassVar[Places]
     """For groups in the patterns see ``BoundRows.spot``."""
@@ -137,7 +139,3 @@ class AddForm(forms.Form):
             return ""
         bound = self[name]
         return bound.label_at(code) if isinstance(bound, BoundRows) and "." in code else str(bound.label)
-
-    def make(self, name: str, data: dict[str, Any]) -> Manifest:
-        """Return the manifest of an object with this name, from the values of the fields."""
-        raise NotImplementedError

@@ -209,15 +209,6 @@ def _copy(manifest: Manifest, name: str) -> Manifest:
 
 # --- existing objects ---
 
-MANAGED = (
-    "uid",
-    "resourceVersion",
-    "creationTimestamp",
-    "generation",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-)
-
 
 def editable(manifest: Manifest) -> Manifest:
     """Return an object without the fields that only the API server and controllers write.

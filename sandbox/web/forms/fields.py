@@ -43,23 +43,23 @@ def namespace(hint: str) -> forms.CharField:
     return text("forms.namespace", hint, initial="default", empty="default")
 
 
-class Pairs(forms.Field):
-    """A field for ``key=value`` pairs, separated by line ends or commas. Its value is a dict."""
+class _Several(forms.Field):
+    """A field for several values in one line."""
 
     def __init__(self, label: str, hint: str, example: str = "") -> None:
         widget = forms.TextInput({"placeholder": example})
         super().__init__(required=False, label=say(label), help_text=say(hint), initial="", widget=widget)
+
+
+class Pairs(_Several):
+    """A field for ``key=value`` pairs, separated by line ends or commas. Its value is a dict."""
 
     def to_python(self, value: Any) -> dict[str, str]:
         return pairs(value or "")
 
 
-class Listed(forms.Field):
+class Listed(_Several):
     """A field for values, separated by line ends or commas. Its value is a list."""
-
-    def __init__(self, label: str, hint: str, example: str = "") -> None:
-        widget = forms.TextInput({"placeholder": example})
-        super().__init__(required=False, label=say(label), help_text=say(hint), initial="", widget=widget)
 
     def to_python(self, value: Any) -> list[str]:
         return listed(value or "")

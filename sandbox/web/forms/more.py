@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sandbox.web.forms import manifests
 from sandbox.web.forms.adding import AddForm
 from sandbox.web.forms.fields import Pairs, choice, namespace, number, text, tick
-from sandbox.web.forms.manifests import Manifest
 from sandbox.web.forms.reading import READERS
 from sandbox.web.presets import BUDGETS, CLAIMS, PRIORITY_CLASSES
 from sandbox.words.say import say
@@ -16,6 +13,7 @@ from sandbox.words.say import say
 class PriorityClassForm(AddForm):
     slug, short, title, template, kind = "priority-class", "pc", "PriorityClass", "plain_form", "PriorityClass"
     filled_in = PRIORITY_CLASSES
+    make = staticmethod(manifests.priority_class)
     places = (
         (r"metadata\.name", "name"),
         (r"value", "value"),
@@ -35,13 +33,11 @@ class PriorityClassForm(AddForm):
     description = text("forms.description", "forms.description-hint")
     global_default = tick("forms.global-default", "forms.global-default-hint")
 
-    def make(self, name: str, data: dict[str, Any]) -> Manifest:
-        return manifests.priority_class(name, data)
-
 
 class BudgetForm(AddForm):
     slug, short, title, template, kind = "budget", "bu", "PodDisruptionBudget", "plain_form", "PodDisruptionBudget"
     filled_in = BUDGETS
+    make = staticmethod(manifests.budget)
     places = (
         (r"metadata\.namespace|namespaces ", "namespace"),
         (r"metadata\.name", "name"),
@@ -56,13 +52,11 @@ class BudgetForm(AddForm):
     max_unavailable = text("forms.max-unavailable", "forms.max-unavailable-hint", "1")
     selector = Pairs("forms.selector", "forms.selector-hint", "app=web")
 
-    def make(self, name: str, data: dict[str, Any]) -> Manifest:
-        return manifests.budget(name, data)
-
 
 class ClaimForm(AddForm):
     slug, short, title, template, kind = "claim", "cl", "PersistentVolumeClaim", "plain_form", "PersistentVolumeClaim"
     filled_in = CLAIMS
+    make = staticmethod(manifests.claim)
     places = (
         (r"metadata\.namespace|namespaces ", "namespace"),
         (r"metadata\.name", "name"),
@@ -85,9 +79,6 @@ class ClaimForm(AddForm):
     )
     storage_class = text("forms.storage-class", "forms.storage-class-hint", example="standard")
     volume = text("forms.volume", "forms.volume-hint", example="pv-1")
-
-    def make(self, name: str, data: dict[str, Any]) -> Manifest:
-        return manifests.claim(name, data)
 
 
 class BareForm(AddForm):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from django.core.exceptions import ValidationError
 
@@ -21,6 +20,7 @@ class NodeForm(AddForm):
     slug, short, title, template, kind = "node", "n", "Node", "node_form", "Node"
     filled_in, clusters = NODES, CLUSTERS
     copies_field = "count"
+    make = staticmethod(manifests.node)
     places = (
         (r"metadata\.name", "name"),
         (r"metadata\.labels", "labels"),
@@ -51,9 +51,6 @@ class NodeForm(AddForm):
         if problem:
             raise ValidationError(problem)
         return text
-
-    def make(self, name: str, data: dict[str, Any]) -> Manifest:
-        return manifests.node(name, data)
 
     def manifest_for(self, now: Manifest) -> Manifest:
         """Return the manifest. If the node has an allocatable, the form's amounts are that, too."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
 
 from django import forms
 
@@ -112,13 +111,11 @@ class PodForm(PodFields, AddForm):
     slug, short, title, template, kind = "pod", "p", "Pod", "pod_form", "Pod"
     filled_in = PODS
     copies_field = "replicas"
+    make = staticmethod(manifests.pod)
     places = POD_PLACES
 
     name = text("forms.name", "forms.pod-name-hint", "web")
     replicas = number("forms.replicas", "forms.pod-replicas-hint", 1)
-
-    def make(self, name: str, data: dict[str, Any]) -> Manifest:
-        return manifests.pod(name, data)
 
     def manifest_for(self, now: Manifest) -> Manifest:
         manifest = self.manifest()

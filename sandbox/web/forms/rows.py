@@ -29,10 +29,9 @@ MOST_ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An input of a row. ``part`` is the name of the Kubernetes field if there is one."""
+    """An input of a row. ``part`` is its label, and the name of the Kubernetes field if there is one."""
 
     part: str
-    label: str
     initial: str = ""
     example: str = ""
     """Shown inside the input while it is empty."""
@@ -200,7 +199,7 @@ class BoundRows(forms.BoundField):
         if len(places) > 1 and shape.inner:
             shape = shape.inner
             labels.append(say("forms.row", label=shape.title, number=int(places[1]) + 1))
-        return ", ".join([*labels, next(cell.label for cell in shape.cells if cell.part == part)])
+        return ", ".join([*labels, part])
 
 
 def shapes_of(field: forms.Field) -> list[Shape]:

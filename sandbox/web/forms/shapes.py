@@ -15,57 +15,41 @@ def _choices(*values: str) -> tuple[tuple[str, str], ...]:
 
 EFFECTS = _choices("NoSchedule", "PreferNoSchedule", "NoExecute")
 LABEL_OPERATORS = _choices("In", "NotIn", "Exists", "DoesNotExist")
-RULE = Cell("rule", "rule", "required", choices=_choices("required", "preferred"), ours=True)
-WEIGHT = Cell("weight", "weight", "1", "1–100", numeric=True)
+RULE = Cell("rule", "required", choices=_choices("required", "preferred"), ours=True)
+WEIGHT = Cell("weight", "1", "1–100", numeric=True)
 
 TAINT = Shape(
     "taint",
     say("forms.taint"),
     (
-        Cell("key", "key", example="dedicated"),
-        Cell("value", "value", example="gpu"),
-        Cell("effect", "effect", "NoSchedule", choices=EFFECTS),
+        Cell("key", example="dedicated"),
+        Cell("value", example="gpu"),
+        Cell("effect", "NoSchedule", choices=EFFECTS),
     ),
 )
 TOLERATION = Shape(
     "toleration",
     say("forms.toleration"),
     (
-        Cell("key", "key", example="dedicated"),
-        Cell("operator", "operator", "Equal", choices=_choices("Equal", "Exists")),
-        Cell("value", "value", example="gpu"),
-        Cell("effect", "effect", choices=(("", say("forms.every-effect")), *EFFECTS), half=True),
-        Cell("tolerationSeconds", "tolerationSeconds", example=say("forms.forever"), numeric=True, half=True),
+        Cell("key", example="dedicated"),
+        Cell("operator", "Equal", choices=_choices("Equal", "Exists")),
+        Cell("value", example="gpu"),
+        Cell("effect", choices=(("", say("forms.every-effect")), *EFFECTS), half=True),
+        Cell("tolerationSeconds", example=say("forms.forever"), numeric=True, half=True),
     ),
 )
 SPREAD = Shape(
     "spread",
     say("forms.constraint"),
     (
-        Cell("topologyKey", "topologyKey", ZONE, ZONE, offers=KEYS, half=True),
-        Cell(
-            "whenUnsatisfiable",
-            "whenUnsatisfiable",
-            "DoNotSchedule",
-            choices=_choices("DoNotSchedule", "ScheduleAnyway"),
-            half=True,
-        ),
-        Cell("maxSkew", "maxSkew", "1", "1", numeric=True, half=True),
-        Cell("minDomains", "minDomains", example="1", numeric=True, half=True),
-        Cell("labelSelector", "labelSelector", example=say("forms.own-labels"), half=True),
-        Cell("matchLabelKeys", "matchLabelKeys", example="pod-template-hash", half=True),
-        Cell(
-            "nodeAffinityPolicy",
-            "nodeAffinityPolicy",
-            choices=(("", say("forms.unset-honor")), *_choices("Honor", "Ignore")),
-            half=True,
-        ),
-        Cell(
-            "nodeTaintsPolicy",
-            "nodeTaintsPolicy",
-            choices=(("", say("forms.unset-ignore")), *_choices("Honor", "Ignore")),
-            half=True,
-        ),
+        Cell("topologyKey", ZONE, ZONE, offers=KEYS, half=True),
+        Cell("whenUnsatisfiable", "DoNotSchedule", choices=_choices("DoNotSchedule", "ScheduleAnyway"), half=True),
+        Cell("maxSkew", "1", "1", numeric=True, half=True),
+        Cell("minDomains", example="1", numeric=True, half=True),
+        Cell("labelSelector", example=say("forms.own-labels"), half=True),
+        Cell("matchLabelKeys", example="pod-template-hash", half=True),
+        Cell("nodeAffinityPolicy", choices=(("", say("forms.unset-honor")), *_choices("Honor", "Ignore")), half=True),
+        Cell("nodeTaintsPolicy", choices=(("", say("forms.unset-ignore")), *_choices("Honor", "Ignore")), half=True),
     ),
     bare=True,
 )
@@ -77,9 +61,9 @@ NODE_TERM = Shape(
         "node_expression",
         say("forms.expression"),
         (
-            Cell("key", "key", example="disk"),
-            Cell("operator", "operator", "In", choices=(*LABEL_OPERATORS, *_choices("Gt", "Lt"))),
-            Cell("values", "values", example="ssd, nvme"),
+            Cell("key", example="disk"),
+            Cell("operator", "In", choices=(*LABEL_OPERATORS, *_choices("Gt", "Lt"))),
+            Cell("values", example="ssd, nvme"),
         ),
     ),
     inner_hint=say("forms.node-term"),
@@ -88,22 +72,22 @@ POD_TERM = Shape(
     "pod_term",
     say("forms.term"),
     (
-        Cell("kind", "kind", "podAntiAffinity", choices=_choices("podAntiAffinity", "podAffinity"), ours=True),
+        Cell("kind", "podAntiAffinity", choices=_choices("podAntiAffinity", "podAffinity"), ours=True),
         RULE,
         WEIGHT,
-        Cell("topologyKey", "topologyKey", HOSTNAME, HOSTNAME, offers=KEYS, half=True),
-        Cell("namespaces", "namespaces", example=say("forms.own-namespace"), half=True),
-        Cell("matchLabelKeys", "matchLabelKeys", example="pod-template-hash", half=True),
-        Cell("mismatchLabelKeys", "mismatchLabelKeys", example="tenant", half=True),
+        Cell("topologyKey", HOSTNAME, HOSTNAME, offers=KEYS, half=True),
+        Cell("namespaces", example=say("forms.own-namespace"), half=True),
+        Cell("matchLabelKeys", example="pod-template-hash", half=True),
+        Cell("mismatchLabelKeys", example="tenant", half=True),
     ),
     bare=True,
     inner=Shape(
         "pod_expression",
         say("forms.expression"),
         (
-            Cell("key", "key", example="app"),
-            Cell("operator", "operator", "In", choices=LABEL_OPERATORS),
-            Cell("values", "values", example="web, db"),
+            Cell("key", example="app"),
+            Cell("operator", "In", choices=LABEL_OPERATORS),
+            Cell("values", example="web, db"),
         ),
     ),
     inner_hint=say("forms.pod-term"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
 from django import forms
 
@@ -21,6 +20,7 @@ from scheduler_engine.errors import FieldError
 class WorkloadForm(PodFields, AddForm):
     slug, short, title, template, kind = "workload", "wl", say("forms.workload"), "workload_form", "Deployment"
     filled_in = WORKLOADS
+    make = staticmethod(manifests.workload)
     places = (
         (r"spec\.replicas", "replicas"),
         (r"spec\.completions", "completions"),
@@ -41,9 +41,6 @@ class WorkloadForm(PodFields, AddForm):
     completions = number("forms.completions", "forms.completions-hint", 6)
     parallelism = number("forms.parallelism", "forms.parallelism-hint", 2)
     labels = Pairs("forms.labels", "forms.workload-labels-hint", "app=web")
-
-    def make(self, name: str, data: dict[str, Any]) -> Manifest:
-        return manifests.workload(name, data)
 
     def manifest_for(self, now: Manifest) -> Manifest:
         """Return the manifest, without the selector if the workload exists: Kubernetes forbids to change it."""

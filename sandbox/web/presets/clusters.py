@@ -60,46 +60,29 @@ def _preset(slug: str, title: str, says: str, documents: list[str]) -> Preset:
     return Preset(slug, title, says, "---\n".join(documents))
 
 
+THREE_ZONES = [_node(f"node-{_letter(zone)}{number}", zone) for zone in ZONES for number in (1, 2)]
+MIXED = [
+    document
+    for place, zone in enumerate(ZONES, 1)
+    for document in (
+        _node(f"small-{_letter(zone)}", zone, 2, "4Gi"),
+        _node(f"large-{_letter(zone)}", zone, 8 * place, f"{16 * place}Gi"),
+    )
+]
+UNEVEN = [
+    _node(f"node-{_letter(zone)}{number}", zone, cpu, f"{2 * cpu}Gi")
+    for zone, many, cpu in zip(ZONES, (4, 2, 1), (4, 8, 2), strict=True)
+    for number in range(1, many + 1)
+]
+GPU = [
+    *(_node(f"node-{_letter(zone)}1", zone) for zone in ZONES),
+    *(_node(f"gpu-{_letter(zone)}1", zone, 8, "32Gi", TAINTS, GPUS) for zone in ZONES[:2]),
+]
+FULL = [document for zone in ZONES for document in _full(zone)]
 CLUSTERS: tuple[Preset, ...] = (
-    _preset(
-        "three-zones",
-        say("presets.three-zones"),
-        say("presets.three-zones-about"),
-        [_node(f"node-{_letter(zone)}{number}", zone) for zone in ZONES for number in (1, 2)],
-    ),
-    _preset(
-        "mixed",
-        say("presets.mixed"),
-        say("presets.mixed-about"),
-        [
-            document
-            for place, zone in enumerate(ZONES, 1)
-            for document in (
-                _node(f"small-{_letter(zone)}", zone, 2, "4Gi"),
-                _node(f"large-{_letter(zone)}", zone, 8 * place, f"{16 * place}Gi"),
-            )
-        ],
-    ),
-    _preset(
-        "uneven",
-        say("presets.uneven"),
-        say("presets.uneven-about"),
-        [
-            _node(f"node-{_letter(zone)}{number}", zone, cpu, f"{2 * cpu}Gi")
-            for zone, many, cpu in zip(ZONES, (4, 2, 1), (4, 8, 2), strict=True)
-            for number in range(1, many + 1)
-        ],
-    ),
-    _preset(
-        "gpu",
-        say("presets.gpu"),
-        say("presets.gpu-about"),
-        [
-            *(_node(f"node-{_letter(zone)}1", zone) for zone in ZONES),
-            *(_node(f"gpu-{_letter(zone)}1", zone, 8, "32Gi", TAINTS, GPUS) for zone in ZONES[:2]),
-        ],
-    ),
-    _preset(
-        "full", say("presets.full"), say("presets.full-about"), [document for zone in ZONES for document in _full(zone)]
-    ),
+    _preset("three-zones", say("presets.three-zones"), say("presets.three-zones-about"), THREE_ZONES),
+    _preset("mixed", say("presets.mixed"), say("presets.mixed-about"), MIXED),
+    _preset("uneven", say("presets.uneven"), say("presets.uneven-about"), UNEVEN),
+    _preset("gpu", say("presets.gpu"), say("presets.gpu-about"), GPU),
+    _preset("full", say("presets.full"), say("presets.full-about"), FULL),
 )

@@ -23,24 +23,7 @@ MOST_ALLOCATED = """\
         - {name: cpu, weight: 1}
         - {name: memory, weight: 1}
 """
-
-
-DEFAULT = Preset("default", say("presets.default"), say("presets.default-about"), HEAD + PROFILE)
-PRESETS: tuple[Preset, ...] = (
-    DEFAULT,
-    Preset(
-        "most-allocated",
-        say("presets.most-allocated"),
-        say("presets.most-allocated-about"),
-        HEAD + PROFILE + MOST_ALLOCATED,
-    ),
-    Preset(
-        "requested-to-capacity-ratio",
-        say("presets.requested-to-capacity-ratio"),
-        say("presets.requested-to-capacity-ratio-about"),
-        HEAD
-        + PROFILE
-        + """\
+REQUESTED_TO_CAPACITY_RATIO = """\
   pluginConfig:
   - name: NodeResourcesFit
     args:
@@ -54,15 +37,8 @@ PRESETS: tuple[Preset, ...] = (
           - {utilization: 0, score: 0}
           - {utilization: 80, score: 10}
           - {utilization: 100, score: 5}
-""",
-    ),
-    Preset(
-        "no-scoring",
-        say("presets.no-scoring"),
-        say("presets.no-scoring-about"),
-        HEAD
-        + PROFILE
-        + """\
+"""
+NO_SCORING = """\
   plugins:
     preScore:
       disabled:
@@ -70,18 +46,31 @@ PRESETS: tuple[Preset, ...] = (
     score:
       disabled:
       - name: "*"
-""",
+"""
+SECOND_PROFILE = "- schedulerName: packer\n"
+ALL_NODES = "percentageOfNodesToScore: 100\n"
+
+
+def _preset(slug: str, title: str, says: str, rest: str = "", start: str = "") -> Preset:
+    return Preset(slug, title, says, HEAD + start + PROFILE + rest)
+
+
+DEFAULT = _preset("default", say("presets.default"), say("presets.default-about"))
+PRESETS: tuple[Preset, ...] = (
+    DEFAULT,
+    _preset("most-allocated", say("presets.most-allocated"), say("presets.most-allocated-about"), MOST_ALLOCATED),
+    _preset(
+        "requested-to-capacity-ratio",
+        say("presets.requested-to-capacity-ratio"),
+        say("presets.requested-to-capacity-ratio-about"),
+        REQUESTED_TO_CAPACITY_RATIO,
     ),
-    Preset(
+    _preset("no-scoring", say("presets.no-scoring"), say("presets.no-scoring-about"), NO_SCORING),
+    _preset(
         "second-profile",
         say("presets.second-profile"),
         say("presets.second-profile-about"),
-        HEAD + PROFILE + "- schedulerName: packer\n" + MOST_ALLOCATED,
+        SECOND_PROFILE + MOST_ALLOCATED,
     ),
-    Preset(
-        "all-nodes",
-        say("presets.all-nodes"),
-        say("presets.all-nodes-about"),
-        HEAD + "percentageOfNodesToScore: 100\n" + PROFILE,
-    ),
+    _preset("all-nodes", say("presets.all-nodes"), say("presets.all-nodes-about"), start=ALL_NODES),
 )

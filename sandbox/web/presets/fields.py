@@ -10,155 +10,110 @@ from sandbox.words.say import say
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 
 GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
-SPREAD_OVER_ZONES = {"topologyKey": ZONE, "maxSkew": "1", "whenUnsatisfiable": "DoNotSchedule"}
+GPU_TOLERATION = {"toleration": [{"operator": "Equal", **GPU_TAINT}]}
+SPREAD_OVER_ZONES = {"spread": [{"topologyKey": ZONE, "maxSkew": "1", "whenUnsatisfiable": "DoNotSchedule"}]}
 
 
 def _anti_affinity(app: str) -> Mapping[str, Any]:
-    """Return the row of a term that keeps pods of ``app`` off each other's nodes."""
-    return {
-        "kind": "podAntiAffinity",
-        "rule": "required",
-        "topologyKey": HOSTNAME,
-        "rows": [{"key": "app", "operator": "In", "values": app}],
-    }
+    """Return rows with a term that keeps pods of ``app`` off each other's nodes."""
+    rows = [{"key": "app", "operator": "In", "values": app}]
+    return {"pod_term": [{"kind": "podAntiAffinity", "rule": "required", "topologyKey": HOSTNAME, "rows": rows}]}
+
+
+def _filled_in(title: str, **fields: Any) -> FilledIn:
+    """Return the preset. ``title`` is a key of words."""
+    return FilledIn(say(title), fields)
+
+
+def _pods(title: str, name: str, replicas: str, cpu: str, memory: str, **more: Any) -> FilledIn:
+    return _filled_in(title, name=name, replicas=replicas, cpu=cpu, memory=memory, **more)
 
 
 NODES = (
-    FilledIn(
-        say("presets.three-equal-nodes"), {"name": "node", "count": "3", "cpu": "4", "memory": "8Gi", "pods": "110"}
-    ),
-    FilledIn(say("presets.small"), {"name": "small", "count": "1", "cpu": "2", "memory": "4Gi", "pods": "30"}),
-    FilledIn(say("presets.large"), {"name": "large", "count": "1", "cpu": "16", "memory": "64Gi", "pods": "110"}),
-    FilledIn(
-        say("presets.tainted-gpu-node"),
-        {
-            "name": "gpu",
-            "count": "1",
-            "cpu": "8",
-            "memory": "32Gi",
-            "pods": "110",
-            "extended": "nvidia.com/gpu=4",
-            "rows": {"taint": [GPU_TAINT]},
-        },
+    _filled_in("presets.three-equal-nodes", name="node", count="3", cpu="4", memory="8Gi", pods="110"),
+    _filled_in("presets.small", name="small", count="1", cpu="2", memory="4Gi", pods="30"),
+    _filled_in("presets.large", name="large", count="1", cpu="16", memory="64Gi", pods="110"),
+    _filled_in(
+        "presets.tainted-gpu-node",
+        name="gpu",
+        count="1",
+        cpu="8",
+        memory="32Gi",
+        pods="110",
+        extended="nvidia.com/gpu=4",
+        rows={"taint": [GPU_TAINT]},
     ),
 )
 PODS = (
-    FilledIn(say("presets.plain-pod"), {"name": "web", "replicas": "1", "cpu": "500m", "memory": "512Mi"}),
-    FilledIn(
-        say("presets.spread-over-zones"),
-        {
-            "name": "web",
-            "replicas": "6",
-            "cpu": "500m",
-            "memory": "512Mi",
-            "labels": "app=web",
-            "rows": {"spread": [SPREAD_OVER_ZONES]},
-        },
+    _pods("presets.plain-pod", "web", "1", "500m", "512Mi"),
+    _pods("presets.spread-over-zones", "web", "6", "500m", "512Mi", labels="app=web", rows=SPREAD_OVER_ZONES),
+    _pods("presets.one-per-node", "cache", "3", "250m", "1Gi", labels="app=cache", rows=_anti_affinity("cache")),
+    _pods(
+        "presets.gpu-job",
+        "train",
+        "1",
+        "2",
+        "4Gi",
+        labels="app=train",
+        extended="nvidia.com/gpu=1",
+        rows=GPU_TOLERATION,
     ),
-    FilledIn(
-        say("presets.one-per-node"),
-        {
-            "name": "cache",
-            "replicas": "3",
-            "cpu": "250m",
-            "memory": "1Gi",
-            "labels": "app=cache",
-            "rows": {"pod_term": [_anti_affinity("cache")]},
-        },
+    _pods(
+        "presets.urgent", "payments", "1", "3", "2Gi", labels="app=payments", priority_class="system-cluster-critical"
     ),
-    FilledIn(
-        say("presets.gpu-job"),
-        {
-            "name": "train",
-            "replicas": "1",
-            "cpu": "2",
-            "memory": "4Gi",
-            "labels": "app=train",
-            "extended": "nvidia.com/gpu=1",
-            "rows": {"toleration": [{"operator": "Equal", **GPU_TAINT}]},
-        },
-    ),
-    FilledIn(
-        say("presets.urgent"),
-        {
-            "name": "payments",
-            "replicas": "1",
-            "cpu": "3",
-            "memory": "2Gi",
-            "labels": "app=payments",
-            "priority_class": "system-cluster-critical",
-        },
-    ),
-    FilledIn(
-        say("presets.gated"),
-        {"name": "migrate", "replicas": "1", "cpu": "250m", "memory": "256Mi", "gates": "example.com/quota"},
-    ),
+    _pods("presets.gated", "migrate", "1", "250m", "256Mi", gates="example.com/quota"),
 )
 WORKLOADS = (
-    FilledIn(
-        say("presets.deployment-over-zones"),
-        {
-            "workload": "Deployment",
-            "name": "shop",
-            "replicas": "6",
-            "cpu": "250m",
-            "memory": "256Mi",
-            "labels": "app=shop",
-            "rows": {"spread": [SPREAD_OVER_ZONES]},
-        },
+    _filled_in(
+        "presets.deployment-over-zones",
+        workload="Deployment",
+        name="shop",
+        replicas="6",
+        cpu="250m",
+        memory="256Mi",
+        labels="app=shop",
+        rows=SPREAD_OVER_ZONES,
     ),
-    FilledIn(
-        say("presets.statefulset-one-per-node"),
-        {
-            "workload": "StatefulSet",
-            "name": "db",
-            "replicas": "3",
-            "cpu": "500m",
-            "memory": "1Gi",
-            "labels": "app=db",
-            "rows": {"pod_term": [_anti_affinity("db")]},
-        },
+    _filled_in(
+        "presets.statefulset-one-per-node",
+        workload="StatefulSet",
+        name="db",
+        replicas="3",
+        cpu="500m",
+        memory="1Gi",
+        labels="app=db",
+        rows=_anti_affinity("db"),
     ),
-    FilledIn(
-        say("presets.daemonset-on-every-node"),
-        {
-            "workload": "DaemonSet",
-            "name": "agent",
-            "cpu": "100m",
-            "memory": "128Mi",
-            "labels": "app=agent",
-            "rows": {"toleration": [{"operator": "Exists"}]},
-        },
+    _filled_in(
+        "presets.daemonset-on-every-node",
+        workload="DaemonSet",
+        name="agent",
+        cpu="100m",
+        memory="128Mi",
+        labels="app=agent",
+        rows={"toleration": [{"operator": "Exists"}]},
     ),
-    FilledIn(
-        say("presets.job-two-at-a-time"),
-        {
-            "workload": "Job",
-            "name": "report",
-            "completions": "6",
-            "parallelism": "2",
-            "cpu": "500m",
-            "memory": "512Mi",
-            "labels": "app=report",
-        },
+    _filled_in(
+        "presets.job-two-at-a-time",
+        workload="Job",
+        name="report",
+        completions="6",
+        parallelism="2",
+        cpu="500m",
+        memory="512Mi",
+        labels="app=report",
     ),
 )
 PRIORITY_CLASSES = (
-    FilledIn(say("presets.high"), {"name": "high", "value": "100000"}),
-    FilledIn(say("presets.patient"), {"name": "patient", "value": "50000", "preemption_policy": "Never"}),
-    FilledIn(say("presets.default-for-all"), {"name": "normal", "value": "1000", "global_default": "1"}),
+    _filled_in("presets.high", name="high", value="100000"),
+    _filled_in("presets.patient", name="patient", value="50000", preemption_policy="Never"),
+    _filled_in("presets.default-for-all", name="normal", value="1000", global_default="1"),
 )
 BUDGETS = (
-    FilledIn(
-        say("presets.one-at-a-time"),
-        {"name": "web", "min_available": "", "max_unavailable": "1", "selector": "app=web"},
-    ),
-    FilledIn(
-        say("presets.half-must-stay"),
-        {"name": "web", "min_available": "50%", "max_unavailable": "", "selector": "app=web"},
-    ),
+    _filled_in("presets.one-at-a-time", name="web", min_available="", max_unavailable="1", selector="app=web"),
+    _filled_in("presets.half-must-stay", name="web", min_available="50%", max_unavailable="", selector="app=web"),
 )
 CLAIMS = (
-    FilledIn(say("presets.for-one-node"), {"name": "data", "storage": "10Gi", "access_mode": "ReadWriteOnce"}),
-    FilledIn(say("presets.shared"), {"name": "shared", "storage": "50Gi", "access_mode": "ReadWriteMany"}),
+    _filled_in("presets.for-one-node", name="data", storage="10Gi", access_mode="ReadWriteOnce"),
+    _filled_in("presets.shared", name="shared", storage="50Gi", access_mode="ReadWriteMany"),
 )

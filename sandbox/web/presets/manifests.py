@@ -5,12 +5,7 @@ from __future__ import annotations
 from sandbox.web.presets.preset import Preset
 from sandbox.words.say import say
 
-MANIFESTS: tuple[Preset, ...] = (
-    Preset(
-        "deployment",
-        say("presets.deployment"),
-        say("presets.deployment-about"),
-        """\
+DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -34,13 +29,8 @@ spec:
         image: registry.example/shop:1
         resources:
           requests: {cpu: 250m, memory: 256Mi}
-""",
-    ),
-    Preset(
-        "statefulset",
-        say("presets.statefulset"),
-        say("presets.statefulset-about"),
-        """\
+"""
+STATEFULSET = """\
 apiVersion: apps/v1
 kind: StatefulSet
 metadata:
@@ -65,13 +55,8 @@ spec:
         image: registry.example/db:1
         resources:
           requests: {cpu: 500m, memory: 1Gi}
-""",
-    ),
-    Preset(
-        "daemonset",
-        say("presets.daemonset"),
-        say("presets.daemonset-about"),
-        """\
+"""
+DAEMONSET = """\
 apiVersion: apps/v1
 kind: DaemonSet
 metadata:
@@ -89,13 +74,8 @@ spec:
         image: registry.example/agent:1
         resources:
           requests: {cpu: 100m, memory: 128Mi}
-""",
-    ),
-    Preset(
-        "job",
-        say("presets.job"),
-        say("presets.job-about"),
-        """\
+"""
+JOB = """\
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -113,13 +93,8 @@ spec:
         image: registry.example/report:1
         resources:
           requests: {cpu: 500m, memory: 512Mi}
-""",
-    ),
-    Preset(
-        "budget",
-        say("presets.budget"),
-        say("presets.budget-about"),
-        """\
+"""
+BUDGET = """\
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
@@ -128,6 +103,11 @@ spec:
   maxUnavailable: 1
   selector:
     matchLabels: {app: shop}
-""",
-    ),
+"""
+MANIFESTS: tuple[Preset, ...] = (
+    Preset("deployment", say("presets.deployment"), say("presets.deployment-about"), DEPLOYMENT),
+    Preset("statefulset", say("presets.statefulset"), say("presets.statefulset-about"), STATEFULSET),
+    Preset("daemonset", say("presets.daemonset"), say("presets.daemonset-about"), DAEMONSET),
+    Preset("job", say("presets.job"), say("presets.job-about"), JOB),
+    Preset("budget", say("presets.budget"), say("presets.budget-about"), BUDGET),
 )

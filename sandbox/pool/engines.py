@@ -98,8 +98,7 @@ def ask(plan: Plan, position: Position, job: Job[P, T], *args: P.args, **kwargs:
     Raises what the job raises, or an ``EngineError``.
     """
     seconds = KINDS[job.kind].seconds or settings.COMMAND_SECONDS
-    answer: T = started().ask(Call(plan, position, job.name, args, kwargs), seconds)
-    return answer
+    return started().ask(Call(plan, position, job.name, args, kwargs), seconds)
 
 
 def tell(plan: Plan, position: Position, job: Job[P, None], *args: P.args, **kwargs: P.kwargs) -> None:

@@ -115,7 +115,8 @@ def sketch(steps: Iterable[Data]) -> Sketch:
     """Return the cluster after the commands of a setup that apply, cordon and delete objects."""
     cluster = Sketch()
     for step in steps:
-        READERS.get(step["kind"], _ignore)(cluster, step)
+        if step["kind"] in READERS:
+            READERS[step["kind"]](cluster, step)
     for name in cluster.pods.values():
         if name in cluster.nodes:
             cluster.nodes[name].pods += 1
@@ -149,10 +150,6 @@ def _delete(cluster: Sketch, step: Data) -> None:
 def _cordon(cluster: Sketch, step: Data) -> None:
     if step["node"] in cluster.nodes:
         cluster.nodes[step["node"]].tainted = bool(step.get("on", True))
-
-
-def _ignore(cluster: Sketch, step: Data) -> None:
-    """Ignore a step that changes no object."""
 
 
 READERS = {"apply": _apply, "delete": _delete, "cordon": _cordon, "drain": _cordon}

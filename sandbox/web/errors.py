@@ -81,10 +81,6 @@ def _unexpected(error: Exception) -> Refusal:
     return Refusal(500, BROKE_DOWN)
 
 
-def _too_large(error: RequestDataTooBig) -> Refusal:
-    return Refusal(413, say("errors.request-too-large", most=quotas().manifest_bytes))
-
-
 def _http_error(error: HttpError) -> Refusal:
     """Return the refusal of an error from Ninja. Its own 400 always means a body that is not valid JSON."""
     return Refusal(error.status_code, say("errors.not-json") if error.status_code == 400 else str(error))
@@ -100,7 +96,7 @@ REFUSALS: dict[type[Exception], Callable[[Any], Refusal]] = {
     InterfaceError: _database_error,
     OSError: _file_error,
     RateExceeded: lambda error: Refusal(429, str(error), wait=error.seconds),
-    RequestDataTooBig: _too_large,
+    RequestDataTooBig: lambda error: Refusal(413, say("errors.request-too-large", most=quotas().manifest_bytes)),
     ValidationError: _invalid_request,
     HttpError: _http_error,
     Http404: lambda error: Refusal(404, say("errors.nothing-here")),
@@ -139,8 +135,6 @@ class ErrorMiddleware:
 def line_of(error: FieldError) -> str:
     """Return an error in one line: ``line 7, column 3: path: message``."""
     text = f"{error.object_name}: {error}" if error.object_name else str(error)
-    if not error.line:
-        return text
-    if not error.column:
-        return say("errors.at-line", line=error.line, problem=text)
-    return say("errors.at-column", line=error.line, column=error.column, problem=text)
+    if error.column:
+        return say("errors.at-column", line=error.line, column=error.column, problem=text)
+    return say("errors.at-line", line=error.line, problem=text) if error.line else text

@@ -55,26 +55,17 @@ class Job(Generic[P, T_co]):
         return self.work(live, position, *args, **kwargs)
 
 
-def reading(work: Work[P, T]) -> Job[P, T]:
-    """Make a job that reads for a page."""
-    return Job(work, READING)
+def _of_kind(kind: str) -> Callable[[Work[P, T]], Job[P, T]]:
+    return lambda work: Job(work, kind)
 
 
-def listing(work: Work[P, T]) -> Job[P, T]:
-    """Make a job that reads a whole table."""
-    return Job(work, LISTING)
-
-
-def writing(work: Work[P, T]) -> Job[P, T]:
-    """Make a job that writes a file."""
-    return Job(work, WRITING)
-
-
-def executing(work: Work[P, T]) -> Job[P, T]:
-    """Make a job that executes commands."""
-    return Job(work, EXECUTING)
-
-
-def uploading(work: Work[P, T]) -> Job[P, T]:
-    """Make a job that reads an uploaded file."""
-    return Job(work, UPLOADING)
+reading = _of_kind(READING)
+"""Makes a job that reads for a page."""
+listing = _of_kind(LISTING)
+"""Makes a job that reads a whole table."""
+writing = _of_kind(WRITING)
+"""Makes a job that writes a file."""
+executing = _of_kind(EXECUTING)
+"""Makes a job that executes commands."""
+uploading = _of_kind(UPLOADING)
+"""Makes a job that reads an uploaded file."""

@@ -95,20 +95,16 @@ class RemoteLog:
         self.engine = engine
 
     def keys(self, sandbox_id: UUID, places: list[int]) -> dict[int, int]:
-        keys: dict[int, int] = self.engine.ask(LogQuestion("keys", (sandbox_id, places)))
-        return keys
+        return self.engine.ask(LogQuestion("keys", (sandbox_id, places)))
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
-        records: list[Record] = self.engine.ask(LogQuestion("between", (sandbox_id, after, upto)))
-        return records
+        return self.engine.ask(LogQuestion("between", (sandbox_id, after, upto)))
 
     def expected(self, sandbox_id: UUID) -> list[Expected]:
-        expectations: list[Expected] = self.engine.ask(LogQuestion("expected", (sandbox_id,)))
-        return expectations
+        return self.engine.ask(LogQuestion("expected", (sandbox_id,)))
 
     def studied(self, sandbox_id: UUID) -> Studied:
-        studied: Studied = self.engine.ask(LogQuestion("studied", (sandbox_id,)))
-        return studied
+        return self.engine.ask(LogQuestion("studied", (sandbox_id,)))
 
 
 class Engine:

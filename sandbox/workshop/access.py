@@ -39,6 +39,8 @@ class RoomAccess:
 
 
 RoomView = Callable[Concatenate[HttpRequest, RoomAccess, P], HttpResponse]
+RoomAction = Callable[Concatenate[HttpRequest, RoomAccess, P], HttpResponse | None]
+"""None is the empty answer 204."""
 
 
 def enter(room_id: UUID, token: str) -> RoomAccess | None:
@@ -90,10 +92,10 @@ def room_page(view: RoomView[P]) -> RoutedView:
     return routed
 
 
-def room_action(*roles: Role, closed: bool = False) -> Callable[[RoomView[P]], RoutedView]:
+def room_action(*roles: Role, closed: bool = False) -> Callable[[RoomAction[P]], RoutedView]:
     """Make a POST view of an action that only ``roles`` may do. ``closed``: also after the room was closed."""
 
-    def decorate(view: RoomView[P]) -> RoutedView:
+    def decorate(view: RoomAction[P]) -> RoutedView:
         @csrf_exempt  # The token in the URL grants access, no cookie does; see sandbox.web.access.edits.
         @require_POST
         @readable_body
@@ -104,7 +106,7 @@ def room_action(*roles: Role, closed: bool = False) -> Callable[[RoomView[P]], R
                     return problem(request, 403, say("room.not-allowed"))
                 if access.room.closed and not closed:
                     return problem(request, 410, say("room.closed"))
-                return view(request, access, *args, **kwargs)
+                return view(request, access, *args, **kwargs) or HttpResponse(status=204)
 
             return _checked(allowed, request, room_id, token, *args, **kwargs)
 

@@ -170,8 +170,7 @@ Dumper.add_representer(str, Dumper.represent_text)
 
 def planned(room: Workshop) -> list[Data]:
     """Return the planned questions from the room's file."""
-    questions: list[Data] = json.loads(room.plan)
-    return questions
+    return json.loads(room.plan)
 
 
 def describe(question: Data) -> str:

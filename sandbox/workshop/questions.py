@@ -185,8 +185,7 @@ def outcome(room: Workshop, question: Question) -> Outcome | None:
     if sandbox is None:
         return None
     forked = _forked(sandbox, put.get("state", 0))  # Questions of older versions have no state.
-    result: Outcome | None = engines.now(sandbox, jobs.room_outcome, put["kind"], put["pod"], put["since"], forked)[1]
-    return result
+    return engines.now(sandbox, jobs.room_outcome, put["kind"], put["pod"], put["since"], forked)[1]
 
 
 def _forked(sandbox: Sandbox, state: int) -> tuple[int, int] | None:

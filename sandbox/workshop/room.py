@@ -119,7 +119,7 @@ def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
             locked.sandbox, locked.began = sandbox, sandbox.head
             locked.view_token = tokens.view_token(tokens.seat_token(token, seat.number))
             locked.save()
-            _freeze(Sandbox.objects.filter(pk=sandbox.pk), stays and bool(frozen))
+            Sandbox.objects.filter(pk=sandbox.pk).update(frozen=stays and bool(frozen))
             if owner is not None and owner.key:
                 _add_key(owner, locked)
         else:
@@ -177,12 +177,8 @@ def set_frozen(room: Workshop, on: bool) -> None:
     """Pause all participants, or let them continue."""
     with transaction.atomic():
         Workshop.objects.filter(pk=room.pk).update(frozen=on)
-        _freeze(_sandboxes(room), on)
+        _sandboxes(room).update(frozen=on)
     notify_room(room.pk)
-
-
-def _freeze(which: QuerySet[Sandbox], on: bool) -> None:
-    which.update(frozen=on)
 
 
 def _sandboxes(room: Workshop) -> QuerySet[Sandbox]:
@@ -249,7 +245,7 @@ def close(room: Workshop) -> None:
         Workshop.objects.filter(pk=room.pk).update(closed=now, frozen=False, eyes=False, timer_ends=None)
         room.questions.filter(over=None).update(over=now)
         room.questions.update(away=True)
-        _freeze(_sandboxes(room), False)
+        _sandboxes(room).update(frozen=False)
         for participant in room.people.exclude(key=""):
             remove_key(participant)
             participant.save(update_fields=["key"])

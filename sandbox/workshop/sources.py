@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox.changes import store
 from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
@@ -28,23 +28,26 @@ from sandbox.workshop.models import OwnLesson, Workshop
 from scheduler_engine.errors import Rejected
 
 Source = dict[str, Any]
+T = TypeVar("T")
 
 BLANK: Source = {"kind": "blank", "title": say("titles.empty")}
 
 
+def _existing(thing: T | None, refusal: str) -> T:
+    if thing is None:
+        raise Rejected(refusal)
+    return thing
+
+
 def scenario(slug: str) -> Source:
     """Return the source of an installed scenario. Raise ``Rejected`` for an unknown one."""
-    installed = scenarios().get(slug)
-    if installed is None:
-        raise Rejected(say("errors.no-scenario"))
+    installed = _existing(scenarios().get(slug), say("errors.no-scenario"))
     return {"kind": "scenario", "title": installed.title, "slug": slug}
 
 
 def lesson(slug: str) -> Source:
     """Return the source of an installed lesson. Raise ``Rejected`` for an unknown one."""
-    placed = lessons().get(slug)
-    if placed is None:
-        raise Rejected(say("lesson.no-such"))
+    placed = _existing(lessons().get(slug), say("lesson.no-such"))
     return {"kind": "lesson", "title": placed.lesson.title, "slug": slug}
 
 
@@ -56,9 +59,7 @@ def file(text: str) -> Source:
 def own(room: Workshop, number: str) -> Source:
     """Return the source of a lesson of the room by number, given as text. Raise ``Rejected`` for an unknown one."""
     chosen = next((lesson for lesson in room.lessons.all() if str(lesson.number) == number), None)
-    if chosen is None:
-        raise Rejected(say("lesson.no-such"))
-    return of_lesson(chosen)
+    return of_lesson(_existing(chosen, say("lesson.no-such")))
 
 
 def of_lesson(lesson: OwnLesson) -> Source:
@@ -78,8 +79,7 @@ def to_text(source: Source) -> str:
 
 def from_text(text: str) -> Source:
     """Return the source in a JSON text."""
-    source: Source = json.loads(text)
-    return source
+    return json.loads(text)
 
 
 def create(source: Source, token: str) -> Sandbox:
@@ -90,29 +90,17 @@ def create(source: Source, token: str) -> Sandbox:
     return CREATORS[source["kind"]](source, token)
 
 
-def _blank(source: Source, token: str) -> Sandbox:
-    return store.create(source["title"], token=token)[0]
-
-
 def _scenario(source: Source, token: str) -> Sandbox:
-    installed = scenarios().get(source["slug"])
-    if installed is None:
-        raise Rejected(say("room.no-source", title=source["title"]))
-    return open_scenario(installed, token)[0]
+    return open_scenario(_still_there(source, scenarios().get(source["slug"])), token)[0]
 
 
 def _lesson(source: Source, token: str) -> Sandbox:
-    placed = lessons().get(source["slug"])
-    if placed is None:
-        raise Rejected(say("room.no-source", title=source["title"]))
-    return open_lesson(placed, token)[0]
+    return open_lesson(_still_there(source, lessons().get(source["slug"])), token)[0]
 
 
 def _own(source: Source, token: str) -> Sandbox:
     lesson = OwnLesson.objects.filter(pk=source["lesson"]).first()
-    if lesson is None:
-        raise Rejected(say("room.no-source", title=source["title"]))
-    return create_of_lesson(lesson, token)
+    return create_of_lesson(_still_there(source, lesson), token)
 
 
 def create_of_lesson(lesson: OwnLesson, token: str) -> Sandbox:
@@ -120,22 +108,20 @@ def create_of_lesson(lesson: OwnLesson, token: str) -> Sandbox:
     return open_learned(load(lesson), text=lesson.text, token=token)[0]
 
 
-def _file(source: Source, token: str) -> Sandbox:
-    return open_uploaded(read_uploaded(source["text"]), token)[0]
-
-
 def _copy(source: Source, token: str) -> Sandbox:
-    original = Sandbox.objects.filter(pk=source["sandbox"]).first()
-    if original is None:
-        raise Rejected(say("room.no-source", title=source["title"]))
+    original = _still_there(source, Sandbox.objects.filter(pk=source["sandbox"]).first())
     return Sandbox.objects.get(pk=store.fork(original, None, token)[0])
 
 
+def _still_there(source: Source, origin: T | None) -> T:
+    return _existing(origin, say("room.no-source", title=source["title"]))
+
+
 CREATORS: dict[str, Callable[[Source, str], Sandbox]] = {
-    "blank": _blank,
+    "blank": lambda source, token: store.create(source["title"], token=token)[0],
     "scenario": _scenario,
     "lesson": _lesson,
     "own": _own,
-    "file": _file,
+    "file": lambda source, token: open_uploaded(read_uploaded(source["text"]), token)[0],
     "copy": _copy,
 }

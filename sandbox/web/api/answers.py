@@ -7,13 +7,22 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
+from ninja.operation import Operation
 
 from sandbox.web.errors import REFUSALS, refusal_of
 from sandbox.words.say import say
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.errors import FieldError
 
-api = NinjaAPI(
+
+class Api(NinjaAPI):
+    """An API in which operations have the names of their functions."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+
+api = Api(
     title=say("api.title"),
     version=ENGINE_VERSION,
     description=say("api.about"),

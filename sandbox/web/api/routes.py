@@ -23,24 +23,8 @@ from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
 from sandbox.web.access import TOO_OFTEN, Access, open_access
-from sandbox.web.api import answers
+from sandbox.web.api import answers, shapes
 from sandbox.web.api.answers import field_problem
-from sandbox.web.api.shapes import (
-    Applied,
-    Command,
-    Created,
-    ExportForm,
-    Exporting,
-    Facts,
-    Listed,
-    Log,
-    Move,
-    NewSandbox,
-    Objects,
-    Panel,
-    Problem,
-    State,
-)
 from sandbox.web.errors import RateExceeded
 from sandbox.web.files import FILES, attachment
 from sandbox.words.say import say
@@ -48,29 +32,11 @@ from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import ExportOptions
 from scheduler_engine.errors import Rejected
 
-PROBLEMS = {
-    400: Problem,
-    403: Problem,
-    404: Problem,
-    409: Problem,
-    413: Problem,
-    422: Problem,
-    423: Problem,
-    429: Problem,
-    500: Problem,
-    503: Problem,
-    507: Problem,
-}
+PROBLEMS = dict.fromkeys((400, 403, 404, 409, 413, 422, 423, 429, 500, 503, 507), shapes.Problem)
 ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
-EXPORT_BODY = {
-    "responses": {
-        200: {
-            "content": {file.content_type: {"schema": {"type": "string"}} for file in FILES.values()},
-            "description": "OK",
-        }
-    }
-}
+EXPORTED = {file.content_type: {"schema": {"type": "string"}} for file in FILES.values()}
+EXPORT_BODY = {"responses": {200: {"content": EXPORTED, "description": "OK"}}}
 
 router = Router()
 
@@ -90,18 +56,13 @@ def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -
     return access
 
 
-@router.get(
-    "/scenarios",
-    response={200: list[Listed], **PROBLEMS},
-    summary=say("api.list-scenarios"),
-    operation_id="list_scenarios",
-)
+@router.get("/scenarios", response={200: list[shapes.Listed], **PROBLEMS}, summary=say("api.list-scenarios"))
 def list_scenarios(request: HttpRequest) -> Any:
     return [{"name": name, "title": scenario.title, "about": scenario.about} for name, scenario in scenarios().items()]
 
 
-@router.post("/sandboxes", response={201: Created, **PROBLEMS}, summary=say("api.create"), operation_id="create")
-def create(request: HttpRequest, new: NewSandbox) -> Any:
+@router.post("/sandboxes", response={201: shapes.Created, **PROBLEMS}, summary=say("api.create"))
+def create(request: HttpRequest, new: shapes.NewSandbox) -> Any:
     if seconds := ratelimit.wait("create", ratelimit.client(request)):
         raise RateExceeded(say(TOO_OFTEN["create"]), seconds)
     if new.file:
@@ -128,7 +89,7 @@ def create(request: HttpRequest, new: NewSandbox) -> Any:
     return Status(201, created)
 
 
-@router.get(ONE, response={200: State, **PROBLEMS}, summary=say("api.state"), operation_id="state")
+@router.get(ONE, response={200: shapes.State, **PROBLEMS}, summary=say("api.state"))
 def state(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     return _state(access_to(request, sandbox_id, token, False))
 
@@ -140,8 +101,8 @@ def _state(access: Access) -> dict[str, Any]:
     return {**known, "head": place.position.head, "length": place.position.length, **state}
 
 
-@router.post(f"{ONE}/commands", response={200: State, **PROBLEMS}, summary=say("api.execute"), operation_id="execute")
-def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command, who: str = "") -> Any:
+@router.post(f"{ONE}/commands", response={200: shapes.State, **PROBLEMS}, summary=say("api.execute"))
+def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: shapes.Command, who: str = "") -> Any:
     """Execute one command, as in a log: a stage, a pod, an advance, a patch …"""
     access = access_to(request, sandbox_id, token, True)
     store.execute(access.sandbox, command.root, printable(who))
@@ -150,10 +111,9 @@ def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: Command
 
 @router.post(
     f"{ONE}/manifests",
-    response={200: Applied, **PROBLEMS},
+    response={200: shapes.Applied, **PROBLEMS},
     summary=say("api.apply"),
     openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
-    operation_id="apply",
 )
 def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> Any:
     """Apply YAML or JSON, several documents or a List, as in ``kubectl apply --filename``. All or nothing."""
@@ -170,21 +130,19 @@ def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> 
     return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}
 
 
-@router.post(f"{ONE}/head", response={200: State, **PROBLEMS}, summary=say("api.move"), operation_id="go_to")
-def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: Move) -> Any:
+@router.post(f"{ONE}/head", response={200: shapes.State, **PROBLEMS}, summary=say("api.move"))
+def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: shapes.Move) -> Any:
     access = access_to(request, sandbox_id, token, True)
     store.go_to(access.sandbox, lambda position: move.to)
     return _state(access)
 
 
-@router.get("/panels", response={200: list[Panel], **PROBLEMS}, summary=say("api.list-panels"), operation_id="panels")
+@router.get("/panels", response={200: list[shapes.Panel], **PROBLEMS}, summary=say("api.list-panels"))
 def panels(request: HttpRequest) -> Any:
     return [{"id": panel.id, "title": panel.title} for panel in PANELS.values()]
 
 
-@router.get(
-    f"{ONE}/panels/{{panel}}", response={200: Facts, **PROBLEMS}, summary=say("api.facts"), operation_id="facts"
-)
+@router.get(f"{ONE}/panels/{{panel}}", response={200: shapes.Facts, **PROBLEMS}, summary=say("api.facts"))
 def facts(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -204,9 +162,7 @@ def facts(
     return {"panel": panel, "head": place.position.head, "facts": shown}
 
 
-@router.get(
-    f"{ONE}/objects/{{kind}}", response={200: Objects, **PROBLEMS}, summary=say("api.objects"), operation_id="objects"
-)
+@router.get(f"{ONE}/objects/{{kind}}", response={200: shapes.Objects, **PROBLEMS}, summary=say("api.objects"))
 def objects(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -220,7 +176,7 @@ def objects(
     return {"items": items, "next": following}
 
 
-@router.get(f"{ONE}/log", response={200: Log, **PROBLEMS}, summary=say("api.log"), operation_id="log")
+@router.get(f"{ONE}/log", response={200: shapes.Log, **PROBLEMS}, summary=say("api.log"))
 def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     access = access_to(request, sandbox_id, token, False)
     sandbox: Sandbox = access.sandbox
@@ -235,7 +191,7 @@ def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     }
 
 
-@router.get(f"{ONE}/trace", response={200: None, **PROBLEMS}, summary=say("api.trace"), operation_id="trace")
+@router.get(f"{ONE}/trace", response={200: None, **PROBLEMS}, summary=say("api.trace"))
 def trace(
     request: HttpRequest,
     sandbox_id: UUID,
@@ -249,13 +205,11 @@ def trace(
 
 
 @router.get(
-    f"{ONE}/export/{{form}}",
-    response={200: None, **PROBLEMS},
-    summary=say("api.export"),
-    openapi_extra=EXPORT_BODY,
-    operation_id="export",
+    f"{ONE}/export/{{form}}", response={200: None, **PROBLEMS}, summary=say("api.export"), openapi_extra=EXPORT_BODY
 )
-def export(request: HttpRequest, sandbox_id: UUID, token: str, form: ExportForm, options: Query[Exporting]) -> Any:
+def export(
+    request: HttpRequest, sandbox_id: UUID, token: str, form: shapes.ExportForm, options: Query[shapes.Exporting]
+) -> Any:
     """Export a scenario, manifests, a snapshot for kube-scheduler-simulator, or the trace."""
     access = access_to(request, sandbox_id, token, False)
     title, moment = access.sandbox.title, View.from_mapping({"at": options.at}).at

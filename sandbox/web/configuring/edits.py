@@ -236,8 +236,7 @@ def _remove_resource(strategy: Manifest, row: int, _value: str) -> None:
 
 
 def _shape(strategy: Manifest) -> list[Manifest]:
-    points: list[Manifest] = strategy.get("requestedToCapacityRatio", {}).get("shape", [])
-    return points
+    return strategy.get("requestedToCapacityRatio", {}).get("shape", [])
 
 
 def _point_utilization(strategy: Manifest, row: int, value: str) -> None:

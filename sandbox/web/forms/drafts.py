@@ -147,8 +147,7 @@ def _with_changes(now: Manifest, form: AddForm) -> Manifest:
         before = _bound(type(form).of(now), form.object)
         before.full_clean()
     sound = well_typed(now, now["kind"])
-    changed: Manifest = overlay(now, before.manifest_for(sound), form.manifest_for(sound))
-    return changed
+    return overlay(now, before.manifest_for(sound), form.manifest_for(sound))
 
 
 def _relabelled(now: Manifest, before: AddForm, after: AddForm) -> Manifest:
@@ -160,8 +159,7 @@ def _relabelled(now: Manifest, before: AddForm, after: AddForm) -> Manifest:
     sound = well_typed(now, now["kind"])
     versions = [without_selectors(each.manifest_for(sound)) for each in (before, middle)]
     old, new = before.cleaned_data["labels"], middle.cleaned_data["labels"]
-    relabelled: Manifest = follow_labels(overlay(now, *versions), old, new)
-    return relabelled
+    return follow_labels(overlay(now, *versions), old, new)
 
 
 def _others(manifest: Manifest, form: AddForm) -> list[str]:

@@ -94,9 +94,7 @@ def csv(request: HttpRequest, access: Access, panel: str) -> HttpResponse:
 def _export(access: Access, options: ExportOptions, request: HttpRequest, most: int | None) -> Exported:
     """Return the export at the moment in view, cut after ``most`` characters (None: whole)."""
     at = View.from_mapping(request.GET.dict()).at
-    arguments = (options, access.sandbox.title, at, most)
-    exported: Exported = engines.read(access.sandbox, jobs.export, *arguments)
-    return exported
+    return engines.read(access.sandbox, jobs.export, options, access.sandbox.title, at, most)
 
 
 urlpatterns = [

@@ -46,9 +46,8 @@ def fork(request: HttpRequest, access: Access) -> HttpResponse:
     moment = Moment.read(at)
     if at and moment is None:
         return problem(request, 400, say("errors.moment-of-log"))
-    response = HttpResponse(status=204)
-    response.headers["HX-Redirect"] = reverse("workbench", args=store.fork(access.sandbox, moment))
-    return response
+    address = reverse("workbench", args=store.fork(access.sandbox, moment))
+    return HttpResponse(status=204, headers={"HX-Redirect": address})
 
 
 urlpatterns = [

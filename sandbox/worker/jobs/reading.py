@@ -114,8 +114,7 @@ def facts(live: Live, position: Position, panel: str, view: View) -> dict[str, A
     """Return the data that a panel shows."""
     live.move_to(position)
     live.look_up_expected(None)
-    data: dict[str, Any] = plain(PANELS[panel].stats(rendering.world_in_view(live, view), view))
-    return data
+    return plain(PANELS[panel].stats(rendering.world_in_view(live, view), view))
 
 
 @reading

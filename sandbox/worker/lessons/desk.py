@@ -81,8 +81,7 @@ class Desk:
 
     @cached_property
     def progress(self) -> dict[str, Any]:
-        progress: dict[str, Any] = json.loads(self.studied.progress)
-        return progress
+        return json.loads(self.studied.progress)
 
     @cached_property
     def _began(self) -> tuple[int, int | None]:
@@ -267,8 +266,7 @@ class Desk:
     def _points(self, guess: Guessed) -> dict[str, Any] | None:
         """Return the answer to a guess point by point, None if it is not known yet."""
         if guess.points:
-            points: dict[str, Any] = json.loads(guess.points)
-            return points
+            return json.loads(guess.points)
         question, since = question_of(guess.question), self.live.world.entry_of(Moment(guess.n, guess.entries))
         if guess.part is None:
             # Questions stored by older versions lack it.

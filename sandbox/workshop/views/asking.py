@@ -13,7 +13,6 @@ from sandbox.workshop import files, questions
 from sandbox.workshop.access import RoomAccess, room_action
 from sandbox.workshop.models import Question, Workshop
 
-DONE = 204
 LONGEST_PAGE, LONGEST_TURN = 40, 9
 """Characters of a browser's name, and digits of the number of its answer."""
 RIGHT = "*"
@@ -21,23 +20,21 @@ RIGHT = "*"
 
 
 @room_action("trainer")
-def ask(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def ask(request: HttpRequest, access: RoomAccess) -> None:
     """Ask a question. Each line is a choice; right ones start with a star."""
     lines = [line.strip() for line in request.POST.get("choices", "").splitlines()]
     choices = [line.removeprefix(RIGHT).strip() for line in lines]
     right = [line.removeprefix(RIGHT).strip() for line in lines if line.startswith(RIGHT)]
     questions.ask(access.room, request.POST.get("ask", ""), choices, right, request.POST.get("many") == "1")
-    return HttpResponse(status=DONE)
 
 
 @room_action("trainer")
-def predict(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def predict(request: HttpRequest, access: RoomAccess) -> None:
     questions.predict(access.room, request.POST.get("kind", ""), request.POST.get("pod", "").strip())
-    return HttpResponse(status=DONE)
 
 
 @room_action("trainer")
-def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     """Ask a planned question of the room's file: ``number``, from 0."""
     plan, number = files.planned(access.room), request.POST.get("number", "")
     if number not in map(str, range(len(plan))):
@@ -53,34 +50,34 @@ def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse:
             question.get("right", ()),
             bool(question.get("many", False)),
         )
-    return HttpResponse(status=DONE)
+    return None
 
 
 def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:
     """Make a view of a trainer's action on the current question. ``number`` in the form must be that question's."""
 
     @room_action("trainer")
-    def view(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+    def view(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
         question = questions.by_number(access.room, request.POST.get("number", ""))
         if question is None:
             return problem(request, 404, say("room.no-question"))
         if question != questions.latest(access.room):
             return problem(request, 422, say("room.other-question"))
         act(access.room, question)
-        return HttpResponse(status=DONE)
+        return None
 
     return view
 
 
 @room_action("participant")
-def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     question = questions.by_number(access.room, request.POST.get("number", ""))
     if question is None or access.participant is None:
         return problem(request, 404, say("room.no-question"))
     page, turn = request.POST.get("page", "")[:LONGEST_PAGE], request.POST.get("turn", "")
     number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) <= LONGEST_TURN else 0
     questions.answer(question, access.participant, request.POST.getlist("chosen"), page, number)
-    return HttpResponse(status=DONE)
+    return None
 
 
 urlpatterns = [

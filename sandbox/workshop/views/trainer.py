@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import path, reverse
 
 from sandbox.changes.opening import read_lesson
 from sandbox.panels.view import View
-from sandbox.web.access import limited, problem
+from sandbox.web.access import RoutedView, limited, problem
 from sandbox.web.errors import line_of
 from sandbox.web.views.lessons import uploaded_lesson
 from sandbox.words.say import say
@@ -21,7 +21,6 @@ from sandbox.workshop.results import results_csv
 from sandbox.workshop.views.doors import chosen_source
 from scheduler_engine.errors import FieldError, Rejected
 
-DONE = 204
 MOST_LISTED = 5
 """Participants that an error names."""
 STEPS: dict[str, dict[str, Any]] = {
@@ -33,53 +32,42 @@ STEPS: dict[str, dict[str, Any]] = {
 """Name of a step → the command that a trainer executes in participants' sandboxes."""
 
 
-def _switch(request: HttpRequest) -> bool:
-    return request.POST.get("on") == "1"
+def _switch(turn: Callable[[Workshop, bool], None]) -> RoutedView:
+    """Make a view that turns something on or off for the whole room."""
+
+    @room_action("trainer")
+    def view(request: HttpRequest, access: RoomAccess) -> None:
+        turn(access.room, request.POST.get("on") == "1")
+
+    return view
 
 
 @room_action("trainer")
-def freeze(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    room.set_frozen(access.room, _switch(request))
-    return HttpResponse(status=DONE)
-
-
-@room_action("trainer")
-def eyes(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    room.show_trainer(access.room, _switch(request))
-    return HttpResponse(status=DONE)
-
-
-@room_action("trainer")
-def timer(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def timer(request: HttpRequest, access: RoomAccess) -> None:
     text = request.POST.get("minutes", "")
     try:
         minutes = float(text)
     except ValueError:
         raise Rejected([FieldError("minutes", "Invalid value", say("room.no-minutes"))]) from None
     room.set_timer(access.room, minutes)
-    return HttpResponse(status=DONE)
+
+
+def _with_person(act: Callable[[Participant, QueryDict], None]) -> RoutedView:
+    """Make a view of an action on the participant ``who``."""
+
+    @room_action("trainer")
+    def view(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
+        person = room.participant_of(access.room, request.POST.get("who", ""))
+        if person is None:
+            return problem(request, 404, say("room.no-participant"))
+        act(person, request.POST)
+        return None
+
+    return view
 
 
 @room_action("trainer")
-def rename(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    person = _person(request, access)
-    if person is None:
-        return problem(request, 404, say("room.no-participant"))
-    people.rename(person, request.POST.get("name", ""))
-    return HttpResponse(status=DONE)
-
-
-@room_action("trainer")
-def remove(request: HttpRequest, access: RoomAccess) -> HttpResponse:
-    person = _person(request, access)
-    if person is None:
-        return problem(request, 404, say("room.no-participant"))
-    people.remove(person)
-    return HttpResponse(status=DONE)
-
-
-@room_action("trainer")
-def send(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def send(request: HttpRequest, access: RoomAccess) -> None:
     """Send a source to the participants in the form, or to all if it names none. ``at``: the moment to copy.
 
     Participants who join later get what was sent to all. So a trainer can send something to an empty room.
@@ -91,12 +79,11 @@ def send(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     else:
         source = chosen_source(request, access.room)
     room.send(access.room, source, to, everybody=len(to) == len(people))
-    return HttpResponse(status=DONE)
 
 
 @limited
 @room_action("trainer")
-def add_lesson(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def add_lesson(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     """Save a lesson file in the room. ``instead``: the number of the lesson that it replaces."""
     text, name = uploaded_lesson(request)
     try:
@@ -105,7 +92,7 @@ def add_lesson(request: HttpRequest, access: RoomAccess) -> HttpResponse:
         lines = [FieldError("", error.kind, line_of(error)) for error in refusal.errors]
         return problem(request, 422, say("room.lesson-errors"), lines)
     lessons.save_lesson(access.room, lessons.LessonFile(text, learned), request.POST.get("instead", ""))
-    return HttpResponse(status=DONE)
+    return None
 
 
 def _recipients(request: HttpRequest, access: RoomAccess) -> list[Participant]:
@@ -119,7 +106,7 @@ def _recipients(request: HttpRequest, access: RoomAccess) -> list[Participant]:
 
 
 @room_action("trainer")
-def step(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def step(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     """Run a step in the sandboxes of the participants in the form, or of all if it names none."""
     verb = request.POST.get("verb", "")
     if verb not in STEPS:
@@ -131,7 +118,7 @@ def step(request: HttpRequest, access: RoomAccess) -> HttpResponse:
         if len(failures) > MOST_LISTED:
             text = say("room.step-failures", failures=text, count=len(failures) - MOST_LISTED)
         return problem(request, 422, say("room.step-failed", failures=text), calm=True)
-    return HttpResponse(status=DONE)
+    return None
 
 
 @room_page
@@ -148,36 +135,32 @@ def _download(access: RoomAccess, kind: str, name: str, write: Callable[[Worksho
     """Return a file of the room for the trainer. Raise ``Http404`` for other roles."""
     if access.role != "trainer":
         raise Http404
-    response = HttpResponse(write(access.room), content_type=f"{kind}; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(write(access.room), content_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 @room_action("trainer", closed=True)
 def delete(request: HttpRequest, access: RoomAccess) -> HttpResponse:
     """Delete the room with everything about its participants."""
     room.delete(access.room)
-    response = HttpResponse(status=DONE)
-    response.headers["HX-Redirect"] = reverse("workshops")
-    return response
+    return HttpResponse(status=204, headers={"HX-Redirect": reverse("workshops")})
 
 
 @room_action("trainer")
-def close(request: HttpRequest, access: RoomAccess) -> HttpResponse:
+def close(request: HttpRequest, access: RoomAccess) -> None:
     room.close(access.room)
-    return HttpResponse(status=DONE)
-
-
-def _person(request: HttpRequest, access: RoomAccess) -> Participant | None:
-    return room.participant_of(access.room, request.POST.get("who", ""))
 
 
 urlpatterns = [
-    path("freeze/", freeze, name="room-freeze"),
-    path("eyes/", eyes, name="room-eyes"),
+    path("freeze/", _switch(room.set_frozen), name="room-freeze"),
+    path("eyes/", _switch(room.show_trainer), name="room-eyes"),
     path("timer/", timer, name="room-timer"),
-    path("rename/", rename, name="room-rename"),
-    path("remove/", remove, name="room-remove"),
+    path(
+        "rename/",
+        _with_person(lambda person, data: people.rename(person, data.get("name", ""))),
+        name="room-rename",
+    ),
+    path("remove/", _with_person(lambda person, _: people.remove(person)), name="room-remove"),
     path("send/", send, name="room-send"),
     path("lessons/", add_lesson, name="room-lesson"),
     path("step/", step, name="room-step"),

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from sandbox.web.api import document, routes
+from sandbox.web.api import routes
 from sandbox.web.views import (
     adding,
     before,
@@ -84,7 +84,7 @@ urlpatterns = [
     path("embed.js", embedding.script, name="embed-script"),
     path("embed/scenario/<slug:slug>/", embedding.story, {"kind": "scenario"}, name="embed-scenario"),
     path("embed/lesson/<slug:slug>/", embedding.story, {"kind": "lesson"}, name="embed-lesson"),
-    path("api/v1/openapi.json", document.api_document, name="api-document"),
+    path("api/v1/openapi.json", routes.document, name="api-document"),
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
     path("schema/<str:digest>/", completing.schema, name="schema"),

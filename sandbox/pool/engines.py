@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -34,16 +34,6 @@ TRIES = 4
 CHANGING = say("limits.changing")
 MOST_SIMULATIONS = 64
 """Simulations in memory with ``ENGINE_PROCESSES=0``."""
-
-
-class Engines(Protocol):
-    def ask(self, call: Call, seconds: float) -> Any: ...
-
-    def tell(self, call: Call) -> None: ...
-
-    def stop(self, sandbox_id: UUID) -> bool: ...
-
-    def close(self) -> None: ...
 
 
 class Inside:
@@ -77,11 +67,11 @@ class Inside:
         self.lives.clear()
 
 
-_engines: Engines | None = None
+_engines: Pool | Inside | None = None
 _start = Lock()
 
 
-def started() -> Engines:
+def started() -> Pool | Inside:
     """Return the workers of this web process. The first call starts them."""
     global _engines
     with _start:

@@ -8,6 +8,8 @@ from django.utils import timezone
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage import tokens
+from sandbox.web.access import TOO_OFTEN
+from sandbox.web.errors import RateExceeded
 from sandbox.words.say import say
 from sandbox.workshop.layers import notify_room
 from sandbox.workshop.models import NAME_CHARACTERS, Participant, Seat, Workshop
@@ -51,25 +53,17 @@ def join(room: Workshop, name: str) -> tuple[Participant, str]:
 def come_back(room: Workshop, name: str, code: str) -> str:
     """Return the token of the participant called ``name``.
 
-    Raise ``Rejected`` for an unknown name or a wrong code, ``TooManyCodes`` after too many codes.
+    Raise ``Rejected`` for an unknown name or a wrong code, ``RateExceeded`` after too many codes.
     """
     participant = _closest(room, name)
     if participant is None:
         raise Rejected([FieldError("name", "FieldValueNotFound", say("room.nobody-called", name=clean(name)))])
     if seconds := ratelimit.wait("code", str(participant.pk)):
-        raise TooManyCodes(seconds)
+        raise RateExceeded(say(TOO_OFTEN["code"]), seconds)
     token = tokens.unseal(participant.sealed, code.strip(), participant.token_hash)
     if token is None:
         raise Rejected([FieldError("back", "FieldValueInvalid", say("room.wrong-code", name=participant.name))])
     return token
-
-
-class TooManyCodes(Exception):
-    """Somebody entered too many codes for one name, and must wait ``seconds``."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
 
 
 def rename(participant: Participant, name: str) -> None:

@@ -6,8 +6,9 @@ import json
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
@@ -27,6 +28,7 @@ from sandbox.web.api import answers, shapes
 from sandbox.web.api.answers import field_problem
 from sandbox.web.errors import RateExceeded
 from sandbox.web.files import FILES, attachment
+from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import ExportOptions
@@ -220,3 +222,10 @@ def export(
 
 api = answers.api
 api.add_router("", router)
+
+
+@require_safe
+@same_for_all(control=FOR_AN_HOUR)
+def document(request: HttpRequest) -> HttpResponse:
+    """Return the OpenAPI document."""
+    return JsonResponse(api.get_openapi_schema())

@@ -42,7 +42,9 @@ def controls(configuration: Configuration, index: int, refusal: Refusal) -> dict
     return {
         "index": index,
         "profiles": [other.scheduler_name for other in configuration.profiles],
-        "settings": [_setting(configuration, name) for name in SETTINGS],
+        "settings": [
+            {"name": name, "value": configuration.defaulted[name], "says": say(SAYS[name])} for name in SETTINGS
+        ],
         "percentage": profile.percentage_of_nodes_to_score,
         "strategies": SCORING_STRATEGIES,
         "strategy": {
@@ -57,10 +59,6 @@ def controls(configuration: Configuration, index: int, refusal: Refusal) -> dict
         ),
         "refusal": refusal,
     }
-
-
-def _setting(configuration: Configuration, name: str) -> dict[str, Any]:
-    return {"name": name, "value": configuration.defaulted[name], "says": say(SAYS[name])}
 
 
 def _plugin(profile: Profile, name: str) -> dict[str, Any]:

@@ -109,19 +109,13 @@ def _add_profile(profiles: list[Manifest], _index: int, value: str) -> None:
     profiles.append({"schedulerName": value})
 
 
-def _remove_profile(profiles: list[Manifest], index: int, _value: str) -> None:
-    del profiles[index]
-
-
-def _profile_percentage(profiles: list[Manifest], index: int, value: str) -> None:
-    _set(profiles[index], "percentageOfNodesToScore", value, before=("plugins", "pluginConfig"))
-
-
-PROFILE_EDITS: dict[str, Callable[[list[Manifest], int, str], None]] = {
+PROFILE_EDITS: dict[str, Callable[[list[Manifest], int, str], object]] = {
     "schedulerName": _rename,
     "add-profile": _add_profile,
-    "remove-profile": _remove_profile,
-    "profile-percentage": _profile_percentage,
+    "remove-profile": lambda profiles, index, _: profiles.pop(index),
+    "profile-percentage": lambda profiles, index, value: _set(
+        profiles[index], "percentageOfNodesToScore", value, before=("plugins", "pluginConfig")
+    ),
 }
 
 
@@ -219,32 +213,8 @@ def _strategy_type(strategy: Manifest, _row: int, value: str) -> None:
         strategy.pop("requestedToCapacityRatio", None)
 
 
-def _resource_name(strategy: Manifest, row: int, value: str) -> None:
-    strategy["resources"][row]["name"] = value
-
-
-def _resource_weight(strategy: Manifest, row: int, value: str) -> None:
-    _set(strategy["resources"][row], "weight", value)
-
-
-def _add_resource(strategy: Manifest, _row: int, value: str) -> None:
-    strategy["resources"].append({"name": value, "weight": 1})
-
-
-def _remove_resource(strategy: Manifest, row: int, _value: str) -> None:
-    del strategy["resources"][row]
-
-
 def _shape(strategy: Manifest) -> list[Manifest]:
     return strategy.get("requestedToCapacityRatio", {}).get("shape", [])
-
-
-def _point_utilization(strategy: Manifest, row: int, value: str) -> None:
-    _shape(strategy)[row]["utilization"] = _number(value or "0")
-
-
-def _point_score(strategy: Manifest, row: int, value: str) -> None:
-    _shape(strategy)[row]["score"] = _number(value or "0")
 
 
 def _add_point(strategy: Manifest, _row: int, value: str) -> None:
@@ -257,18 +227,14 @@ def _add_point(strategy: Manifest, _row: int, value: str) -> None:
     points.insert(place, {"utilization": utilization, "score": score})
 
 
-def _remove_point(strategy: Manifest, row: int, _value: str) -> None:
-    del _shape(strategy)[row]
-
-
-STRATEGY_EDITS: dict[str, Callable[[Manifest, int, str], None]] = {
+STRATEGY_EDITS: dict[str, Callable[[Manifest, int, str], object]] = {
     "strategy": _strategy_type,
-    "resource-name": _resource_name,
-    "resource-weight": _resource_weight,
-    "add-resource": _add_resource,
-    "remove-resource": _remove_resource,
-    "point-utilization": _point_utilization,
-    "point-score": _point_score,
+    "resource-name": lambda strategy, row, value: strategy["resources"][row].update(name=value),
+    "resource-weight": lambda strategy, row, value: _set(strategy["resources"][row], "weight", value),
+    "add-resource": lambda strategy, _, value: strategy["resources"].append({"name": value, "weight": 1}),
+    "remove-resource": lambda strategy, row, _: strategy["resources"].pop(row),
+    "point-utilization": lambda strategy, row, value: _shape(strategy)[row].update(utilization=_number(value or "0")),
+    "point-score": lambda strategy, row, value: _shape(strategy)[row].update(score=_number(value or "0")),
     "add-point": _add_point,
-    "remove-point": _remove_point,
+    "remove-point": lambda strategy, row, _: _shape(strategy).pop(row),
 }

@@ -110,18 +110,6 @@ def claim(name: str, data: dict[str, Any]) -> Manifest:
     )
 
 
-def _replicated(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
-    return {"replicas": data["replicas"], **rest}
-
-
-def _stateful(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
-    return {"replicas": data["replicas"], "serviceName": name, **rest}
-
-
-def _daemon(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
-    return rest
-
-
 def _job(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
     """Return the spec of a Job. It has no selector: Kubernetes creates it."""
     template = rest["template"]
@@ -130,9 +118,9 @@ def _job(name: str, data: dict[str, Any], rest: Manifest) -> Manifest:
 
 
 WORKLOADS: dict[str, tuple[str, Callable[[str, dict[str, Any], Manifest], Manifest]]] = {
-    "Deployment": ("apps/v1", _replicated),
-    "StatefulSet": ("apps/v1", _stateful),
-    "DaemonSet": ("apps/v1", _daemon),
+    "Deployment": ("apps/v1", lambda name, data, rest: {"replicas": data["replicas"], **rest}),
+    "StatefulSet": ("apps/v1", lambda name, data, rest: {"replicas": data["replicas"], "serviceName": name, **rest}),
+    "DaemonSet": ("apps/v1", lambda name, data, rest: rest),
     "Job": ("batch/v1", _job),
 }
 """Kind → its apiVersion, and the function that returns its spec."""

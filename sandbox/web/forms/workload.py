@@ -49,13 +49,10 @@ class WorkloadForm(PodFields, AddForm):
         existing = ((now.get("spec") or {}).get("template") or {}).get("spec") or {}
         copy_limits(template["spec"], existing)
         spec = spec | {"template": template | {"spec": with_names(template["spec"], existing)}}
-        return manifest | {"spec": _without(spec, "selector") if self.object else spec}
+        fixed = ("selector",) if self.object else ()
+        return manifest | {"spec": {name: value for name, value in spec.items() if name not in fixed}}
 
     def field_of(self, error: FieldError) -> tuple[str | None, str]:
         """Return the field of an error, also in the template. Without labels in the form, they come from the name."""
         field, spot = super().field_of(replace(error, path=re.sub(r"^spec\.template\.(?=\w)", "", error.path)))
         return ("name" if field == "labels" and not self.data.get("labels", "").strip() else field), spot
-
-
-def _without(spec: Manifest, name: str) -> Manifest:
-    return {key: value for key, value in spec.items() if key != name}

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -45,16 +45,14 @@ def document() -> dict[str, Any]:
         "says": HELP[config.KIND],
         "alone": True,
     }
-    types = {name: dict(_fields_of_objects(name)) for name in TYPES}
+    types = {
+        name: {field: _entry(f"{name}.{field}", spec.type, spec.holds, spec.always) for field, spec in fields.items()}
+        for name, fields in TYPES.items()
+    }
     for struct in (config.CONFIGURATION, *config.PLUGIN_ARGS.values()):
         _add_struct(struct, types)
     types["PluginConfig"]["args"]["by"] = {plugin: struct.name for plugin, struct in config.PLUGIN_ARGS.items()}
     return {"kinds": kinds, "types": types}
-
-
-def _fields_of_objects(name: str) -> Iterator[tuple[str, Entry]]:
-    for field, spec in TYPES[name].items():
-        yield field, _entry(f"{name}.{field}", spec.type, spec.holds, spec.always)
 
 
 def _add_struct(struct: config.Struct, types: dict[str, dict[str, Entry]]) -> None:

@@ -52,7 +52,10 @@ def before(request: HttpRequest) -> HttpResponse:
 def convert(request: HttpRequest) -> HttpResponse:
     """Return the page with the converted policy, or with all errors of the policy."""
     converted = _converted(request)
-    return converted if isinstance(converted, HttpResponse) else _page(request, _context(*converted))
+    if isinstance(converted, HttpResponse):
+        return converted
+    text, policy = converted
+    return _page(request, {"text": text, "written": documents([policy.configuration]), "notices": policy.notices})
 
 
 @public_form
@@ -95,10 +98,6 @@ def _text(request: HttpRequest) -> str:
         return file.read().decode()
     except UnicodeDecodeError:
         raise Rejected([FieldError("", "DecodeError", say("errors.not-utf-8"))]) from None
-
-
-def _context(text: str, converted: Converted) -> dict[str, Any]:
-    return {"text": text, "written": documents([converted.configuration]), "notices": converted.notices}
 
 
 def _page(request: HttpRequest, extra: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -51,7 +51,7 @@ def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
                 command = {"kind": "replace", "object_kind": edited.kind, "key": edited.key, "manifest": manifest}
             store.execute(access.sandbox, command, who(request))
         except Rejected as error:
-            spec = _spec(access, edited)
+            spec = _part(access, edited)
             anew = edited.kind == "Pod" and bool(spec) and not spec.get("nodeName")
             draft.add_errors(engines.read(access.sandbox, jobs.locate, draft.text, error.errors))
     if not draft.valid:
@@ -106,7 +106,7 @@ def label(request: HttpRequest, access: Access) -> HttpResponse:
 def ungate(request: HttpRequest, access: Access) -> HttpResponse:
     """Remove a scheduling gate of a pod."""
     edited = Object("Pod", request.POST.get("pod", ""))
-    gates = (_spec(access, edited)).get("schedulingGates") or ()
+    gates = _part(access, edited).get("schedulingGates") or ()
     left = [gate for gate in gates if gate["name"] != request.POST.get("gate")]
     return _patch(request, access, edited, {"spec": {"schedulingGates": left or None}})
 
@@ -115,7 +115,7 @@ def ungate(request: HttpRequest, access: Access) -> HttpResponse:
 def unfinalize(request: HttpRequest, access: Access) -> HttpResponse:
     """Remove a finalizer of an object. An object that waits for its deletion is deleted with its last finalizer."""
     edited = Object(request.POST.get("kind", ""), request.POST.get("object", ""))
-    finalizers = _metadata(access, edited).get("finalizers") or ()
+    finalizers = _part(access, edited, "metadata").get("finalizers") or ()
     left = [name for name in finalizers if name != request.POST.get("finalizer")]
     return _patch(request, access, edited, {"metadata": {"finalizers": left or None}})
 
@@ -125,7 +125,7 @@ def resize(request: HttpRequest, access: Access) -> HttpResponse:
     """Change the requests of a container."""
     edited = Object("Pod", request.POST.get("pod", ""))
     containers = []
-    for container in _spec(access, edited).get("containers") or ():
+    for container in _part(access, edited).get("containers") or ():
         resources = dict(container.get("resources") or {})
         if container["name"] == request.POST.get("container"):
             typed = {name: request.POST.get(name, "").strip() for name in ("cpu", "memory")}
@@ -135,12 +135,8 @@ def resize(request: HttpRequest, access: Access) -> HttpResponse:
     return _patch(request, access, edited, {"spec": {"containers": containers}}, "resize")
 
 
-def _spec(access: Access, edited: Object) -> dict[str, Any]:
-    return (engines.read(access.sandbox, jobs.manifest, *edited) or {}).get("spec") or {}
-
-
-def _metadata(access: Access, edited: Object) -> dict[str, Any]:
-    return (engines.read(access.sandbox, jobs.manifest, *edited) or {}).get("metadata") or {}
+def _part(access: Access, edited: Object, name: str = "spec") -> dict[str, Any]:
+    return (engines.read(access.sandbox, jobs.manifest, *edited) or {}).get(name) or {}
 
 
 def _patch(

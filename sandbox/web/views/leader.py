@@ -70,14 +70,10 @@ def _number(data: Mapping[str, str], name: str) -> float:
 
 
 EXTRA_FIELDS: dict[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
-    "skew": lambda data: {"seconds": _sign(data) * 60 * _number(data, "minutes")},
+    "skew": lambda data: {"seconds": (-60 if data.get("way") == "back" else 60) * _number(data, "minutes")},
     "rate": lambda data: {"rate": data.get("rate", "").strip()},
 }
 """Action → the fields of its command, besides the replica and the action."""
-
-
-def _sign(data: Mapping[str, str]) -> int:
-    return -1 if data.get("way") == "back" else 1
 
 
 @edits

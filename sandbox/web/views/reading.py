@@ -59,7 +59,10 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
         at = View.from_mapping(request.GET.dict()).at
         hits, more = engines.read(access.sandbox, jobs.find, wanted, at)
         if not access.can_edit:
-            hits = [hit._replace(leads=_read_only(hit.leads)) for hit in hits]
+            hits = [
+                hit._replace(leads={READ if name == EDIT else name: value for name, value in hit.leads.items()})
+                for hit in hits
+            ]
     low = wanted.casefold()
 
     def named(things: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:
@@ -74,11 +77,6 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
         "scenarios": named(scenarios().values(), lambda scenario: scenario.title),
     }
     return render(request, "fragments/found.html", context)
-
-
-def _read_only(leads: dict[str, Any]) -> dict[str, Any]:
-    """Return leads for a visitor who may not edit: they read what others would edit."""
-    return {READ if name == EDIT else name: value for name, value in leads.items()}
 
 
 @reads

@@ -123,9 +123,8 @@ def join(request: HttpRequest, code: str = "") -> HttpResponse:
     if request.method != "POST" or joined_room is None or "name" not in request.POST:
         return render(request, "workshop/join.html", context)
     try:
-        token = _token(joined_room, context["name"], context["back"])
-    except people.TooManyCodes as error:
-        return too_often(request, "code", error.seconds)
+        name, back = typed["name"], typed["back"]
+        token = people.come_back(joined_room, name, back) if back else people.join(joined_room, name)[1]
     except Rejected as error:
         context |= {"errors": error.errors, "taken": any(each.kind == people.TAKEN for each in error.errors)}
         return render(request, "workshop/join.html", context, status=422)
@@ -133,14 +132,6 @@ def join(request: HttpRequest, code: str = "") -> HttpResponse:
         context |= {"errors": [FieldError("", "Invalid", str(error))]}
         return render(request, "workshop/join.html", context, status=error.status)
     return _redirect(request, reverse("room", args=[joined_room.pk, token]))
-
-
-def _token(room: Workshop, name: str, code: str) -> str:
-    """Return the token of a participant who comes back with a personal code, or joins without one.
-
-    Raise what ``people.come_back`` and ``people.join`` raise.
-    """
-    return people.come_back(room, name, code) if code else people.join(room, name)[1]
 
 
 @room_page

@@ -7,24 +7,14 @@ from sandbox.limits import quotas
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.worker import jobs
-from sandbox.worker.jobs.importing import UploadedScenario
+from sandbox.worker.jobs.importing import UploadedScenario, beginning_of
 from sandbox.worker.jobs.teaching import Learned
 from scheduler_engine.scenario import Scenario
-from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 
 def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
     """Create a sandbox, execute the scenario's setup, and return it with its edit token. ``token``: use this one."""
-    return store.create(
-        scenario.title,
-        scenario.slug,
-        scenario.seed,
-        scenario.configuration,
-        [dict(step) for step in scenario.setup],
-        scenario.queue_rules,
-        token=token,
-        priority_numbers=gives_numbers(scenario),
-    )
+    return store.create(scenario.title, scenario.slug, token=token, **beginning_of(scenario))
 
 
 def read_uploaded(text: str) -> UploadedScenario:
@@ -35,16 +25,7 @@ def read_uploaded(text: str) -> UploadedScenario:
 
 def open_uploaded(scenario: UploadedScenario, token: str = "") -> tuple[Sandbox, str]:
     """Create a sandbox from an uploaded scenario, execute its setup, and return it with its edit token."""
-    return store.create(
-        scenario.title,
-        seed=scenario.seed,
-        configuration=scenario.configuration,
-        setup=scenario.setup,
-        queue_rules=scenario.queue_rules,
-        story=scenario.story,
-        token=token,
-        priority_numbers=scenario.priority_numbers,
-    )
+    return store.create(token=token, **scenario._asdict())
 
 
 def read_lesson(text: str, name: str = "lesson.yaml") -> Learned:

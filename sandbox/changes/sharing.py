@@ -17,9 +17,9 @@ from django.db import IntegrityError
 from sandbox.changes import store
 from sandbox.storage import statements, tokens
 from sandbox.storage.models import Sandbox
+from sandbox.worker.jobs.importing import beginning_of
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.scenario import Scenario, command_of
-from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 _creating = Lock()
 
@@ -54,16 +54,8 @@ def get_or_create(scenario: Scenario) -> tuple[Sandbox, str]:
         steps = [command_of(step) for step in scenario.then if "refused" not in step]
         sandbox_id, token = key_of(scenario)
         with suppress(IntegrityError):  # Another web process was quicker.
-            store.create(
-                scenario.title,
-                scenario.slug,
-                scenario.seed,
-                scenario.configuration,
-                [*(dict(step) for step in scenario.setup), *steps],
-                scenario.queue_rules,
-                token=token,
-                sandbox_id=sandbox_id,
-                priority_numbers=gives_numbers(scenario),
-            )
+            beginning = beginning_of(scenario)
+            beginning["setup"] += steps
+            store.create(scenario.title, scenario.slug, token=token, sandbox_id=sandbox_id, **beginning)
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         return sandbox, tokens.view_token(token)

@@ -22,9 +22,8 @@ from sandbox.storage.models import Guess, Sandbox, Study
 from sandbox.storage.records import Database, Place, Plan, Position
 from sandbox.words.say import say
 from sandbox.worker import jobs
-from sandbox.worker.jobs.teaching import Learned, LessonAnswer, Status
+from sandbox.worker.jobs.teaching import Learned, LessonAnswer, Status, as_learned
 from scheduler_engine.errors import NothingToDo, Rejected
-from scheduler_engine.scenario.priority_numbers import gives_numbers
 
 Progress = dict[str, Any]
 """``began``: part → number and key of the last command before it. ``hints``: part → number of shown hints.
@@ -37,38 +36,26 @@ parts with a task.
 
 def open_lesson(placed: Placed, token: str = "") -> tuple[Sandbox, str]:
     """Create a sandbox for a lesson, execute the setup, and return it with its edit token. ``token``: use this one."""
-    lesson = placed.lesson
-    scenario = lesson.scenario
-    setup = [dict(step) for step in scenario.setup]
-    learned = Learned(
-        lesson.slug,
-        lesson.title,
-        scenario.seed,
-        scenario.configuration,
-        scenario.queue_rules,
-        setup,
-        priority_numbers=gives_numbers(lesson),
-    )
-    return open_learned(learned, placed.shelf, placed.text, token)
+    return open_learned(as_learned(placed.lesson), placed.shelf, placed.text, token)
 
 
-def open_learned(learned: Learned, shelf: str = OWN, text: str = "", token: str = "") -> tuple[Sandbox, str]:
+def open_learned(lesson: Learned, shelf: str = OWN, text: str = "", token: str = "") -> tuple[Sandbox, str]:
     """Create a sandbox for a lesson that was read, and return it with its edit token.
 
     ``text``: the lesson's file, "" if it is on a shelf.
     """
     sandbox, token = store.create(
-        learned.title,
-        seed=learned.seed,
-        configuration=learned.configuration,
-        setup=learned.setup,
-        queue_rules=learned.queue_rules,
+        lesson.title,
+        seed=lesson.seed,
+        configuration=lesson.configuration,
+        setup=lesson.setup,
+        queue_rules=lesson.queue_rules,
         token=token,
-        priority_numbers=learned.priority_numbers,
+        priority_numbers=lesson.priority_numbers,
     )
     # Only workers read a lesson that is on no shelf. Its outline is stored for the page of a workshop.
-    progress = {"outline": [learned.parts, list(learned.tasks)]} if text else {}
-    Study.objects.create(sandbox=sandbox, shelf=shelf, slug=learned.slug, text=text, progress=json.dumps(progress))
+    progress = {"outline": [lesson.parts, list(lesson.tasks)]} if text else {}
+    Study.objects.create(sandbox=sandbox, shelf=shelf, slug=lesson.slug, text=text, progress=json.dumps(progress))
     return sandbox, token
 
 

@@ -10,7 +10,7 @@ import gzip
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.content.scenarios import story_of, story_text
 from sandbox.limits.quotas import OverQuota
@@ -24,7 +24,7 @@ from scheduler_engine import commands
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.importing import Choices, Gathered, Notice, Skipped, Summary, gather, prepare
-from scheduler_engine.scenario import read_scenario
+from scheduler_engine.scenario import Scenario, read_scenario
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.shapes import Data
@@ -48,8 +48,7 @@ class Preview:
     configured: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UploadedScenario:
+class UploadedScenario(NamedTuple):
     """An uploaded scenario, with the arguments for ``store.create``. ``story``: from ``scenarios.story_text``."""
 
     title: str
@@ -71,15 +70,18 @@ def import_scenario(live: Live, position: Position, text: str, name: str) -> Upl
     story = story_text(story_of(scenario))
     if len(story) > LONGEST_STORY:
         raise Rejected(say("import.long-story", most=LONGEST_STORY, found=len(story)))
-    return UploadedScenario(
-        printable(scenario.title, LONGEST_TITLE),
-        scenario.seed,
-        scenario.configuration,
-        scenario.queue_rules,
-        [dict(step) for step in scenario.setup],
-        story,
-        gives_numbers(scenario),
-    )
+    return UploadedScenario(printable(scenario.title, LONGEST_TITLE), story=story, **beginning_of(scenario))
+
+
+def beginning_of(scenario: Scenario) -> dict[str, Any]:
+    """Return how a scenario begins, as arguments for ``store.create``."""
+    return {
+        "seed": scenario.seed,
+        "configuration": scenario.configuration,
+        "queue_rules": scenario.queue_rules,
+        "setup": [dict(step) for step in scenario.setup],
+        "priority_numbers": gives_numbers(scenario),
+    }
 
 
 def in_text(error: FieldError) -> FieldError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.panels import TABS
@@ -12,12 +12,12 @@ from sandbox.storage.models import LONGEST_TITLE, printable
 from sandbox.storage.records import Position
 from sandbox.words.say import say
 from sandbox.worker.job import reading, uploading
-from sandbox.worker.jobs.importing import in_text
+from sandbox.worker.jobs.importing import beginning_of, in_text
 from sandbox.worker.lessons.answers import question_data, question_text
 from sandbox.worker.lessons.desk import Desk
 from sandbox.worker.live import Live
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
-from scheduler_engine.lesson import Question, comes_true, problems_of, read_lesson
+from scheduler_engine.lesson import Lesson, Question, comes_true, problems_of, read_lesson
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
@@ -79,18 +79,15 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
     if problems := problems_of(lesson, TABS):
         raise Rejected([FieldError("", "", problem) for problem in problems])
-    scenario = lesson.scenario
-    return Learned(
-        lesson.slug,
-        printable(lesson.title, LONGEST_TITLE),
-        scenario.seed,
-        scenario.configuration,
-        scenario.queue_rules,
-        [dict(step) for step in scenario.setup],
-        len(lesson.parts),
-        tuple(number for number, part in enumerate(lesson.parts) if part.task),
-        gives_numbers(lesson),
-    )
+    tasks = tuple(number for number, part in enumerate(lesson.parts) if part.task)
+    title = printable(lesson.title, LONGEST_TITLE)
+    return replace(as_learned(lesson), title=title, parts=len(lesson.parts), tasks=tasks)
+
+
+def as_learned(lesson: Lesson) -> Learned:
+    """Return a lesson without its outline."""
+    beginning = beginning_of(lesson.scenario) | {"priority_numbers": gives_numbers(lesson)}
+    return Learned(lesson.slug, lesson.title, **beginning)
 
 
 def _desk(live: Live, position: Position) -> Desk:

@@ -83,10 +83,7 @@ def started() -> Pool | Inside:
 
 
 def ask(plan: Plan, position: Position, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return the answer of a job. The caller must have the sandbox's turn.
-
-    Raises what the job raises, or an ``EngineError``.
-    """
+    """Return the answer of a job. Call it in the sandbox's turn. Raises what the job raises, or ``EngineError``."""
     seconds = KINDS[job.kind].seconds or settings.COMMAND_SECONDS
     return started().ask(Call(plan, position, job.name, args, kwargs), seconds)
 

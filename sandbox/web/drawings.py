@@ -13,8 +13,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sandbox.words.phrases import plural
-from sandbox.words.say import say
 from scheduler_engine.scenario import Scenario
 from scheduler_engine.shapes import Data
 
@@ -71,9 +69,9 @@ class Box:
         return f"M{self.x} {self.y}h{self.width}v{self.height}h-{self.width}z"
 
 
-def drawing(scenario: Scenario, titled: bool = False) -> Markup:
-    """Return an ``svg``. ``titled``: with its content in words for screen readers, else hidden from them."""
-    return _drawing(scenario.slug, scenario.origin.name if scenario.origin else "", _Setup(scenario.setup), titled)
+def drawing(scenario: Scenario) -> Markup:
+    """Return an ``svg``, hidden from screen readers."""
+    return _drawing(scenario.slug, scenario.origin.name if scenario.origin else "", _Setup(scenario.setup))
 
 
 class _Setup:
@@ -90,25 +88,12 @@ class _Setup:
 
 
 @lru_cache(512)
-def _drawing(slug: str, file: str, setup: _Setup, titled: bool) -> Markup:
+def _drawing(slug: str, file: str, setup: _Setup) -> Markup:
     cluster = sketch(setup.steps)
-    named = Markup('role="img" aria-label="{}"').format(describe(cluster)) if titled else Markup('aria-hidden="true"')
     shapes = Markup("").join(
         Markup('<path class="{}" d="{}"/>').format(name, "".join(paths)) for name, paths in _paths(cluster) if paths
     )
-    return Markup('<svg class="dwg" viewBox="0 0 {} {}" {}>{}</svg>').format(WIDTH, HEIGHT, named, shapes)
-
-
-def describe(cluster: Sketch) -> str:
-    """Return the content of a drawing in one line."""
-    zones = len({node.zone for node in cluster.nodes.values() if node.zone})
-    return say(
-        "drawing.content",
-        zones=plural(zones, "zone") if zones else say("drawing.no-zones"),
-        nodes=plural(len(cluster.nodes), "node"),
-        bound=plural(sum(node in cluster.nodes for node in cluster.pods.values()), "pod"),
-        waiting=cluster.waiting,
-    )
+    return Markup('<svg class="dwg" viewBox="0 0 {} {}" aria-hidden="true">{}</svg>').format(WIDTH, HEIGHT, shapes)
 
 
 def sketch(steps: Iterable[Data]) -> Sketch:
@@ -172,7 +157,6 @@ def _paths(cluster: Sketch) -> list[tuple[str, list[str]]]:
 
 
 def _columns(number: int) -> Iterator[Box]:
-    """Yield the box of each zone."""
     wide = (WIDTH - LEFT + 3) // max(number, 1)
     for place in range(number):
         yield Box(LEFT + place * wide, 0, wide - 3, HEIGHT)

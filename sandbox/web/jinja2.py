@@ -6,7 +6,7 @@ An undefined name renders as nothing and is false. An attribute of an undefined 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import cache, lru_cache
 from typing import Any
 
@@ -57,10 +57,17 @@ class Environment(jinja2.Environment):
 def environment(**options: Any) -> Environment:
     """Return the environment for ``TEMPLATES``. ``options`` are those of ``jinja2.Environment``."""
     result = Environment(**options)
+
+    # A page has hundreds of such parts. Most of them do not change in a step, and are rendered once.
+    @lru_cache(20_000)
+    def drawn(name: str, item: Hashable) -> Markup:
+        """Call the macro ``draw`` of ``fragments/<name>.html``."""
+        return result.get_template(f"fragments/{name}.html").module.draw(item)  # type: ignore[attr-defined]
+
     result.filters |= {name: getattr(defaultfilters, name) for name in FILTERS}
     result.filters |= {"json_script": json_script, "short_name": short_name}
     result.globals |= {
-        "drawn": _drawn(result),
+        "drawn": drawn,
         "htmx_script": htmx_script,
         "say": say,
         "say_html": say_html,
@@ -86,16 +93,3 @@ def say_html(key: str, /, **places: object) -> Markup:
     """Return the sentence as HTML. Places may be markup, such as a button; other places are escaped."""
     row = _html(pattern(key, places))
     return Markup(row.format_map({name: escape(value) for name, value in places.items()}) if places else row)
-
-
-def _drawn(templates: Environment) -> Callable[[str, Hashable], Markup]:
-    """Return ``drawn``, a cached macro: ``drawn("pod", block)`` calls ``draw`` of ``fragments/pod.html``.
-
-    It is for parts of which a page has hundreds. Most of them do not change in a step, and are rendered once.
-    """
-
-    @lru_cache(20_000)
-    def drawn(name: str, item: Hashable) -> Markup:
-        return templates.get_template(f"fragments/{name}.html").module.draw(item)  # type: ignore[attr-defined]
-
-    return drawn

@@ -1,6 +1,4 @@
-"""Answers that are the same for everybody: rendered once, compressed once, and answered with 304 to clients that
-have them.
-"""
+"""Answers that are the same for everybody: rendered and compressed once, and 304 for clients that have them."""
 
 from __future__ import annotations
 

@@ -114,10 +114,7 @@ class JudgedExpectations:
         return outcomes
 
     def _holds_at_end(self, moment: Moment, data: Data) -> bool:
-        """Return True if an expectation holds at the end of its command in a file.
-
-        That end is the moment in view if it is within the command.
-        """
+        """Return True if an expectation holds at the end of its command, or in view if that is within the command."""
         present, here = self.live.world, len(self.world.entries)
         end = min(present.end_of(moment.command), here)
         # A tick of playing may move the clock on without an entry. Before command 1 there is none.

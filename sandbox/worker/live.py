@@ -225,10 +225,7 @@ class Live:
             self.drawn.clear()
 
     def _jump(self, position: Position) -> None:
-        """Restart from the nearest keyframe before ``position`` that is still part of the log.
-
-        Stay if the present state is nearer.
-        """
+        """Restart from the nearest keyframe before ``position`` in the log. Stay if the present state is nearer."""
         states = {n: frame.state for n, frame in self.keyframes.items()} | {self.n: self.state}
         in_log = self.records.keys(self.plan.sandbox_id, list(states))
         self.keyframes = {n: frame for n, frame in self.keyframes.items() if in_log.get(n) == frame.state}

@@ -68,10 +68,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """First message on a worker's line.
-
-    It has a ``slot``, or the ``sandbox_id`` and ``job`` with which the worker parted.
-    """
+    """First message on a worker's line, with its ``slot``, or the ``sandbox_id`` and ``job`` with which it parted."""
 
     pid: int
     slot: int | None = None

@@ -176,10 +176,7 @@ def reveal(room: Workshop, question: Question) -> None:
 
 
 def outcome(room: Workshop, question: Question) -> Outcome | None:
-    """Return what the scheduler did after a prediction was asked; None while it has not done it.
-
-    Raise ``Rejected`` or ``EngineError``.
-    """
+    """Return what the scheduler did after a prediction, None if nothing yet. Raise ``Rejected`` or ``EngineError``."""
     put = json.loads(question.prediction)
     sandbox = current(None, room).sandbox
     if sandbox is None:

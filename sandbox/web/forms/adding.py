@@ -15,7 +15,7 @@ from sandbox.limits.quotas import quotas
 from sandbox.web.forms.manifests import Manifest
 from sandbox.web.forms.reading import as_data, values_of
 from sandbox.web.forms.rows import BoundRows
-from sandbox.web.presets import FilledIn
+from sandbox.web.presets.preset import FilledIn
 from scheduler_engine.errors import FieldError
 
 Places = tuple[tuple[str, str], ...]

@@ -84,7 +84,7 @@ def read_draft(form: type[AddForm], data: QueryDict, sandbox: Sandbox, edited: O
     else:
         draft = _of_form(_bound(form(data), edited), text, below, sandbox)
     if not edited and draft.manifests and draft.valid:
-        _number(draft, data, sandbox)
+        _number(draft, sandbox)
     return draft
 
 
@@ -169,7 +169,7 @@ def _others(manifest: Manifest, form: AddForm) -> list[str]:
     return [path for path in paths if path not in ADMITTED][:MOST_HIDDEN]
 
 
-def _number(draft: Draft, data: QueryDict, sandbox: Sandbox) -> None:
+def _number(draft: Draft, sandbox: Sandbox) -> None:
     """Give copies numbered names, after the numbers in use. Add an error if a single object already exists."""
     if len(draft.manifests) > 1:
         return
@@ -250,7 +250,6 @@ def _first(text: str) -> Manifest:
 
 
 def _without_resources(pod: Manifest) -> Manifest:
-    """Return a pod without the resources of its containers."""
     original = pod.get("spec")
     spec = dict(original) if isinstance(original, Mapping) else {}
     for field_name in ("containers", "initContainers"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Data = Mapping[str, Any]
@@ -99,16 +99,7 @@ def _items(now: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
     """Return a list with the changes of the form. Items that the form does not show stay at their places."""
     places = _aligned(now, before)
     result = []
-    free = dict(enumerate(before))
-    partners: list[int | None] = []
-    for item in after:
-        same = next((number for number, other in free.items() if _same(item, other)), None)
-        partners.append(same)
-        if same is not None:
-            del free[same]
-    rest = iter(free)
-    for item, same in zip(after, partners, strict=True):
-        number = same if same is not None else next(rest, None)
+    for item, number in zip(after, _partners(after, before, _same), strict=True):
         place = None if number is None else places[number]
         result.append(item if number is None or place is None else overlay(now[place], before[number], item))
     for place, item in enumerate(now):
@@ -118,21 +109,20 @@ def _items(now: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
 
 
 def _aligned(now: Sequence[Any], before: Sequence[Any]) -> list[int | None]:
-    """Return for each item of ``before`` the place of the item of ``now`` that it shows.
+    """Return for each item of ``before`` the place of the item of ``now`` that it shows: one that contains it."""
+    return list(range(len(now))) if len(now) == len(before) else _partners(before, now, _covers)
 
-    That is the first free item that contains it, else one that is left over, else None. If the lists have the same
-    length, the places are the same.
-    """
-    if len(now) == len(before):
-        return list(range(len(now)))
-    free = dict(enumerate(now))
+
+def _partners(items: Sequence[Any], others: Sequence[Any], match: Callable[[Any, Any], bool]) -> list[int | None]:
+    """Return for each item the place of the first free match in ``others``, else of one left over, else None."""
+    free = dict(enumerate(others))
     places: list[int | None] = []
-    for item in before:
-        place = next((place for place, candidate in free.items() if _covers(candidate, item)), None)
+    for item in items:
+        place = next((place for place, other in free.items() if match(other, item)), None)
         places.append(place)
         if place is not None:
             del free[place]
-    rest = iter(list(free))
+    rest = iter(free)
     return [next(rest, None) if place is None else place for place in places]
 
 

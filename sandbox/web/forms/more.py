@@ -6,7 +6,7 @@ from sandbox.web.forms import manifests
 from sandbox.web.forms.adding import AddForm
 from sandbox.web.forms.fields import Pairs, choice, namespace, number, text, tick
 from sandbox.web.forms.reading import READERS
-from sandbox.web.presets import BUDGETS, CLAIMS, PRIORITY_CLASSES
+from sandbox.web.presets.fields import BUDGETS, CLAIMS, PRIORITY_CLASSES
 from sandbox.words.say import say
 
 

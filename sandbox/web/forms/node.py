@@ -11,7 +11,8 @@ from sandbox.web.forms.adding import AddForm
 from sandbox.web.forms.fields import Pairs, number, text, tick
 from sandbox.web.forms.manifests import Manifest
 from sandbox.web.forms.rows import Rows
-from sandbox.web.presets import CLUSTERS, NODES
+from sandbox.web.presets.clusters import CLUSTERS
+from sandbox.web.presets.fields import NODES
 from scheduler_engine.api.simulated import amount_problem
 from scheduler_engine.errors import FieldError
 

@@ -11,7 +11,7 @@ from sandbox.web.forms.adding import AddForm, Places
 from sandbox.web.forms.fields import Listed, Pairs, namespace, number, text
 from sandbox.web.forms.manifests import Manifest
 from sandbox.web.forms.rows import Rows
-from sandbox.web.presets import PODS
+from sandbox.web.presets.fields import PODS
 
 POD_PLACES: Places = (
     (r"metadata\.namespace|namespaces ", "namespace"),

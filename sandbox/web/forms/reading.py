@@ -1,7 +1,4 @@
-"""The values of a form for a manifest: the inverse of ``sandbox.web.forms.manifests``.
-
-Fields that a form cannot show are left out.
-"""
+"""The values of a form for a manifest: the inverse of ``manifests``, without fields that a form cannot show."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sandbox.web.forms.adding import AddForm
 from sandbox.web.forms.fields import Pairs, number, text
 from sandbox.web.forms.manifests import Manifest
 from sandbox.web.forms.pod import POD_PLACES, PodFields, copy_limits, with_names
-from sandbox.web.presets import WORKLOADS
+from sandbox.web.presets.fields import WORKLOADS
 from sandbox.words.say import say
 from scheduler_engine.errors import FieldError
 

@@ -14,7 +14,6 @@ from sandbox.words.say import say
 
 
 def _hint(form: type[AddForm], field: str) -> str:
-    """Return the hint of a form's field."""
     return str(form.base_fields[field].help_text)
 
 

@@ -16,7 +16,7 @@ from sandbox.web.access import Access, edits, reads, who
 from sandbox.web.configuring.controls import Refusal
 from sandbox.web.configuring.controls import controls as controls_of
 from sandbox.web.configuring.edits import edit
-from sandbox.web.presets import DEFAULT
+from sandbox.web.presets.configurations import DEFAULT
 from sandbox.words.yaml_text import rewritten, written
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config import load_configuration

@@ -75,10 +75,7 @@ def preview(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
 
 
 def _command(request: HttpRequest, draft: Draft, edited: Object) -> dict[str, Any]:
-    """Return the command for the changes of a draft, {} if there are none.
-
-    A text that is not exactly one object adds an error to the draft.
-    """
+    """Return the command for the changes of a draft, or {}. Add an error if its text is not exactly one object."""
     if not draft.valid:
         return {}
     if len(draft.manifests) != 1:

@@ -52,10 +52,7 @@ def state(request: HttpRequest, access: Access) -> HttpResponse:
 def _render(
     request: HttpRequest, sandbox: Sandbox, token: str, frame: Frame, can_act: bool, try_url: str = ""
 ) -> HttpResponse:
-    """Return the page of a frame.
-
-    ``can_act``: the visitor may step. ``try_url``: the address that creates an own sandbox, "" for none.
-    """
+    """Return the page of a frame. ``can_act``: the visitor may step. ``try_url``: creates an own sandbox, or ""."""
     view = View.from_mapping(request.GET.dict())
     result = engines.read(sandbox, jobs.embedded, view, frame.at, list(frame.panels))
     base = reverse("workbench", args=[sandbox.pk, token])
@@ -116,20 +113,14 @@ def story(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
 
 
 def _show(request: HttpRequest, scenario: Scenario) -> HttpResponse:
-    shared = sharing.find(scenario) or _create_shared(request, scenario)
-    if isinstance(shared, HttpResponse):
-        return shared
-    sandbox, token = shared
+    shared = sharing.find(scenario)
+    if shared is None and (seconds := ratelimit.wait("create", ratelimit.client(request))):
+        return too_often(request, "create", seconds)
+    sandbox, token = shared or sharing.get_or_create(scenario)
     if seconds := ratelimit.wait("look", f"{sandbox.pk} False"):
         return too_often(request, "look", seconds)
     frame = Frame.from_mapping(request.GET.dict())
     return _render(request, sandbox, token, frame, False, request.path)
-
-
-def _create_shared(request: HttpRequest, scenario: Scenario) -> tuple[Sandbox, str] | HttpResponse:
-    """Create the sandbox that all visitors of a scenario share, or return the answer 429."""
-    seconds = ratelimit.wait("create", ratelimit.client(request))
-    return too_often(request, "create", seconds) if seconds else sharing.get_or_create(scenario)
 
 
 @limited

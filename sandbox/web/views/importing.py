@@ -161,7 +161,6 @@ def _file(request: HttpRequest) -> UploadedFile:
 
 
 def _choices(data: QueryDict) -> Choices:
-    """Return the choices in a form or a query."""
     return Choices(
         namespaces=tuple(data.getlist("without")),
         kinds=tuple(data.getlist("without-kind")),
@@ -175,7 +174,6 @@ def _wants_page(request: HttpRequest) -> bool:
 
 
 def _errors(request: HttpRequest, status: int, lines: list[str], page: str = "import_refused.html") -> HttpResponse:
-    """Return errors as a page or as text."""
     if _wants_page(request):
         return render(request, page, {"lines": lines}, status=status)
     text = "\n".join([*lines, say("import.nothing-created"), ""])

@@ -26,7 +26,9 @@ from sandbox.web.drawings import drawing
 from sandbox.web.forms import FORMS, MORE, blank_rows
 from sandbox.web.forms.shapes import TOPOLOGY_KEYS
 from sandbox.web.glossary import TERMS
-from sandbox.web.presets import CLUSTERS, MANIFESTS, PRESETS
+from sandbox.web.presets.clusters import CLUSTERS
+from sandbox.web.presets.configurations import PRESETS
+from sandbox.web.presets.manifests import MANIFESTS
 from sandbox.web.schema.document import DIGEST
 from sandbox.web.shared import same_for_all
 from sandbox.web.styles import styled

@@ -123,10 +123,7 @@ def import_preview(live: Live, position: Position, path: str, choices: Choices) 
 def import_commands(
     live: Live, position: Position, path: str, choices: Choices
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
-    """Return the scheduler's configuration, the commands that create the cluster, and the key of the chosen pod.
-
-    Raises ``Rejected``.
-    """
+    """Return configuration, commands that create the cluster, and key of the chosen pod. Raises ``Rejected``."""
     prepared = prepare(_load(path), choices)
     return prepared.configuration, prepared.commands(), prepared.pod
 

@@ -36,9 +36,6 @@ def arrive(live: Live, position: Position, records: list[Record]) -> None:
 
 @reading
 def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str | None]:
-    """Return the log that ends at a moment: number of whole commands, and text of one more that ends early or None.
-
-    Raises ``Rejected``.
-    """
+    """Return the log that ends at a moment, as ``Live.log_until``. Raises ``Rejected``."""
     live.move_to(position)
     return live.log_until(moment)

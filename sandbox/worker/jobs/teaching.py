@@ -115,10 +115,7 @@ def lesson_status(live: Live, position: Position) -> Status:
 
 @reading
 def lesson_steps(live: Live, position: Position) -> list[tuple[Data, str]]:
-    """Return the steps left in the open part as commands, each with the text of its expected refusal or "".
-
-    Raises ``Rejected``.
-    """
+    """Return command and text of the expected refusal ("" = none) of each step left. Raises ``Rejected``."""
     return _desk(live, position).steps_left()
 
 
@@ -138,10 +135,7 @@ def lesson_commands(live: Live, position: Position, part: int) -> tuple[int, lis
 
 @reading
 def lesson_comes_true(live: Live, position: Position, part: int) -> bool:
-    """Return True if the statements of a part and of the later ones will be true from the present state on.
-
-    Raises ``Rejected``.
-    """
+    """Return True if the statements of a part and the later ones will be true from here on. Raises ``Rejected``."""
     desk = _desk(live, position)
     return desk.lesson is None or comes_true(desk.lesson, part, live.simulation)
 

@@ -72,10 +72,7 @@ def event_text(event: str) -> str:
 
 
 def cause_text(cause: str, plugin: str, plugins: tuple[str, ...], target: str) -> str:
-    """Return a sentence on why a pod came to a lane, from the cause of its last move.
-
-    Raises ``KeyError`` for an unknown cause.
-    """
+    """Return why a pod came to a lane, from the cause of its last move. Raises ``KeyError`` for an unknown one."""
     if cause == FAILURE and target != "unschedulablePods":
         return say("reveal.came-noted", plugin=plugin) if plugin else say("reveal.came-noted-without")
     if cause == FAILURE:

@@ -9,7 +9,8 @@ import yaml
 
 from sandbox.web.configuring.controls import Refusal, controls
 from sandbox.web.configuring.edits import USUAL_POINTS, edit
-from sandbox.web.presets import PRESETS, Preset
+from sandbox.web.presets.configurations import PRESETS
+from sandbox.web.presets.preset import Preset
 from sandbox.words.yaml_text import written
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.errors import Rejected

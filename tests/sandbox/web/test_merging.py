@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sandbox.web.forms import form_of
 from sandbox.web.forms.merging import hidden_paths, merge_patch, overlay
 from sandbox.web.forms.reading import READERS
-from sandbox.web.presets import CLUSTERS, MANIFESTS
+from sandbox.web.presets.clusters import CLUSTERS
+from sandbox.web.presets.manifests import MANIFESTS
 from scheduler_engine.api.fields import well_typed
 from scheduler_engine.api.objects import merge
 from scheduler_engine.api.validation import validate

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 
 from sandbox.changes import store
-from sandbox.web.presets import CLUSTERS
+from sandbox.web.presets.clusters import CLUSTERS
 
 pytestmark = pytest.mark.django_db
 

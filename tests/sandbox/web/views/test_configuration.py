@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from sandbox.changes import store
-from sandbox.web.presets import DEFAULT, PRESETS, Preset
+from sandbox.web.presets.configurations import DEFAULT, PRESETS
+from sandbox.web.presets.preset import Preset
 from scheduler_engine.config import load_configuration
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,9 @@ from sandbox.changes import store
 from sandbox.panels.view import View
 from sandbox.web.forms import FORMS
 from sandbox.web.forms.rows import Shape, shapes_of
-from sandbox.web.presets import CLUSTERS, MANIFESTS, FilledIn, Preset
+from sandbox.web.presets.clusters import CLUSTERS
+from sandbox.web.presets.manifests import MANIFESTS
+from sandbox.web.presets.preset import FilledIn, Preset
 from tests.sandbox.inside import fragments, present
 
 pytestmark = pytest.mark.django_db

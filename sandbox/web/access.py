@@ -26,7 +26,6 @@ from sandbox.words.say import say
 from scheduler_engine.errors import FieldError
 
 P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
 @dataclass(frozen=True, slots=True)

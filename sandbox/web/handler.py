@@ -112,10 +112,7 @@ class OneThreadHandler(ASGIHandler):
 
 
 def _answer(response: HttpResponseBase) -> list[Message]:
-    return [_head(response), {"type": "http.response.body", "body": b"".join(response)}]
-
-
-def _head(response: HttpResponseBase) -> Message:
     headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
     headers += [(b"Set-Cookie", cookie.OutputString().encode("ascii")) for cookie in response.cookies.values()]
-    return {"type": "http.response.start", "status": response.status_code, "headers": headers}
+    head = {"type": "http.response.start", "status": response.status_code, "headers": headers}
+    return [head, {"type": "http.response.body", "body": b"".join(response)}]

@@ -10,7 +10,6 @@ from django.shortcuts import render
 
 from sandbox.changes import store
 from sandbox.limits.quotas import check_text
-from sandbox.storage.models import Sandbox
 from sandbox.storage.records import log_of
 from sandbox.web.access import Access, edits, reads, who
 from sandbox.web.configuring.controls import Refusal
@@ -28,7 +27,9 @@ CONFIGURES = '{"kind":"configure"'
 @reads
 def current(request: HttpRequest, access: Access) -> HttpResponse:
     """Return the configuration in force as YAML text, as it was applied, without defaults."""
-    manifest = _current(access.sandbox)
+    records = log_of(access.sandbox.pk).filter(n__lte=access.sandbox.head, command__startswith=CONFIGURES)
+    last = records.order_by("-n").values_list("command", flat=True).first()
+    manifest = json.loads(last)["configuration"] if last else json.loads(access.sandbox.configuration)
     text = DEFAULT.text if manifest is None else written(manifest)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
@@ -77,10 +78,3 @@ def controls(request: HttpRequest, access: Access) -> HttpResponse:
 def _manifest(text: str) -> dict[str, Any]:
     """Return the manifest in a text that the engine accepts."""
     return next(document.data for document in read_documents(text) if document.data is not None)
-
-
-def _current(sandbox: Sandbox) -> Any:
-    """Return the manifest that was applied last, None for the default configuration."""
-    records = log_of(sandbox.pk).filter(n__lte=sandbox.head, command__startswith=CONFIGURES)
-    last = records.order_by("-n").values_list("command", flat=True).first()
-    return json.loads(last)["configuration"] if last else json.loads(sandbox.configuration)

@@ -10,7 +10,7 @@ from functools import cache
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -155,7 +155,3 @@ def script(request: HttpRequest) -> HttpResponse:
 def open_link(request: HttpRequest) -> HttpResponse:
     """Show the page that reads a sandbox from the link itself. Browsers never send that part of a URL."""
     return render(request, "open.html")
-
-
-urlpatterns = [path("embed/", page, name="embed"), path("embed/state/", state, name="embed-state")]
-"""URLs below a sandbox."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import path
 
 from sandbox.changes import expectations
 from sandbox.panels.model.moment import Moment
@@ -52,6 +51,3 @@ def remove(request: HttpRequest, access: Access) -> HttpResponse:
     if not expectations.take_back(access.sandbox, int(key)):
         return problem(request, 404, say("expectations.no-such"))
     return HttpResponse("")
-
-
-urlpatterns = [path("expect/", expect, name="expect"), path("take-back/", remove, name="take-back")]

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
 
 from sandbox.panels import TABLES
 from sandbox.panels.view import View
@@ -95,10 +94,3 @@ def _export(access: Access, options: ExportOptions, request: HttpRequest, most: 
     """Return the export at the moment in view, cut after ``most`` characters (None: whole)."""
     at = View.from_mapping(request.GET.dict()).at
     return engines.read(access.sandbox, jobs.export, options, access.sandbox.title, at, most)
-
-
-urlpatterns = [
-    path("export/", preview, name="export"),
-    path("export/<str:form>/", download, name="export"),
-    path("csv/<str:panel>/", csv, name="csv"),
-]

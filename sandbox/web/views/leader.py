@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import URLPattern, path
 
 from sandbox.changes import store
 from sandbox.pool import engines
@@ -85,10 +84,3 @@ def act(request: HttpRequest, access: Access) -> HttpResponse:
     command = {"kind": "replica", "replica": data.get("replica", ""), "action": action, **extra}
     store.execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)
-
-
-urlpatterns: list[URLPattern] = [
-    path("replicas/", run, name="replicas"),
-    path("replicas-form/", replicas_form, name="replicas-form"),
-    path("replica/", act, name="replica"),
-]

@@ -7,7 +7,6 @@ from functools import partial
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
 
 from sandbox.changes import study
 from sandbox.changes.opening import read_lesson
@@ -84,9 +83,3 @@ def uploaded_lesson(request: HttpRequest) -> tuple[str, str]:
     if not text.strip():
         raise Rejected(say("lesson.no-file"))
     return text, (file.name if file is not None else None) or "lesson.yaml"
-
-
-urlpatterns: list[URLPattern] = [
-    path("lesson/<str:verb>/", lesson, name="lesson"),
-    path("predict/", predict, name="predict"),
-]

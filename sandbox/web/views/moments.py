@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path, reverse
+from django.urls import reverse
 
 from sandbox.changes import store
 from sandbox.panels.model.moment import Moment
@@ -48,11 +48,3 @@ def fork(request: HttpRequest, access: Access) -> HttpResponse:
         return problem(request, 400, say("errors.moment-of-log"))
     address = reverse("workbench", args=store.fork(access.sandbox, moment))
     return HttpResponse(status=204, headers={"HX-Redirect": address})
-
-
-urlpatterns = [
-    path("go-back/", go_back, name="go-back"),
-    path("branches/", list_branches, name="branches"),
-    path("reopen/", reopen, name="reopen"),
-    path("fork/", fork, name="fork"),
-]

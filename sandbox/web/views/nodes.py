@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
 
 from sandbox.changes import store
 from sandbox.limits.quotas import check_text
@@ -85,10 +84,3 @@ def _seconds(text: str) -> int:
 
 def _errors(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:
     return render(request, ERRORS, {"errors": errors}, status=422)
-
-
-urlpatterns = [
-    path("taint/", taint, name="taint"),
-    path("usage/", usage, name="usage"),
-    path("kubelet/", kubelet, name="kubelet"),
-]

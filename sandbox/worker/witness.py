@@ -14,14 +14,7 @@ from sandbox.worker.live import Live
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.facts import Fact, Facts, Room
-from scheduler_engine.scheduler.explaining import (
-    filter_facts,
-    pre_filter_facts,
-    room_on,
-    score_facts,
-    search_facts,
-    standing_facts,
-)
+from scheduler_engine.scheduler import explaining
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 
@@ -44,13 +37,13 @@ class BaseWitness:
         return True
 
     def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
-        return self.facts(pre_filter_facts, cycle, plugin)
+        return self.facts(explaining.pre_filter_facts, cycle, plugin)
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return self.facts(filter_facts, cycle, node, plugin)
+        return self.facts(explaining.filter_facts, cycle, node, plugin)
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return self.facts(score_facts, cycle, node, plugin)
+        return self.facts(explaining.score_facts, cycle, node, plugin)
 
     def facts(self, ask: Any, cycle: Cycle, *about: str) -> Facts | None:
         scheduler = self.scheduler(cycle)
@@ -58,15 +51,15 @@ class BaseWitness:
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         scheduler = self.scheduler(cycle)
-        return None if scheduler is None else room_on(scheduler, cycle.number, node, resource)
+        return None if scheduler is None else explaining.room_on(scheduler, cycle.number, node, resource)
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         scheduler = self.scheduler(cycle)
-        return () if scheduler is None else search_facts(scheduler, cycle.number)
+        return () if scheduler is None else explaining.search_facts(scheduler, cycle.number)
 
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         simulation = self.simulation_at_hand()
-        return () if simulation is None else standing_facts(simulation.scheduler, pod, plugin)
+        return () if simulation is None else explaining.standing_facts(simulation.scheduler, pod, plugin)
 
     def is_replaced_later(self, pod: str) -> bool:
         simulation = self.simulation_at_hand()

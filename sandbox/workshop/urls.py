@@ -6,7 +6,32 @@ from django.urls import include, path
 
 from sandbox.workshop.views import asking, doors, participant, trainer
 
-room_patterns = [path("", doors.page, name="room"), *trainer.urlpatterns, *participant.urlpatterns, *asking.urlpatterns]
+room_patterns = [
+    path("", doors.page, name="room"),
+    path("freeze/", trainer.freeze, name="room-freeze"),
+    path("eyes/", trainer.eyes, name="room-eyes"),
+    path("timer/", trainer.timer, name="room-timer"),
+    path("rename/", trainer.rename, name="room-rename"),
+    path("remove/", trainer.remove, name="room-remove"),
+    path("send/", trainer.send, name="room-send"),
+    path("lessons/", trainer.add_lesson, name="room-lesson"),
+    path("step/", trainer.step, name="room-step"),
+    path("results.csv", trainer.results, name="room-results"),
+    path("workshop.yaml", trainer.room_file, name="room-file"),
+    path("close/", trainer.close, name="room-close"),
+    path("delete/", trainer.delete, name="room-delete"),
+    path("take/", participant.take, name="room-take"),
+    path("hand/", participant.hand, name="room-hand"),
+    path("help/", participant.let_help, name="room-help"),
+    path("leave/", participant.leave, name="room-leave"),
+    path("ask/", asking.ask, name="room-ask"),
+    path("predict/", asking.predict, name="room-predict"),
+    path("planned/", asking.planned, name="room-planned"),
+    path("end/", asking.end, name="room-end"),
+    path("reveal/", asking.reveal, name="room-reveal"),
+    path("put-away/", asking.put_away, name="room-put-away"),
+    path("answer/", asking.answer, name="room-answer"),
+]
 urlpatterns = [
     path("workshop/", doors.workshops, name="workshops"),
     path("workshop/open/", doors.open_room, name="room-open"),

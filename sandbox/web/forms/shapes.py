@@ -21,11 +21,7 @@ WEIGHT = Cell("weight", "1", "1–100", numeric=True)
 TAINT = Shape(
     "taint",
     say("forms.taint"),
-    (
-        Cell("key", example="dedicated"),
-        Cell("value", example="gpu"),
-        Cell("effect", "NoSchedule", choices=EFFECTS),
-    ),
+    (Cell("key", example="dedicated"), Cell("value", example="gpu"), Cell("effect", "NoSchedule", choices=EFFECTS)),
 )
 TOLERATION = Shape(
     "toleration",

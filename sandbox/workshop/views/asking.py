@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
 
 from sandbox.web.access import RoutedView, problem
 from sandbox.words.say import say
@@ -69,6 +68,9 @@ def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:
     return view
 
 
+end, reveal, put_away = map(_with_question, (questions.end, questions.reveal, questions.hide))
+
+
 @room_action("participant")
 def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     question = questions.by_number(access.room, request.POST.get("number", ""))
@@ -78,14 +80,3 @@ def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) <= LONGEST_TURN else 0
     questions.answer(question, access.participant, request.POST.getlist("chosen"), page, number)
     return None
-
-
-urlpatterns = [
-    path("ask/", ask, name="room-ask"),
-    path("predict/", predict, name="room-predict"),
-    path("planned/", planned, name="room-planned"),
-    path("end/", _with_question(questions.end), name="room-end"),
-    path("reveal/", _with_question(questions.reveal), name="room-reveal"),
-    path("put-away/", _with_question(questions.hide), name="room-put-away"),
-    path("answer/", answer, name="room-answer"),
-]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpRequest
-from django.urls import path
 
 from sandbox.web.access import limited
 from sandbox.workshop import people, room
@@ -33,11 +32,3 @@ def let_help(request: HttpRequest, access: RoomAccess) -> None:
 def leave(request: HttpRequest, access: RoomAccess) -> None:
     assert access.participant is not None
     people.leave(access.participant)
-
-
-urlpatterns = [
-    path("take/", take, name="room-take"),
-    path("hand/", hand, name="room-hand"),
-    path("help/", let_help, name="room-help"),
-    path("leave/", leave, name="room-leave"),
-]

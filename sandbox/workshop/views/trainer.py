@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.urls import path, reverse
+from django.urls import reverse
 
 from sandbox.changes.opening import read_lesson
 from sandbox.panels.view import View
@@ -42,6 +42,9 @@ def _switch(turn: Callable[[Workshop, bool], None]) -> RoutedView:
     return view
 
 
+freeze, eyes = _switch(room.set_frozen), _switch(room.show_trainer)
+
+
 @room_action("trainer")
 def timer(request: HttpRequest, access: RoomAccess) -> None:
     text = request.POST.get("minutes", "")
@@ -64,6 +67,10 @@ def _with_person(act: Callable[[Participant, QueryDict], None]) -> RoutedView:
         return None
 
     return view
+
+
+rename = _with_person(lambda person, data: people.rename(person, data.get("name", "")))
+remove = _with_person(lambda person, _: people.remove(person))
 
 
 @room_action("trainer")
@@ -149,23 +156,3 @@ def delete(request: HttpRequest, access: RoomAccess) -> HttpResponse:
 @room_action("trainer")
 def close(request: HttpRequest, access: RoomAccess) -> None:
     room.close(access.room)
-
-
-urlpatterns = [
-    path("freeze/", _switch(room.set_frozen), name="room-freeze"),
-    path("eyes/", _switch(room.show_trainer), name="room-eyes"),
-    path("timer/", timer, name="room-timer"),
-    path(
-        "rename/",
-        _with_person(lambda person, data: people.rename(person, data.get("name", ""))),
-        name="room-rename",
-    ),
-    path("remove/", _with_person(lambda person, _: people.remove(person)), name="room-remove"),
-    path("send/", send, name="room-send"),
-    path("lessons/", add_lesson, name="room-lesson"),
-    path("step/", step, name="room-step"),
-    path("results.csv", results, name="room-results"),
-    path("workshop.yaml", room_file, name="room-file"),
-    path("close/", close, name="room-close"),
-    path("delete/", delete, name="room-delete"),
-]

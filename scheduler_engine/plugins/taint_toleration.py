@@ -77,9 +77,9 @@ class TaintToleration(Plugin):
         return sum(taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, tolerations) for taint in taints)
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: dict[str, int]) -> Facts:
-        node, tolerations = node_info.node, state.data[PRE_SCORE_KEY]
+        node, counted = node_info.node, state.data[PRE_SCORE_KEY]
         taints = node.taints if node is not None else ()
-        shown = [_soft(taint, tolerations) for taint in taints if taint.effect == PREFER_NO_SCHEDULE]
+        shown = [_soft(taint, pod, counted) for taint in taints if taint.effect == PREFER_NO_SCHEDULE]
         score = self.score(state, pod, node_info)
         key = "taints.counts-against" if score else "taints.none-counts-against"
         says = fact(key, not score, node=node_info.name, pod=Keys((pod.key,)), count=score)
@@ -97,8 +97,8 @@ def _hard(taint: Taint, pod: Pod) -> Fact:
     return fact("taints.judged", verdict.ok, taint=taint.text, verdict=verdict)
 
 
-def _soft(taint: Taint, tolerations: Sequence[Toleration]) -> Fact:
-    verdict = tolerance_fact(taint, tolerations)
+def _soft(taint: Taint, pod: Pod, counted: Sequence[Toleration]) -> Fact:
+    verdict = tolerance_fact(taint, pod.tolerations, counted)
     return fact("taints.counted", verdict.ok, taint=taint.text, points=int(not verdict.ok), verdict=verdict)
 
 

@@ -359,7 +359,7 @@ def test_a_toleration_with_an_unknown_operator_matches_nothing() -> None:
     assert line.formula == "not tolerated: “dedicated=g*:any effect” has an unknown operator"
 
 
-def test_only_tolerations_that_count_for_the_score_are_checked() -> None:
+def test_the_score_names_tolerations_that_do_not_count() -> None:
     """“NoSchedule” does not help against a taint that is PreferNoSchedule."""
     soft = make_node("n1").taint("old", "a", "PreferNoSchedule").taint("slow", "", "PreferNoSchedule")
     pod = make_pod("web-1").toleration("old", "a", "NoSchedule").toleration("slow", "", "PreferNoSchedule")
@@ -367,12 +367,37 @@ def test_only_tolerations_that_count_for_the_score_are_checked() -> None:
     explanation = judged(world, "TaintToleration")
     assert explanation.sentence == "web-1 does not tolerate 1 PreferNoSchedule taint of n1."
     assert texts(explanation)[:4] == [
-        "old=a:PreferNoSchedule: 1 (not tolerated: “slow=:PreferNoSchedule” is for another key)",
+        "old=a:PreferNoSchedule: 1 (not tolerated: “old=a:NoSchedule” does not count, because it is for NoSchedule; "
+        "“slow=:PreferNoSchedule” is for another key)",
         "slow:PreferNoSchedule: 0 (tolerated by “slow=:PreferNoSchedule”)",
         "Raw: 1 (PreferNoSchedule taints that the pod does not tolerate; fewer is better)",
         "Normalized: 100 − 100 × 1 / 1 = 0 (1 is the highest raw score of all nodes)",
     ]
     assert texts(judged(world, "TaintToleration", "n2"))[1].startswith("Normalized: 100 − 100 × 0 / 1 = 100")
+
+
+@pytest.mark.parametrize(
+    ("effect", "note"),
+    [
+        pytest.param("NoSchedule", "does not count, because it is for NoSchedule", id="NoSchedule"),
+        pytest.param("NoExecute", "does not count, because it is for NoExecute", id="NoExecute"),
+    ],
+)
+def test_a_toleration_of_every_key_for_another_effect_does_not_count(effect: str, note: str) -> None:
+    soft = make_node("n1").taint("old", "", "PreferNoSchedule")
+    pod = make_pod("web-1").toleration("", effect=effect)
+    world = played(commands.Apply((soft.obj(), make_node("n2").obj(), pod.obj())), commands.Settle())
+    assert texts(judged(world, "TaintToleration"))[0] == (
+        f"old:PreferNoSchedule: 1 (not tolerated: “any key:{effect}” {note})"
+    )
+
+
+def test_tolerations_of_admission_are_not_named_for_other_taints() -> None:
+    soft = make_node("n1").taint("old", "", "PreferNoSchedule")
+    world = played(commands.Apply((soft.obj(), make_node("n2").obj(), make_pod("web-1").obj())), commands.Settle())
+    assert texts(judged(world, "TaintToleration"))[0] == (
+        "old:PreferNoSchedule: 1 (not tolerated: the pod has no toleration that could match)"
+    )
 
 
 # --- ports -----------------------------------------------------------------------------------------------------------

@@ -20,10 +20,11 @@ formats each value by its type.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.status import Status
 
 
@@ -39,16 +40,28 @@ class Keys(tuple[str, ...]):
 
 
 class Domain(NamedTuple):
-    """A topology key."""
+    """The topology key of a constraint, written without its prefix unless ``whole``: another key ends alike.
+
+    If another constraint has the same key, ``selector`` tells them apart, else ``number``: its place, from 1.
+    """
 
     key: str
+    whole: bool = False
+    selector: str = ""
+    number: int = 0
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Return True if the end of the key does not identify the constraint."""
+        return self != Domain(self.key)
 
 
 class Place(NamedTuple):
-    """One domain of a topology key; ``value`` None: the node lacks the label."""
+    """One domain of a topology key, ``whole`` as in Domain; ``value`` None: the node lacks the label."""
 
     key: str
     value: str | None
+    whole: bool = False
 
 
 class LabelKey(NamedTuple):
@@ -60,6 +73,34 @@ class LabelKey(NamedTuple):
     @property
     def name(self) -> str:
         return self.key.rpartition("/")[2]
+
+
+def reads_alike(key: str, others: Iterable[str]) -> bool:
+    """Return True if another topology key among ``others`` has the same short name: then ``key`` is written in full."""
+    return any(other != key and _short(other) == _short(key) for other in others)
+
+
+def _short(key: str) -> str:
+    return "node" if key == HOSTNAME else LabelKey(key).name
+
+
+def constraint_domains(constraints: Sequence[tuple[str, str, int]]) -> tuple[Domain, ...]:
+    """Return the topology keys of constraints that are shown together, so that no two read alike.
+
+    A constraint is (topology key, selector, its place in the list, from 1).
+    """
+    keys = [key for key, _, _ in constraints]
+    domains = []
+    for key, selector, number in constraints:
+        domain = Domain(key, reads_alike(key, keys))
+        selectors = [other for other_key, other, _ in constraints if other_key == key]
+        if len(selectors) == 1:
+            domains.append(domain)
+        elif all(selectors) and selectors.count(selector) == 1:
+            domains.append(domain._replace(selector=selector))
+        else:
+            domains.append(domain._replace(number=number))
+    return tuple(domains)
 
 
 class Label(NamedTuple):

@@ -59,7 +59,7 @@ class TaintToleration(Plugin):
             key = "taints.none-keeps-away" if taints else "taints.no-taints"
             says = fact(key, True, node=node_info.name, pod=pods)
         else:
-            named = LabelKey(decisive.key)
+            named = _name(decisive, taints)
             says = fact("taints.keeps-away", False, node=node_info.name, taint=decisive.text, pod=pods, named=named)
         return Facts(says, tuple(_hard(taint, pod) for taint in taints), self.filter(state, pod, node_info))
 
@@ -88,6 +88,12 @@ class TaintToleration(Plugin):
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=True)
+
+
+def _name(taint: Taint, taints: Sequence[Taint]) -> LabelKey:
+    """Return what to call ``taint`` among the ``taints`` of its node."""
+    name = LabelKey(taint.key)
+    return name._replace(whole=any(item.key != taint.key and LabelKey(item.key).name == name.name for item in taints))
 
 
 def _hard(taint: Taint, pod: Pod) -> Fact:

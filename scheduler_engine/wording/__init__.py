@@ -186,7 +186,13 @@ def _names(keys: Keys) -> str:
 
 
 def _domain(domain: Domain) -> str:
-    return row_text("node") if domain.key == HOSTNAME else domain.key.rpartition("/")[2]
+    """Return ``zone``; if that is ambiguous, the whole key, or ``zone (app=web)`` or ``zone (constraint 2)``."""
+    text = row_text("node") if domain.key == HOSTNAME else LabelKey(domain.key).name
+    if domain.whole:
+        text = domain.key
+    if domain.selector:
+        return row_text("that-selects", domain=text, selector=domain.selector)
+    return row_text("constraint", domain=text, number=domain.number) if domain.number else text
 
 
 def _place(place: Place) -> str:
@@ -194,7 +200,7 @@ def _place(place: Place) -> str:
         return row_text("no-label", key=place.key)
     if place.key == HOSTNAME:
         return row_text("on-node", node=place.value)
-    return row_text("in-domain", domain=_domain(Domain(place.key)), name=place.value or row_text("empty"))
+    return row_text("in-domain", domain=_domain(Domain(place.key, place.whole)), name=place.value or row_text("empty"))
 
 
 def _label(label: Label) -> str:

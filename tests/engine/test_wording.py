@@ -15,7 +15,18 @@ import pytest
 
 import scheduler_engine
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import Amount, Counts, Domain, Keys, Label, Place, Things, Value, fact
+from scheduler_engine.framework.facts import (
+    Amount,
+    Counts,
+    Domain,
+    Keys,
+    Label,
+    Place,
+    Things,
+    Value,
+    constraint_domains,
+    fact,
+)
 from scheduler_engine.trace.events import HintAnswered
 
 ROOT = Path(scheduler_engine.__file__).parent
@@ -94,6 +105,19 @@ VALUES: dict[str, tuple[dict[str, Value], str]] = {
     ),
     "another namespace is named": ({"pod": Keys(("blue/web",))}, "pod blue/web"),
     "a topology key is named by its last part": ({"domain": Domain("topology.kubernetes.io/zone")}, "domain zone"),
+    "a topology key is whole if another one ends alike": (
+        {"domain": Domain("a.io/rack", whole=True)},
+        "domain a.io/rack",
+    ),
+    "a constraint is named by its selector if another one has its key": (
+        {"domain": Domain("a.io/rack", selector="app=web")},
+        "domain rack (app=web)",
+    ),
+    "or by its number": ({"domain": Domain("a.io/rack", whole=True, number=2)}, "domain a.io/rack (constraint 2)"),
+    "a place has the whole key if another one ends alike": (
+        {"where": Place("a.io/rack", "r1", whole=True)},
+        "where in a.io/rack r1",
+    ),
     "a host is a node": ({"domain": Domain("kubernetes.io/hostname")}, "domain node"),
     "a place": ({"where": Place("topology.kubernetes.io/zone", "a")}, "where in zone a"),
     "a missing label": ({"label": Label("disk", None)}, "label no label disk"),
@@ -109,6 +133,31 @@ VALUES: dict[str, tuple[dict[str, Value], str]] = {
     "one of a kind": ({"pods": Things("pod", 1)}, "pods 1 pod"),
     "a number below 0 has a minus sign": ({"skew": -2}, "skew −2"),
 }
+
+
+HOST = "kubernetes.io/hostname"
+CONSTRAINTS: dict[str, tuple[list[tuple[str, str, int]], list[str]]] = {
+    "keys that end differently are short": ([(HOST, "a=b", 1), ("x/zone", "a=b", 2)], ["node", "zone"]),
+    "keys that end alike are whole": ([("x/zone", "a=b", 1), ("y/zone", "a=b", 2)], ["x/zone", "y/zone"]),
+    "so is the host beside another node": ([(HOST, "a=b", 1), ("x/node", "a=b", 2)], [HOST, "x/node"]),
+    "equal keys have their selectors": ([("x", "a=b", 1), ("x", "a=c", 2)], ["x (a=b)", "x (a=c)"]),
+    "equal selectors too have their numbers": (
+        [("x", "a=b", 3), ("x", "a=b", 1)],
+        ["x (constraint 3)", "x (constraint 1)"],
+    ),
+    "so has a selector of nobody": ([("x", "a=b", 1), ("x", "", 2)], ["x (constraint 1)", "x (constraint 2)"]),
+    "both can happen": (
+        [("x/zone", "a=b", 1), ("x/zone", "a=c", 2), ("y/zone", "a=b", 3)],
+        ["x/zone (a=b)", "x/zone (a=c)", "y/zone"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CONSTRAINTS)
+def test_no_two_constraints_that_are_shown_together_read_alike(case: str) -> None:
+    constraints, texts_of = CONSTRAINTS[case]
+    domains = constraint_domains(constraints)
+    assert [wording.written({"domain": domain})["domain"] for domain in domains] == texts_of
 
 
 @pytest.mark.parametrize("case", VALUES)

@@ -12,6 +12,7 @@ from sandbox.panels.facts.domains import ZONE_KEYS, domain_of
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World, app_name
 from sandbox.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.framework.facts import Counts, Domain, Fact
 from scheduler_engine.trace import events as ev
 
@@ -82,10 +83,17 @@ def _judged(world: World, cycle: Cycle, keys: tuple[str, ...], key: str) -> Iter
 
 
 def _is_over(item: Fact, keys: tuple[str, ...]) -> bool:
-    return any(item.values["domain"] == Domain(key) for key in keys)
+    return _domain(item).key in keys
+
+
+def _domain(item: Fact) -> Domain:
+    domain = item.values["domain"]
+    assert isinstance(domain, Domain)
+    return domain
 
 
 def _zone(item: Fact, standing: bool) -> dict[str, Any]:
+    """Return what a header shows; ``constraint``: its name, if another one is about the same zones."""
     numbers, counts = item.values, item.values["counts"]
     count, skew, most = numbers["there"], numbers["skew"], numbers["most"]
     assert isinstance(count, int)
@@ -103,5 +111,6 @@ def _zone(item: Fact, standing: bool) -> dict[str, Any]:
         "many": count > 5,
         "said": verdict,
         "text": text[verdict],
+        "constraint": wording.written({"name": _domain(item)})["name"] if _domain(item).is_ambiguous else "",
         "standing": standing,
     }

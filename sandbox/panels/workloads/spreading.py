@@ -15,7 +15,7 @@ from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.framework.facts import Domain, Fact
+from scheduler_engine.framework.facts import Domain, Fact, constraint_domains
 
 MOST_DOMAINS = 8
 """Most domains that are listed; of more, only the emptiest and the fullest are named."""
@@ -27,14 +27,24 @@ Counts = dict[str, int]
 
 def where(world: World, samples: Iterable[Pod], pods: Iterable[PodState], app: int) -> list[dict[str, Any]]:
     """Return one line per constraint of the ``samples`` of a workload's pods; without any, its ``pods`` per zone."""
-    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    distinct: dict[tuple[Any, ...], list[Fact]] = {}
     for pod in samples:
         if pod.topology_spread_constraints:
             for domains in _by_constraint(world.witness.standing(pod, PLUGIN)):
                 numbers = domains[0].values
                 key = tuple(numbers[name] for name in ("when", "domain", "selector", "most", "least", "counts"))
-                lines.setdefault(key, _constraint(domains, app))
-    return list(lines.values()) or _zones(world, pods, app)
+                distinct.setdefault(key, domains)
+    names = constraint_domains([_identity(domains[0]) for domains in distinct.values()])
+    lines = [_constraint(domains, name, app) for domains, name in zip(distinct.values(), names, strict=True)]
+    return lines or _zones(world, pods, app)
+
+
+def _identity(item: Fact) -> tuple[str, str, int]:
+    """Return the topology key of a fact's constraint, its selector and its place in the list."""
+    domain, number = item.values["domain"], item.values["number"]
+    assert isinstance(domain, Domain)
+    assert isinstance(number, int)
+    return domain.key, str(item.values["selector"]), number
 
 
 def _by_constraint(facts: Iterable[Fact]) -> list[list[Fact]]:
@@ -44,16 +54,14 @@ def _by_constraint(facts: Iterable[Fact]) -> list[list[Fact]]:
     return [*by_constraint.values()]
 
 
-def _constraint(domains: list[Fact], app: int) -> dict[str, Any]:
-    """Return the line of one constraint. ``domains``: a fact for each domain."""
+def _constraint(domains: list[Fact], name: Domain, app: int) -> dict[str, Any]:
+    """Return the line of one constraint. ``domains``: a fact for each domain; ``name``: what to call it."""
     worst = max(domains, key=lambda item: int(str(item.values["skew"])))
     numbers = worst.values
     sign = "yes" if worst.ok else "no" if numbers["when"] == HARD else "soft"
     few = len(domains) < int(str(numbers["least"]))
-    domain = numbers["domain"]
-    assert isinstance(domain, Domain)
     return {
-        **_line(domain.key, {str(item.values["name"]): int(str(item.values["there"])) for item in domains}, app),
+        **_line(name, {str(item.values["name"]): int(str(item.values["there"])) for item in domains}, app),
         "said": sign,
         "text": say(SKEWS[sign], skew=numbers["skew"], most=numbers["most"]),
         "selector": numbers["selector"] or say("workloads.selects-nobody"),
@@ -67,20 +75,20 @@ def _zones(world: World, pods: Iterable[PodState], app: int) -> list[dict[str, A
         node = world.nodes.get(pod.node)
         if node is not None and node.zone in counts and pod.state != "terminating" and not pod.pod.finished:
             counts[node.zone] += 1
-    return [_line(ZONE_KEYS[0], counts, app)] if counts else []
+    return [_line(Domain(ZONE_KEYS[0]), counts, app)] if counts else []
 
 
-def _line(key: str, counts: Counts, app: int) -> dict[str, Any]:
+def _line(name: Domain, counts: Counts, app: int) -> dict[str, Any]:
     """Return a line. ``domains`` are in order of their names; ``many`` is a sentence instead of a list that is too
     long.
     """
     lowest, highest = min(counts.values(), default=0), max(counts.values(), default=0)
     several = len(counts) > MOST_DOMAINS
     ordered = sorted(counts.items(), key=lambda item: item[0])
-    domain = wording.written({"domain": Domain(key)})["domain"]
+    domain = wording.written({"domain": name})["domain"]
     return {
         "key": domain,
-        "title": key,
+        "title": name.key,
         "domains": []
         if several
         else [

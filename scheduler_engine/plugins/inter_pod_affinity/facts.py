@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler_engine.api.topology import HOSTNAME
-from scheduler_engine.framework.facts import Fact, Facts, Keys, Place, Term, Value, fact
+from scheduler_engine.framework.facts import Fact, Facts, Keys, Place, Term, Value, fact, reads_alike
 from scheduler_engine.framework.interface import NodeInfoLister
 from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo
 from scheduler_engine.framework.status import Status
@@ -62,13 +62,16 @@ def own_term(term: AffinityTerm, number: int, of: int) -> Term:
     return term_value(term, number)._replace(namespace_selector="" if everywhere else None)
 
 
-def counted(term: AffinityTerm, labels: Mapping[str, str], pods: Keys, names: Values) -> Values:
-    """Return the pods that a term counts in the domain of a node with these labels, each once."""
+def counted(term: AffinityTerm, labels: Mapping[str, str], pods: Keys, names: Values, keys: Sequence[str]) -> Values:
+    """Return the pods that a term counts in the domain of a node with these labels, each once.
+
+    ``keys``: the topology keys of all terms that are shown.
+    """
     pods, key = Keys(dict.fromkeys(pods)), term.topology_key
     return {
         **names,
         "key": key,
-        "where": Place(key, labels.get(key)),
+        "where": Place(key, labels.get(key), reads_alike(key, keys)),
         "pods": pods,
         "first": Keys(pods[:1]),
         "count": len(pods),
@@ -86,7 +89,7 @@ def _near(state: FilterState, who: Who, labels: Mapping[str, str], names: Values
             nobody = "near-nobody" if len(state.terms) == 1 else "near-nobody-of-all"
             row, ok = ("near-first-of-group", True) if state.first_of_group else (nobody, False)
         means = own_term(term, number, len(state.terms))
-        values = counted(term, labels, who.pods((NEAR, term, 0), labels), names)
+        values = counted(term, labels, who.pods((NEAR, term, 0), labels), names, _keys(state))
         yield fact(f"pod-affinity.{row}", ok, term=means, **values)
     if len(state.terms) > 1:
         yield fact("pod-affinity.near-all-terms", all=names["all"])
@@ -99,17 +102,22 @@ def _far(state: FilterState, who: Who, labels: Mapping[str, str], names: Values)
         in_the_way = there(state.anti_affinity, key, labels) > 0 and bool(pods)
         row = "not-near" if in_the_way else "not-near-nobody" if key in labels else "not-near-no-label"
         means = own_term(term, number, len(state.anti_terms))
-        yield fact(f"pod-affinity.{row}", not in_the_way, term=means, **counted(term, labels, pods, names))
+        values = counted(term, labels, pods, names, _keys(state))
+        yield fact(f"pod-affinity.{row}", not in_the_way, term=means, **values)
 
 
 def _kept_off(state: FilterState, who: Who, labels: Mapping[str, str], names: Values) -> Iterator[Fact]:
     """Explain the symmetry: the required anti-affinity of existing pods."""
     for key in state.existing_keys:
         for (_, term, _), pods in who.wishes((KEEPS_OFF,), key, labels):
-            values = counted(term, labels, pods, names)
+            values = counted(term, labels, pods, names, _keys(state))
             yield fact(
                 "pod-affinity.keeps-off", there(state.existing, key, labels) <= 0, term=term_value(term), **values
             )
+
+
+def _keys(state: FilterState) -> list[str]:
+    return [*(term.topology_key for term in (*state.terms, *state.anti_terms)), *state.existing_keys]
 
 
 def every_namespace(terms: Sequence[AffinityTerm]) -> Iterator[Fact]:

@@ -55,7 +55,7 @@ def _own(state: ScoreState, who: Who, labels: Mapping[str, str], names: Values) 
             pods = Keys(dict.fromkeys(who.pods(wish, labels)))
             row = kind if pods else f"{kind}-nobody" if term.topology_key in labels else f"{kind}-no-label"
             means = own_term(term, number, len(wishes))
-            values = {**counted(term, labels, pods, names), **_share(pods, weight)}
+            values = {**counted(term, labels, pods, names, _keys(state)), **_share(pods, weight)}
             yield fact(f"pod-affinity.{row}", term=means, **values)
 
 
@@ -63,8 +63,12 @@ def _theirs(state: ScoreState, who: Who, labels: Mapping[str, str], names: Value
     """Explain the preferences of pods in the node's domains for the incoming one; duplicates count twice."""
     for key in state.weights:
         for (kind, term, weight), pods in who.wishes(THEIRS, key, labels):
-            values = {**counted(term, labels, pods, names), **_share(pods, weight)}
+            values = {**counted(term, labels, pods, names, _keys(state)), **_share(pods, weight)}
             yield fact(f"pod-affinity.{kind}", term=term_value(term), **values)
+
+
+def _keys(state: ScoreState) -> list[str]:
+    return [*(term.topology_key for _, term, _ in state.preferred), *state.weights]
 
 
 def _share(pods: Keys, weight: int) -> Values:

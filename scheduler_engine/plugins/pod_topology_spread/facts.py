@@ -11,9 +11,9 @@ from dataclasses import replace
 from scheduler_engine.api.labels import Selector
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.taints import Taint
-from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Things, fact
+from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Things, constraint_domains, fact
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, has_all_keys
+from scheduler_engine.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, SpreadConstraint, has_all_keys
 from scheduler_engine.plugins.pod_topology_spread.filtering import Domains, FilterState
 
 Reason = tuple[str, str]
@@ -25,30 +25,47 @@ def filter_facts(state: FilterState, node_info: NodeInfo, left_out: Sequence[Fac
     labels = node_info.node.labels if node_info.node is not None else {}
     shown: list[Fact] = []
     decided: Fact | None = None
-    for domains in state.domains:
-        value = labels.get(domains.constraint.topology_key)
-        skew = _no_label(domains) if value is None else _skew(domains, value, state.pod)
+    for domains, domain in zip(state.domains, _names(state), strict=True):
+        value = labels.get(domain.key)
+        skew = _no_label(domains, domain) if value is None else _skew(domains, domain, value, state.pod)
         shown.append(skew)
         if value is not None:
-            shown += _whom(domains, value, state.pod)
+            shown += _whom(domains, domain, value, state.pod)
         if decided is None and not skew.ok:
-            decided = _objection(state, domains, value, node_info.name)
+            decided = _objection(state, domains, domain, value, node_info.name)
     says = decided or fact("spread.stays-spread", True, pod=Keys((state.pod.key,)), node=node_info.name)
     return Facts(says, (*shown, *left_out), state.check(labels))
 
 
 def filter_left_out(state: FilterState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
     """Return the nodes of the snapshot that do not count; the same for every node."""
-    of_each = ((item.constraint, _reasons(state, item.constraint, nodes)) for item in state.domains)
-    return tuple(item for constraint, reasons in of_each for item in left_out_facts(constraint, reasons))
+    named = zip(state.constraints, _names(state), strict=True)
+    of_each = ((domain, _reasons(state, constraint, nodes)) for constraint, domain in named)
+    return tuple(item for domain, reasons in of_each for item in left_out_facts(domain, reasons))
 
 
-def _no_label(domains: Domains) -> Fact:
-    key = domains.constraint.topology_key
-    return fact("spread.no-label", False, domain=Domain(key), key=key, most=domains.constraint.max_skew)
+def _names(state: FilterState) -> tuple[Domain, ...]:
+    return domain_names(state.constraints, state.pod, DO_NOT_SCHEDULE)
 
 
-def _skew(domains: Domains, value: str, pod: Pod) -> Fact:
+def domain_names(constraints: Sequence[SpreadConstraint], pod: Pod, when: str) -> tuple[Domain, ...]:
+    """Return what to call each of the constraints that are shown together: those of ``pod`` with this action."""
+    numbered = zip(constraints, _places(constraints, pod, when), strict=True)
+    return constraint_domains([(item.topology_key, _once(item.selector), number) for item, number in numbered])
+
+
+def _places(constraints: Sequence[SpreadConstraint], pod: Pod, when: str) -> list[int]:
+    """Return the place of each constraint in the pod's list, from 1; of defaults, among those with this action."""
+    manifests = enumerate(pod.topology_spread_constraints, 1)
+    own = [number for number, manifest in manifests if manifest.get("whenUnsatisfiable") == when]
+    return own or [*range(1, len(constraints) + 1)]
+
+
+def _no_label(domains: Domains, domain: Domain) -> Fact:
+    return fact("spread.no-label", False, domain=domain, key=domain.key, most=domains.constraint.max_skew)
+
+
+def _skew(domains: Domains, domain: Domain, value: str, pod: Pod) -> Fact:
     constraint, minimum = domains.constraint, domains.minimum
     known, skew = len(domains.numbers()), domains.skew(value)
     few = "spread.skew-with-few-domains" if known else "spread.skew-without-domains"
@@ -56,7 +73,7 @@ def _skew(domains: Domains, value: str, pod: Pod) -> Fact:
     return fact(
         key,
         skew <= constraint.max_skew,
-        domain=Domain(constraint.topology_key),
+        domain=domain,
         name=value,
         place=AnyOf((value,)),
         there=domains.counts.get(value),
@@ -75,7 +92,9 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
     """Explain the spread of the counted pods per domain, including the pod itself if it is there; ``when``: what
     happens if a constraint is violated.
     """
-    for number, domains in enumerate(state.domains):
+    names = domain_names(state.constraints, state.pod, when)
+    numbers = _places(state.constraints, state.pod, when)
+    for domains, domain, number in zip(state.domains, names, numbers, strict=True):
         constraint, counts = domains.constraint, Counts(domains.numbers(), domains.minimum)
         selector = _once(constraint.selector)
         for value, there in counts.numbers:
@@ -84,7 +103,7 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
                 there - domains.minimum <= constraint.max_skew,
                 number=number,
                 when=when,
-                domain=Domain(constraint.topology_key),
+                domain=domain,
                 name=value,
                 there=there,
                 skew=there - domains.minimum,
@@ -95,17 +114,17 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
             )
 
 
-def _whom(domains: Domains, value: str, pod: Pod) -> Iterator[Fact]:
+def _whom(domains: Domains, domain: Domain, value: str, pod: Pod) -> Iterator[Fact]:
     if not domains.self_match:
         yield fact("spread.not-itself", pod=Keys((pod.key,)))
-    yield counts_fact(domains.constraint, Counts(domains.numbers(), domains.minimum, value))
+    yield counts_fact(domains.constraint, domain, Counts(domains.numbers(), domains.minimum, value))
 
 
-def counts_fact(constraint: SpreadConstraint, counts: Counts) -> Fact:
+def counts_fact(constraint: SpreadConstraint, domain: Domain, counts: Counts) -> Fact:
     """Return the pods per domain, and which pods the constraint counts."""
     selector = _once(constraint.selector)
     key = "spread.counts" if selector else "spread.counts-nobody"
-    return fact(key, domain=Domain(constraint.topology_key), counts=counts, selector=selector)
+    return fact(key, domain=domain, counts=counts, selector=selector)
 
 
 def _once(selector: Selector) -> str:
@@ -113,17 +132,17 @@ def _once(selector: Selector) -> str:
     return str(replace(selector, requirements=tuple(dict.fromkeys(selector.requirements))))
 
 
-def _objection(state: FilterState, domains: Domains, value: str | None, node: str) -> Fact:
-    constraint = domains.constraint
-    key, pod = constraint.topology_key, Keys((state.pod.key,))
+def _objection(state: FilterState, domains: Domains, domain: Domain, value: str | None, node: str) -> Fact:
+    constraint, pod = domains.constraint, Keys((state.pod.key,))
     if value is None:
-        return fact("spread.belongs-nowhere", False, node=node, key=key)
+        return fact("spread.belongs-nowhere", False, node=node, key=domain.key)
     few, skew = len(domains.numbers()) < constraint.min_domains, domains.skew(value)
+    row = "spread.ahead-of-empty" if few else "spread.ahead-of-emptiest"
     return fact(
-        "spread.ahead-of-empty" if few else "spread.ahead-of-emptiest",
+        row if len(state.constraints) == 1 else f"{row}-of-several",
         False,
         pod=pod,
-        domain=Domain(key),
+        domain=domain,
         place=AnyOf((value,)),
         ahead=Things("pod", skew),
         skew=skew,
@@ -132,7 +151,7 @@ def _objection(state: FilterState, domains: Domains, value: str | None, node: st
     )
 
 
-def left_out_facts(constraint: SpreadConstraint, reasons: Iterable[tuple[str, Reason | None]]) -> Iterator[Fact]:
+def left_out_facts(domain: Domain, reasons: Iterable[tuple[str, Reason | None]]) -> Iterator[Fact]:
     """Return the nodes that one constraint excludes, by reason; ``reasons`` are (node, reason or None)."""
     by_reason: dict[Reason, list[str]] = {}
     for name, reason in reasons:
@@ -141,7 +160,7 @@ def left_out_facts(constraint: SpreadConstraint, reasons: Iterable[tuple[str, Re
     for (kind, named), names in by_reason.items():
         yield fact(
             f"spread.left-out-by-{kind}",
-            domain=Domain(constraint.topology_key),
+            domain=domain,
             nodes=Keys(names),
             key=named,
             taint=named,

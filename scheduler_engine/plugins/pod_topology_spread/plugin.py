@@ -167,12 +167,7 @@ class PodTopologySpread(Plugin):
         selector = default_selector(pod, self.handle.objects)
         if selector.empty:
             return ()
-        return tuple(
-            SpreadConstraint(
-                item.max_skew, item.topology_key, selector, item.min_domains, item.honors_affinity, item.honors_taints
-            )
-            for item in defaults
-        )
+        return tuple(replace(item, selector=selector) for item in defaults)
 
 
 def _filter_state_of(state: CycleState) -> FilterState:

@@ -10,8 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from scheduler_engine.api.objects import Node
 from scheduler_engine.framework.facts import AnyOf, Counts, Domain, Fact, Facts, Keys, Sum, Things, Value, cut, fact
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.plugins.pod_topology_spread.constraints import SpreadConstraint, count_matching
-from scheduler_engine.plugins.pod_topology_spread.facts import Reason, by_label, by_policy, counts_fact, left_out_facts
+from scheduler_engine.plugins.pod_topology_spread.constraints import SCHEDULE_ANYWAY, SpreadConstraint, count_matching
+from scheduler_engine.plugins.pod_topology_spread.facts import (
+    Reason,
+    by_label,
+    by_policy,
+    counts_fact,
+    domain_names,
+    left_out_facts,
+)
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
 
 
@@ -31,10 +38,14 @@ def score_left_out(state: ScoreState, nodes: Sequence[NodeInfo]) -> tuple[Fact, 
     """Return the nodes of the snapshot that do not count; the same for every node."""
     there = [info.node for info in nodes if info.node is not None]
     of_each = (
-        (constraint, ((node.name, _reason(state, constraint, counts, node)) for node in there))
-        for constraint, counts, _ in state.judged
+        (domain, ((node.name, _reason(state, constraint, counts, node)) for node in there))
+        for (constraint, counts, _), domain in zip(state.judged, _names(state), strict=True)
     )
-    return tuple(item for constraint, reasons in of_each for item in left_out_facts(constraint, reasons))
+    return tuple(item for domain, reasons in of_each for item in left_out_facts(domain, reasons))
+
+
+def _names(state: ScoreState) -> tuple[Domain, ...]:
+    return domain_names(state.constraints, state.pod, SCHEDULE_ANYWAY)
 
 
 def _ignored(state: ScoreState, info: NodeInfo, raw: int, normalized: int) -> tuple[Fact, list[Fact]]:
@@ -48,10 +59,10 @@ def _judged(
     state: ScoreState, info: NodeInfo, raw: int, normalized: int, extremes: tuple[int, int]
 ) -> tuple[Fact, list[Fact]]:
     highest, lowest = extremes
-    crowds = state.crowds(info)
+    crowds, names = state.crowds(info), _names(state)
     shown: list[Fact] = []
     for index, (number, added) in enumerate(crowds):
-        shown += _crowd(state, index, info, number, added)
+        shown += _crowd(state, index, names[index], info, number, added)
     terms = Sum(tuple((added,) for number, added in crowds if number is not None))
     (remark,) = cut(100 * (highest + lowest - raw) % highest if highest else 0)
     numbers: dict[str, Value] = {
@@ -72,10 +83,12 @@ def _judged(
     return fact(f"spread.{key}", node=info.name, pod=Keys((state.pod.key,))), shown
 
 
-def _crowd(state: ScoreState, index: int, info: NodeInfo, number: int | None, added: float) -> Iterator[Fact]:
+def _crowd(
+    state: ScoreState, index: int, domain: Domain, info: NodeInfo, number: int | None, added: float
+) -> Iterator[Fact]:
     """Explain what one constraint adds, and its count."""
     constraint, counts, _ = state.judged[index]
-    key, domain = constraint.topology_key, Domain(constraint.topology_key)
+    key = domain.key
     if number is None or info.node is None:
         yield fact("spread.in-no-domain", domain=domain, key=key)
         return
@@ -93,7 +106,7 @@ def _crowd(state: ScoreState, index: int, info: NodeInfo, number: int | None, ad
     )
     if counts is not None:
         nameless = "empty" if state.all_keys else "nameless"
-        yield counts_fact(constraint, Counts(tuple(counts.items()), None, info.node.labels[key], nameless))
+        yield counts_fact(constraint, domain, Counts(tuple(counts.items()), None, info.node.labels[key], nameless))
 
 
 def _reason(

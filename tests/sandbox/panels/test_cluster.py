@@ -121,6 +121,17 @@ def test_of_two_constraints_on_zones_the_header_shows_the_one_that_refuses() -> 
     assert skews == {"a": (2, "skew 3 > 1"), "b": (0, "skew 1 ≤ 1")}
 
 
+def test_the_header_names_the_constraint_if_another_one_is_about_zones() -> None:
+    simulation = Simulation()
+    running = [make_pod(name).label("app", "web").node("a1") for name in ("w1", "w2")]
+    simulation.execute(commands.Apply(tuple(item.obj() for item in (zoned("a1", "a"), zoned("b1", "b"), *running))))
+    world = filtered(simulation, web().label("tier", "x").spread(BETA, {"tier": "x"}))
+    assert {zone["skew"]["constraint"] for zone in stats(world, View())["zones"]} == {ZONE}
+    assert f'title="{ZONE}"' in panel_html("cluster", world)
+    only = stats(filtered(spread(), web()), View())["zones"]
+    assert {zone["skew"]["constraint"] for zone in only} == {""}
+
+
 def test_a_zone_header_agrees_with_the_card_on_which_a_nominated_pod_counts() -> None:
     simulation = Simulation()
     nodes = [zoned("a1", "a"), zoned("a2", "a"), zoned("b1", "b")]

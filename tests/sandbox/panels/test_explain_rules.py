@@ -340,6 +340,12 @@ def test_every_toleration_is_named_with_why_it_does_not_match() -> None:
     ]
 
 
+def test_a_card_writes_the_whole_key_if_another_taint_of_the_node_ends_alike() -> None:
+    node = make_node("n1").taint("a.io/dedicated", "gpu").taint("b.io/dedicated", "gpu", "NoExecute")
+    pod = make_pod("web-1").toleration("a.io/dedicated", "gpu").obj()
+    assert brief(played(commands.Apply((node.obj(), pod)), commands.Settle())) == "b.io/dedicated taint"
+
+
 def test_a_toleration_without_a_key_tolerates_every_taint() -> None:
     node = make_node("n1").taint("dedicated", "gpu").cordoned()
     world = played(commands.Apply((node.obj(), make_pod("web-1").toleration("").obj())), commands.Settle())

@@ -538,6 +538,37 @@ def test_a_requirement_that_matchlabelkeys_adds_again_is_written_once() -> None:
     assert explanation.lines[1].note == "counts pods with hash in (x),app=web"
 
 
+def two_zones_of_two_kinds(when: str) -> World:
+    """Return a world in which web-3 spreads over the zones of two keys that end alike."""
+    held = [make_pod(f"web-{number}").label("app", "web").node("n1").obj() for number in (1, 2)]
+    nodes = [make_node(f"n{n}").zone(zone).label("power/zone", zone).obj() for n, zone in ((1, "a"), (2, "b"))]
+    pod = make_pod("web-3").label("app", "web")
+    for key in (ZONE, "power/zone"):
+        pod.spread(key, {"app": "web"}, when=when)
+    return after(*nodes, make_node("n3").obj(), *held, pod.obj(), then=(commands.Settle(),))
+
+
+@pytest.mark.parametrize("explain", [filtered, judged], ids=["Filter", "Score"])
+def test_constraints_with_keys_that_end_alike_do_not_read_alike(explain: Any) -> None:
+    world = two_zones_of_two_kinds("DoNotSchedule" if explain is filtered else "ScheduleAnyway")
+    explanation = explain(world, "web-3", "n1", "PodTopologySpread")
+    labels = [line.label for line in explanation.lines]
+    assert len(labels) == len({*labels})
+    for key in (ZONE, "power/zone"):
+        assert sum(key in label for label in labels) == 3
+    if explain is filtered:
+        says = f"With web-3, {ZONE} a would be 3 pods ahead of the emptiest {ZONE}; the limit is 1."
+        assert explanation.sentence == says
+        assert explanation.brief == f"{ZONE} skew 3 > 1"
+
+
+def test_a_card_names_the_constraint_that_refuses_if_there_are_several() -> None:
+    held = [make_pod(f"web-{number}").label("app", "web").node("n1").obj() for number in (1, 2)]
+    pod = make_pod("web-3").label("app", "web").spread(ZONE, {"app": "web"}, 9).spread(HOSTNAME, {"app": "web"})
+    world = after(*two_nodes(), *held, pod.obj())
+    assert filtered(world, "web-3", "n1", "PodTopologySpread").brief == "node skew 3 > 1"
+
+
 def test_a_spread_constraint_with_an_empty_selector_counts_no_pod() -> None:
     pod = make_pod("web-1").spread(ZONE, {}).obj()
     world = after(*two_nodes(), make_pod("db-1").node("n1").obj(), pod)

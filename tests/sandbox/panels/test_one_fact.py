@@ -145,7 +145,8 @@ def test_header_card_cell_and_inspector_show_the_skew_that_the_filter_computed(c
     (card,) = [node_card["word"].text for item in shown for node_card in item["nodes"] if node_card["name"] == node]
     cell = explain_filter(world, world.cycle, node, SPREAD)
     (formula,) = [line.formula for line in cell.lines if line.label == "zone, at most 1"]
-    assert (header, card) == (text, text)
+    several = len(pod["spec"]["topologySpreadConstraints"]) > 1
+    assert (header, card) == (text, f"zone {text}" if several else text)
     assert formula.endswith(f"fewest = {text.removeprefix('skew ')}")
     assert cell.sentence in drawn("filter", world, View(node=node, plugin=SPREAD))["rows"]
     assert escape(cell.sentence) in panel_html("inspector", world, node=node)

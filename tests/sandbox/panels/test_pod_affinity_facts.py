@@ -242,6 +242,19 @@ def test_anti_affinity_names(words: str) -> None:
     assert card(world, pod, node_name) == brief
 
 
+def test_domains_whose_keys_end_alike_do_not_read_alike() -> None:
+    nodes = make_node("n1").zone("a").label("power/zone", "a").obj()
+    both = keeping_off(term(DB, ZONE), term(DB, "power/zone")).affinity(ZONE, DB).affinity("power/zone", DB)
+    shown = lines(filtered(played((nodes, running("db-1", DB).obj()), (both.obj(),)), "default/web-1"))
+    assert [line for line in shown if line.startswith("Not near")] == [
+        f"Not near pods with app=db (term 1): db-1 in {ZONE} a",
+        "Not near pods with app=db (term 2): db-1 in power/zone a",
+    ]
+    wishes = make_pod("web-1").affinity(ZONE, DB, 5).affinity("power/zone", DB, 5)
+    explanation = judged(played((nodes, node("n2", "b"), running("db-1", DB).obj()), (wishes.obj(),)), "default/web-1")
+    assert [line.note for line in explanation.lines[:2]] == [f"in {ZONE} a: db-1", "in power/zone a: db-1"]
+
+
 def test_a_selector_that_matches_no_namespace_matches_no_pod() -> None:
     explanation = filtered(by_a_selector_of_absence(**team("In", "z")), "default/web-1")
     assert (explanation.code, lines(explanation)) == (

@@ -363,8 +363,35 @@ def test_match_label_keys_count_each_revision_for_itself() -> None:
     simulation.execute(commands.Apply((again,)))
     lines = rows(simulation)["shop"]["where"]
     assert len(lines) == 2
+    assert len({line["key"] for line in lines}) == 2
+    assert [line["key"] for line in lines] == [f"zone ({line['selector']})" for line in lines]
     assert len({line["selector"] for line in lines}) == 2
     assert all("pod-template-hash" in line["selector"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "keys"),
+    [
+        pytest.param(
+            [spread(), spread("ScheduleAnyway")],
+            ["zone (constraint 1)", "zone (constraint 2)"],
+            id="equal selectors are numbered",
+        ),
+        pytest.param(
+            [spread("ScheduleAnyway"), spread()],
+            ["zone (constraint 2)", "zone (constraint 1)"],
+            id="the number is the place in the manifest",
+        ),
+        pytest.param(
+            [spread(), {**spread("ScheduleAnyway"), "labelSelector": {"matchLabels": {"app": "db"}}}],
+            ["zone (app=shop)", "zone (app=db)"],
+            id="different selectors are named",
+        ),
+    ],
+)
+def test_constraints_with_the_same_key_do_not_read_alike(constraints: list[dict[str, Any]], keys: list[str]) -> None:
+    (row,) = stats(standing_in_zone_a(topologySpreadConstraints=constraints), View())["workloads"]
+    assert [line["key"] for line in row["where"]] == keys
 
 
 def test_many_domains_are_one_sentence() -> None:

@@ -31,7 +31,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 
 def _row(world: World, cycle: Cycle) -> dict[str, Any]:
-    pod = world.pods.get(cycle.pod)
+    pod = world.pod_of(cycle)
     stage = cycle.next_stage
     by, since_us, until_us = _wait(world, cycle)
     left = max(0, until_us - world.clock_us)

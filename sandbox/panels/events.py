@@ -40,6 +40,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "name": short_name(recorded.event.regarding),
             "pod": recorded.event.regarding if recorded.event.regarding_kind == "Pod" else "",
             "node": recorded.event.regarding if recorded.event.regarding_kind == "Node" else "",
+            "earlier": world.regards_namesake(recorded),
             "message": recorded.event.message,
             "times": recorded.count,
         }

@@ -57,7 +57,8 @@ def _queue(world: World) -> Iterator[str]:
 def _waiting(world: World, queue: str) -> list[Pod]:
     lanes, order = next((lanes, order) for name, lanes, order in QUEUES if name == queue)
     in_order: list[Queued] = [queued for lane in lanes for queued in sorted(world.lane(lane), key=order)]
-    return [world.pods[queued.move.pod].pod for queued in in_order if queued.move.pod in world.pods]
+    pods = ((world.pods.get(queued.move.pod), queued) for queued in in_order)
+    return [pod.pod for pod, queued in pods if pod is not None and queued.is_of(pod.pod.uid)]
 
 
 def _comparison(world: World) -> Iterator[str]:

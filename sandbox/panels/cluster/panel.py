@@ -71,7 +71,7 @@ def same_while(world: World, view: View) -> object:
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
-    pod = world.pods.get(cycle.pod) if cycle else None
+    pod = world.pod_of(cycle) if cycle else None
     asking = pod if pod is not None and (cycle is None or not cycle.outcome or not pod.node) else None
     layout = _layout(world, view)
     words = words_for(world, cycle, world.nodes if layout == "cards" else ())

@@ -91,7 +91,8 @@ def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
     leaving = [] if drain.over else _leaving(world, drain)
     node = world.nodes.get(drain.node)
     rest, whole = _wait(world, drain, leaving)
-    refused = [key for key in drain.refused if key in world.pods and world.pods[key].state != "terminating"]
+    there = ((key, world.pod_at(key, drain.entry)) for key in drain.refused)
+    refused = [key for key, pod in there if pod is not None and pod.state != "terminating"]
     return {
         "node": drain.node,
         "sign": sign,
@@ -129,7 +130,7 @@ def _drain_left(drain: Drain, rest: int) -> str:
 
 def _leaving(world: World, drain: Drain) -> list[str]:
     """Return the evicted pods that are still there, also those that finalizers hold."""
-    evicted = (world.pods.get(key) for key in drain.evicted)
+    evicted = (world.pod_at(key, entry) for key, entry in drain.evicted.items())
     return [pod.key for pod in evicted if pod is not None and pod.state == "terminating" and pod.node == drain.node]
 
 

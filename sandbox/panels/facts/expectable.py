@@ -29,7 +29,7 @@ def of_pod(world: World, key: str, cycle: Cycle | None) -> list[dict[str, Any]]:
     where = say("expectations.placement", node=node) if node else say("expectations.pending")
     facts = [fact("placement", where, pod=key)]
     if not node:
-        queued, nominated = world.queue.get(key), world.nominations.get(key)
+        queued, nominated = world.place_of(pod), world.nominations.get(key)
         lane = queued.lane if queued is not None else "nowhere"
         nomination = say("expectations.nomination", node=nominated) if nominated else say("expectations.no-nomination")
         facts += [fact("lane", say("expectations.lane", lane=lane), pod=key), fact("nomination", nomination, pod=key)]

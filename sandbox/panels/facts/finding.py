@@ -83,7 +83,8 @@ def _all(world: World) -> Iterator[Hit]:
     for recorded in islice(reversed(world.kube_events), MOST_EVENTS):
         event = recorded.event
         leads = {"tab": "events", "pod": event.regarding} if event.regarding_kind == "Pod" else {"tab": "events"}
-        about = say("find.event", at=short_clock(recorded.at_us), regarding=short_name(event.regarding))
+        row = "find.event-of-a-deleted-pod" if world.regards_namesake(recorded) else "find.event"
+        about = say(row, at=short_clock(recorded.at_us), regarding=short_name(event.regarding))
         yield Hit("event", event.reason, f"{about} {event.message}", leads)
 
 

@@ -22,7 +22,7 @@ SKEWS = ("spread.skew", "spread.skew-with-few-domains", "spread.skew-without-dom
 
 def is_history(world: World, cycle: Cycle) -> bool:
     """Return True if the pod has its node, and since then time passed or something else happened."""
-    pod = world.pods.get(cycle.pod)
+    pod = world.pod_of(cycle)
     if cycle is not world.cycle or not cycle.outcome or not cycle.stages or pod is None or not pod.node:
         return False
     happened = world.evictions.happened
@@ -32,7 +32,7 @@ def is_history(world: World, cycle: Cycle) -> bool:
 
 def skews(world: World, cycle: Cycle | None, key: str) -> dict[str, dict[str, Any]]:
     """Return zone, or domain of the label ``key`` by which the map groups, → pips and verdict."""
-    pod = world.pods.get(cycle.pod) if cycle else None
+    pod = world.pod_of(cycle) if cycle else None
     if cycle is None or pod is None:
         return {}
     keys, standing = (key,) if key else ZONE_KEYS, is_history(world, cycle)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.model.requeuing import woke
-from sandbox.panels.model.state import Queued
+from sandbox.panels.model.state import PodState, Queued
 from sandbox.panels.model.world import World
 from sandbox.words.amounts import clock, short_name
 from sandbox.words.say import say
@@ -39,18 +39,18 @@ def woken_by(world: World, queued: Queued) -> str:
     return say(row, origin=by["text"]) if by["text"] else ""
 
 
-def last_woken(world: World, pod: str) -> dict[str, Any] | None:
+def last_woken(world: World, pod: PodState) -> dict[str, Any] | None:
     """Return when and by what a waiting pod was woken since its last attempt, None if by nothing."""
-    queued = world.queue.get(pod)
+    queued = world.place_of(pod)
     if queued is None or not woke(queued.came):
         return None
     text = say("history.at", clock=clock(queued.at_us), what=woken_by(world, queued))
     return {"text": text, "answer": answer_text(queued.answer) if queued.answer else ""}
 
 
-def last_skip(world: World, pod: str) -> dict[str, Any] | None:
+def last_skip(world: World, pod: PodState) -> dict[str, Any] | None:
     """Return the last QueueSkip for a pod that is still unschedulable, None if no plugin was asked."""
-    left = world.stayed.get(pod)
+    left = world.stayed.get(pod.key) if world.place_of(pod) is not None else None
     if left is None:
         return None
     return {"text": say("history.left"), "answer": answer_text(left.hint)}

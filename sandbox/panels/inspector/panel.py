@@ -85,7 +85,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "app": pod.app,
         "priority": pod.pod.priority,
         "state": _state(world, pod),
-        "woken": last_woken(world, pod.key) or last_skip(world, pod.key),
+        "woken": last_woken(world, pod) or last_skip(world, pod),
         "facts": facts(pod, world),
         "finished": pod.pod.finished,
         "labels": sorted(pod.pod.labels.items()),
@@ -93,7 +93,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         **_finalizers(pod.pod),
         "containers": [_asks(container) for container in pod.pod.spec.get("containers") or ()],
         **of_pod(world, pod),
-        "here": why_here(world, pod, cycle),
+        "here": why_here(world, pod, cycle) if cycle is None or cycle.is_of(pod.pod.uid) else None,
         **why_not(world, cycle, view),
         "cycle": cycle.number if cycle else 0,
         "expectable": expectable.of_pod(world, pod.key, cycle),
@@ -101,10 +101,10 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "message": _message(pod, cycle),
         "message_of": _of_namesake(pod, attempts),
         "withdrawn": _withdrawn(world, pod, own),
-        **_events(world, pod.key, view),
-        **_hints(world, pod.key, view),
+        **_events(world, pod.pod, view),
+        **_hints(world, pod.pod, view),
         "cycle_state": [value for written in cycle.state for value in written.values] if cycle else [],
-        **_moves(world, pod.key, view),
+        **_moves(world, pod.pod, view),
     }
 
 
@@ -145,12 +145,8 @@ def _deciding(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
     return next(bound, attempts[-1] if attempts else None)
 
 
-def _events(world: World, key: str, view: View) -> dict[str, Any]:
-    events = [
-        recorded
-        for recorded in reversed(world.kube_events)
-        if recorded.event.regarding == key and recorded.event.regarding_kind == "Pod"
-    ]
+def _events(world: World, pod: Pod, view: View) -> dict[str, Any]:
+    events = [recorded for recorded in reversed(world.kube_events) if recorded.is_of(pod)]
     pages = pager(len(events), view, "inspector.events", PAGE, few=FEW)
     rows = [
         {
@@ -165,8 +161,8 @@ def _events(world: World, key: str, view: View) -> dict[str, Any]:
     return {"events": rows, "event_pages": pages}
 
 
-def _hints(world: World, key: str, view: View) -> dict[str, Any]:
-    hints = world.hints.get(key, [])[::-1]
+def _hints(world: World, pod: Pod, view: View) -> dict[str, Any]:
+    hints = world.hints.get(pod.uid, [])[::-1]
     pages = pager(len(hints), view, "inspector.hints", PAGE, few=FEW)
     rows = [
         {"plugin": hint.plugin, "event": event_of_hint(hint), "verdict": hint.verdict, "why": wording.hint(hint)}
@@ -175,8 +171,8 @@ def _hints(world: World, key: str, view: View) -> dict[str, Any]:
     return {"hints": rows, "hint_pages": pages}
 
 
-def _moves(world: World, key: str, view: View) -> dict[str, Any]:
-    moves = world.moves.get(key, [])[::-1]
+def _moves(world: World, pod: Pod, view: View) -> dict[str, Any]:
+    moves = [queued for queued in reversed(world.moves.get(pod.key, ())) if queued.is_of(pod.uid)]
     pages = pager(len(moves), view, "inspector.moves", PAGE, few=FEW)
     return {"moves": [_move(world, queued) for queued in on_page(moves, pages)], "move_pages": pages}
 
@@ -212,7 +208,7 @@ def _state(world: World, pod: PodState) -> str:
         return say("inspector.bound", node=pod.node)
     if has_no_scheduler(world, pod):
         return say("inspector.nobodys", scheduler=pod.pod.scheduler_name)
-    state, nominated = _waiting(world.queue.get(pod.key)), world.nominations.get(pod.key)
+    state, nominated = _waiting(world.place_of(pod)), world.nominations.get(pod.key)
     return say("inspector.nominated", state=state, node=nominated) if nominated and not pod.node else state
 
 

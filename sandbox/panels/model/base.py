@@ -39,6 +39,7 @@ class Models:
     first entry, simulated microseconds) of each time at which something happened. ``moved``: (number of the entry, the
     move) of each pod that changed queues. ``present``: the World of which this one is the past, None for the present
     one. ``rests``: (number of entries, simulated microseconds) each time the engine stopped between two steps.
+    ``last_uids``: name → uid of the pod that was deleted last under it.
     ``boxes``: number of a cycle → the box that the timeline drew for it last, with the values it depends on.
     """
 
@@ -96,6 +97,7 @@ class Models:
         self.commands: list[Command] = []
         self.last_apply: Applied | None = None
         self.kube_events: list[KubeEvent] = []
+        self.last_uids: dict[str, str] = {}
         self.health = node_health.Health()
         self.evictions = eviction_log.EvictionLog()
         self.election = election.ElectionLog()
@@ -187,13 +189,35 @@ class Models:
 
         If the scheduler in view has not tried the pod, its last attempt by any other counts, which may be gone.
         """
-        others = self.attempts.get(pod, ())[-1:]
-        return self.by_number.get(number) or self.attempt_of(pod, self.scheduler) or next(iter(others), self.cycle)
+        existing = self.pods.get(pod)
+        attempts = [cycle for cycle in self.attempts.get(pod, ()) if existing is None or cycle.is_of(existing.pod.uid)]
+        own = (cycle for cycle in reversed(attempts) if cycle.replica == self.scheduler.replica)
+        return self.by_number.get(number) or next(own, attempts[-1] if attempts else self.cycle)
 
     def attempt_of(self, pod: str, scheduler: SchedulerState) -> Cycle | None:
         """Return the last attempt of one scheduler at ``pod``."""
         attempts = reversed(self.attempts.get(pod, ()))
         return next((cycle for cycle in attempts if cycle.replica == scheduler.replica), None)
+
+    def pod_of(self, cycle: Cycle) -> PodState | None:
+        """Return the pod of an attempt; None if it is gone, even if another pod has its name."""
+        pod = self.pods.get(cycle.pod)
+        return pod if pod is not None and cycle.is_of(pod.pod.uid) else None
+
+    def pod_at(self, key: str, entry: int) -> PodState | None:
+        """Return the pod that had a name at an entry; None if it is gone, even if another pod has its name."""
+        pod = self.pods.get(key)
+        return pod if pod is not None and pod.added <= entry else None
+
+    def regards_namesake(self, recorded: KubeEvent) -> bool:
+        """Return True if an event regards a deleted pod whose name another pod now has."""
+        pod = self.pods.get(recorded.event.regarding) if recorded.event.regarding_kind == "Pod" else None
+        return pod is not None and not recorded.is_of(pod.pod)
+
+    def place_of(self, pod: PodState) -> Queued | None:
+        """Return a pod's place in the queue. A queue that is behind may hold a deleted pod of its name."""
+        queued = self.queue.get(pod.key)
+        return queued if queued is not None and queued.is_of(pod.pod.uid) else None
 
     def latest_but(self, kinds: Container[type[ev.Event]]) -> int:
         """Return the number of the last entry of any kind but ``kinds``: while it stays, nothing else has happened."""

@@ -44,7 +44,8 @@ class Request:
 class Drain:
     """A drain of a node. ``what``: its state since ``at_us``, as in DrainChanged.
 
-    ``refused``: pods that may not go now; ``staying``: pods of DaemonSets; ``evicted``: pods that were evicted.
+    ``entry``: number of the entry of that change. ``refused``: pods that may not go now; ``staying``: pods of
+    DaemonSets; ``evicted``: pods that were evicted → number of the entry of the answer.
     ``rounds``: number of rounds of requests, the last one at ``asked_us``, the next one at ``next_us``. ``flags``:
     kubectl's flags of this drain; with the flags ``helping`` a failed drain would not have failed. ``warning`` and
     ``error`` are kubectl's texts.
@@ -55,6 +56,7 @@ class Drain:
     command: int
     what: str = "started"
     at_us: int = 0
+    entry: int = 0
     refused: tuple[str, ...] = ()
     staying: tuple[str, ...] = ()
     next_us: int | None = None
@@ -64,7 +66,7 @@ class Drain:
     helping: tuple[str, ...] = ()
     warning: str = ""
     error: str = ""
-    evicted: dict[str, None] = field(default_factory=dict)
+    evicted: dict[str, int] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:

@@ -21,9 +21,9 @@ class SchedulerState:
     """``replica``: its name, "" for the one scheduler of a sandbox without replicas.
 
     ``cycle``: the one that moved last; ``started``: number of the one that began last; ``binding``: running binding
-    cycles, the oldest first. ``stayed``: pod → the last QueueSkip since its last move. ``requeuing``: what just
-    happened to waiting pods. ``replaced``: uid → place in flight of a deleted pod whose name another pod now has; as
-    upstream, it stays when the attempt fails.
+    cycles, the oldest first. ``hints``: uid of a pod → all answers about it. ``stayed``: pod → the last QueueSkip
+    since its last move. ``requeuing``: what just happened to waiting pods. ``replaced``: uid → place in
+    flight of a deleted pod whose name another pod now has; as upstream, it stays when the attempt fails.
     """
 
     replica: str = ""

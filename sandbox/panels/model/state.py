@@ -34,6 +34,10 @@ class Queued:
     answer: ev.HintAnswered | None = None
     about: str = ""
 
+    def is_of(self, uid: str) -> bool:
+        """Return True unless it is the place of another pod of the same name."""
+        return self.move.uid in ("", uid)
+
 
 @dataclass(slots=True)
 class Fault:
@@ -47,11 +51,14 @@ class Fault:
 
 @dataclass
 class PodState:
-    """A pod as the API server and the scheduler's cache know it."""
+    """A pod as the API server and the scheduler's cache know it. ``added``: number of the entry that added it, which
+    tells it from deleted pods of its name.
+    """
 
     pod: Pod
     app: int
     added_us: int
+    added: int = 0
     assumed_on: str = ""
     terminating_since_us: int | None = None
 
@@ -253,9 +260,16 @@ class Command:
 
 @dataclass(slots=True)
 class KubeEvent:
+    """``uid``: of the pod that it regards; "" for other objects."""
+
     at_us: int
     event: ev.EventRecorded
     count: int = 1
+    uid: str = ""
+
+    def is_of(self, pod: Pod) -> bool:
+        """Return True if it regards this pod, not a deleted one of its name."""
+        return (self.event.regarding_kind, self.event.regarding, self.uid) == ("Pod", pod.key, pod.uid)
 
 
 def by_priority(queued: Queued) -> tuple[int, ...]:

@@ -37,6 +37,8 @@ BESIDE = (
     "_appliers",
 )
 """Fields that ``changing`` leaves out."""
+OF_ATTEMPTS = ("Scheduled", "FailedScheduling")
+"""Reasons of the events that a scheduler records about the pod of an attempt."""
 FOLDS = (queueing, requeuing, cycles, node_health, eviction_log, applied, election)
 
 
@@ -130,10 +132,11 @@ class World(Models):
     def _pod_stored(self, entry: ev.Entry, key: str, pod: Pod) -> None:
         old = self.pods.get(key)
         assumed = old.assumed_on if old else ""
-        state = PodState(pod, self._app(pod), old.added_us if old else entry.at_us, "" if pod.node_name else assumed)
+        since = (old.added_us, old.added) if old else (entry.at_us, entry.n)
+        state = PodState(pod, self._app(pod), *since, "" if pod.node_name else assumed)
         if pod.terminating:
-            since = old.terminating_since_us if old else None
-            state.terminating_since_us = entry.at_us if since is None else since
+            began = old.terminating_since_us if old else None
+            state.terminating_since_us = entry.at_us if began is None else began
         self.pods[key] = state
         self._place(key, old.node if old else "", "" if pod.finished else state.node)
 
@@ -146,6 +149,7 @@ class World(Models):
             for scheduler in self.schedulers.values():
                 scheduler.nominations.pop(event.key, None)
             if deleted is not None:
+                self.last_uids[event.key] = deleted.pod.uid
                 self._place(event.key, deleted.node, "")
         elif event.kind == "Node" and event.key in self.nodes:
             node = self.nodes[event.key]
@@ -163,10 +167,24 @@ class World(Models):
 
     def _recorded(self, entry: ev.Entry, event: ev.EventRecorded) -> None:
         last = self.kube_events[-1] if self.kube_events else None
-        if last is not None and last.event == event:
+        uid = self._regarded(entry, event) if event.regarding_kind == "Pod" else ""
+        if last is not None and (last.event, last.uid) == (event, uid):
             last.count, last.at_us = last.count + 1, entry.at_us
         else:
-            self.kube_events.append(KubeEvent(entry.at_us, event))
+            self.kube_events.append(KubeEvent(entry.at_us, event, uid=uid))
+
+    def _regarded(self, entry: ev.Entry, event: ev.EventRecorded) -> str:
+        """Return the uid of the pod that an event regards.
+
+        A scheduler may still try a deleted pod whose name another one has. All others speak of the pod that has the
+        name, or had it last.
+        """
+        attempts = self.attempts.get(event.regarding, ()) if event.reason in OF_ATTEMPTS else ()
+        running = (cycle for cycle in reversed(attempts) if cycle.replica == entry.replica and not cycle.outcome)
+        attempt, pod = next(running, None), self.pods.get(event.regarding)
+        if attempt is not None and attempt.uid:
+            return attempt.uid
+        return pod.pod.uid if pod is not None else self.last_uids.get(event.regarding, "")
 
     # --- cache -----------------------------------------------------------------------------------------------------
 

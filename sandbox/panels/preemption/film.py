@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.blocks import Block, block, gone_block
 from sandbox.panels.drawing.shapes import Drawing, Shapes, Text
-from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural
@@ -34,8 +34,14 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
     }
 
 
-def pod_block(world: World, key: str) -> Block:
-    pod = world.pods.get(key)
+def pod_then(world: World, cycle: Cycle, key: str) -> PodState | None:
+    """Return a pod of the cycle's snapshot; None if it is gone, even if another pod has its name."""
+    snapshot = cycle.mark("Snapshot")
+    return world.pod_at(key, snapshot.entry if snapshot is not None else cycle.entry)
+
+
+def pod_block(world: World, cycle: Cycle, key: str) -> Block:
+    pod = pod_then(world, cycle, key)
     return block(pod, "", state="bound") if pod else gone_block(key)
 
 
@@ -64,7 +70,7 @@ class _Film:
     """What the cycle saw on the node, and how much of the drawn resource each pod requests."""
 
     def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried) -> None:
-        self.world, self.tried = world, tried
+        self.world, self.cycle, self.tried = world, cycle, tried
         self.name = short_name(cycle.pod)
         self.resource = _tight(world, cycle, tried.node)
         room = world.witness.room(cycle, tried.node, self.resource) or Room(0, 0, ())
@@ -101,7 +107,7 @@ class _Film:
             pod = short_name(key)
             note = say("film.removed-why", pod=pod, why=why[key]) if why[key] else say("film.removed", pod=pod)
             frame = self._used(number + place - 1, say("film.out"), bar, note)
-            frames.append(frame | {"pod": pod_block(self.world, key)})
+            frames.append(frame | {"pod": pod_block(self.world, self.cycle, key)})
         rest = len(removed) - len(one_by_one)
         if rest:
             note = say("film.removed-the-rest", count=rest)
@@ -150,7 +156,7 @@ class _Film:
         outcome = say("film.kept") if ok else say("film.victim")
         frame = self._frame(number, say("film.back-in"), bar, outcome, "yes" if ok else "no", reason)
         return frame | {
-            "pod": pod_block(self.world, key),
+            "pod": pod_block(self.world, self.cycle, key),
             "violates": key in self.tried.violating,
             "formula": self._sum(bar),
             "note": note,
@@ -204,7 +210,7 @@ class _Film:
             parts += [(shapes.rect("in", 0.2, min(x, 100) - 0.4, 1, 13),), _label(0, x, self.name, "int")]
         for key in (*bar.inside, *([bar.back] if bar.back else [])):
             width = min(self._size(key) * scale, max(100 - x, 0))
-            pod = self.world.pods.get(key)
+            pod = pod_then(self.world, self.cycle, key)
             if key == bar.back and bar.refused:
                 parts.append((shapes.rect("over", x, max(width, 0.8), 0.5, 14),))
             else:
@@ -213,7 +219,7 @@ class _Film:
             x += width
         for key, size in self.nominated.items():
             width = min(size * scale, max(100 - x, 0))
-            pod = self.world.pods.get(key)
+            pod = pod_then(self.world, self.cycle, key)
             segment = shapes.rect(f"seg is-waiting app-{pod.app if pod else 1}", x + 0.2, width - 0.4, 1, 13)
             parts += [(segment,), _label(x, width, short_name(key), "")] if width else []
             x += width

@@ -12,7 +12,7 @@ from sandbox.panels.facts.victims import evicted, spared_sentences
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.preemption.film import film, pod_block
+from sandbox.panels.preemption.film import film, pod_block, pod_then
 from sandbox.panels.view import View
 from sandbox.words.amounts import short_name, signed
 from sandbox.words.phrases import listed, plural
@@ -74,7 +74,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "shown": selected is not None and tried.node == selected.node,
                 "fell": fell.get(tried.node, 0),
                 "surplus": cycle.limited is not None and tried.node in cycle.limited.surplus,
-                "victims": [_victim(world, key, tried.violating) for key in tried.victims],
+                "victims": [_victim(world, cycle, key, tried.violating) for key in tried.victims],
             }
             for tried in on_page(ordered, pages)
         ],
@@ -172,12 +172,12 @@ def _selected(
     return by_node.get(node) or by_node.get(chosen) or next(iter(candidates or others), None)
 
 
-def _victim(world: World, key: str, violating: tuple[str, ...]) -> dict[str, Any]:
+def _victim(world: World, cycle: Cycle, key: str, violating: tuple[str, ...]) -> dict[str, Any]:
     """Return a victim. ``budget``: names of the budgets that its eviction would violate, None if it violates none."""
-    pod, budget = world.pods.get(key), None
+    pod, budget = pod_then(world, cycle, key), None
     if key in violating:
         budget = ", ".join(guard.name for guard in Budgets(world).of(pod)) if pod else ""
-    return {"pod": pod_block(world, key), "budget": budget}
+    return {"pod": pod_block(world, cycle, key), "budget": budget}
 
 
 def _summary(cycle: Cycle, chosen: str) -> str:

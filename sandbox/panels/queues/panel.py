@@ -117,8 +117,13 @@ ORDERS: Keys[tuple[int, Queued]] = {
 
 def _deleted(world: World) -> int:
     """Return how many pods in flight no longer exist."""
-    uids_and_pods = ((queued.move.uid, world.pods.get(queued.move.pod)) for queued in world.in_lane("inFlight"))
-    return sum(1 for uid, pod in uids_and_pods if pod is None or pod.pod.uid != uid)
+    return sum(1 for queued in world.in_lane("inFlight") if _pod(world, queued) is None)
+
+
+def _pod(world: World, queued: Queued) -> PodState | None:
+    """Return the pod in a place of the queue; None if it is gone, even if another pod has its name."""
+    pod = world.pods.get(queued.move.pod)
+    return pod if pod is not None and queued.is_of(pod.pod.uid) else None
 
 
 def _heads(view: View) -> tuple[Head, ...]:
@@ -190,7 +195,7 @@ def _outside(
 
 def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:
     key = queued.move.pod
-    pod = world.pods.get(key)
+    pod = _pod(world, queued)
     by = origin(world, queued)
     return {
         "lane": lane.name,
@@ -351,7 +356,7 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 def _stuck(world: World, queued: Queued) -> dict[str, Any]:
     move = queued.move
     by = list(move.unschedulable_plugins or move.pending_plugins)
-    pod = world.pods.get(move.pod)
+    pod = _pod(world, queued)
     has_affinity = pod is not None and bool((pod.pod.affinity.get("podAffinity") or {}).get(REQUIRED))
     profile = pod.pod.scheduler_name if pod is not None else ""
     woken = wakes(world, profile, move.unschedulable_plugins + move.pending_plugins, has_affinity)
@@ -376,7 +381,7 @@ def _why(world: World, pod: str) -> str:
 
 
 def _gated(world: World, queued: Queued) -> dict[str, Any]:
-    pod = world.pods.get(queued.move.pod)
+    pod = _pod(world, queued)
     gates = list(pod.pod.scheduling_gates) if pod else []
     by = say("queues.gated-by", plugin=queued.move.gating_plugin)
     detail = say("queues.gate", gates=listed(gates, 2)) if gates else by

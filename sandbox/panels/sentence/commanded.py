@@ -197,7 +197,9 @@ def _deleted(world: World, command: commands.Delete) -> Parts:
 
 
 def _pod_deleted(world: World, key: str) -> Parts:
-    pod = world.pods.get(key)
+    # A controller may have created the next pod of that name at once.
+    last = world.evictions.happened
+    pod = world.pod_at(key, last.n) if last is not None else None
     if pod is None:
         return _on_pod("happenings.pod-was-deleted", key)
     return _on_pod("happenings.pod-is-deleted", key, left=left(pod.left_us(world.clock_us)))

@@ -173,7 +173,8 @@ def _deed(world: World, deed: Deed) -> Parts:
     before, after = around("happenings.evicted-by-kubelet", "pod", node=event.node, message=message)
     if deed.above:
         after = f"{after} {say('happenings.not-yet-reclaimed')}"
-    pod = world.pods.get(event.pod)
+    last = world.evictions.happened
+    pod = world.pod_at(event.pod, last.n) if last is not None else None
     if pod is None or pod.pod.finished:
         after = f"{after} {say('happenings.has-ended')}"
     elif event.grace_seconds:

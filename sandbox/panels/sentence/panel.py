@@ -173,7 +173,8 @@ def _faster(world: World, cycle: Cycle) -> str:
     """Say that another replica bound the pod, if that is why this one could not."""
     if cycle.outcome != "error":
         return ""
-    others = (other for other in reversed(world.attempts[cycle.pod]) if other.replica != cycle.replica)
+    attempts = reversed(world.attempts[cycle.pod])
+    others = (other for other in attempts if other.replica != cycle.replica and other.is_of(cycle.uid))
     faster = next((other for other in others if (mark := other.mark("Bind")) and mark.next_stage == "PostBind"), None)
     return say("sentence.another-was-faster", replica=faster.replica) if faster else ""
 

@@ -100,7 +100,8 @@ def facts(world: World, view: View) -> dict[str, Any]:
 
 
 def _pod(world: World, key: str) -> dict[str, Any]:
-    pod, queued = world.pods[key], world.queue.get(key)
+    pod = world.pods[key]
+    queued = world.place_of(pod)
     return {
         "name": key,
         "lane": queued.lane if queued is not None else "",

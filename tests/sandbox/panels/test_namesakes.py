@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels import View, World
+from sandbox.panels.drawing.blocks import gone_block
+from sandbox.panels.events import stats as events
+from sandbox.panels.facts.finding import find
 from sandbox.panels.inspector.panel import stats as inspector
+from sandbox.panels.preemption.film import film
 from sandbox.panels.preemption.panel import stats as preemption
 from sandbox.panels.queues.panel import stats as queues
 from sandbox.panels.sentence.panel import stats as sentence
@@ -13,6 +17,7 @@ from sandbox.panels.tables import queue as table
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
+from tests.sandbox.panels.test_workloads import workload
 from tests.sandbox.scenarios import panel_html, world_of
 
 KEY = "default/web"
@@ -176,3 +181,109 @@ def test_a_preemption_whose_evictions_fail_says_that_room_was_found() -> None:
     shown = panel_html("preemption", world)
     assert "Only one candidate: nothing to compare." in shown
     assert "No candidate was left" not in shown
+
+
+def recreated(cpu: str = "64") -> Simulation:
+    """Return a world: web fails, a new node does not help it; then it is deleted, and a new pod gets its name."""
+    simulation = cluster(make_pod("web").cpu("64"))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Apply((make_node("n2").capacity(cpu="2").obj(),)))
+    simulation.execute(commands.Settle())
+    assert inspector(world_of(simulation), View(pod=KEY))["hints"]
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((make_pod("web").cpu(cpu).obj(),)))
+    return simulation
+
+
+def test_a_new_pod_has_neither_hints_nor_moves_nor_events_of_the_deleted_one() -> None:
+    simulation = recreated()
+    new = inspector(world_of(simulation), View(pod=KEY))
+    assert (new["hints"], new["events"], new["woken"]) == ([], [], None)
+    assert [move["target"] for move in new["moves"]] == ["activeQ"]
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Apply((make_node("n3").capacity(cpu="2").obj(),)))
+    simulation.execute(commands.Settle())
+    new = inspector(world_of(simulation), View(pod=KEY))
+    assert [hint["event"] for hint in new["hints"]] == ["NodeAdd n3"]
+    assert [event["reason"] for event in new["events"]] == ["FailedScheduling"]
+    assert [move["target"] for move in new["moves"]] == ["unschedulablePods", "inFlight", "activeQ"]
+
+
+def test_a_failure_of_the_deleted_pod_is_no_event_of_the_new_one() -> None:
+    simulation = replaced()
+    stages(simulation, 1)
+    world = as_the_engine(simulation)
+    assert [event.event.reason for event in world.kube_events] == ["FailedScheduling"]
+    assert inspector(world, View(pod=KEY))["events"] == []
+    simulation.execute(commands.Run())
+    new = inspector(as_the_engine(simulation), View(pod=KEY))
+    assert [event["reason"] for event in new["events"]] == ["Scheduled"]
+
+
+def test_events_and_search_say_which_events_are_of_a_deleted_pod() -> None:
+    simulation = recreated("1")
+    simulation.execute(commands.Settle())
+    world = world_of(simulation)
+    by_reason = {row["reason"]: row["earlier"] for row in events(world, View())["kube"]}
+    assert by_reason == {"Scheduled": False, "FailedScheduling": True}
+    assert "of a deleted pod with this name" in panel_html("events", world)
+    notes = {hit.text: hit.note for hit in find(world, "sched")[0] if hit.kind == "event"}
+    assert " web (deleted): " in notes["FailedScheduling"]
+    assert " web: " in notes["Scheduled"]
+
+
+def test_tabs_do_not_show_the_attempt_of_the_deleted_pod_as_that_of_the_new_one() -> None:
+    simulation = cluster(make_pod("web").cpu("64"), make_pod("other"))
+    stages(simulation, 6)
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Pod", KEY))
+    assert shown_attempt(simulation) == KEY, "without a pod of that name, the tabs show its last attempt"
+    simulation.execute(commands.Apply((make_pod("web").obj(),)))
+    assert shown_attempt(simulation) == "default/other", "the new pod has none"
+    simulation.execute(commands.Settle())
+    assert shown_attempt(simulation) == KEY
+
+
+def shown_attempt(simulation: Simulation) -> str:
+    cycle = world_of(simulation).cycle_of_choice(0, KEY)
+    assert cycle is not None
+    return cycle.pod
+
+
+def test_a_chosen_attempt_of_the_deleted_pod_does_not_explain_where_the_new_one_is() -> None:
+    simulation = cluster(make_pod("web"))
+    simulation.execute(commands.Settle())
+    (first,) = world_of(simulation).attempts[KEY]
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Advance(31))
+    simulation.execute(commands.Apply((make_node("n2").obj(), make_pod("web").node("n2").obj())))
+    world = world_of(simulation)
+    assert inspector(world, View(pod=KEY, cycle=first.number))["here"] is None
+    assert inspector(world, View(pod=KEY))["here"]["node"] == "n2"
+
+
+def test_the_film_draws_a_victim_that_has_left_as_gone_though_a_new_pod_has_its_name() -> None:
+    simulation = cluster(make_pod("low").cpu("2").priority(1).grace_period(0).node("n1"))
+    simulation.execute(commands.Apply((make_pod("top").cpu("2").priority(1000).obj(),)))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Apply((make_pod("low").label("app", "new").cpu("64").priority(7).obj(),)))
+    world = world_of(simulation)
+    cycle = next(cycle for cycle in world.cycles if cycle.tried)
+    assert world.pods["default/low"].pod.priority == 7
+    (tried,) = cycle.tried
+    blocks = [frame["pod"] for frame in film(world, cycle, tried)["frames"] if frame["pod"]]
+    assert blocks
+    assert all(block == gone_block("default/low") for block in blocks)
+
+
+def test_the_deletion_of_a_pod_that_its_stateful_set_replaces_at_once_says_that_it_was_deleted() -> None:
+    simulation = cluster()
+    owner = workload("StatefulSet", "db", {"terminationGracePeriodSeconds": 0}, replicas=1)
+    simulation.execute(commands.Apply((owner,)))
+    simulation.execute(commands.Settle())
+    old = world_of(simulation).pods["default/db-0"].pod.uid
+    simulation.execute(commands.Delete("Pod", "default/db-0"))
+    world = world_of(simulation)
+    assert world.pods["default/db-0"].pod.uid != old
+    said = sentence(world, View())
+    assert "was deleted: no budget is checked for that." in f"{said['text']}{said}"

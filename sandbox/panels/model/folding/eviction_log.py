@@ -58,7 +58,7 @@ def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None
         drain.rounds += drain.asked_us != entry.at_us
         drain.asked_us = entry.at_us
         if not request.refused:
-            drain.evicted[event.pod] = None
+            drain.evicted[event.pod] = entry.n
     record(world, entry, "answer", request)
 
 
@@ -112,7 +112,7 @@ def drain_changed(world: Models, entry: ev.Entry, event: ev.DrainChanged) -> Non
         drains.pop(event.node, None)
         drains[event.node] = Drain(event.node, entry.at_us, entry.command)
     drain = drains[event.node]
-    drain.what, drain.at_us, drain.next_us = event.what, entry.at_us, event.next_us
+    drain.what, drain.at_us, drain.entry, drain.next_us = event.what, entry.at_us, entry.n, event.next_us
     drain.refused = event.pods if event.what in ("waiting", "failed") else ()
     if event.what == "started":
         drain.flags, drain.warning = event.flags, event.message

@@ -70,7 +70,7 @@ def _answer(scheduler: SchedulerState, event: ev.PodMoved) -> ev.HintAnswered | 
     """Return the hint that decided the move, None if no plugin did."""
     if not event.plugin:
         return None
-    hints = reversed(scheduler.hints.get(event.pod, ()))
+    hints = reversed(scheduler.hints.get(event.uid, ()))
     return next((hint for hint in hints if (hint.plugin, hint.verdict) == (event.plugin, event.hint)), None)
 
 
@@ -89,7 +89,9 @@ def noted(world: Models, entry: ev.Entry, event: ev.MoveRequested | ev.EventNote
 
 def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
     scheduler = world.of(entry)
-    scheduler.hints.setdefault(event.pod, []).append(event)
+    # Plugins are asked about the pod that the queue holds under this name, which may be gone from the API server.
+    queued = scheduler.queue.get(event.pod)
+    scheduler.hints.setdefault(queued.move.uid if queued is not None else "", []).append(event)
     if event.verdict == "QueueSkip":
         scheduler.stayed[event.pod] = Left(len(world.entries), event)
 

@@ -27,8 +27,10 @@ def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
     if event.in_place:
         return
     scheduler = world.of(entry)
-    scheduler.requeuing.woken.pop(event.pod, None)
     queued = scheduler.queue.get(event.pod)
+    if queued is not None and queued.move.uid != event.uid:
+        return  # a deleted pod of that name has left
+    scheduler.requeuing.woken.pop(event.pod, None)
     if queued is None or not woke(event):
         return
     scheduler.requeuing.left.pop(event.pod, None)

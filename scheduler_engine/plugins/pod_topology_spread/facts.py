@@ -38,10 +38,12 @@ def filter_facts(state: FilterState, node_info: NodeInfo, left_out: Sequence[Fac
 
 
 def filter_left_out(state: FilterState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
-    """Return the nodes of the snapshot that do not count; the same for every node."""
-    named = zip(state.constraints, _names(state), strict=True)
-    of_each = ((domain, _reasons(state, constraint, nodes)) for constraint, domain in named)
-    return tuple(item for domain, reasons in of_each for item in left_out_facts(domain, reasons))
+    """Return the nodes and pods of the snapshot that do not count; the same for every node."""
+    facts: list[Fact] = []
+    for constraint, domain in zip(state.constraints, _names(state), strict=True):
+        reasons = [*_reasons(state, constraint, nodes)]
+        facts += left_out_facts(constraint, domain, state.pod, reasons)
+    return tuple(facts)
 
 
 def _names(state: FilterState) -> tuple[Domain, ...]:
@@ -151,12 +153,16 @@ def _objection(state: FilterState, domains: Domains, domain: Domain, value: str 
     )
 
 
-def left_out_facts(domain: Domain, reasons: Iterable[tuple[str, Reason | None]]) -> Iterator[Fact]:
-    """Return the nodes that one constraint excludes, by reason; ``reasons`` are (node, reason or None)."""
+def left_out_facts(
+    constraint: SpreadConstraint, domain: Domain, pod: Pod, reasons: Sequence[tuple[NodeInfo, Reason | None]]
+) -> Iterator[Fact]:
+    """Return the nodes that one constraint excludes, by reason, and the pods on other nodes that match its selector and
+    do not count. ``reasons`` are (node, reason or None).
+    """
     by_reason: dict[Reason, list[str]] = {}
-    for name, reason in reasons:
+    for info, reason in reasons:
         if reason is not None:
-            by_reason.setdefault(reason, []).append(name)
+            by_reason.setdefault(reason, []).append(info.name)
     for (kind, named), names in by_reason.items():
         yield fact(
             f"spread.left-out-by-{kind}",
@@ -166,13 +172,35 @@ def left_out_facts(domain: Domain, reasons: Iterable[tuple[str, Reason | None]])
             taint=named,
         )
 
+    yield from _uncounted(constraint, domain, pod, [info for info, reason in reasons if reason is None])
+
+
+def _uncounted(constraint: SpreadConstraint, domain: Domain, pod: Pod, nodes: Iterable[NodeInfo]) -> Iterator[Fact]:
+    """Return the pods that match the selector and do not count. An empty selector counts nobody anyway."""
+    matching = (
+        held.pod
+        for info in (() if constraint.selector.empty else nodes)
+        for held in info.pods
+        if constraint.selector.matches(held.pod.labels)
+    )
+    leaving: list[str] = []
+    elsewhere: list[str] = []
+    for held in matching:
+        if held.namespace != pod.namespace:
+            elsewhere.append(held.key)
+        elif held.terminating:
+            leaving.append(held.key)
+    for row, keys in (("uncounted-while-leaving", leaving), ("uncounted-by-namespace", elsewhere)):
+        if keys:
+            yield fact(f"spread.{row}", domain=domain, pods=Keys(keys), count=len(keys))
+
 
 def _reasons(
     state: FilterState, constraint: SpreadConstraint, nodes: Sequence[NodeInfo]
-) -> Iterator[tuple[str, Reason | None]]:
+) -> Iterator[tuple[NodeInfo, Reason | None]]:
     for info in nodes:
         if info.node is not None:
-            yield info.name, by_label(state.constraints, info.node) or by_policy(constraint, state.pod, info.node)
+            yield info, by_label(state.constraints, info.node) or by_policy(constraint, state.pod, info.node)
 
 
 def by_label(constraints: Iterable[SpreadConstraint], node: Node) -> Reason | None:

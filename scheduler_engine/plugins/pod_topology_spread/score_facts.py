@@ -35,13 +35,12 @@ def score_facts(state: ScoreState, info: NodeInfo, raws: Mapping[str, int], left
 
 
 def score_left_out(state: ScoreState, nodes: Sequence[NodeInfo]) -> tuple[Fact, ...]:
-    """Return the nodes of the snapshot that do not count; the same for every node."""
-    there = [info.node for info in nodes if info.node is not None]
-    of_each = (
-        (domain, ((node.name, _reason(state, constraint, counts, node)) for node in there))
-        for (constraint, counts, _), domain in zip(state.judged, _names(state), strict=True)
-    )
-    return tuple(item for domain, reasons in of_each for item in left_out_facts(domain, reasons))
+    """Return the nodes and pods of the snapshot that do not count; the same for every node."""
+    facts: list[Fact] = []
+    for (constraint, counts, _), domain in zip(state.judged, _names(state), strict=True):
+        reasons = [(info, _reason(state, constraint, counts, info.node)) for info in nodes if info.node is not None]
+        facts += left_out_facts(constraint, domain, state.pod, reasons)
+    return tuple(facts)
 
 
 def _names(state: ScoreState) -> tuple[Domain, ...]:

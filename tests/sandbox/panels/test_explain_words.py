@@ -562,6 +562,36 @@ def test_constraints_with_keys_that_end_alike_do_not_read_alike(explain: Any) ->
         assert explanation.brief == f"{ZONE} skew 3 > 1"
 
 
+def with_uncounted(when: str) -> World:
+    """Return a world with web pods on their way out, in another namespace, and on a node that does not count."""
+    blue = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "blue"}}
+    leaving = [make_pod(f"old-{n}").label("app", "web").node("n1").grace_period(60).obj() for n in (1, 2)]
+    held = [
+        make_pod("web-1").label("app", "web").node("n1").obj(),
+        make_pod("web-2", "blue").label("app", "web").node("n2").obj(),
+        make_pod("web-3").label("app", "web").node("n3").obj(),
+        make_pod("db-1", "blue").label("app", "db").node("n2").obj(),
+    ]
+    deletes = (commands.Delete("Pod", "default/old-1"), commands.Delete("Pod", "default/old-2"))
+    pod = make_pod("web-9").label("app", "web").spread(ZONE, {"app": "web"}, 5, when).obj()
+    asked = (*deletes, commands.Apply((pod,)), commands.Settle())
+    return after(*two_nodes(), make_node("n3").obj(), blue, *leaving, *held, then=asked)
+
+
+@pytest.mark.parametrize("explain", [filtered, judged], ids=["Filter", "Score"])
+def test_spreading_names_matching_pods_that_do_not_count(explain: Any) -> None:
+    world = with_uncounted("DoNotSchedule" if explain is filtered else "ScheduleAnyway")
+    for node in ("n1", "n2"):
+        shown = explain(world, "web-9", node, "PodTopologySpread").lines
+        assert [
+            (f"{line.label}: {line.formula}", line.note) for line in shown if line.label.startswith("Does not count")
+        ] == [
+            ("Does not count for zone: n3", f"no label {ZONE}"),
+            ("Does not count for zone: old-1 and old-2", "they are being deleted"),
+            ("Does not count for zone: blue/web-2", "it is in another namespace"),
+        ]
+
+
 def test_a_card_names_the_constraint_that_refuses_if_there_are_several() -> None:
     held = [make_pod(f"web-{number}").label("app", "web").node("n1").obj() for number in (1, 2)]
     pod = make_pod("web-3").label("app", "web").spread(ZONE, {"app": "web"}, 9).spread(HOSTNAME, {"app": "web"})

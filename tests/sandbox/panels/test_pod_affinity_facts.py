@@ -136,7 +136,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         "n1",
         "db-1 here",
         "web-1 must not be near pods with tier=1, but db-1 is on n1.",
-        ["Not near pods with tier=1: db-1 on n1"],
+        ["Not near pods with tier=1: db-1 on n1", "Does not count for pods with tier=1: blue/a-1"],
     ),
     "not a pod that matches the first term only in part": (
         by_the_second_term,
@@ -147,6 +147,7 @@ NAMED: dict[str, tuple[Callable[[], World], str, str, str, str, list[str]]] = {
         [
             "Not near pods with tier=1 in blue (term 1): no such pod on n1",
             "Not near pods with app=web (term 2): web-0 on n1",
+            "Does not count for pods with tier=1 in blue (term 1): db-1",
         ],
     ),
     "a pod elsewhere in the zone, which is named": (
@@ -242,6 +243,45 @@ def test_anti_affinity_names(words: str) -> None:
     assert card(world, pod, node_name) == brief
 
 
+def uncounted(explanation: Explanation) -> list[tuple[str, str]]:
+    shown = [line for line in explanation.lines if line.label.startswith("Does not count")]
+    return [(f"{line.label}: {line.formula}", line.note) for line in shown]
+
+
+def with_uncounted(pod: PodBuilder) -> World:
+    """Return a world with db pods in another namespace, and on a node without a zone."""
+    held = running("db-1", DB), running("db-2", DB, "n3"), running("db-3", DB, "n2", "blue")
+    objects = (BLUE, node(), node("n2", "b"), make_node("n3").obj(), *(item.obj() for item in held))
+    return played((*objects, running("cache-1", {"app": "cache"}, "n3", "blue").obj()), (pod.obj(),))
+
+
+UNCOUNTED = [
+    ("Does not count for pods with app=db: db-2", f"it is on a node without the label {ZONE}"),
+    ("Does not count for pods with app=db: blue/db-3", "it is in a namespace that the term does not select"),
+]
+
+
+@pytest.mark.parametrize(
+    ("pod", "explain"),
+    [
+        pytest.param(make_pod("web-1").affinity(ZONE, DB), filtered, id="required affinity"),
+        pytest.param(make_pod("web-1").anti_affinity(ZONE, DB), filtered, id="required anti-affinity"),
+        pytest.param(make_pod("web-1").affinity(ZONE, DB, 5), judged, id="preferred affinity"),
+        pytest.param(make_pod("web-1").anti_affinity(ZONE, DB, 5), judged, id="preferred anti-affinity"),
+    ],
+)
+def test_pods_that_a_term_selects_but_that_do_not_count_are_named(
+    pod: PodBuilder, explain: Callable[..., Explanation]
+) -> None:
+    world = with_uncounted(pod)
+    for name in ("n1", "n2"):
+        assert uncounted(explain(world, "default/web-1", name)) == UNCOUNTED
+
+
+def test_a_selector_of_every_pod_names_none_that_does_not_count() -> None:
+    assert uncounted(filtered(with_uncounted(make_pod("web-1").anti_affinity(ZONE, {})), "default/web-1")) == []
+
+
 def test_domains_whose_keys_end_alike_do_not_read_alike() -> None:
     nodes = make_node("n1").zone("a").label("power/zone", "a").obj()
     both = keeping_off(term(DB, ZONE), term(DB, "power/zone")).affinity(ZONE, DB).affinity("power/zone", DB)
@@ -259,7 +299,10 @@ def test_a_selector_that_matches_no_namespace_matches_no_pod() -> None:
     explanation = filtered(by_a_selector_of_absence(**team("In", "z")), "default/web-1")
     assert (explanation.code, lines(explanation)) == (
         "Success",
-        ["Not near pods with app=db in no namespace: no such pod on n1"],
+        [
+            "Not near pods with app=db in no namespace: no such pod on n1",
+            "Does not count for pods with app=db in no namespace: blue/db-1",
+        ],
     )
 
 

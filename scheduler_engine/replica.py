@@ -24,6 +24,7 @@ from scheduler_engine.timeline import ProcessTimers, Timeline
 from scheduler_engine.trace.events import Recorder, ReplicaChanged
 
 ACQUIRING, LEADING, STOPPED = "acquiring", "leading", "stopped"
+ASKED_TO_STOP = "asked to stop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class Replica:
     def release(self) -> None:
         """Ask the process to end: a leader releases the lock, if configured to."""
         if self.election is None:
-            self._end("asked to end")
+            self._end(ASKED_TO_STOP)
             return
         with self.group.recorder.doing(self.name):
             self.election.cancel()
@@ -183,13 +184,13 @@ class Replica:
         """Pause the process while time passes."""
         self.timers.paused = True
         self.connection.freeze()
-        self._tell("stands still")
+        self._tell("paused")
 
     def resume(self) -> None:
         """Continue the process where it was; overdue work runs as soon as time moves."""
         self.timers.resume()
         self._thaw()
-        self._tell("goes on")
+        self._tell("resumed")
 
     def partition(self) -> None:
         """Cut the connection between it and the API server."""
@@ -220,7 +221,7 @@ class Replica:
     def _lost(self) -> None:
         """Handle the election's end; its outcome says why."""
         assert self.election is not None
-        self._end("asked to end" if self.election.outcome == "cancelled" else self.election.outcome)
+        self._end(ASKED_TO_STOP if self.election.outcome == "cancelled" else self.election.outcome)
 
     def _schedule(self, why: str) -> None:
         """Start a scheduler that knows only what the API server knows."""

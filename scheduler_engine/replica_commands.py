@@ -17,24 +17,24 @@ DURATIONS = ("lease_duration", "renew_deadline", "retry_period")
 MIN_RETRY_NS = 500_000_000
 
 Condition = tuple[Callable[[Replica], bool], str]
-RUNS: Condition = (lambda replica: replica.runs, "is stopped: it can be restarted")
+RUNS: Condition = (lambda replica: replica.runs, "has stopped; restart it first")
 POSSIBLE: dict[str, tuple[Condition, ...]] = {
     "kill": (RUNS,),
     "release": (
         RUNS,
-        (lambda replica: not replica.timers.paused, "stands still and hears nothing: it can be killed"),
+        (lambda replica: not replica.timers.paused, "is paused and cannot react; resume it first, or kill it"),
     ),
     "restart": (
-        (lambda replica: not replica.runs, "runs: it can be killed first"),
+        (lambda replica: not replica.runs, "is running; kill it first"),
         (
             lambda replica: replica.reachable or replica.election is not None,
             "cannot start while it is cut off from the API server",
         ),
     ),
-    "pause": (RUNS, (lambda replica: not replica.timers.paused, "stands still already")),
-    "resume": ((lambda replica: replica.timers.paused, "does not stand still"),),
-    "partition": ((lambda replica: replica.reachable, "is cut off already"),),
-    "heal": ((lambda replica: not replica.reachable, "is not cut off"),),
+    "pause": (RUNS, (lambda replica: not replica.timers.paused, "is already paused")),
+    "resume": ((lambda replica: replica.timers.paused, "is not paused"),),
+    "partition": ((lambda replica: replica.reachable, "is already cut off from the API server"),),
+    "heal": ((lambda replica: not replica.reachable, "is not cut off from the API server"),),
     "skew": (),
     "rate": (),
 }

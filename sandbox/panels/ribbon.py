@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.facts.stage_labels import stage_label
 from sandbox.panels.facts.stages import TAB_OF_STAGE, tab_for
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -65,7 +66,8 @@ def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
         reached = max(STAGE_INDEX.get(cycle.last_stage, -1), STAGE_INDEX.get(cycle.next_stage, -1))
         over = bool(cycle.outcome) or (bool(cycle.stages) and not cycle.next_stage)
         if mark is not None:
-            note = mark.note
+            assert cycle is not None
+            note = stage_label(cycle, stage.name)
             state = "now" if stage.name == cycle.last_stage else "done"
         elif stage.name == cycle.next_stage:
             state, note = ("maybe" if stage.optional else "next"), say("ribbon.next")

@@ -137,7 +137,9 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
             if isinstance(event, TABLES):
                 by_cycle[event.cycle].last_table = entry.n
         elif isinstance(event, ev.ReplicaChanged) and not event.schedules:
-            _abandon(by_replica.pop(event.replica, ()), f"{event.replica} is gone: {event.why}")
+            _abandon(
+                by_replica.pop(event.replica, ()), f"{event.replica} stopped before the attempt ended: {event.why}"
+            )
         elif isinstance(event, ev.ReplicasConfigured):
             for attempts in by_replica.values():
                 _abandon(attempts, "other replicas took its scheduler's place")

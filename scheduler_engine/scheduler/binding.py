@@ -35,6 +35,7 @@ class OtherThan:
 def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     """Finish the wait on Permit. Reject the pod if it was denied or if the first timeout has passed."""
     cycle.wait_until_us = None
+    cycle.note = "the pod may be bound"
     if cycle.rejected_because:
         return _rejected_on_permit(scheduler, cycle, unschedulable(cycle.rejected_because).by(cycle.rejected_by))
     if cycle.waits:
@@ -48,9 +49,9 @@ def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     scheduler.queue.done(cycle.placed.uid)
     status = cycle.framework.run_pre_bind_plugins(cycle.state, cycle.placed, cycle.host)
-    cycle.note = "ready"
+    cycle.note = "the pod is ready to be bound"
     if status is not None and status.code is Code.WAIT:
-        cycle.note = "waiting"
+        cycle.note = "a plugin is still waiting"
         scheduler.wait(cycle, POLL_US)
         return "PreBind"
     if status is not None:
@@ -62,11 +63,11 @@ def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     pod = cycle.placed
     status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
     if status is not None and status.code is Code.WAIT:
-        cycle.note = "waiting"
+        cycle.note = "a plugin is still waiting"
         scheduler.wait(cycle, POLL_US)
         return "Bind"
     scheduler.cache.finish_binding(pod)
-    cycle.note = cycle.host
+    cycle.note = f"{cycle.host} has the pod"
     if status is not None and not status.is_success:
         return _binding_failed(scheduler, cycle, status)
     text = f"Successfully assigned {pod.namespace}/{pod.name} to {cycle.host}"
@@ -76,7 +77,7 @@ def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def post_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     cycle.framework.run_post_bind_plugins(cycle.state, cycle.placed, cycle.host)
-    cycle.note = "done"
+    cycle.note = "the attempt is over"
     scheduler.recorder.add(CycleFinished(cycle.number, cycle.pod.key, "bound", cycle.host, ""))
     return ""
 
@@ -103,7 +104,7 @@ def _binding_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> 
 
 def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> bool:
     """Release the pod's place in the cache. Return True if it is free again."""
-    cycle.note = f"{status.plugin or 'binding'} failed"
+    cycle.note = f"{status.plugin or 'the binding'} {'rejects the pod' if status.is_rejected else 'failed'}"
     return unreserve_and_forget(scheduler, cycle)
 
 

@@ -36,7 +36,7 @@ def fit_failed(
 
 
 def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
-    popped = cycle.pod
+    popped, cycle.note = cycle.pod, cycle.note or "the attempt failed"
     live, unqueued = _still_to_be_scheduled(scheduler, popped), ""
     if live is None:
         scheduler.queue.done(popped.uid, DISCARDED)

@@ -29,7 +29,7 @@ def take_snapshot(scheduler: SchedulerParts, cycle: Cycle) -> str:
         cloned = scheduler.cache.update_snapshot(scheduler.snapshot, cycle.number)
     except CacheError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
-    cycle.note = f"{len(cloned)} cloned"
+    cycle.note = "1 node was cloned" if len(cloned) == 1 else f"{len(cloned)} nodes were cloned"
     if not scheduler.snapshot.list():
         return cycle_failed(scheduler, cycle, unresolvable(NO_NODES_AVAILABLE), NO_NODES_AVAILABLE)
     return "PreFilter"
@@ -39,14 +39,14 @@ def pre_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     nodes = scheduler.snapshot.list()
     result, status, narrowing = cycle.framework.run_pre_filter_plugins(cycle.state, cycle.pod, nodes)
     cycle.pre_filter = status
-    cycle.note = f"{len(cycle.state.skip_filter_plugins)} skip"
+    cycle.note = _skipping(len(cycle.state.skip_filter_plugins), "Filter")
     cycle.diagnosis.unschedulable_plugins = dict.fromkeys(narrowing)
     cycle.narrowed_to = None if result is None else result.node_names
     if status is None:
         return "Filter"
+    cycle.note = "no node is left" if status.is_rejected and not status.plugin else _objection(status)
     if not status.is_rejected:
         return cycle_failed(scheduler, cycle, status, status.message)
-    cycle.note = f"{status.plugin or 'narrowing'} says no"
     cycle.diagnosis.node_to_status.absent = status
     cycle.diagnosis.pre_filter_message = status.message
     cycle.diagnosis.add_plugin_status(status)
@@ -69,7 +69,8 @@ def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
     if search.failure:
         return cycle_failed(scheduler, cycle, error(search.failure), search.failure)
     _record_filter(scheduler, cycle, search)
-    cycle.note = f"{len(search.feasible)} of {len(scheduler.snapshot.list())} fit"
+    verb = "fits" if len(search.feasible) == 1 else "fit"
+    cycle.note = f"{len(search.feasible)} of {len(scheduler.snapshot.list())} nodes {verb}"
     if not search.feasible:
         return _nothing_fits(scheduler, cycle)
     if len(search.feasible) == 1:
@@ -155,15 +156,16 @@ def post_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     cycle.post_filter = result, status
     cycle.diagnosis.post_filter_message = status.message
     nominated = result.nominated_node if result is not None else None
-    cycle.note = f"nominates {nominated}" if nominated else "cannot help"
+    cycle.note = f"the pod is nominated to {nominated}" if nominated else "no node is nominated"
     return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), nominated)
 
 
 def pre_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
     assert cycle.search is not None
     status = cycle.framework.run_pre_score_plugins(cycle.state, cycle.pod, cycle.search.feasible)
-    cycle.note = f"{len(cycle.state.skip_score_plugins)} skip"
+    cycle.note = _skipping(len(cycle.state.skip_score_plugins), "Score")
     if status is not None:
+        cycle.note = _objection(status)
         return cycle_failed(scheduler, cycle, status, status.message)
     return "Score"
 
@@ -174,7 +176,7 @@ def score(scheduler: SchedulerParts, cycle: Cycle) -> str:
         cycle.raw = cycle.framework.run_score_plugins(cycle.state, cycle.pod, cycle.search.feasible)
     except PluginError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
-    cycle.note = f"{len(cycle.raw)} plugins"
+    cycle.note = "1 plugin scored the nodes" if len(cycle.raw) == 1 else f"{len(cycle.raw)} plugins scored the nodes"
     return "NormalizeScore"
 
 
@@ -183,7 +185,7 @@ def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
         cycle.normalized, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw)
     except PluginError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
-    cycle.note = "0 to 100"
+    cycle.note = "all scores are from 0 to 100"
     return "SelectHost"
 
 
@@ -202,7 +204,7 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
     scheduler.recorder.add(
         HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties if scheduler.recorder.full else (), total)
     )
-    cycle.note = cycle.host
+    cycle.note = f"{cycle.host} is selected"
     return "Assume"
 
 
@@ -214,14 +216,14 @@ def assume(scheduler: SchedulerParts, cycle: Cycle) -> str:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
     cycle.assumed = assumed
     scheduler.queue.nominator.delete_nominated_pod_if_exists(assumed)
-    cycle.note = "in the cache"
+    cycle.note = "the cache counts the pod"
     return "Reserve"
 
 
 def reserve(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status = cycle.framework.run_reserve_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.reserve = status
-    cycle.note = "reserved"
+    cycle.note = "what the pod needs is reserved"
     if status is not None:
         return _give_back(scheduler, cycle, status)
     return "Permit"
@@ -229,11 +231,11 @@ def reserve(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status, waits = cycle.framework.run_permit_plugins(cycle.state, cycle.placed, cycle.host)
-    cycle.note = "allowed"
+    cycle.note = "the pod may be bound"
     if status is None:
         return "PreBind"
     if status.code is Code.WAIT:
-        cycle.note = "told to wait"
+        cycle.note = "the pod must wait"
         cycle.waits = waits
         ends = tuple((plugin, scheduler.timeline.now_us + timeout_us) for plugin, timeout_us in waits.items())
         scheduler.recorder.add(PermitWait(cycle.number, cycle.pod.key, ends))
@@ -242,9 +244,17 @@ def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     return _give_back(scheduler, cycle, status)
 
 
+def _skipping(count: int, point: str) -> str:
+    return f"1 plugin skips {point}" if count == 1 else f"{count} plugins skip {point}"
+
+
+def _objection(status: Status) -> str:
+    return f"{status.plugin} rejects the pod" if status.is_rejected else f"{status.plugin or 'a plugin'} failed"
+
+
 def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     """Handle a no from Reserve or Permit: undo, forget, fail."""
-    cycle.note = f"{status.plugin} says no"
+    cycle.note = _objection(status)
     unreserve_and_forget(scheduler, cycle)
     if not status.is_rejected:
         return cycle_failed(scheduler, cycle, status, status.message)

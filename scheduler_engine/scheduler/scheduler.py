@@ -82,19 +82,20 @@ class Scheduler(SchedulerParts):
             if pod.terminating:
                 self.recorder.add(EventRecorded("Pod", pod.key, "Warning", "FailedScheduling", why_not))
             self.queue.done(pod.uid, DISCARDED)
-            self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", "skipped", ""))
+            self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", "the pod is skipped", ""))
             self.recorder.add(CycleFinished(self.cycle_count, pod.key, "skipped", "", why_not))
             return True
         framework = self.profiles[pod.scheduler_name]
         percentage = self.configuration.percentage_of_nodes_to_score or 0
         self.cycle = self.latest = Cycle(self.cycle_count, info, framework, "Snapshot", percentage)
-        self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", f"attempt {info.attempts}", self.cycle.stage))
+        note = f"this is attempt {info.attempts}"
+        self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", note, self.cycle.stage))
         return True
 
     def _run_stage(self, cycle: Cycle) -> None:
         ran = cycle.stage
         cycle.framework.handle.cycle = cycle.number
-        pod_key = cycle.pod.key
+        pod_key, cycle.note = cycle.pod.key, ""
         stages.run(self, cycle)
         self.recorder.add(StageFinished(cycle.number, pod_key, ran, cycle.note, cycle.stage))
         if cycle is self.cycle and (not cycle.stage or cycle.stage in BINDING):

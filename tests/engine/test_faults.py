@@ -99,7 +99,7 @@ def test_a_slow_binding_cycle_runs_beside_the_next_scheduling_cycles(point: str)
     simulation.execute(commands.Advance(5))
     assert placed(simulation, "web-1")
     notes = [event.note for event in of(simulation, StageFinished) if event.pod == "default/web-1"]
-    assert "waiting" in notes
+    assert "a plugin is still waiting" in notes
 
 
 @pytest.mark.parametrize(

@@ -473,18 +473,26 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
     "killing a dead one": (
         (Replicas(2), does("kill")),
         does("kill"),
-        "kube-scheduler-1 is stopped: it can be restarted",
+        "kube-scheduler-1 has stopped; restart it first",
     ),
-    "restarting a running replica": ((Replicas(2),), does("restart"), "kube-scheduler-1 runs: it can be killed first"),
-    "pausing twice": ((Replicas(2), does("pause")), does("pause"), "kube-scheduler-1 stands still already"),
-    "resuming a running replica": ((Replicas(2),), does("resume"), "kube-scheduler-1 does not stand still"),
+    "restarting a running replica": ((Replicas(2),), does("restart"), "kube-scheduler-1 is running; kill it first"),
+    "pausing twice": ((Replicas(2), does("pause")), does("pause"), "kube-scheduler-1 is already paused"),
+    "resuming a running replica": ((Replicas(2),), does("resume"), "kube-scheduler-1 is not paused"),
     "stopping a paused replica": (
         (Replicas(2), does("pause")),
         does("release"),
-        "kube-scheduler-1 stands still and hears nothing: it can be killed",
+        "kube-scheduler-1 is paused and cannot react; resume it first, or kill it",
     ),
-    "cutting off twice": ((Replicas(2), does("partition")), does("partition"), "kube-scheduler-1 is cut off already"),
-    "healing without a partition": ((Replicas(2),), does("heal"), "kube-scheduler-1 is not cut off"),
+    "cutting off twice": (
+        (Replicas(2), does("partition")),
+        does("partition"),
+        "kube-scheduler-1 is already cut off from the API server",
+    ),
+    "healing without a partition": (
+        (Replicas(2),),
+        does("heal"),
+        "kube-scheduler-1 is not cut off from the API server",
+    ),
     "starting without the API server": (
         (Replicas(2, leader_elect=False), does("kill"), does("partition")),
         does("restart"),

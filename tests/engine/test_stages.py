@@ -52,6 +52,67 @@ def test_scenarios_go_most_of_the_ways_that_the_table_allows() -> None:
     assert allowed - gone - errors <= WITH_FAULTS_ALONE
 
 
+def notes(simulation: Simulation) -> dict[str, str]:
+    """Return stage → the note on it in the last attempt."""
+    finished = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, StageFinished)]
+    return {event.stage: event.note for event in finished if event.cycle == finished[-1].cycle}
+
+
+def with_pod(*before: commands.Command, cpu: str = "1", nodes: int = 2) -> Simulation:
+    simulation = Simulation()
+    simulation.execute(commands.Apply(tuple(make_node(f"n{number}").obj() for number in range(1, nodes + 1))))
+    for command in before:
+        simulation.execute(command)
+    simulation.execute(commands.Apply((make_pod("web").cpu(cpu).obj(),)))
+    simulation.execute(commands.Settle())
+    return simulation
+
+
+def test_notes_on_stages_are_sentences() -> None:
+    by_stage = notes(with_pod())
+    node = by_stage["SelectHost"].split()[0]
+    assert by_stage == {
+        "Pop": "this is attempt 1",
+        "Snapshot": "2 nodes were cloned",
+        "PreFilter": "9 plugins skip Filter",
+        "Filter": "2 of 2 nodes fit",
+        "PreScore": "4 plugins skip Score",
+        "Score": "4 plugins scored the nodes",
+        "NormalizeScore": "all scores are from 0 to 100",
+        "SelectHost": f"{node} is selected",
+        "Assume": "the cache counts the pod",
+        "Reserve": "what the pod needs is reserved",
+        "Permit": "the pod may be bound",
+        "PreBind": "the pod is ready to be bound",
+        "Bind": f"{node} has the pod",
+        "PostBind": "the attempt is over",
+    }
+    refused = notes(with_pod(cpu="64", nodes=1))
+    assert (refused["Snapshot"], refused["Filter"]) == ("1 node was cloned", "0 of 1 nodes fit")
+    assert refused["PostFilter"] == "no node is nominated"
+
+
+@pytest.mark.parametrize(
+    ("point", "plugin", "answer", "stage", "note"),
+    [
+        ("preFilter", "NodeResourcesFit", "deny", "PreFilter", "NodeResourcesFit rejects the pod"),
+        ("preFilter", "NodeResourcesFit", "error", "PreFilter", "NodeResourcesFit failed"),
+        ("filter", "NodeResourcesFit", "error", "Filter", "the attempt failed"),
+        ("preScore", "TaintToleration", "error", "PreScore", "a plugin failed"),
+        ("score", "TaintToleration", "error", "Score", "the attempt failed"),
+        ("reserve", "VolumeBinding", "deny", "Reserve", "VolumeBinding rejects the pod"),
+        ("permit", "NodeResourcesFit", "error", "Permit", "NodeResourcesFit failed"),
+        ("permit", "NodeResourcesFit", "wait", "Permit", "the pod must wait"),
+        ("preBind", "VolumeBinding", "error", "PreBind", "VolumeBinding failed"),
+        ("bind", "DefaultBinder", "wait", "Bind", "a plugin is still waiting"),
+    ],
+)
+def test_a_note_on_a_stage_that_fails_is_not_that_of_the_stage_before(
+    point: str, plugin: str, answer: str, stage: str, note: str
+) -> None:
+    assert notes(with_pod(commands.Fault(plugin, point, answer, seconds=5)))[stage] == note
+
+
 def test_a_stage_that_leads_elsewhere_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = replace(STAGES["Filter"], run=lambda scheduler, cycle: "Bind")
     monkeypatch.setitem(STAGES, "Filter", wrong)

@@ -24,7 +24,7 @@ class CycleStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class StageFinished(Event):
-    """A stage of THE table ran. ``note`` is the short text under the ribbon; ``next_stage`` "" = the cycle is over.
+    """A stage of THE table ran. ``note`` says in words what it came to; ``next_stage`` "" = the cycle is over.
 
     Stages that a cycle skips (PostFilter if nodes fit, PreScore and Score with one feasible node) have no event.
     """

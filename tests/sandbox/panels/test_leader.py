@@ -79,9 +79,9 @@ def takeover() -> Election:
 def two_leaders() -> Election:
     """Pause the first replica from 00:05 to 00:30. The second takes over at 00:21."""
     story = Election()
-    story.at(5).change(ONE, "leading", "stands still", paused=True)
+    story.at(5).change(ONE, "leading", "paused", paused=True)
     story.at(21).take(TWO, "acquired", 1)
-    story.at(30).change(ONE, "leading", "goes on")
+    story.at(30).change(ONE, "leading", "resumed")
     return story
 
 
@@ -199,7 +199,7 @@ def test_a_lock_of_older_versions_is_called_so() -> None:
 def test_why_a_replica_stopped_stays_to_be_read_whatever_happens_to_its_host() -> None:
     story = takeover()
     story.at(25).change(ONE, "stopped", "its clock was set forward by 600 s", own_us=625 * SECOND)
-    assert story.row(ONE)["ended"] == "killed"
+    assert story.row(ONE)["ended"] == "It was killed."
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_released_lock_is_taken_without_waiting() -> None:
     story = Election()
     story.at(4).say(ev.LockChanged(ONE, "", 1, 4 * SECOND, 4 * SECOND, 0))
     story.say(ev.ElectorTried(ONE, "released", "", "", None))
-    story.change(ONE, "stopped", "asked to end")
+    story.change(ONE, "stopped", "asked to stop")
     story.at(5).take(TWO, "acquired", 1)
     texts = [item["text"] for item in story.stats()["log"]]
     assert texts[0] == f"{TWO} finds the lock free and leads; leaderTransitions is 1."

@@ -33,15 +33,21 @@ def configured(world: Models, entry: ev.Entry, event: ev.ReplicasConfigured) -> 
 
 SAYS = {
     "killed": "election.killed",
-    "asked to end": "election.asked-to-end",
+    "asked to stop": "election.asked-to-end",
     "Leaderelection lost": "election.leaderelection-lost",
     "restarted": "election.restarted",
-    "stands still": "election.stands-still",
-    "goes on": "election.goes-on",
+    "paused": "election.stands-still",
+    "resumed": "election.goes-on",
     "cut off from the API server": "election.cut-off",
     "reaches the API server again": "election.reached-again",
 }
 """What happened to a replica, in the words of the trace → key of the sentence."""
+ENDS = {
+    "killed": "election.was-killed",
+    "asked to stop": "election.was-asked-to-stop",
+    "Leaderelection lost": "election.lost-its-lease",
+}
+"""Why a replica stopped, in the words of the trace → key of the sentence without its name."""
 
 
 def changed(world: Models, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
@@ -54,17 +60,21 @@ def changed(world: Models, entry: ev.Entry, event: ev.ReplicaChanged) -> None:
     replica.now, replica.at_us = event, entry.at_us
     _span(replica, event, entry.at_us)
     if not event.schedules:
-        world.stop(name, say("election.stopped", replica=name, why=event.why), entry.at_us)
+        world.stop(name, say("election.stopped", replica=name, why=_end(event)), entry.at_us)
     elif name not in world.schedulers:
         world.begin(name)
         world.acting = name if log.elects else world.acting
     ends = before is not None and event.state == "stopped" != before.state
     if ends:
-        replica.ended = event.why
+        replica.ended = _end(event)
     if before is not None and not (log.elects and event.state == "leading" != before.state):
         text = say(SAYS.get(event.why, "election.anything-else"), replica=name, why=event.why)
         idle = log.idle() if ends else say("election.nobody-now") if event.paused and log.idle() else ""
         _record(world, entry, f"{text} {idle}" if idle else text)
+
+
+def _end(event: ev.ReplicaChanged) -> str:
+    return say(ENDS[event.why]) if event.why in ENDS else event.why
 
 
 def _span(replica: Replica, event: ev.ReplicaChanged, at_us: int) -> None:

@@ -98,7 +98,7 @@ def test_the_form_starts_with_the_present_values(visitor: Any) -> None:
     ("fields", "command", "shown"),
     [
         pytest.param({"action": "kill"}, {"action": "kill"}, "killed", id="kill"),
-        pytest.param({"action": "release"}, {"action": "release"}, "asked to end", id="stop"),
+        pytest.param({"action": "release"}, {"action": "release"}, "It was asked to stop.", id="stop"),
         pytest.param({"action": "pause"}, {"action": "pause"}, "Resume", id="pause"),
         pytest.param({"action": "partition"}, {"action": "partition"}, "Heal", id="partition"),
         pytest.param(

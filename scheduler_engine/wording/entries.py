@@ -95,8 +95,8 @@ def _fault_set(event: ev.FaultSet) -> str:
 
 def _fault_struck(event: ev.FaultStruck) -> str:
     if event.until_us is None:
-        return f"Fault {event.number} met {event.pod} and is over"
-    return f"Fault {event.number} holds {event.pod} up until {event.until_us / 1_000_000:g} s"
+        return f"Fault {event.number} happened to {event.pod} and is over"
+    return f"Fault {event.number} delays {event.pod} until {event.until_us / 1_000_000:g} s"
 
 
 def _pressure(event: ev.PressureObserved) -> str:

@@ -76,11 +76,11 @@ def _totals(event: ev.NormalizeRan) -> Iterator[str]:
 
 def _steps(event: ev.PreemptionNodeTried) -> Iterator[str]:
     texts = {
-        ("remove", True): "{} out",
-        ("fits", True): "then it fits",
-        ("fits", False): "it does not fit even so",
+        ("remove", True): "{} is taken out",
+        ("fits", True): "then the pod fits",
+        ("fits", False): "even then the pod does not fit",
         ("reprieve", True): "{} may stay",
-        ("reprieve", False): "{} must go",
+        ("reprieve", False): "{} must leave",
     }
     for action, pod, ok, _ in event.steps:
         yield texts.get((action, ok), f"{action} {{}}").format(pod)

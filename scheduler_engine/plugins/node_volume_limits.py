@@ -5,7 +5,8 @@ Source: seed 002 §6; upstream ``plugins/nodevolumelimits/csi.go``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import KubeObject, Pod
@@ -129,25 +130,33 @@ class NodeVolumeLimits(Plugin):
         return attached
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
+        objects = NotingObjects(self.handle.objects, state, self.name)
+        try:
+            loads = _loads(pod, node_info, partial(self._attached, state, node_info.name), objects)
+            return LIMIT_EXCEEDED if any(load.exceeded for load in loads) else None
+        except MissingClaim as missing:
+            return unresolvable(str(missing))
+
+    def _attached(self, state: CycleState, node: str) -> Volumes:
+        """Return the volumes attached to a node: as PreFilter saw it, or as it is now, noted for facts."""
         attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
         if attachments is None:
             # PreFilter is disabled for this plugin.
             attachments = self._attachments()
             state.notes(self.name).setdefault(ATTACHMENTS, attachments)
-        objects = NotingObjects(self.handle.objects, state, self.name)
-        try:
-            loads = _loads(pod, node_info, attachments.get(node_info.name, {}), objects)
-            return LIMIT_EXCEEDED if any(load.exceeded for load in loads) else None
-        except MissingClaim as missing:
-            return unresolvable(str(missing))
+        return attachments.get(node, {})
 
-    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
+    def _noted(self, state: CycleState, node: str) -> Volumes:
+        """Return the attached volumes that Filter counted on a node, or would count now if it counted none."""
         attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
         if attachments is None:
-            attachments = state.notes(self.name).get(ATTACHMENTS, {})
+            attachments = state.noted.get(self.name, {}).get(ATTACHMENTS)
+        return (self._attachments() if attachments is None else attachments).get(node, {})
+
+    def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         objects = NotedObjects(self.handle.objects, state, self.name)
         try:
-            loads = [*_loads(pod, node_info, attachments.get(node_info.name, {}), objects)]
+            loads = [*_loads(pod, node_info, partial(self._noted, state, node_info.name), objects)]
         except MissingClaim as missing:
             names = (reference.name for reference in claim_references(pod))
             return refused_early(pod, missing.problem, objects, names)
@@ -160,10 +169,10 @@ class NodeVolumeLimits(Plugin):
         return Facts(fact(row, True, pod=Keys((pod.key,)), node=node_info.name), shown)
 
 
-def _loads(pod: Pod, node_info: NodeInfo, attached: Volumes, objects: ObjectGetter) -> Iterator[Load]:
+def _loads(pod: Pod, node_info: NodeInfo, attached: Callable[[], Volumes], objects: ObjectGetter) -> Iterator[Load]:
     """Yield the load of each driver that the pod needs another volume of. Raises MissingClaim.
 
-    Nothing is counted on a node without limits.
+    Nothing is counted on a node without limits. ``attached`` is called only if its volumes count.
     """
     csi_node = objects.get("CSINode", node_info.name)
     wanted = _volumes_of(pod, csi_node, objects, new=True)
@@ -176,7 +185,8 @@ def _loads(pod: Pod, node_info: NodeInfo, attached: Volumes, objects: ObjectGett
     for volume in wanted:
         if volume not in held:
             needed[volume[0]] = needed.get(volume[0], 0) + 1
-    held.update(attached)
+    if needed and limits:
+        held.update(attached())
     for driver, number in needed.items():
         yield Load(driver, sum(1 for volume in held if volume[0] == driver), number, limits.get(driver))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -290,3 +291,48 @@ def test_facts_without_prefilter_are_of_the_attachments_that_filter_saw() -> Non
     facts = plugin.explain_filter(state, pod, info)
     assert facts.status == FULL
     assert lines(facts) == (Line(DRIVER, "1 in use + 1 new = 2 > 1", "limit of the CSINode"),)
+
+
+ATTACHED = "VolumeAttachment"
+UNNEEDED: dict[str, tuple[PodBuilder, list[KubeObject]]] = {
+    "A pod without volumes": (make_pod("new"), [ONE]),
+    "A node without limits": (NEW, [csi_node("n", {DRIVER: None}), *bound(1)]),
+    "A node without a CSINode": (NEW, bound(1)),
+}
+
+
+@pytest.mark.parametrize("words", UNNEEDED)
+def test_without_prefilter_nobody_lists_attachments_that_do_not_matter(words: str) -> None:
+    builder, objects = UNNEEDED[words]
+    info = node_info(make_node("n"))
+    world, state, pod = World(info), CycleState(), pod_of(builder)
+    world.add(*objects, volume("v9"), attachment("v9"))
+    plugin = NodeVolumeLimits({}, world.handle)
+    listed = kinds_listed(world)
+    assert plugin.filter(state, pod, info) is None
+    assert plugin.explain_filter(state, pod, info).status is None
+    assert ATTACHED not in listed
+
+
+def test_without_prefilter_facts_do_not_list_attachments_again() -> None:
+    info = node_info(make_node("n"))
+    world, state, pod = World(info), CycleState(), pod_of(NEW)
+    world.add(ONE, *bound(1), volume("v9"), attachment("v9"))
+    plugin = NodeVolumeLimits({}, world.handle)
+    listed = kinds_listed(world)
+    assert plugin.filter(state, pod, info) == FULL
+    assert plugin.explain_filter(state, pod, info).status == FULL
+    assert listed.count(ATTACHED) == 1
+
+
+def kinds_listed(world: World) -> list[str]:
+    """Return a list that grows with each kind of objects that somebody lists."""
+    objects, listed = world.handle.objects, list[str]()
+    list_objects = objects.list
+
+    def noting(kind: str, namespace: str | None = None) -> Iterator[KubeObject]:
+        listed.append(kind)
+        return iter([*list_objects(kind, namespace)])
+
+    objects.list = noting  # type: ignore[method-assign]
+    return listed

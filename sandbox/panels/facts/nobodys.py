@@ -14,16 +14,16 @@ def profile_names(world: World) -> tuple[str, ...]:
 
 def has_no_scheduler(world: World, pod: PodState) -> bool:
     """Return True if no scheduler here will ever give the pod a node."""
-    return _has_none(pod, profile_names(world))
+    return lacks_scheduler(pod, profile_names(world))
 
 
 def pods_without_scheduler(world: World) -> list[PodState]:
     """Return these pods in order of creation."""
     profiles = profile_names(world)
-    return [pod for pod in world.pods.values() if _has_none(pod, profiles)]
+    return [pod for pod in world.pods.values() if lacks_scheduler(pod, profiles)]
 
 
-def _has_none(pod: PodState, profiles: tuple[str, ...]) -> bool:
+def lacks_scheduler(pod: PodState, profiles: tuple[str, ...]) -> bool:
     """Return True if no profile takes the pod; False before the scheduler is configured (no ``profiles``)."""
     if pod.pod.node_name or not profiles or pod.pod.scheduler_name in profiles:
         return False

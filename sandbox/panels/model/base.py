@@ -228,8 +228,16 @@ class Models:
 
     def in_lane(self, name: str) -> list[Queued]:
         """Return the pods in a lane. In flight, these include deleted pods whose names other pods now have."""
-        pods = self.lane(name)
-        return [*pods, *self.replaced.values()] if name == "inFlight" else pods
+        return self.lanes().get(name, [])
+
+    def lanes(self) -> dict[str, list[Queued]]:
+        """Return lane → its pods as ``in_lane`` does; a lane without pods may be missing."""
+        by_lane: dict[str, list[Queued]] = {}
+        for queued in self.queue.values():
+            by_lane.setdefault(queued.lane, []).append(queued)
+        if self.replaced:
+            by_lane.setdefault("inFlight", []).extend(self.replaced.values())
+        return by_lane
 
     def pods_of(self, node: str) -> list[PodState]:
         return [self.pods[key] for key in self.pods_on.get(node, ()) if key in self.pods]

@@ -9,11 +9,11 @@ from typing import Any
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.moves import source_of
-from sandbox.panels.facts.nobodys import pods_without_scheduler, profile_names
 from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.waking import event_of, event_of_hint, woken_by
 from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority, leaves_us
 from sandbox.panels.model.world import World
+from sandbox.panels.queues.outside import MOST, outside_queue
 from sandbox.panels.queues.wakes import wakes
 from sandbox.panels.view import View
 from sandbox.words.amounts import SECOND, clock, seconds, share, short_clock, short_name
@@ -21,9 +21,6 @@ from sandbox.words.phrases import listed, short_reason
 from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.trace.events import HintAnswered, PodMoved
-
-MOST = 60
-"""Cards on one page of a lane."""
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CAUSES = {
@@ -43,13 +40,14 @@ FEW = 5
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    lanes = [_lane(world, lane, view) for lane in LANES]
+    by_lane = world.lanes()
+    lanes = [_lane(world, lane, by_lane.get(lane.source, []), view) for lane in LANES]
     lanes = [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"]
-    others, ended = _of_nobody(world, view), _held(world, view)
+    others, ended = outside_queue(world, view)
     return {
         "lanes": [*lanes, *(lane for lane in (others, ended) if lane["cards"])],
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
-        "pending": sum(lane["count"] for lane in (*lanes, others)) - _deleted(world),
+        "pending": sum(lane["count"] for lane in (*lanes, others)) - _deleted(world, by_lane.get("inFlight", [])),
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),
         "stem": world.scheduler.replica.rpartition("-")[0],
@@ -115,9 +113,9 @@ ORDERS: Keys[tuple[int, Queued]] = {
 }
 
 
-def _deleted(world: World) -> int:
+def _deleted(world: World, in_flight: list[Queued]) -> int:
     """Return how many pods in flight no longer exist."""
-    return sum(1 for queued in world.in_lane("inFlight") if _pod(world, queued) is None)
+    return sum(1 for queued in in_flight if _pod(world, queued) is None)
 
 
 def _pod(world: World, queued: Queued) -> PodState | None:
@@ -132,8 +130,8 @@ def _heads(view: View) -> tuple[Head, ...]:
     return own(view, "queues", say("orders.queue")), *columns
 
 
-def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
-    queued_pods = sorted(world.in_lane(lane.source), key=lane.order)
+def _lane(world: World, lane: Lane, queued_pods: list[Queued], view: View) -> dict[str, Any]:
+    queued_pods = sorted(queued_pods, key=lane.order)
     pages = pager(len(queued_pods), view, f"queues.{lane.name}", MOST)
     in_order = ordered(enumerate(queued_pods, 1), view, "queues", ORDERS)
     cards = [_card(world, queued, place, lane) for place, queued in on_page(in_order, pages)]
@@ -146,51 +144,6 @@ def _lane(world: World, lane: Lane, view: View) -> dict[str, Any]:
         "cards": cards,
         "pages": pages,
     }
-
-
-def _of_nobody(world: World, view: View) -> dict[str, Any]:
-    """Return a lane of pods that are in no queue, as no profile has the name of their scheduler."""
-    here = listed(list(profile_names(world)))
-
-    def card_of(pod: PodState) -> dict[str, str]:
-        scheduler = pod.pod.scheduler_name
-        title = say("queues.nobodys-title", scheduler=scheduler, profiles=here)
-        return {"title": title, "age": say("queues.in-no-queue"), "detail": say("queues.asks-for", scheduler=scheduler)}
-
-    about = {"id": "nobody", "title": say("queues.nobodys"), "note": say("queues.nobodys-note")}
-    return about | _outside(pods_without_scheduler(world), view, "nobody", card_of)
-
-
-def _held(world: World, view: View) -> dict[str, Any]:
-    """Return a lane of pods that ended, are on no node's card any more, and stay because of their finalizers."""
-
-    def card_of(pod: PodState) -> dict[str, str]:
-        names = listed(pod.pod.metadata.get("finalizers") or [], 2)
-        return {"title": say("queues.held-title"), "age": say("queues.ended"), "detail": names}
-
-    pods = [pod for pod in world.pods.values() if pod.state == "terminating" and pod.pod.finished]
-    about = {"id": "held", "title": say("queues.held"), "note": say("queues.held-note")}
-    return about | _outside(pods, view, "held", card_of)
-
-
-def _outside(
-    pods: list[PodState], view: View, lane: str, card_of: Callable[[PodState], dict[str, str]]
-) -> dict[str, Any]:
-    """Return a lane of pods that are in no queue. ``card_of`` returns what their cards say."""
-    pages = pager(len(pods), view, f"queues.{lane}", MOST)
-    cards = [
-        {
-            "lane": lane,
-            "pod": pod.key,
-            "name": short_name(pod.key),
-            "app": pod.app,
-            "priority": pod.pod.priority,
-            "place": place,
-            **card_of(pod),
-        }
-        for place, pod in on_page(list(enumerate(pods, 1)), pages)
-    ]
-    return {"source": lane, "count": len(pods), "cards": cards, "pages": pages}
 
 
 def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from scheduler_engine.framework.events import ActionType, ClusterEvent, spelled_
 from scheduler_engine.framework.events_registry import queueing_hint_map
 from scheduler_engine.scenario import play
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.installed import SCENARIOS
@@ -396,3 +398,35 @@ def test_a_change_within_a_lane_is_not_a_move_and_keeps_the_wakings() -> None:
     world = World.fold(story.entries)
     assert [queued.came.target for queued in world.moves[key]][-2:] == ["unschedulablePods", "backoffQ"]
     assert world.requeuing.woken[key].queued.came.cause == "NodeAdd"
+
+
+class Counted(dict[str, Any]):
+    """A dict that counts how often somebody goes through it."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.walks += 1
+        return super().__iter__()
+
+    def values(self) -> Any:
+        self.walks += 1
+        return super().values()
+
+    def items(self) -> Any:
+        self.walks += 1
+        return super().items()
+
+
+def test_one_picture_goes_once_through_all_pods_and_once_through_the_queue() -> None:
+    simulation = Simulation()
+    nobodys = make_pod("lost").spec(schedulerName="none")
+    pods = [make_pod(f"web-{number}").cpu("64").obj() for number in range(3)]
+    simulation.execute(commands.Apply((make_node("n1").obj(), nobodys.obj(), *pods)))
+    simulation.execute(commands.Settle())
+    world = world_of(simulation)
+    expected = stats(world, View())
+    world.pods, world.scheduler.queue = Counted(world.pods), Counted(world.scheduler.queue)
+    assert stats(world, View()) == expected
+    assert expected["pending"] == 4
+    assert (world.pods.walks, world.scheduler.queue.walks) == (1, 1)

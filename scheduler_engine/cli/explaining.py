@@ -34,7 +34,8 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
     simulation = played_through(scenario_of(scenario))[1]
     key = _key(simulation, pod)
-    chosen = RunView(simulation).attempt(key, attempt)
+    run = RunView(simulation)
+    chosen = run.own_attempt(key) if attempt is None else run.attempt(key, attempt)
     # A node that was deleted later is explained as the attempt knew it.
     if node and simulation.api.get("Node", node) is None and (chosen is None or chosen.verdict(node) is None):
         raise Unusable(f'nodes "{node}" not found')
@@ -70,7 +71,10 @@ def _key(simulation: Simulation, name: str) -> str:
 def _explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
     pod = simulation.api.pod(attempt.pod)
     where = f"on {pod.node_name}" if pod and pod.node_name else "without a node" if pod else "gone"
-    yield click.style(f"{attempt.pod} is {where}.", bold=True)
+    if pod is not None and pod.uid != attempt.uid:
+        yield click.style(f"This attempt was for a deleted pod. Another pod is now called {attempt.pod}.", bold=True)
+    else:
+        yield click.style(f"{attempt.pod} is {where}.", bold=True)
     yield from decision(attempt, [node] if node else [])
     if attempt.selected is not None:
         lead = f", by {attempt.margin}" if attempt.margin else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from scheduler_engine.queue.lanes import IN_FLIGHT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 
@@ -20,8 +21,8 @@ class Attempt:
     """One attempt at a pod, from its events; None or empty: it has not come that far.
 
     ``number`` counts the pod's own attempts, ``nominated_node`` is its earlier nomination, ``last_table`` is the
-    number of the entry with its last table. ``abandoned``: why it never ends, if its scheduler is gone. Use it only
-    when all its events are there.
+    number of the entry with its last table. ``abandoned``: why it never ends, if its scheduler is gone. ``uid`` is its
+    pod's: another pod may have the name now. Use it only when all its events are there.
     """
 
     cycle: int
@@ -39,6 +40,7 @@ class Attempt:
     finished: ev.CycleFinished | None = None
     last_table: int = 0
     abandoned: str = ""
+    uid: str = ""
 
     @property
     def outcome(self) -> str:
@@ -126,10 +128,15 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
     by_pod: dict[str, list[Attempt]] = {}
     by_cycle: dict[int, Attempt] = {}
     by_replica: dict[str, list[Attempt]] = {}
+    popped: dict[str, str] = {}  # replica → uid of the pod that it popped last
     for entry in entries:
         event: Any = entry.event
-        if isinstance(event, ev.CycleStarted):
+        if isinstance(event, ev.PodMoved):
+            if event.target == IN_FLIGHT:
+                popped[entry.replica] = event.uid
+        elif isinstance(event, ev.CycleStarted):
             attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt, event.nominated_node)
+            attempt.uid = popped.get(entry.replica, "")
             by_pod.setdefault(event.pod, []).append(attempt)
             by_replica.setdefault(entry.replica, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:
@@ -176,3 +183,8 @@ class RunView:
         """Return the last attempt at a pod, or the last one with this number."""
         listed = self.attempts.get(pod, ())
         return next((item for item in reversed(listed) if number in (None, item.number)), None)
+
+    def own_attempt(self, pod: str) -> Attempt | None:
+        """Return the last attempt at the pod that has this name now; if there is none, at the last one that had it."""
+        attempt, existing = self.attempt(pod), self.simulation.api.pod(pod)
+        return None if existing is not None and attempt is not None and attempt.uid != existing.uid else attempt

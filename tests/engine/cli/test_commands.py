@@ -255,6 +255,42 @@ def test_explain_says_why_there_was_no_attempt(pod: str, reason: str, tmp_path: 
     assert reason in capsys.readouterr().err
 
 
+NAMESAKE = """
+title: t
+setup:
+- apply:
+  - apiVersion: v1
+    kind: Node
+    metadata: {name: n1}
+    status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: "64"}}}]}
+then:
+- settle: {}
+- delete: {object_kind: Pod, key: default/web}
+- apply:
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main, image: x}]}
+"""
+
+
+def test_explain_does_not_explain_a_new_pod_by_the_attempt_of_a_deleted_one(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(NAMESAKE)
+    assert main(["explain", str(path), "--pod", "web"]) == 2
+    assert "default/web: no attempt yet; it is in activeQ" in capsys.readouterr().err
+    assert main(["explain", str(path), "--pod", "web", "--attempt", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("This attempt was for a deleted pod. Another pod is now called default/web.\n")
+    path.write_text(path.read_text() + "- settle: {}\n")
+    assert main(["explain", str(path), "--pod", "web"]) == 0
+    assert capsys.readouterr().out.startswith("default/web is on n1.\n")
+
+
 def test_explain_knows_a_node_that_was_deleted_after_the_attempt(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "x.yaml"
     steps = "then:\n- settle: {}\n- delete: {object_kind: Node, key: n1}\n"

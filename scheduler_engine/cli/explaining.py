@@ -13,7 +13,7 @@ from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import HOW
 from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
-from scheduler_engine.scenario.why import refusal, scores_in_words
+from scheduler_engine.scenario.why import choice_in_words, dry_run_in_words, refusal, scores_in_words
 from scheduler_engine.simulation import Simulation
 
 COLUMNS = ("raw", "normalized", "weighted")
@@ -79,6 +79,9 @@ def _explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[
     if attempt.selected is not None:
         lead = f", by {attempt.margin}" if attempt.margin else ""
         yield f"{attempt.selected.node} was chosen: {HOW.get(attempt.selected.how, attempt.selected.how)}{lead}."
+    if attempt.post_filter is not None and attempt.post_filter.nominated_node:
+        yield f"preemption nominated it to {attempt.post_filter.nominated_node}."
+        yield from (f"  {text}" for text in choice_in_words(simulation, attempt))
     if node:
         yield ""
         yield from _of_node(simulation, attempt, node)
@@ -92,6 +95,7 @@ def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[st
         early = " before any node was checked" if attempt.filter is None else ""
         yield f"{node}: {verdict[0]} refused it{early}: {'; '.join(verdict[2])}"
         yield from (f"  {text}" for text in refusal(simulation, attempt, node))
+        yield from (f"  {text}" for text in dry_run_in_words(simulation, attempt, node))
     else:
         yield f"{node}: it passes every filter."
     scores = attempt.scores(node)

@@ -9,6 +9,8 @@ explain_pre_filter (state, pod, nodes) → Facts, with the status with which ``p
 explain_filter     (state, pod, node_info) → Facts, with the status that ``filter`` gives
 explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts, with the score of ``score``
 explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
+explain_dry_run    (state, node_info) → DryRunFacts, why a node is a candidate for preemption, or why not
+explain_choice     (state) → tuple[RungFacts, …]: why one of the candidates won
 ================== =================================================================================
 
 ``explain_pre_filter`` is called only if the plugin refused the pod there. API objects may have changed since the
@@ -21,7 +23,7 @@ formats each value by its type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scheduler_engine.api.topology import HOSTNAME
@@ -208,6 +210,46 @@ class Facts:
     def of(self, *keys: str) -> list[Fact]:
         """Return the shown facts whose key is one of ``keys``."""
         return [item for item in self.shown if item.key in keys]
+
+
+@dataclass(frozen=True, slots=True)
+class DryRunStep:
+    """One step of a dry run; ``action``, ``pod`` and ``ok`` as in ``PreemptionNodeTried``.
+
+    ``facts``: its result, and what it follows from. ``checked``: (plugin, facts of a filter that ran in this step).
+    """
+
+    action: str
+    pod: str
+    ok: bool
+    facts: Facts
+    checked: tuple[tuple[str, Facts], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DryRunFacts:
+    """Why a node is a candidate for preemption, or why not: ``facts`` is the conclusion, with its status.
+
+    ``violations``: key of a victim → names of the budgets that its eviction violates.
+    """
+
+    facts: Facts
+    victims: tuple[str, ...] = ()
+    violations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    steps: tuple[DryRunStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RungFacts:
+    """One criterion that compared candidates. ``facts``: the result, then the value of each candidate, ok: it stays.
+
+    ``criterion``: the criterion's own fact. A criterion that was not needed has no values.
+    """
+
+    criterion: Fact
+    facts: Facts
+    survivors: tuple[str, ...] = ()
+    fallen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,6 +215,10 @@ class NoScheduler:
 class FrameworkView(Protocol):
     """The parts of the profile that preemption needs; the runtime implements it."""
 
+    plugins: dict[str, Plugin]
+
+    def nominated_for(self, pod: Pod, node_name: str) -> Sequence[PodInfo]: ...
+
     def run_filter_plugins_with_nominated_pods(
         self, state: CycleState, pod: Pod, node_info: NodeInfo
     ) -> Status | None: ...

@@ -174,11 +174,8 @@ class Framework:
                 status: Status | None = plugin.filter(state, pod, node_info)
             except PluginError as problem:
                 status = error(str(problem))
-            if status is None:
-                continue
-            if not status.is_rejected:
-                status = error(f'running "{plugin.name}" filter plugin: {status.message}')
-            return status.by(plugin.name)
+            if status is not None:
+                return refusal_by(plugin.name, status)
         return None
 
     def run_filter_plugins_with_nominated_pods(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
@@ -459,6 +456,13 @@ class Framework:
                 break
         self.handle.recorder.add(PluginsRan(self.handle.cycle, point, node_name, tuple(verdicts)))
         return outcome
+
+
+def refusal_by(plugin: str, status: Status) -> Status:
+    """Return the status with which a filter stops the check of a node: anything but a rejection is an error."""
+    if not status.is_rejected:
+        status = error(f'running "{plugin}" filter plugin: {status.message}')
+    return status.by(plugin)
 
 
 def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterResult:

@@ -12,16 +12,20 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import DryRunFacts, RungFacts
 from scheduler_engine.framework.interface import (
     EventRegistration,
     Handle,
     Hint,
     NodeToStatus,
     Plugin,
+    PluginError,
     PostFilterResult,
 )
+from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
-from scheduler_engine.preemption.preemption import Evaluator
+from scheduler_engine.preemption.facts import choice_facts, dry_run_facts
+from scheduler_engine.preemption.preemption import Evaluator, evaluation_of
 
 
 class DefaultPreemption(Plugin):
@@ -52,3 +56,13 @@ class DefaultPreemption(Plugin):
         if not status.reasons:
             return result, status
         return result, Status(status.code, (f"preemption: {status.message}",))
+
+    def explain_dry_run(self, state: CycleState, node_info: NodeInfo) -> DryRunFacts:
+        """Raises PluginError if no dry run took place on the node."""
+        evaluation = evaluation_of(state)
+        if node_info.name not in evaluation.tried:
+            raise PluginError("the node was not tried")
+        return dry_run_facts(self.evaluator.framework(), state, node_info, evaluation)
+
+    def explain_choice(self, state: CycleState) -> tuple[RungFacts, ...]:
+        return choice_facts(evaluation_of(state))

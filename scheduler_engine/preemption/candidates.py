@@ -8,8 +8,9 @@ Source: seed 002 §9; upstream ``plugins/defaultpreemption/default_preemption.go
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import KubeObject, Pod
@@ -21,6 +22,8 @@ from scheduler_engine.framework.status import Status, error, unresolvable
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_STARTED_US = 2**63 - 1
 """Stands for "now" if a pod has no start time: no actual start is later."""
+Judge = Callable[[CycleState, Pod, NodeInfo], Status | None]
+"""Runs the filters on a node; None = the pod fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Candidate:
 class Budget:
     """A PodDisruptionBudget with ``allowed`` disruptions left; ``disrupted`` pods are already being evicted."""
 
+    key: str
     namespace: str
     selector: Selector
     allowed: int
@@ -50,9 +54,32 @@ class Budget:
         )
 
 
+class Charge(NamedTuple):
+    """One eviction counted against a budget: the disruptions that it allows ``before`` and ``after``."""
+
+    budget: str
+    before: int
+    after: int
+
+
+class Turn(NamedTuple):
+    """A removed pod that may be put back, and what its eviction takes from each budget that protects it."""
+
+    info: PodInfo
+    charges: tuple[Charge, ...]
+
+    @property
+    def violates(self) -> bool:
+        """Return True if evicting the pod would violate a budget."""
+        return any(charge.after < 0 for charge in self.charges)
+
+
 @dataclass(slots=True)
 class DryRun:
-    """The dry run on ``node``. ``rejected`` None = a candidate. ``steps`` as in ``PreemptionNodeTried``."""
+    """The dry run on ``node``. ``rejected`` None = a candidate. ``steps`` as in ``PreemptionNodeTried``.
+
+    ``removed``: the pods of lower priority, in the order of removal; ``turns``: the same in the order of reprieve.
+    """
 
     node: str
     rejected: Status | None = None
@@ -60,10 +87,13 @@ class DryRun:
     pdb_violations: int = 0
     violating: tuple[str, ...] = ()
     steps: list[tuple[str, str, bool, str]] = field(default_factory=list)
+    removed: tuple[Pod, ...] = ()
+    turns: tuple[Turn, ...] = ()
 
 
 def budget_from(pdb: KubeObject) -> Budget:
     return Budget(
+        pdb.key,
         pdb.namespace,
         selector_from(pdb.spec.get("selector")),
         pdb.status.get("disruptionsAllowed") or 0,
@@ -96,26 +126,37 @@ def _started(pod: Pod) -> bool:
     return pod.start_time_us is not None
 
 
-def split_by_budgets(infos: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
-    """Return (pods whose eviction violates a budget, the others), order kept: the first pods use up the allowance."""
+def turns_of(infos: Iterable[PodInfo], budgets: Sequence[Budget]) -> list[Turn]:
+    """Return the pods in the order of reprieve: first those whose eviction violates a budget, else as in ``infos``.
+
+    The first of ``infos`` use up the allowance of a budget.
+    """
     left = [budget.allowed for budget in budgets]
-    violating: list[PodInfo] = []
-    others: list[PodInfo] = []
+    turns: list[Turn] = []
     for info in infos:
-        violates = False
+        charges: list[Charge] = []
         for index, budget in enumerate(budgets if info.pod.labels else ()):
             if budget.protects(info.pod):
+                charges.append(Charge(budget.key, left[index], left[index] - 1))
                 left[index] -= 1
-                violates = violates or left[index] < 0
-        (violating if violates else others).append(info)
-    return violating, others
+        turns.append(Turn(info, tuple(charges)))
+    return sorted(turns, key=lambda turn: not turn.violates)
 
 
 def select_victims_on_node(
-    framework: FrameworkView, state: CycleState, pod: Pod, node_info: NodeInfo, budgets: Sequence[Budget]
+    framework: FrameworkView,
+    state: CycleState,
+    pod: Pod,
+    node_info: NodeInfo,
+    budgets: Sequence[Budget],
+    judge: Judge | None = None,
 ) -> DryRun:
-    """Find the victims for ``pod`` on one node. ``state`` and ``node_info`` are used up: pass copies."""
-    node = _Node(framework, state, pod, node_info)
+    """Find the victims for ``pod`` on one node. ``state`` and ``node_info`` are used up: pass copies.
+
+    ``judge``: runs the filters; None = the framework, with the nominated pods of this moment.
+    """
+    judge = judge or framework.run_filter_plugins_with_nominated_pods
+    node = _Node(framework, state, pod, node_info, judge)
     run = DryRun(node_info.name)
     try:
         _select(node, run, budgets)
@@ -132,6 +173,7 @@ class _Node:
     state: CycleState
     pod: Pod
     info: NodeInfo
+    judge: Judge
 
     def remove(self, victim: PodInfo) -> None:
         self.info.remove_pod(victim.pod)
@@ -142,7 +184,7 @@ class _Node:
         _check(self.framework.run_add_pod(self.state, self.pod, victim, self.info))
 
     def verdict(self) -> Status | None:
-        return self.framework.run_filter_plugins_with_nominated_pods(self.state, self.pod, self.info)
+        return self.judge(self.state, self.pod, self.info)
 
 
 def _check(status: Status | None) -> None:
@@ -152,6 +194,7 @@ def _check(status: Status | None) -> None:
 
 def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
     removed = [info for info in node.info.pods if info.pod.priority < node.pod.priority]
+    run.removed = tuple(info.pod for info in removed)
     for info in removed:
         node.remove(info)
         run.steps.append(("remove", info.pod.key, True, f"priority {info.pod.priority} is below {node.pod.priority}"))
@@ -162,7 +205,9 @@ def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
     run.steps.append(("fits", "", run.rejected is None, _text(run.rejected)))
     if run.rejected is not None:
         return
-    violating, others = split_by_budgets(by_importance(removed), budgets)
+    run.turns = tuple(turns_of(by_importance(removed), budgets))
+    violating = [turn.info for turn in run.turns if turn.violates]
+    others = [turn.info for turn in run.turns if not turn.violates]
     run.violating = tuple(info.pod.key for info in violating)
     victims = [info for info in violating if not _reprieve(node, run, info)]
     run.pdb_violations = len(victims)

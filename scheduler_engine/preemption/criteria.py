@@ -17,21 +17,27 @@ PRIORITY_OFFSET = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """``value``: the smallest wins; ``text`` formats a value."""
+    """``value``: the smallest wins; ``text`` formats a value. ``key``: the row of its facts."""
 
     name: str
+    key: str
     value: Callable[[Candidate], int]
     text: Callable[[int], str] = str
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """An applied criterion; the fields are those of ``PreemptionCriterionApplied``."""
+    """An applied criterion: ``numbers`` per node; the nodes with the smallest one survive."""
 
-    criterion: str
-    values: tuple[tuple[str, str], ...]
+    criterion: Criterion
+    numbers: tuple[tuple[str, int], ...]
     survivors: tuple[str, ...]
     fallen: tuple[str, ...]
+
+    @property
+    def values(self) -> tuple[tuple[str, str], ...]:
+        """Return (node, value as text), as in ``PreemptionCriterionApplied``."""
+        return tuple((node, self.criterion.text(number)) for node, number in self.numbers)
 
 
 def _pdb_violations(candidate: Candidate) -> int:
@@ -65,11 +71,11 @@ def _start_text(value: int) -> str:
 
 
 CRITERIA: tuple[Criterion, ...] = (
-    Criterion("fewest PodDisruptionBudget violations", _pdb_violations),
-    Criterion("lowest priority of the most important victim", _highest_priority),
-    Criterion("smallest sum of the victims' priorities", _sum_of_priorities),
-    Criterion("fewest victims", _number_of_victims),
-    Criterion("latest start of the most important victims", _latest_start, _start_text),
+    Criterion("fewest PodDisruptionBudget violations", "preemption.fewest-violations", _pdb_violations),
+    Criterion("lowest priority of the most important victim", "preemption.lowest-top", _highest_priority),
+    Criterion("smallest sum of the victims' priorities", "preemption.smallest-sum", _sum_of_priorities),
+    Criterion("fewest victims", "preemption.fewest-victims", _number_of_victims),
+    Criterion("latest start of the most important victims", "preemption.latest-start", _latest_start, _start_text),
 )
 
 
@@ -84,8 +90,8 @@ def climb(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Rung]]
         best = min(values.values())
         rungs.append(
             Rung(
-                criterion.name,
-                tuple((node, criterion.text(value)) for node, value in values.items()),
+                criterion,
+                tuple(values.items()),
                 tuple(node for node, value in values.items() if value == best),
                 tuple(node for node, value in values.items() if value != best),
             )

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.fit_error import fit_error_message
-from scheduler_engine.framework.interface import Handle, NodeToStatus, PluginError, PostFilterResult
-from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.interface import FrameworkView, Handle, NodeToStatus, PluginError, PostFilterResult
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
-from scheduler_engine.preemption.candidates import Candidate, DryRun, budget_from, select_victims_on_node
+from scheduler_engine.preemption.candidates import Budget, Candidate, DryRun, budget_from, select_victims_on_node
 from scheduler_engine.preemption.criteria import climb
 from scheduler_engine.trace.events import (
     EventRecorded,
@@ -37,6 +38,8 @@ INELIGIBLE = {
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
 PLUGIN = "DefaultPreemption"
+EVALUATION = "evaluation"
+"""The plugin's note in the CycleState: the ``Evaluation``, for facts."""
 TERMINATING, GONE, AWAITING_PERMIT = "terminating", "gone", "waiting"
 """Why a victim need not be deleted."""
 NotDeleted = tuple[tuple[str, str], ...]
@@ -51,7 +54,13 @@ class Evaluation:
     without PDB violations first) the ``best_nodes`` (by name) are equal under every criterion, and ``chosen`` is the
     first of those. ``rejected``: why tried nodes are not candidates. ``lower_nominations``: keys of lower-priority
     pods nominated to the chosen node.
+
+    ``pod``, ``budgets`` and ``nominated`` (node → the nominated pods that counted there) are what the dry runs used.
+    ``tried``: node → notes of the filters in its dry run, in order. Filter's own notes may be older.
     """
+
+    pod: Pod
+    budgets: tuple[Budget, ...]
 
     potential_nodes: tuple[str, ...] = ()
     candidates_to_find: int = 0
@@ -60,6 +69,8 @@ class Evaluation:
     best_nodes: tuple[str, ...] = ()
     chosen: Candidate | None = None
     lower_nominations: tuple[str, ...] = ()
+    nominated: dict[str, tuple[PodInfo, ...]] = field(default_factory=dict)
+    tried: dict[str, dict[str, dict[Any, Any]]] = field(default_factory=dict)
 
 
 class Evaluator:
@@ -130,13 +141,21 @@ class Evaluator:
     def evaluate(self, state: CycleState, pod: Pod, statuses: NodeToStatus, *, every_node: bool = False) -> Evaluation:
         """Find candidates and the best of them, changing nothing. ``every_node`` removes the limit on candidates."""
         potential = statuses.nodes_for_code(self.handle.snapshot, Code.UNSCHEDULABLE)
-        evaluation = Evaluation(tuple(info.name for info in potential), self.candidates_to_find(len(potential)))
+        evaluation = Evaluation(
+            pod,
+            tuple(budget_from(pdb) for pdb in self.handle.objects.list("PodDisruptionBudget")),
+            tuple(info.name for info in potential),
+            self.candidates_to_find(len(potential)),
+        )
+        state.notes(PLUGIN).setdefault(EVALUATION, evaluation)
         enough = len(potential) if every_node else evaluation.candidates_to_find
         self._find_candidates(evaluation, state, pod, potential, enough)
         best, rungs = climb(evaluation.candidates)
         for rung in rungs:
             self.handle.recorder.add(
-                PreemptionCriterionApplied(self.handle.cycle, rung.criterion, rung.values, rung.survivors, rung.fallen)
+                PreemptionCriterionApplied(
+                    self.handle.cycle, rung.criterion.name, rung.values, rung.survivors, rung.fallen
+                )
             )
         if best:
             best.sort(key=lambda candidate: candidate.node)
@@ -147,6 +166,12 @@ class Evaluator:
                 info.pod.key for info in nominated if info.pod.priority < pod.priority and info.pod.nominated_node_name
             )
         return evaluation
+
+    def framework(self) -> FrameworkView:
+        framework = self.handle.framework
+        if framework is None:
+            raise PluginError("preemption needs the framework that runs it")
+        return framework
 
     def candidates_to_find(self, potential_nodes: int) -> int:
         return min(max(potential_nodes * self.percentage // 100, self.absolute), potential_nodes)
@@ -159,15 +184,17 @@ class Evaluator:
         The first node is drawn only if not all nodes may be tried. With few nodes a percentage alone can give 0
         candidates: then every node is tried in vain, as upstream.
         """
-        framework = self.handle.framework
-        if framework is None:
-            raise PluginError("preemption needs the framework that runs it")
-        budgets = [budget_from(pdb) for pdb in self.handle.objects.list("PodDisruptionBudget")]
+        framework = self.framework()
         offset = self.handle.random.randrange(len(potential)) if enough < len(potential) else 0
         harmless: list[Candidate] = []
         violating: list[Candidate] = []
         for node_info in potential[offset:] + potential[:offset]:
-            run = select_victims_on_node(framework, state.clone(), pod, node_info.clone(), budgets)
+            copied = state.clone()
+            copied.noted = evaluation.tried[node_info.name] = {}
+            nominated = framework.nominated_for(pod, node_info.name)
+            if nominated:
+                evaluation.nominated[node_info.name] = tuple(nominated)
+            run = select_victims_on_node(framework, copied, pod, node_info.clone(), evaluation.budgets)
             self._record(run)
             if run.rejected is not None:
                 evaluation.rejected[run.node] = run.rejected
@@ -253,6 +280,14 @@ class Evaluator:
         text = f"Preempted by pod {pod.uid} on node {node}"
         self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text))
         return not waited
+
+
+def evaluation_of(state: CycleState) -> Evaluation:
+    """Return the note on the dry runs of this cycle. Raises PluginError if there were none."""
+    evaluation = state.noted.get(PLUGIN, {}).get(EVALUATION)
+    if not isinstance(evaluation, Evaluation):
+        raise PluginError("there was no dry run")
+    return evaluation
 
 
 def _terminating_by_preemption(pod: Pod) -> bool:

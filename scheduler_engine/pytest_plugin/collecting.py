@@ -13,11 +13,12 @@ import pytest
 from scheduler_engine.pytest_plugin.updating import rewrite
 from scheduler_engine.replay import trace_lines
 from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scenario, load_scenario, run
-from scheduler_engine.scenario.attempts import RunView
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.playing import END, START
-from scheduler_engine.scenario.why import refusal
+from scheduler_engine.scenario.why import preemption_in_words, refusal
 from scheduler_engine.scenario.yaml_text import one_line
+from scheduler_engine.shapes import Data
 
 CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
 """Name → configuration for every scenario; empty: each uses its own."""
@@ -129,12 +130,21 @@ def _difference(point: Point, failure: Failure) -> Difference:
     """Add the attempt of the expectation; this must happen now, as the run continues."""
     named = next(name for name in failure.expectation if name in ASSERTIONS)
     view, about = RunView(point.simulation), failure.expectation[named]
-    attempt = view.attempt(about, failure.expectation.get("attempt")) if isinstance(about, str) else None
+    attempt = _attempt(view, about, failure.expectation) if isinstance(about, str) else None
     node = failure.expectation.get("node")
     table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []
     if attempt and isinstance(node, str):
         table += [f"  {text}" for text in refusal(point.simulation, attempt, node)]
+    if attempt and named == "victims":
+        table += [f"  {text}" for text in preemption_in_words(point.simulation, attempt, node or "")]
     return Difference(_title(point), failure, tuple(table))
+
+
+def _attempt(view: RunView, pod: str, expectation: Data) -> Attempt | None:
+    """Return the attempt that the expectation is about: for victims, the last one that tried preemption."""
+    if "victims" in expectation and "attempt" not in expectation:
+        return next((item for item in reversed(view.attempts.get(pod, ())) if item.post_filter is not None), None)
+    return view.attempt(pod, expectation.get("attempt"))
 
 
 def _title(point: Point) -> str:

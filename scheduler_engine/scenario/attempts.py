@@ -120,7 +120,7 @@ PARTS: dict[type[ev.Event], Callable[[Attempt, Any], None]] = {
     ev.CycleFinished: _keep("finished"),
 }
 """Event → its field in the attempt."""
-TABLES = (ev.PreFilterRan, ev.FilterRan, ev.ScoreRan, ev.NormalizeRan)
+TABLES = (ev.PreFilterRan, ev.FilterRan, ev.PostFilterRan, ev.ScoreRan, ev.NormalizeRan)
 
 
 def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:

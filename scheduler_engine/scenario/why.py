@@ -1,7 +1,7 @@
-"""Why an attempt refused or scored a node: the facts of the plugins that decided, in words, for a terminal.
+"""Why an attempt refused or scored a node, and what preemption found there, in words, for a terminal.
 
-Each conclusion is compared with the trace. If they differ, as when a fault answered for a plugin, only that is
-reported.
+The facts of the plugins that decided are compared with the trace. If they differ, as when a fault answered for a
+plugin, only that is reported.
 """
 
 from __future__ import annotations
@@ -11,11 +11,18 @@ from collections.abc import Iterator
 from scheduler_engine import wording
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.scenario.attempts import Attempt
-from scheduler_engine.scheduler.explaining import filter_facts, pre_filter_facts, score_facts
+from scheduler_engine.scheduler.explaining import (
+    choice_facts,
+    dry_run_facts,
+    filter_facts,
+    pre_filter_facts,
+    score_facts,
+)
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Verdict
 
+REPRIEVE = "reprieve"
 OTHERWISE = "Another answer was recorded; the plugin itself disagrees."
 
 
@@ -40,6 +47,49 @@ def _is_recorded(facts: Facts, verdict: Verdict) -> bool:
     """Return True if the plugin said what its facts conclude."""
     _, code, reasons = verdict
     return facts.status is not None and (facts.status.code.value, facts.status.reasons) == (code, reasons)
+
+
+def dry_run_in_words(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:
+    """Explain the dry run of preemption on a node, step by step; nothing if there was none."""
+    tried = next((item for item in attempt.tried if item.node == node), None)
+    scheduler = _scheduler_of(simulation, attempt) if tried is not None else None
+    facts = dry_run_facts(scheduler, attempt.cycle, node) if scheduler is not None else None
+    if tried is None or facts is None:
+        return []
+    rejected = facts.facts.status.message if facts.facts.status is not None else ""
+    if (rejected, facts.victims) != (tried.rejected, tried.victims):
+        return [OTHERWISE]
+    texts = [wording.sentence(facts.facts)]
+    for step in facts.steps:
+        if step.action == REPRIEVE:
+            texts += [
+                f"  {wording.sentence(step.facts)}",
+                *(f"  {text}" for text in _aligned(wording.lines(step.facts))),
+            ]
+    return texts if facts.victims else [*texts, *_aligned(wording.lines(facts.facts))]
+
+
+def choice_in_words(simulation: Simulation, attempt: Attempt) -> Iterator[str]:
+    """Yield a sentence for each criterion that compared the candidates for preemption."""
+    scheduler = _scheduler_of(simulation, attempt) if attempt.rungs else None
+    if scheduler is None:
+        return
+    rungs = [rung for rung in choice_facts(scheduler, attempt.cycle) if rung.facts.shown]
+    recorded = [(rung.survivors, rung.fallen) for rung in attempt.rungs]
+    if [(rung.survivors, rung.fallen) for rung in rungs[: len(recorded)]] != recorded:
+        yield OTHERWISE
+        return
+    for rung in rungs:
+        values = ", ".join(f"{line.label} {line.formula}".rstrip() for line in wording.lines(rung.facts))
+        yield f"{wording.sentence(rung.facts)} ({values})"
+
+
+def preemption_in_words(simulation: Simulation, attempt: Attempt, node: str = "") -> Iterator[str]:
+    """Yield why a candidate won, and the dry runs on the nominated node and on ``node``."""
+    yield from choice_in_words(simulation, attempt)
+    nominated = attempt.post_filter.nominated_node if attempt.post_filter is not None else ""
+    for name in dict.fromkeys(item for item in (nominated, node) if item):
+        yield from dry_run_in_words(simulation, attempt, name)
 
 
 def scores_in_words(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:

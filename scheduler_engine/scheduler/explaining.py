@@ -6,12 +6,12 @@ Asking changes nothing and writes nothing to the trace.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.framework.facts import Fact, Facts, Keys, Room, fact
+from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Keys, Room, RungFacts, fact
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS
@@ -85,6 +85,43 @@ def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) 
         return None
     facts: Facts = asked.explain_score(cycle.state, cycle.pod, info, cycle.raw[plugin])
     return facts
+
+
+def dry_run_facts(scheduler: SchedulerParts, number: int, node: str) -> DryRunFacts | None:
+    """Explain the dry run of preemption on ``node`` in cycle ``number``.
+
+    Return None if another cycle has begun, no dry run took place there, or the plugin gives no facts.
+    """
+    cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
+    if cycle is None or info is None:
+        return None
+    for plugin in _post_filters(cycle, "explain_dry_run"):
+        try:
+            facts: DryRunFacts = plugin.explain_dry_run(cycle.state, info)
+        except PluginError:
+            continue
+        return facts
+    return None
+
+
+def choice_facts(scheduler: SchedulerParts, number: int) -> tuple[RungFacts, ...]:
+    """Explain why one candidate for preemption won in cycle ``number``; empty if nothing was compared."""
+    cycle = _latest(scheduler, number)
+    if cycle is None:
+        return ()
+    for plugin in _post_filters(cycle, "explain_choice"):
+        try:
+            rungs: tuple[RungFacts, ...] = plugin.explain_choice(cycle.state)
+        except PluginError:
+            continue
+        return rungs
+    return ()
+
+
+def _post_filters(cycle: Cycle, method: str) -> Iterator[Any]:
+    """Yield the PostFilter plugins that have the method."""
+    named: Any = (cycle.framework.plugins[item.name] for item in cycle.framework.points["postFilter"])
+    return (plugin for plugin in named if hasattr(plugin, method))
 
 
 def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fact, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -15,13 +15,21 @@ from typing import Any
 
 from scheduler_engine import wording
 from scheduler_engine.api.labels import Requirement
-from scheduler_engine.framework.facts import Fact, Facts, Parts
+from scheduler_engine.framework.facts import Fact, Facts, Parts, RungFacts
+from scheduler_engine.framework.runtime import refusal_by
+from scheduler_engine.preemption.criteria import CRITERIA
 from scheduler_engine.scheduler.cycles import Cycle
-from scheduler_engine.scheduler.explaining import filter_facts, pre_filter_facts, score_facts
+from scheduler_engine.scheduler.explaining import (
+    choice_facts,
+    dry_run_facts,
+    filter_facts,
+    pre_filter_facts,
+    score_facts,
+)
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
-from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
+from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded, run
 
 
 def plain(value: Any) -> Any:
@@ -37,7 +45,7 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-ASKED_ABOUT = (ev.PreFilterRan, ev.FilterRan, ev.NormalizeRan)
+ASKED_ABOUT = (ev.PreFilterRan, ev.FilterRan, ev.NormalizeRan, ev.PreemptionNodeTried, ev.PreemptionCriterionApplied)
 
 
 @dataclass
@@ -107,7 +115,40 @@ class Cells:
                     if status is None or (status.code.value, status.reasons) != (code, reasons):
                         self.wrong.append(f"{cycle.pod.key}, {plugin}: {facts}, not {code} {reasons}")
 
-    def ask(self, scheduler: Scheduler, cycle: Cycle, events: Iterable[ev.Event]) -> None:
+    def tried(self, scheduler: Scheduler, cycle: Cycle, event: ev.PreemptionNodeTried) -> None:
+        facts = dry_run_facts(scheduler, cycle.number, event.node)
+        if facts is None:
+            self.count += 1
+            self.silent["dry run"] += 1
+            return
+        self._told(facts.facts, "dry run")
+        steps = []
+        for step in facts.steps:
+            self._told(step.facts, f"dry run, {step.action}")
+            reason = _refusal(step.checked)
+            if step.action == "remove":
+                values = step.facts.says.values
+                reason = f"priority {values['priority']} is below {values['own']}"
+            steps.append((step.action, step.pod, step.ok, reason))
+        rejected = facts.facts.status.message if facts.facts.status is not None else ""
+        concluded = (tuple(steps), facts.victims, len(facts.violations), rejected)
+        if concluded != (event.steps, event.victims, event.pdb_violations, event.rejected):
+            self.wrong.append(f"{cycle.pod.key} on {event.node}: {concluded}, not {event}")
+
+    def climbed(self, scheduler: Scheduler, cycle: Cycle, rungs: Sequence[ev.PreemptionCriterionApplied]) -> None:
+        facts = [rung for rung in choice_facts(scheduler, cycle.number) if rung.facts.shown]
+        for rung in facts:
+            self._told(rung.facts, "rung")
+        drawn = [rung for rung in facts if rung.criterion.key == "preemption.first-by-name"]
+        concluded = [_compared(rung) for rung in facts if rung not in drawn]
+        recorded = [(rung.values, rung.survivors, rung.fallen) for rung in rungs]
+        if concluded != recorded:
+            self.wrong.append(f"{cycle.pod.key}: {concluded}, not {recorded}")
+        winner = facts[-1].survivors if facts else ()
+        if cycle.post_filter and cycle.post_filter[0] and (cycle.post_filter[0].nominated_node,) != winner:
+            self.wrong.append(f"{cycle.pod.key}: {winner}, not {cycle.post_filter[0]}")
+
+    def ask(self, scheduler: Scheduler, cycle: Cycle, events: Sequence[ev.Event]) -> None:
         for event in events:
             if isinstance(event, ev.FilterRan):
                 self.filtered(scheduler, cycle, event)
@@ -115,6 +156,24 @@ class Cells:
                 self.pre_filtered(scheduler, cycle, event)
             elif isinstance(event, ev.NormalizeRan):
                 self.scored(scheduler, cycle)
+            elif isinstance(event, ev.PreemptionNodeTried):
+                self.tried(scheduler, cycle, event)
+        rungs = [event for event in events if isinstance(event, ev.PreemptionCriterionApplied)]
+        if rungs:
+            self.climbed(scheduler, cycle, rungs)
+
+
+def _refusal(checked: tuple[tuple[str, Facts], ...]) -> str:
+    """Return the message of the filter that refused, "" if all passed."""
+    plugin, facts = checked[-1] if checked else ("", None)
+    return "" if facts is None or facts.status is None else refusal_by(plugin, facts.status).message
+
+
+def _compared(rung: RungFacts) -> tuple[Any, ...]:
+    """Return the values as the trace writes them, the survivors and the fallen."""
+    criterion = next(item for item in CRITERIA if item.key == rung.criterion.key)
+    values = tuple((item.values["node"], criterion.text(item.values["number"])) for item in rung.facts.shown)
+    return values, rung.survivors, rung.fallen
 
 
 @contextmanager
@@ -149,11 +208,13 @@ def watching(*, late: bool) -> Iterator[Cells]:
 
 
 def played(cells: Cells, seed: int) -> None:
-    """Play one random history, with the next configuration."""
-    simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
-    run(simulation, cluster(seed))
-    if cells.wrong:
-        cells.wrong[-1] += f" (seed {seed})"
+    """Play two random histories, one of them with preemption, with the next configuration."""
+    for history in (cluster, crowded):
+        simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
+        run(simulation, history(seed))
+        if cells.wrong:
+            cells.wrong[-1] += f" (seed {seed}, {history.__name__})"
+            return
 
 
 def main() -> int:

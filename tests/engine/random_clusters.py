@@ -349,6 +349,42 @@ def cluster(seed: int) -> list[commands.Command]:
     return [commands.Apply(STORAGE), teams, *first, *cycles, *after, commands.Run(20)]
 
 
+def budget_of(pick: Random, name: str) -> Data:
+    selector = {"matchLabels": pick.choice([{"app": "web"}, {"app": "db"}, {"tier": "1"}])}
+    rule = pick.choice([{"minAvailable": pick.randint(0, 3)}, {"maxUnavailable": pick.randint(0, 2)}])
+    kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
+    spec = {"selector": selector, **rule}
+    status = {"disruptionsAllowed": pick.randint(0, 2), "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}
+    return {**kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec, "status": status}
+
+
+def crowded(seed: int) -> list[commands.Command]:
+    """Return the commands for nodes full of pods of different priorities, budgets, and pods that preempt them."""
+    pick = Random(seed)
+    names = ("n1", "n2", "n3", "n4")[: pick.randint(1, 4)]
+    full = [nodes(pick, name) for name in names]
+    low = [
+        _with_priority(pods(pick, number, bound=99), pick.randint(-2, 3)) for number in range(1, pick.randint(5, 16))
+    ]
+    for item in low:
+        item["spec"]["nodeName"] = pick.choice(names)
+    budgets = [budget_of(pick, name) for name in ("guard", "shield")[: pick.randint(0, 2)]]
+    steps: list[commands.Command] = [commands.Apply(STORAGE)]
+    for item in (*full, *low, *budgets):
+        steps.append(commands.Apply((item,)))
+        steps += [commands.Advance(1.0)] * (pick.randint(0, 3) == 0)
+    for number in range(21, 21 + pick.randint(2, 5)):
+        steps.append(commands.Apply((_with_priority(pods(pick, number, bound=99), pick.randint(2, 5)),)))
+        steps += [commands.Stage()] * pick.randint(0, 9)
+        steps += [step(pick) for step in pick.choices(STEPS, k=pick.randint(0, 2))]
+    return [*steps, commands.Run(20)]
+
+
+def _with_priority(pod: Data, priority: int) -> Data:
+    pod["spec"]["priority"] = priority
+    return pod
+
+
 STEPS: tuple[Callable[[Random], commands.Command], ...] = (
     lambda pick: commands.Apply((pods(pick),)),
     lambda pick: commands.Apply((pods(pick),)),

@@ -276,7 +276,7 @@ def test_criteria(left: tuple[tuple[int, ...], int], right: tuple[tuple[int, ...
     ]
     best, rungs = climb(candidates)
     assert [item.node for item in best] == ["left"]
-    assert rungs[-1].criterion == CRITERIA[rung].name
+    assert rungs[-1].criterion == CRITERIA[rung]
     assert (rungs[-1].survivors, rungs[-1].fallen) == (("left",), ("right",))
     assert len(rungs) == rung + 1
 
@@ -297,7 +297,7 @@ def test_criteria(left: tuple[tuple[int, ...], int], right: tuple[tuple[int, ...
 def test_the_last_criterion_is_the_latest_start(left: tuple[Pod, ...], right: tuple[Pod, ...]) -> None:
     best, rungs = climb([Candidate("right", right, 0), Candidate("left", left, 0)])
     assert [item.node for item in best] == ["left"]
-    assert rungs[-1].criterion == CRITERIA[4].name
+    assert rungs[-1].criterion == CRITERIA[4]
 
 
 def test_values_are_shown_in_words() -> None:

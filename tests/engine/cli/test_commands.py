@@ -178,6 +178,16 @@ def test_explain_does_not_let_a_plugin_contradict_the_record(tmp_path: Path, cap
     assert "is free" not in message.partition("refused it: injected denial")[2].partition("default/web is")[0]
 
 
+def test_explain_shows_the_dry_run_and_why_a_candidate_won(capsys: Any) -> None:
+    path = str(FOLDER / "55-preemption-every-rung.yaml")
+    assert main(["explain", path, "--pod", "vip-1", "--attempt", "1", "--node", "node-count"]) == 0
+    output = capsys.readouterr().out
+    assert "Fewest victims: keeps node-old and node-young, drops node-count. (node-count 2, node-old 1" in output
+    assert "  node-count is a candidate: without count-1 and none-1, vip-1 fits.\n" in output
+    assert "none-1 does not fit beside vip-1, so it is a victim. node-count does not have enough cpu" in output
+    assert "      Turn  1 of 2  (priority 10, started at 0 s)\n" in output
+
+
 EARLY = """\
 title: A pod whose claim is missing
 setup:

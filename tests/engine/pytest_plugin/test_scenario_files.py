@@ -252,6 +252,40 @@ def test_a_failure_that_names_a_node_says_what_refused_it(own: pytest.Pytester) 
     )
 
 
+PREEMPTS = """\
+title: A pod of high priority makes room
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: one}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+  - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: large}
+    spec: {nodeName: one, containers: [{name: main, image: x, resources: {requests: {cpu: "3"}}}]}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: vip}
+    spec: {priorityClassName: high, containers: [{name: main, image: x, resources: {requests: {cpu: "2"}}}]}
+then:
+- run: {}
+- advance: {seconds: 60}
+expect:
+- {victims: default/vip, are: []}
+"""
+
+
+def test_a_failure_about_victims_shows_the_dry_run(own: pytest.Pytester) -> None:
+    write(own, "vip.scenario.yaml", PREEMPTS)
+    own.runpytest().stdout.fnmatch_lines(
+        [
+            "  attempt 1 at default/vip: nominated*",
+            "    one is a candidate: without large, vip fits.",
+            "      large does not fit beside vip, so it is a victim. one does not have enough cpu left for vip.",
+            "        cpu   3000m used + 2000m asked = 5000m > 4000m allocatable  (1000m too much)",
+        ]
+    )
+
+
 def test_a_cluster_can_be_driven_in_python(own: pytest.Pytester) -> None:
     own.makepyfile(
         """

@@ -1,0 +1,173 @@
+"""The facts of preemption: why a node is a candidate, who may stay, and why one candidate won."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands, wording
+from scheduler_engine.framework.facts import DryRunFacts, RungFacts
+from scheduler_engine.scheduler.explaining import choice_facts, dry_run_facts
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import NodeBuilder, PodBuilder, make_node, make_pod
+
+
+def four_cpu(name: str = "n1") -> NodeBuilder:
+    return make_node(name).capacity(cpu="4", memory="8Gi", pods="10")
+
+
+def low(name: str, cpu: str, priority: int = 0, node: str = "n1") -> PodBuilder:
+    return make_pod(name).cpu(cpu).priority(priority).node(node).label("app", name)
+
+
+VIP = make_pod("vip").cpu("2").priority(9)
+
+
+def budget(app: str, allowed: int) -> dict[str, Any]:
+    """Return a budget whose status the disruption controller confirms: one pod, of which none or all must stay."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": f"guard-{app}", "namespace": "default"},
+        "spec": {"minAvailable": 1 - allowed, "selector": {"matchLabels": {"app": app}}},
+        "status": {"disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": 0, "expectedPods": 1},
+    }
+
+
+def at_post_filter(*items: Any, full: bool = True) -> Simulation:
+    """Return a simulation in which the preemptor's cycle has just finished PostFilter."""
+    simulation = Simulation(full=full)
+    simulation.execute(commands.Apply(tuple(item if isinstance(item, dict) else item.obj() for item in items)))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    return simulation
+
+
+def dry_run(simulation: Simulation, node: str = "n1") -> DryRunFacts:
+    facts = dry_run_facts(simulation.scheduler, 1, node)
+    assert facts is not None
+    return facts
+
+
+def steps(facts: DryRunFacts) -> list[str]:
+    """Return the sentences of all steps after the removals."""
+    return [wording.sentence(step.facts) for step in facts.steps if step.action != "remove"]
+
+
+def test_each_step_says_who_may_stay_and_which_filter_refuses_the_others() -> None:
+    facts = dry_run(at_post_filter(four_cpu(), low("small", "1", 5), low("large", "3", 1), VIP))
+    assert wording.sentence(facts.facts) == "n1 is a candidate: without large, vip fits."
+    assert steps(facts) == [
+        "without 2 pods of lower priority, vip fits",
+        "small fits beside vip: it may stay",
+        "large does not fit beside vip, so it is a victim. n1 does not have enough cpu left for vip.",
+    ]
+    assert wording.lines(facts.steps[-1].facts)[1].formula == ("4000m used + 2000m asked = 6000m > 4000m allocatable")
+
+
+def test_the_facts_are_the_same_in_a_lean_trace_and_after_the_victims_are_gone() -> None:
+    items = (four_cpu(), low("small", "1", 5), low("large", "3", 1), VIP)
+    lean, later = at_post_filter(*items, full=False), at_post_filter(*items)
+    later.execute(commands.Delete("Pod", "default/small"))
+    assert dry_run(lean) == dry_run(later) == dry_run(at_post_filter(*items))
+
+
+def test_without_a_pod_of_lower_priority_nothing_is_removed() -> None:
+    simulation = at_post_filter(four_cpu(), low("same", "4", 9), VIP)
+    facts = dry_run(simulation)
+    assert wording.sentence(facts.facts) == "No pod on n1 has a lower priority than vip (9)."
+    assert (wording.brief(facts.facts), facts.steps) == ("no pod here has a lower priority", ())
+
+
+def test_the_filter_that_still_refuses_is_named_with_its_numbers() -> None:
+    facts = dry_run(at_post_filter(four_cpu(), low("same", "3", 9), low("less", "1", 0), VIP))
+    assert wording.sentence(facts.facts) == (
+        "Without the 1 pod of lower priority, vip still does not fit. n1 does not have enough cpu left for vip."
+    )
+    assert [line.formula for line in wording.lines(facts.facts)] == [
+        "3000m used + 2000m asked = 5000m > 4000m allocatable"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "line", "first"),
+    [
+        (0, ("PDB guard-calm", "0 allowed − 1 = −1 < 0", "the eviction would violate the budget"), "calm"),
+        (1, ("PDB guard-calm", "1 allowed − 1 = 0 ≥ 0", "the budget allows the eviction"), "busy"),
+    ],
+    ids=["a budget without disruptions left is violated", "a budget with one left allows it"],
+)
+def test_a_budget_shows_its_disruptions_before_and_after(allowed: int, line: tuple[str, ...], first: str) -> None:
+    pods = (low("busy", "2", 5), low("calm", "2", 1))
+    facts = dry_run(at_post_filter(four_cpu(), budget("calm", allowed), *pods, VIP))
+    turns = {step.pod: step for step in facts.steps if step.action == "reprieve"}
+    shown = [wording.Line(*line)]
+    assert [item for item in wording.lines(turns["default/calm"].facts) if item.label.startswith("PDB")] == shown
+    assert next(iter(turns)) == f"default/{first}"
+
+
+def test_a_violated_budget_is_named_with_the_victim() -> None:
+    facts = dry_run(at_post_filter(four_cpu(), budget("calm", 0), low("calm", "4", 1), VIP))
+    assert dict(facts.violations) == {"default/calm": ("default/guard-calm",)}
+    assert wording.sentence(facts.facts).endswith("1 of these evictions violates a PodDisruptionBudget.")
+
+
+def test_nominated_pods_count_in_the_refusal() -> None:
+    simulation = Simulation()
+    items = (four_cpu(), low("large", "4").grace_period(300), make_pod("first").cpu("3").priority(20))
+    simulation.execute(commands.Apply(tuple(item.obj() for item in items)))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Apply((VIP.obj(),)))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    facts = dry_run_facts(simulation.scheduler, 2, "n1")
+    assert facts is not None
+    assert wording.lines(facts.facts)[-1].note == "counted as if already running here"
+
+
+def ladder(simulation: Simulation) -> tuple[RungFacts, ...]:
+    return choice_facts(simulation.scheduler, 1)
+
+
+def test_each_rung_shows_the_numbers_it_compared() -> None:
+    nodes = [four_cpu(name) for name in ("n1", "n2", "n3")]
+    pods = [low("a", "4", 1, "n1"), low("b", "2", 1, "n2"), low("c", "2", 1, "n2"), low("d", "4", 5, "n3")]
+    rungs = ladder(at_post_filter(*nodes, *pods, make_pod("vip").cpu("4").priority(9)))
+    assert [wording.sentence(rung.facts) for rung in rungs] == [
+        "Fewest PDB violations: all 3 are equal.",
+        "Lowest top priority: keeps n1 and n2, drops n3.",
+        "Smallest sum of priorities: keeps n1, drops n2.",
+        "Fewest victims",
+        "Latest start of the top victim",
+        "First in the list",
+    ]
+    values = [[(line.label, line.formula) for line in wording.lines(rung.facts)] for rung in rungs]
+    assert values[1:3] == [
+        [("n1", "1"), ("n2", "1"), ("n3", "5")],
+        [("n1", "1 + 1·2³¹"), ("n2", "2 + 2·2³¹")],
+    ]
+
+
+def test_among_equals_the_first_by_name_wins() -> None:
+    nodes = [four_cpu(name) for name in ("n2", "n1")]
+    rungs = ladder(at_post_filter(*nodes, low("a", "4", 1, "n2"), low("b", "4", 1, "n1"), VIP))
+    assert wording.sentence(rungs[-1].facts) == "n1 is the first of 2 equal nodes by name."
+    assert (rungs[-1].survivors, rungs[-1].fallen) == (("n1",), ("n2",))
+    assert [line.formula for line in wording.lines(rungs[-2].facts)] == ["started at 0 s", "started at 0 s"]
+
+
+def test_a_single_candidate_is_not_compared() -> None:
+    assert ladder(at_post_filter(four_cpu(), low("a", "4", 1), VIP)) == ()
+
+
+def test_nothing_is_known_without_a_dry_run_or_once_another_cycle_has_begun() -> None:
+    simulation = at_post_filter(four_cpu(), low("small", "1", 5), low("large", "3", 1), VIP)
+    assert dry_run_facts(simulation.scheduler, 1, "n2") is None
+    simulation.execute(commands.Apply((make_pod("next").obj(),)))
+    simulation.execute(commands.Stage())
+    assert (dry_run_facts(simulation.scheduler, 1, "n1"), ladder(simulation)) == (None, ())
+    bound = Simulation()
+    bound.execute(commands.Apply((four_cpu().obj(), make_pod("web").obj())))
+    bound.execute(commands.Settle())
+    assert (dry_run_facts(bound.scheduler, 1, "n1"), ladder(bound)) == (None, ())

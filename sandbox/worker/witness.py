@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from sandbox.worker import earlier
 from sandbox.worker.live import Live
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
-from scheduler_engine.framework.facts import Fact, Facts, Room
+from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, RungFacts
 from scheduler_engine.scheduler import explaining
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
@@ -52,6 +52,18 @@ class BaseWitness:
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         scheduler = self.scheduler(cycle)
         return None if scheduler is None else explaining.room_on(scheduler, cycle.number, node, resource)
+
+    def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
+        scheduler = self.scheduler(cycle)
+        return None if scheduler is None else explaining.dry_run_facts(scheduler, cycle.number, node)
+
+    def violated(self, cycle: Cycle, node: str) -> Mapping[str, tuple[str, ...]]:
+        scheduler = self.scheduler(cycle)
+        return {} if scheduler is None else explaining.violated_budgets(scheduler, cycle.number, node)
+
+    def choice(self, cycle: Cycle) -> tuple[RungFacts, ...]:
+        scheduler = self.scheduler(cycle)
+        return () if scheduler is None else explaining.choice_facts(scheduler, cycle.number)
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         scheduler = self.scheduler(cycle)

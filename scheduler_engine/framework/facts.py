@@ -10,6 +10,7 @@ explain_filter     (state, pod, node_info) → Facts, with the status that ``fil
 explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts, with the score of ``score``
 explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
 explain_dry_run    (state, node_info) → DryRunFacts, why a node is a candidate for preemption, or why not
+explain_violations (state, node_info) → pod → the PodDisruptionBudgets that its eviction would violate, by their keys
 explain_choice     (state) → tuple[RungFacts, …]: why one of the candidates won
 ================== =================================================================================
 
@@ -230,7 +231,7 @@ class DryRunStep:
 class DryRunFacts:
     """Why a node is a candidate for preemption, or why not: ``facts`` is the conclusion, with its status.
 
-    ``violations``: key of a victim → names of the budgets that its eviction violates.
+    ``violations``: key of a victim → keys of the budgets that its eviction violates.
     """
 
     facts: Facts

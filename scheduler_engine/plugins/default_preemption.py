@@ -24,7 +24,7 @@ from scheduler_engine.framework.interface import (
 )
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
-from scheduler_engine.preemption.facts import choice_facts, dry_run_facts
+from scheduler_engine.preemption.facts import choice_facts, dry_run_facts, violated_budgets
 from scheduler_engine.preemption.preemption import Evaluator, evaluation_of
 
 
@@ -63,6 +63,9 @@ class DefaultPreemption(Plugin):
         if node_info.name not in evaluation.tried:
             raise PluginError("the node was not tried")
         return dry_run_facts(self.evaluator.framework(), state, node_info, evaluation)
+
+    def explain_violations(self, state: CycleState, node_info: NodeInfo) -> Mapping[str, tuple[str, ...]]:
+        return violated_budgets(node_info, evaluation_of(state))
 
     def explain_choice(self, state: CycleState) -> tuple[RungFacts, ...]:
         return choice_facts(evaluation_of(state))

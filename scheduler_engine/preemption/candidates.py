@@ -8,7 +8,7 @@ Source: seed 002 §9; upstream ``plugins/defaultpreemption/default_preemption.go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -71,7 +71,12 @@ class Turn(NamedTuple):
     @property
     def violates(self) -> bool:
         """Return True if evicting the pod would violate a budget."""
-        return any(charge.after < 0 for charge in self.charges)
+        return bool(self.violated)
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """Return the keys of the budgets that its eviction would violate."""
+        return tuple(charge.budget for charge in self.charges if charge.after < 0)
 
 
 @dataclass(slots=True)
@@ -126,14 +131,18 @@ def _started(pod: Pod) -> bool:
     return pod.start_time_us is not None
 
 
-def turns_of(infos: Iterable[PodInfo], budgets: Sequence[Budget]) -> list[Turn]:
-    """Return the pods in the order of reprieve: first those whose eviction violates a budget, else as in ``infos``.
+def lower_pods(pod: Pod, node_info: NodeInfo) -> list[PodInfo]:
+    """Return the pods on the node that ``pod`` may preempt."""
+    return [info for info in node_info.pods if info.pod.priority < pod.priority]
 
-    The first of ``infos`` use up the allowance of a budget.
+
+def turns_of(removed: Sequence[PodInfo], budgets: Sequence[Budget]) -> list[Turn]:
+    """Return the pods in the order of reprieve: first those whose eviction violates a budget, each group from the most
+    important pod down. The most important pods use up the allowance of a budget.
     """
     left = [budget.allowed for budget in budgets]
     turns: list[Turn] = []
-    for info in infos:
+    for info in by_importance(removed):
         charges: list[Charge] = []
         for index, budget in enumerate(budgets if info.pod.labels else ()):
             if budget.protects(info.pod):
@@ -193,7 +202,7 @@ def _check(status: Status | None) -> None:
 
 
 def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
-    removed = [info for info in node.info.pods if info.pod.priority < node.pod.priority]
+    removed = lower_pods(node.pod, node.info)
     run.removed = tuple(info.pod for info in removed)
     for info in removed:
         node.remove(info)
@@ -205,7 +214,7 @@ def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
     run.steps.append(("fits", "", run.rejected is None, _text(run.rejected)))
     if run.rejected is not None:
         return
-    run.turns = tuple(turns_of(by_importance(removed), budgets))
+    run.turns = tuple(turns_of(removed, budgets))
     violating = [turn.info for turn in run.turns if turn.violates]
     others = [turn.info for turn in run.turns if not turn.violates]
     run.violating = tuple(info.pod.key for info in violating)

@@ -22,8 +22,10 @@ from scheduler_engine.preemption.candidates import (
     Candidate,
     DryRun,
     Turn,
+    lower_pods,
     select_victims_on_node,
     start_us,
+    turns_of,
 )
 from scheduler_engine.preemption.criteria import CRITERIA, PRIORITY_OFFSET, Rung, climb
 from scheduler_engine.preemption.preemption import Evaluation
@@ -105,12 +107,15 @@ def dry_run_facts(
     run = select_victims_on_node(framework, copied, pod, node_info.clone(), evaluation.budgets, judge)
     steps = tuple(_steps(run, pod, judge.checks))
     victims = tuple(victim.key for victim in run.victims)
-    violations = {
-        turn.info.pod.key: tuple(charge.budget for charge in turn.charges if charge.after < 0)
-        for turn in run.turns
-        if turn.violates and turn.info.pod.key in victims
-    }
+    violated = violated_budgets(node_info, evaluation)
+    violations = {key: violated[key] for key in victims if key in violated}
     return DryRunFacts(_conclusion(run, pod, steps), victims, violations, steps)
+
+
+def violated_budgets(node_info: NodeInfo, evaluation: Evaluation) -> dict[str, tuple[str, ...]]:
+    """Return key of a pod of lower priority → keys of the budgets that its eviction would violate."""
+    turns = turns_of(lower_pods(evaluation.pod, node_info), evaluation.budgets)
+    return {turn.info.pod.key: turn.violated for turn in turns if turn.violates}
 
 
 def _conclusion(run: DryRun, pod: Pod, steps: Sequence[DryRunStep]) -> Facts:

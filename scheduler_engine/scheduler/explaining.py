@@ -6,7 +6,7 @@ Asking changes nothing and writes nothing to the trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -92,36 +92,40 @@ def dry_run_facts(scheduler: SchedulerParts, number: int, node: str) -> DryRunFa
 
     Return None if another cycle has begun, no dry run took place there, or the plugin gives no facts.
     """
-    cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
-    if cycle is None or info is None:
-        return None
-    for plugin in _post_filters(cycle, "explain_dry_run"):
-        try:
-            facts: DryRunFacts = plugin.explain_dry_run(cycle.state, info)
-        except PluginError:
-            continue
-        return facts
-    return None
+    facts: DryRunFacts | None = _ask_about_node(scheduler, number, node, "explain_dry_run")
+    return facts
+
+
+def violated_budgets(scheduler: SchedulerParts, number: int, node: str) -> Mapping[str, tuple[str, ...]]:
+    """Return pod on ``node`` → the budgets that its eviction would violate in cycle ``number``; none if unknown."""
+    budgets: Mapping[str, tuple[str, ...]] | None = _ask_about_node(scheduler, number, node, "explain_violations")
+    return budgets or {}
+
+
+def _ask_about_node(scheduler: SchedulerParts, number: int, node: str, method: str) -> Any:
+    info = scheduler.snapshot.get(node)
+    return None if info is None else _ask_post_filter(_latest(scheduler, number), method, info)
 
 
 def choice_facts(scheduler: SchedulerParts, number: int) -> tuple[RungFacts, ...]:
     """Explain why one candidate for preemption won in cycle ``number``; empty if nothing was compared."""
-    cycle = _latest(scheduler, number)
+    rungs: tuple[RungFacts, ...] | None = _ask_post_filter(_latest(scheduler, number), "explain_choice")
+    return rungs or ()
+
+
+def _ask_post_filter(cycle: Cycle | None, method: str, *about: Any) -> Any:
+    """Ask the PostFilter plugins that have the method, and return the first answer, or None."""
     if cycle is None:
-        return ()
-    for plugin in _post_filters(cycle, "explain_choice"):
+        return None
+    for item in cycle.framework.points["postFilter"]:
+        plugin = cycle.framework.plugins[item.name]
+        if not hasattr(plugin, method):
+            continue
         try:
-            rungs: tuple[RungFacts, ...] = plugin.explain_choice(cycle.state)
+            return getattr(plugin, method)(cycle.state, *about)
         except PluginError:
             continue
-        return rungs
-    return ()
-
-
-def _post_filters(cycle: Cycle, method: str) -> Iterator[Any]:
-    """Yield the PostFilter plugins that have the method."""
-    named: Any = (cycle.framework.plugins[item.name] for item in cycle.framework.points["postFilter"])
-    return (plugin for plugin in named if hasattr(plugin, method))
+    return None
 
 
 def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fact, ...]:

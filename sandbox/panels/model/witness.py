@@ -5,11 +5,12 @@ Panels turn the facts into words. Without a witness, or without facts, they show
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from sandbox.panels.model.state import Cycle
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.framework.facts import Fact, Facts, Room
+from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, RungFacts
 
 
 class Witness(Protocol):
@@ -29,6 +30,15 @@ class Witness(Protocol):
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         """Return what an attempt saw of a resource on a node, None if unknown."""
+
+    def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
+        """Return why a node is a candidate for preemption, or why not; None if unknown."""
+
+    def violated(self, cycle: Cycle, node: str) -> Mapping[str, tuple[str, ...]]:
+        """Return pod on the node → the budgets that its eviction would violate; none if unknown."""
+
+    def choice(self, cycle: Cycle) -> tuple[RungFacts, ...]:
+        """Return why one of the candidates for preemption won; empty if unknown."""
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         """Return the facts that say how many feasible nodes are enough; none if unknown."""
@@ -57,6 +67,15 @@ class Nobody:
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         return None
+
+    def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
+        return None
+
+    def violated(self, cycle: Cycle, node: str) -> Mapping[str, tuple[str, ...]]:
+        return {}
+
+    def choice(self, cycle: Cycle) -> tuple[RungFacts, ...]:
+        return ()
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
         return ()

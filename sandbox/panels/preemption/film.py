@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,8 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
-from scheduler_engine.framework.facts import Room
+from scheduler_engine import wording
+from scheduler_engine.framework.facts import DryRunFacts, Room
 from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import amounts
 
@@ -25,13 +27,48 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
     """Return ``frames`` in order, each with a bar and its sum; ``protected``: pods whose eviction would violate a
     budget.
     """
+    facts = _facts(world, cycle, tried)
     return {
         "node": tried.node,
-        "frames": _Film(world, cycle, tried).frames(),
+        "frames": _Film(world, cycle, tried, _steps(tried, facts)).frames(),
         "resource": _tight(world, cycle, tried.node),
         "rejected": tried.rejected,
+        "why": wording.sentence(facts.facts) if facts is not None and tried.rejected else "",
+        "lines": wording.lines(facts.facts) if facts is not None and tried.rejected else (),
         "protected": [short_name(key) for key in tried.violating],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One step of the dry run; ``note`` and ``lines``: the plugin's own words, empty if it gives no facts."""
+
+    action: str
+    pod: str
+    ok: bool
+    reason: str = ""
+    note: str = ""
+    lines: tuple[wording.Line, ...] = ()
+
+
+def _facts(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> DryRunFacts | None:
+    """Return the facts of the dry run; None if there are none, or if they differ from the record."""
+    facts = world.witness.dry_run(cycle, tried.node)
+    if facts is None:
+        return None
+    rejected = facts.facts.status.message if facts.facts.status is not None else ""
+    steps = tuple((step.action, step.pod, step.ok) for step in facts.steps)
+    recorded = tuple(step[:3] for step in tried.steps)
+    return facts if (steps, facts.victims, rejected) == (recorded, tried.victims, tried.rejected) else None
+
+
+def _steps(tried: PreemptionNodeTried, facts: DryRunFacts | None) -> list[_Step]:
+    if facts is None:
+        return [_Step(*step) for step in tried.steps]
+    return [
+        _Step(*step, wording.sentence(said.facts), wording.lines(said.facts))
+        for step, said in zip(tried.steps, facts.steps, strict=True)
+    ]
 
 
 def pod_then(world: World, cycle: Cycle, key: str) -> PodState | None:
@@ -69,8 +106,8 @@ class _Bar:
 class _Film:
     """What the cycle saw on the node, and how much of the drawn resource each pod requests."""
 
-    def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried) -> None:
-        self.world, self.cycle, self.tried = world, cycle, tried
+    def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried, steps: Sequence[_Step]) -> None:
+        self.world, self.cycle, self.tried, self.steps = world, cycle, tried, steps
         self.name = short_name(cycle.pod)
         self.resource = _tight(world, cycle, tried.node)
         room = world.witness.room(cycle, tried.node, self.resource) or Room(0, 0, ())
@@ -79,17 +116,17 @@ class _Film:
         self.waiting = sum(self.nominated.values())
 
     def frames(self) -> list[dict[str, Any]]:
-        removed = [key for action, key, _, _ in self.tried.steps if action == "remove"]
+        removed = [step.pod for step in self.steps if step.action == "remove"]
         inside = tuple(key for key in self.sizes if key not in removed)
         asks = say("film.asks", pod=self.name, amount=self._text(self.asked))
         frames = [self._used(0, say("film.as-it-is"), _Bar((*inside, *removed), False), asks)]
         frames += self._removals(len(frames), inside, removed)
-        for action, key, ok, reason in self.tried.steps:
-            if action == "fits":
-                frames.append(self._all_out(len(frames), inside, len(removed), ok, reason))
-            elif action == "reprieve":
-                frames.append(self._reprieve(len(frames), inside, key, ok, reason))
-                inside = (*inside, key) if ok else inside
+        for step in self.steps:
+            if step.action == "fits":
+                frames.append(self._all_out(len(frames), inside, len(removed), step))
+            elif step.action == "reprieve":
+                frames.append(self._reprieve(len(frames), inside, step))
+                inside = (*inside, step.pod) if step.ok else inside
         if not self.tried.rejected:
             bar = _Bar(inside, True)
             used = self._taken(self._size(*inside) + self.asked)
@@ -99,13 +136,13 @@ class _Film:
 
     def _removals(self, number: int, inside: tuple[str, ...], removed: list[str]) -> list[dict[str, Any]]:
         """Return one frame for each call of RemovePod, starting with the pods on the node."""
-        why = {key: reason for action, key, _, reason in self.tried.steps if action == "remove"}
+        by_pod = {step.pod: step for step in self.steps if step.action == "remove"}
         one_by_one = removed if len(removed) <= MOST_REMOVALS + 1 else removed[:MOST_REMOVALS]
         frames = []
         for place, key in enumerate(one_by_one, 1):
             bar = _Bar((*inside, *removed[place:]), False)
             pod = short_name(key)
-            note = say("film.removed-why", pod=pod, why=why[key]) if why[key] else say("film.removed", pod=pod)
+            note = by_pod[key].note or say("film.removed", pod=pod)
             frame = self._used(number + place - 1, say("film.out"), bar, note)
             frames.append(frame | {"pod": pod_block(self.world, self.cycle, key)})
         rest = len(removed) - len(one_by_one)
@@ -131,35 +168,25 @@ class _Film:
         names = listed([short_name(key) for key in self.nominated])
         return say("film.nominated", amount=amount, pods=names)
 
-    def _all_out(self, number: int, inside: tuple[str, ...], removed: int, ok: bool, reason: str) -> dict[str, Any]:
+    def _all_out(self, number: int, inside: tuple[str, ...], removed: int, step: _Step) -> dict[str, Any]:
         bar, title, without = _Bar(inside, True), say("film.all-out", count=removed), plural(removed, "pod")
-        if ok:
-            note = say("film.fits-without", pods=without, pod=self.name)
-        elif reason:
-            note = say("film.still-does-not-fit-why", pods=without, pod=self.name, why=reason)
-        else:
-            note = say("film.still-does-not-fit", pods=without, pod=self.name)
-        outcome = say("film.fits") if ok else say("film.still-no")
-        frame = self._frame(number, title, bar, outcome, "yes" if ok else "no", reason)
-        return frame | {"formula": self._sum(bar), "note": note}
+        recorded = say("film.fits-without" if step.ok else "film.still-does-not-fit", pods=without, pod=self.name)
+        outcome = say("film.fits") if step.ok else say("film.still-no")
+        frame = self._frame(number, title, bar, outcome, "yes" if step.ok else "no", step.reason)
+        return frame | {"formula": self._sum(bar), "note": step.note or recorded, "lines": step.lines}
 
-    def _reprieve(self, number: int, inside: tuple[str, ...], key: str, ok: bool, reason: str) -> dict[str, Any]:
-        bar = _Bar(inside, True, key, refused=not ok)
-        name = short_name(key)
-        too_much = self.asked + self.waiting + self._size(*inside, key) > self.total
-        if ok:
-            note = say("film.may-stay", pod=name, asker=self.name)
-        elif too_much or not reason:
-            note = say("film.is-a-victim", pod=name, asker=self.name)
-        else:
-            note = say("film.is-a-victim-why", resource=self.resource, pod=name, why=reason)
-        outcome = say("film.kept") if ok else say("film.victim")
-        frame = self._frame(number, say("film.back-in"), bar, outcome, "yes" if ok else "no", reason)
+    def _reprieve(self, number: int, inside: tuple[str, ...], step: _Step) -> dict[str, Any]:
+        key, name = step.pod, short_name(step.pod)
+        bar = _Bar(inside, True, key, refused=not step.ok)
+        recorded = say("film.may-stay" if step.ok else "film.is-a-victim", pod=name, asker=self.name)
+        outcome = say("film.kept") if step.ok else say("film.victim")
+        frame = self._frame(number, say("film.back-in"), bar, outcome, "yes" if step.ok else "no", step.reason)
         return frame | {
             "pod": pod_block(self.world, self.cycle, key),
             "violates": key in self.tried.violating,
             "formula": self._sum(bar),
-            "note": note,
+            "note": step.note or recorded,
+            "lines": step.lines,
         }
 
     def _result(self) -> str:
@@ -178,6 +205,7 @@ class _Film:
             "said": sign,
             "reason": reason,
             "violates": False,
+            "lines": (),
         }
 
     def _size(self, *keys: str) -> int:

@@ -6,39 +6,28 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
-from sandbox.panels.facts.budgets import Budgets
 from sandbox.panels.facts.sentences import verdict_counts
 from sandbox.panels.facts.victims import evicted, spared_sentences
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
-from sandbox.panels.preemption.film import film, pod_block, pod_then
+from sandbox.panels.preemption.film import film, pod_block
+from sandbox.panels.preemption.ladder import ladder
 from sandbox.panels.view import View
-from sandbox.words.amounts import short_name, signed
+from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
-from scheduler_engine.trace.events import PreemptionCriterionApplied, PreemptionLimited, PreemptionNodeTried
+from scheduler_engine.trace.events import PreemptionLimited, PreemptionNodeTried
 
 CANDIDATES, OTHERS, PAGE = 50, 30, 100
 """Candidates on one page; nodes that cannot help, at first and on one page."""
 
 PLUGIN = "DefaultPreemption"
-SUM = "smallest sum of the victims' priorities"
-OFFSET = 1 << 31
-"""Added to every priority in the sum. No priority is lower than −2³¹, so no victim makes the sum smaller."""
-
 PLAINLY = {
     "No preemption victims found for incoming pod": "preemption.nobody-lower",
     "Preemption is not helpful for scheduling": "preemption.not-helpful",
 }
 INELIGIBLE = {"never": "preemption.never-preempts", "waiting": "preemption.waits-for-a-victim"}
-CRITERIA = {
-    "fewest PodDisruptionBudget violations": "preemption.fewest-violations",
-    "lowest priority of the most important victim": "preemption.lowest-top",
-    "smallest sum of the victims' priorities": "preemption.smallest-sum",
-    "fewest victims": "preemption.fewest-victims",
-    "latest start of the most important victims": "preemption.latest-start",
-}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -61,7 +50,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     pages = pager(len(ordered), view, "preemption", CANDIDATES)
     other_pages = pager(len(others), view, "preemption.others", PAGE, few=OTHERS)
     selected = _selected(cycle, view.node, chosen, candidates, others)
-    victims = {tried.node: len(tried.victims) for tried in cycle.tried}
+    rungs, idle = ladder(world, cycle, chosen)
     return base | {
         "has": True,
         "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "victims"],
@@ -74,7 +63,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "shown": selected is not None and tried.node == selected.node,
                 "fell": fell.get(tried.node, 0),
                 "surplus": cycle.limited is not None and tried.node in cycle.limited.surplus,
-                "victims": [_victim(world, cycle, key, tried.violating) for key in tried.victims],
+                "victims": _victims(world, cycle, tried),
             }
             for tried in on_page(ordered, pages)
         ],
@@ -88,11 +77,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "not_helped": _not_helped(cycle, len(others)),
         "verdicts": _verdicts(cycle),
         "film": film(world, cycle, selected) if selected else None,
-        "ladder": [
-            *(_rung(applied, number, chosen, victims) for number, applied in enumerate(cycle.ladder, 1)),
-            *_drawn(cycle, chosen),
-        ],
-        "criteria_left": _criteria_left(cycle),
+        "ladder": rungs,
+        "criteria_left": idle,
         "summary": _summary(cycle, chosen),
         "limit": _limit(cycle.limited),
         "cleared": _cleared(cycle),
@@ -172,12 +158,11 @@ def _selected(
     return by_node.get(node) or by_node.get(chosen) or next(iter(candidates or others), None)
 
 
-def _victim(world: World, cycle: Cycle, key: str, violating: tuple[str, ...]) -> dict[str, Any]:
-    """Return a victim. ``budget``: names of the budgets that its eviction would violate, None if it violates none."""
-    pod, budget = pod_then(world, cycle, key), None
-    if key in violating:
-        budget = ", ".join(guard.name for guard in Budgets(world).of(pod)) if pod else ""
-    return {"pod": pod_block(world, cycle, key), "budget": budget}
+def _victims(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> list[dict[str, Any]]:
+    """Return the victims. ``budget``: the budgets that the eviction would violate, None: none, "": unknown ones."""
+    violated = world.witness.violated(cycle, tried.node) if tried.violating else {}
+    budgets = {key: ", ".join(short_name(name) for name in violated.get(key, ())) for key in tried.violating}
+    return [{"pod": pod_block(world, cycle, key), "budget": budgets.get(key)} for key in tried.victims]
 
 
 def _summary(cycle: Cycle, chosen: str) -> str:
@@ -198,58 +183,3 @@ def _summary(cycle: Cycle, chosen: str) -> str:
         return say("preemption.could-not-evict", pod=short_name(cycle.pod), reasons="; ".join(failed))
     reasons = [reason for _, _, texts in ran.verdicts for reason in texts]
     return reasons[-1] if reasons else say("preemption.no-candidate")
-
-
-def _sum(value: str, victims: int) -> str:
-    """Return ``100 + 2·2³¹`` instead of a number of ten digits."""
-    if not value.removeprefix("-").isdigit() or not victims:
-        return value
-    return f"{signed(int(value) - victims * OFFSET)} + {victims}·2³¹"
-
-
-def _tied(cycle: Cycle) -> tuple[str, ...]:
-    """Return the nodes that are equal under every criterion, none if a criterion decided."""
-    survivors = cycle.ladder[-1].survivors if len(cycle.ladder) == len(CRITERIA) else ()
-    return survivors if len(survivors) > 1 else ()
-
-
-def _drawn(cycle: Cycle, chosen: str) -> list[dict[str, Any]]:
-    """Return the last rung: among equal nodes the first by name wins, also before PostFilter has chosen it."""
-    tied = _tied(cycle)
-    if not tied:
-        return []
-    first = chosen or min(tied)
-    return [
-        {
-            "number": len(CRITERIA) + 1,
-            "title": say("preemption.first-in-the-list"),
-            "change": f"{len(tied)} → 1",
-            "tokens": [{"node": node, "value": "", "fell": False, "won": node == first} for node in tied],
-            "note": say("preemption.all-equal-note"),
-        }
-    ]
-
-
-def _criteria_left(cycle: Cycle) -> list[str]:
-    if not cycle.ladder or _tied(cycle):
-        return []
-    return [say(key) for key in (*list(CRITERIA.values())[len(cycle.ladder) :], "preemption.first-in-the-list")]
-
-
-def _rung(applied: PreemptionCriterionApplied, number: int, chosen: str, victims: dict[str, int]) -> dict[str, Any]:
-    values = dict(applied.values)
-    if applied.criterion == SUM:
-        values = {node: _sum(value, victims.get(node, 0)) for node, value in values.items()}
-    won = chosen if applied.survivors == (chosen,) else ""
-    before, after = len(values), len(applied.survivors)
-    title = CRITERIA.get(applied.criterion)
-    return {
-        "number": number,
-        "title": say(title) if title else applied.criterion,
-        "change": f"{before} → {after}" if after < before else say("preemption.all-equal", count=before),
-        "tokens": [
-            {"node": node, "value": value, "fell": node in applied.fallen, "won": node == won}
-            for node, value in values.items()
-        ],
-        "note": say("preemption.sum-note") if applied.criterion == SUM else "",
-    }

@@ -12,12 +12,13 @@ from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.filter.panel import stats as filter_stats
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.witness import Nobody
-from sandbox.panels.preemption.panel import SUM, stats
+from sandbox.panels.preemption.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Room
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
+from scheduler_engine.scenario import FOLDER, load_scenario, play
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.simulation import Simulation
@@ -25,7 +26,7 @@ from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.engine.cluster import node, pod
 from tests.sandbox import traces
-from tests.sandbox.scenarios import hatched, panel_html, world_of
+from tests.sandbox.scenarios import delete, hatched, panel_html, world_after, world_of
 
 OUT = [("2000m", "batch-8"), ("1100m", "batch-7"), ("500m", "api-2"), ("0m", "cart-5")]
 FRAMES = [
@@ -155,11 +156,11 @@ def test_another_candidate_can_be_looked_at(world: World) -> None:
 def test_the_ladder_shows_which_candidate_fell_at_which_criterion(world: World) -> None:
     ladder = stats(world, View())["ladder"]
     assert [(rung["title"], rung["change"]) for rung in ladder] == [
-        ("Fewest PDB violations", "5 → 4"),
-        ("Lowest top priority", "4 → 3"),
-        ("Smallest sum of priorities", "3 → 2"),
+        ("Fewest PodDisruptionBudget violations", "5 → 4"),
+        ("Lowest priority of the most important victim", "4 → 3"),
+        ("Smallest sum of the victims' priorities", "3 → 2"),
         ("Fewest victims", "2, all equal"),
-        ("Latest start of the top victim", "2 → 1"),
+        ("Latest start of the most important victims", "2 → 1"),
     ]
     assert [(token["node"], token["won"], token["fell"]) for token in ladder[4]["tokens"]] == [
         ("node-b1", True, False),
@@ -309,26 +310,79 @@ def test_a_tie_to_the_last_rung_says_that_the_first_in_the_list_decided() -> Non
     assert panel["criteria_left"] == []
 
 
-def test_where_a_criterion_decides_the_first_in_the_list_is_not_needed(world: World) -> None:
-    assert stats(world, View())["criteria_left"] == ["First in the list"]
+def every_rung() -> World:
+    """Return a world after six candidates were compared by five criteria."""
+    return world_after("preemption-every-rung", *[{"kind": "stage"}] * 5)
 
 
-def test_the_sum_of_priorities_is_shown_without_its_offset(world: World) -> None:
-    values = [token["value"] for token in stats(world, View())["ladder"][2]["tokens"]]
-    assert "100 + 2·2³¹" in values
-    assert "100 + 3·2³¹" in values
+def test_where_a_criterion_decides_the_first_in_the_list_is_not_needed() -> None:
+    assert stats(every_rung(), View())["criteria_left"] == ["First in the list"]
 
 
-def test_only_the_sum_of_priorities_explains_its_offset(world: World) -> None:
-    notes = [rung.get("note") for rung in stats(world, View())["ladder"]]
+def test_the_values_and_titles_of_the_ladder_are_those_of_the_facts() -> None:
+    rungs = stats(every_rung(), View())["ladder"]
+    assert [rung["title"] for rung in rungs] == [
+        "Fewest PDB violations",
+        "Lowest top priority",
+        "Smallest sum of priorities",
+        "Fewest victims",
+        "Latest start of the top victim",
+    ]
+    values = {token["node"]: token["value"] for token in rungs[2]["tokens"]}
+    assert (values["node-sum"], values["node-count"]) == ("20 + 2·2³¹", "−2147483638 + 2·2³¹")
+    assert [token["value"] for token in rungs[4]["tokens"]] == ["started at 0 s", "started at 60 s"]
+
+
+def test_only_the_sum_of_priorities_explains_its_offset() -> None:
+    notes = [rung["note"] for rung in stats(every_rung(), View())["ladder"]]
     assert notes[2].startswith("The priorities of the victims, plus 2³¹ for each of them. No priority is lower")
     assert not any([*notes[:2], *notes[3:]])
+
+
+def test_each_frame_words_the_facts_of_its_step() -> None:
+    film = stats(every_rung(), View(node="node-count"))["film"]
+    refused = [frame for frame in film["frames"] if frame["said"] == "no"]
+    assert [frame["note"] for frame in refused] == [
+        f"{name} does not fit beside vip-1, so it is a victim. node-count does not have enough cpu left for vip-1."
+        for name in ("count-1", "none-1")
+    ]
+    assert [(line.label, line.formula) for line in refused[0]["lines"]] == [
+        ("Turn", "1 of 2"),
+        ("cpu", "2000m used + 4000m asked = 6000m > 4000m allocatable"),
+    ]
+
+
+def test_a_frame_shows_the_numbers_of_the_budget() -> None:
+    film = stats(every_rung(), View(node="node-guarded"))["film"]
+    lines = [line for frame in film["frames"] for line in frame["lines"] if line.label.startswith("PDB")]
+    assert [(line.label, line.formula) for line in lines] == [("PDB guard", "0 allowed − 1 = −1 < 0")]
+
+
+def test_the_budget_is_the_one_of_the_dry_run_even_if_it_has_gone_since() -> None:
+    simulation = load_scenario(next(FOLDER.glob("*-preemption-every-rung.yaml"))).open()
+    play(simulation, [*[{"kind": "stage"}] * 5, delete("PodDisruptionBudget", "guard")])
+    panel = stats(world_of(simulation), View())
+    guarded = next(item for item in panel["candidates"] if item["node"] == "node-guarded")
+    assert [victim["budget"] for victim in guarded["victims"]] == ["guard"]
+
+
+def test_a_node_that_is_no_candidate_shows_the_filter_that_still_refuses() -> None:
+    simulation = Simulation()
+    pods = (pod("same-1", "3", 10, nodeName="n1"), pod("less-1", "1", 0, nodeName="n1"), pod("new-1", "2", 10))
+    simulation.execute(commands.Apply((node("n1"), *pods)))
+    simulation.execute(commands.Settle())
+    film = stats(world_of(simulation), View(pod="default/new-1"))["film"]
+    assert (film["rejected"], film["why"]) == (
+        "Insufficient cpu",
+        "Without the 1 pod of lower priority, new-1 still does not fit. n1 does not have enough cpu left for new-1.",
+    )
+    assert film["lines"][0].formula == "3000m used + 2000m asked = 5000m > 4000m allocatable"
 
 
 def test_a_further_victim_never_makes_the_sum_smaller() -> None:
     """The note promises it, down to the lowest possible priority."""
     victims = tuple(Pod(make_pod("p").priority(priority).obj()) for priority in (1000, 0, -1, -(2**31)))
-    criterion = next(criterion for criterion in CRITERIA if criterion.name == SUM)
+    criterion = next(criterion for criterion in CRITERIA if criterion.key == "preemption.smallest-sum")
     sums = [criterion.value(Candidate("n", victims[:count], 0)) for count in range(1, len(victims) + 1)]
     assert sums == sorted(sums)
 

@@ -185,7 +185,7 @@ def test_explain_shows_the_dry_run_and_why_a_candidate_won(capsys: Any) -> None:
     assert "Fewest victims: keeps node-old and node-young, drops node-count. (node-count 2, node-old 1" in output
     assert "  node-count is a candidate: without count-1 and none-1, vip-1 fits.\n" in output
     assert "none-1 does not fit beside vip-1, so it is a victim. node-count does not have enough cpu" in output
-    assert "      Turn  1 of 2  (priority 10, started at 0 s)\n" in output
+    assert "      Turn  1 of 2, priority 10, started at 0 s\n" in output
 
 
 EARLY = """\

@@ -347,7 +347,7 @@ def test_each_frame_words_the_facts_of_its_step() -> None:
         for name in ("count-1", "none-1")
     ]
     assert [(line.label, line.formula) for line in refused[0]["lines"]] == [
-        ("Turn", "1 of 2"),
+        ("Turn", "1 of 2, priority 10, started at 0 s"),
         ("cpu", "2000m used + 4000m asked = 6000m > 4000m allocatable"),
     ]
 

@@ -76,8 +76,14 @@ class Replicas:
 
     def scheduler_of(self, cycle: int) -> Scheduler | None:
         """Return the scheduler whose latest cycle has this number; None: it has begun another one, or is gone."""
-        known = [member.scheduler for member in self.members if member.scheduler is not None] or [self.last]
-        return next((item for item in known if item.latest is not None and item.latest.number == cycle), None)
+        return next((item for item in self._known() if item.latest is not None and item.latest.number == cycle), None)
+
+    def binder_of(self, cycle: int) -> Scheduler | None:
+        """Return the scheduler that still has this cycle: it is the latest one, or binds its pod beside later ones."""
+        return next((item for item in self._known() if item.cycle_numbered(cycle) is not None), None)
+
+    def _known(self) -> list[Scheduler]:
+        return [member.scheduler for member in self.members if member.scheduler is not None] or [self.last]
 
     def leaders(self) -> list[Replica]:
         """Return those with a scheduler, paused or not."""

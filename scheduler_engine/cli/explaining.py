@@ -13,7 +13,13 @@ from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import HOW
 from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
-from scheduler_engine.scenario.why import choice_in_words, dry_run_in_words, refusal, scores_in_words
+from scheduler_engine.scenario.why import (
+    choice_in_words,
+    dry_run_in_words,
+    refusal,
+    reservation_in_words,
+    scores_in_words,
+)
 from scheduler_engine.simulation import Simulation
 
 COLUMNS = ("raw", "normalized", "weighted")
@@ -79,6 +85,7 @@ def _explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[
     if attempt.selected is not None:
         lead = f", by {attempt.margin}" if attempt.margin else ""
         yield f"{attempt.selected.node} was chosen: {HOW.get(attempt.selected.how, attempt.selected.how)}{lead}."
+        yield from (f"  {text}" for text in reservation_in_words(simulation, attempt))
     if attempt.post_filter is not None and attempt.post_filter.nominated_node:
         yield f"preemption nominated it to {attempt.post_filter.nominated_node}."
         yield from (f"  {text}" for text in choice_in_words(simulation, attempt))

@@ -8,6 +8,7 @@ method             signature
 explain_pre_filter (state, pod, nodes) → Facts, with the status with which ``pre_filter`` refused the pod
 explain_filter     (state, pod, node_info) → Facts, with the status that ``filter`` gives
 explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts, with the score of ``score``
+explain_reserve    (state, pod, node_name) → Facts, with the status that ``reserve`` gives; likewise explain_pre_bind
 explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
 explain_dry_run    (state, node_info) → DryRunFacts, why a node is a candidate for preemption, or why not
 explain_violations (state, node_info) → pod → the PodDisruptionBudgets that its eviction would violate, by their keys

@@ -21,8 +21,9 @@ class Attempt:
     """One attempt at a pod, from its events; None or empty: it has not come that far.
 
     ``number`` counts the pod's own attempts, ``nominated_node`` is its earlier nomination, ``last_table`` is the
-    number of the entry with its last table. ``abandoned``: why it never ends, if its scheduler is gone. ``uid`` is its
-    pod's: another pod may have the name now. Use it only when all its events are there.
+    number of the entry with its last table. ``ran``: stage → the entry with its last ``PluginsRan``. ``abandoned``: why
+    it never ends, if its scheduler is gone. ``uid`` is its pod's: another pod may have the name now. Use it only when
+    all its events are there.
     """
 
     cycle: int
@@ -38,6 +39,7 @@ class Attempt:
     normalize: ev.NormalizeRan | None = None
     selected: ev.HostSelected | None = None
     finished: ev.CycleFinished | None = None
+    ran: dict[str, ev.Entry] = field(default_factory=dict)
     last_table: int = 0
     abandoned: str = ""
     uid: str = ""
@@ -143,6 +145,8 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
             PARTS[type(event)](by_cycle[event.cycle], event)
             if isinstance(event, TABLES):
                 by_cycle[event.cycle].last_table = entry.n
+        elif isinstance(event, ev.PluginsRan) and event.cycle in by_cycle:
+            by_cycle[event.cycle].ran[event.extension_point] = entry
         elif isinstance(event, ev.ReplicaChanged) and not event.schedules:
             _abandon(
                 by_replica.pop(event.replica, ()), f"{event.replica} stopped before the attempt ended: {event.why}"

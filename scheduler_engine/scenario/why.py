@@ -15,13 +15,16 @@ from scheduler_engine.scheduler.explaining import (
     choice_facts,
     dry_run_facts,
     filter_facts,
+    pre_bind_facts,
     pre_filter_facts,
+    reserve_facts,
     score_facts,
 )
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.events import Verdict
+from scheduler_engine.trace.events import PluginsRan, Verdict
 
+SUCCESS = "Success"
 REPRIEVE = "reprieve"
 OTHERWISE = "Another answer was recorded; the plugin itself disagrees."
 
@@ -45,8 +48,8 @@ def refusal(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:
 
 def _is_recorded(facts: Facts, verdict: Verdict) -> bool:
     """Return True if the plugin said what its facts conclude."""
-    _, code, reasons = verdict
-    return facts.status is not None and (facts.status.code.value, facts.status.reasons) == (code, reasons)
+    concluded = (SUCCESS, ()) if facts.status is None else (facts.status.code.value, facts.status.reasons)
+    return concluded == verdict[1:]
 
 
 def dry_run_in_words(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:
@@ -82,6 +85,36 @@ def choice_in_words(simulation: Simulation, attempt: Attempt) -> Iterator[str]:
     for rung in rungs:
         values = ", ".join(f"{line.label} {line.formula}".rstrip() for line in wording.lines(rung.facts))
         yield f"{wording.sentence(rung.facts)} ({values})"
+
+
+AFTER_THE_CHOICE = (("Reserve", reserve_facts), ("PreBind", pre_bind_facts))
+
+
+def reservation_in_words(simulation: Simulation, attempt: Attempt) -> Iterator[str]:
+    """Yield what plugins reserved on the chosen node, and what they did before the binding."""
+    for point, ask in AFTER_THE_CHOICE:
+        entry = attempt.ran.get(point)
+        scheduler = _binder_of(simulation, attempt, entry.n) if entry is not None else None
+        if entry is None or scheduler is None:
+            continue
+        event: PluginsRan = entry.event  # type: ignore[assignment]
+        for verdict in event.verdicts:
+            facts = ask(scheduler, attempt.cycle, verdict[0])
+            if facts is None or not facts.shown:
+                continue
+            if not _is_recorded(facts, verdict):
+                yield f"{point}, {verdict[0]}: {OTHERWISE}"
+                continue
+            yield f"{point}, {verdict[0]}: {wording.sentence(facts)}"
+            yield from _aligned(wording.lines(facts))
+
+
+def _binder_of(simulation: Simulation, attempt: Attempt, entries: int) -> Scheduler | None:
+    """Return the scheduler that has the attempt; if none has it any more, its state after these entries."""
+    scheduler = simulation.replicas.binder_of(attempt.cycle)
+    if scheduler is None and simulation.history is not None:
+        scheduler = simulation.as_of(entries).replicas.binder_of(attempt.cycle)
+    return scheduler
 
 
 def preemption_in_words(simulation: Simulation, attempt: Attempt, node: str = "") -> Iterator[str]:

@@ -87,6 +87,29 @@ def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) 
     return facts
 
 
+def reserve_facts(scheduler: SchedulerParts, number: int, plugin: str) -> Facts | None:
+    """Explain what ``plugin`` reserved in cycle ``number``; None if it reserved nothing, gives no facts, or is gone."""
+    return _ask_about_host(scheduler, number, plugin, "explain_reserve")
+
+
+def pre_bind_facts(scheduler: SchedulerParts, number: int, plugin: str) -> Facts | None:
+    """Explain the last call of ``plugin`` in PreBind of cycle ``number``; None as for ``reserve_facts``."""
+    return _ask_about_host(scheduler, number, plugin, "explain_pre_bind")
+
+
+def _ask_about_host(scheduler: SchedulerParts, number: int, plugin: str, method: str) -> Facts | None:
+    """Ask about the chosen node. A binding cycle can be asked while later cycles run."""
+    cycle = scheduler.cycle_numbered(number)
+    asked: Any = cycle.framework.plugins.get(plugin) if cycle is not None else None
+    if cycle is None or cycle.assumed is None or not hasattr(asked, method):
+        return None
+    try:
+        facts: Facts = getattr(asked, method)(cycle.state, cycle.pod, cycle.host)
+    except PluginError:
+        return None
+    return facts
+
+
 def dry_run_facts(scheduler: SchedulerParts, number: int, node: str) -> DryRunFacts | None:
     """Explain the dry run of preemption on ``node`` in cycle ``number``.
 

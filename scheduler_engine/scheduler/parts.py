@@ -57,6 +57,7 @@ def _registered(hints: QueueingHintMap) -> tuple[tuple[str, tuple[str, ...]], ..
 class SchedulerParts:
     """The state of one scheduler. ``cycle`` is the running scheduling cycle, ``bindings`` the binding cycles beside it,
     oldest first. ``latest`` is the cycle that began last: until the next begins, the snapshot is unchanged.
+    ``ended`` is the cycle that ended last, for facts.
     ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → delayed
     watch events of a pod; ``heard``: those whose time has come.
     """
@@ -87,6 +88,7 @@ class SchedulerParts:
         self.next_start_node_index = 0
         self.cycle: Cycle | None = None
         self.latest: Cycle | None = None
+        self.ended: Cycle | None = None
         self.bindings: list[Cycle] = []
         self.unheard: dict[str, list[WatchEvent]] = {}
         self.heard: list[WatchEvent] = []
@@ -97,6 +99,11 @@ class SchedulerParts:
     def cycle_count(self) -> int:
         """Return the number of the latest cycle."""
         return self.numbers.count
+
+    def cycle_numbered(self, number: int) -> Cycle | None:
+        """Return this cycle if it is the latest one, still binds, or ended last; else None."""
+        known = (self.latest, *self.bindings, self.ended)
+        return next((item for item in known if item is not None and item.number == number), None)
 
     def _build_profiles(self) -> dict[str, Framework]:
         profiles = {}

@@ -98,6 +98,8 @@ class Scheduler(SchedulerParts):
         pod_key, cycle.note = cycle.pod.key, ""
         stages.run(self, cycle)
         self.recorder.add(StageFinished(cycle.number, pod_key, ran, cycle.note, cycle.stage))
+        if not cycle.stage:
+            self.ended = cycle
         if cycle is self.cycle and (not cycle.stage or cycle.stage in BINDING):
             self.cycle = None
             if cycle.stage:

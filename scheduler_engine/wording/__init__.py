@@ -51,7 +51,7 @@ from scheduler_engine.trace.events import HintAnswered
 Part = str | dict[str, str]
 FOLDER = Path(__file__).parent / "en"
 BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
-STORED = ("memory", "ephemeral-storage")
+STORED = ("memory", "ephemeral-storage", "storage")
 MOST_NAMES = 6
 MOST_HINTS = 4096
 """Sentences that are kept, as the same one is read for each pod that waits."""

@@ -23,7 +23,9 @@ from scheduler_engine.scheduler.explaining import (
     choice_facts,
     dry_run_facts,
     filter_facts,
+    pre_bind_facts,
     pre_filter_facts,
+    reserve_facts,
     score_facts,
 )
 from scheduler_engine.scheduler.scheduler import Scheduler
@@ -45,7 +47,14 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-ASKED_ABOUT = (ev.PreFilterRan, ev.FilterRan, ev.NormalizeRan, ev.PreemptionNodeTried, ev.PreemptionCriterionApplied)
+ASKED_ABOUT = (
+    ev.PreFilterRan,
+    ev.FilterRan,
+    ev.NormalizeRan,
+    ev.PreemptionNodeTried,
+    ev.PreemptionCriterionApplied,
+    ev.PluginsRan,
+)
 
 
 @dataclass
@@ -148,6 +157,24 @@ class Cells:
         if cycle.post_filter and cycle.post_filter[0] and (cycle.post_filter[0].nominated_node,) != winner:
             self.wrong.append(f"{cycle.pod.key}: {winner}, not {cycle.post_filter[0]}")
 
+    def ran(self, scheduler: Scheduler, cycle: Cycle, event: ev.PluginsRan) -> None:
+        """Compare Reserve and PreBind with their verdicts, and the volumes with what the plugin assumed or wrote."""
+        ask = {"Reserve": reserve_facts, "PreBind": pre_bind_facts}.get(event.extension_point)
+        for plugin, code, reasons in event.verdicts if ask is not None else ():
+            asked = cycle.framework.plugins[plugin]
+            if ask is None or not hasattr(asked, "explain_reserve"):
+                continue
+            if scheduler.cycle_numbered(cycle.number) is None:
+                continue  # Two binding cycles have ended since; the scheduler keeps one.
+            facts = ask(scheduler, cycle.number, plugin)
+            if self._told(facts, f"{plugin} {event.extension_point}"):
+                assert facts is not None
+                status = facts.status
+                concluded = ("Success", ()) if status is None else (status.code.value, status.reasons)
+                taken = {item.values["claim"]: item.values.get("volume") for item in facts.shown}
+                if concluded != (code, reasons) or not _took(scheduler, cycle, facts, taken):
+                    self.wrong.append(f"{cycle.pod.key}, {plugin}: {facts}, not {event}")
+
     def ask(self, scheduler: Scheduler, cycle: Cycle, events: Sequence[ev.Event]) -> None:
         for event in events:
             if isinstance(event, ev.FilterRan):
@@ -158,9 +185,24 @@ class Cells:
                 self.scored(scheduler, cycle)
             elif isinstance(event, ev.PreemptionNodeTried):
                 self.tried(scheduler, cycle, event)
+            elif isinstance(event, ev.PluginsRan):
+                self.ran(scheduler, cycle, event)
         rungs = [event for event in events if isinstance(event, ev.PreemptionCriterionApplied)]
         if rungs:
             self.climbed(scheduler, cycle, rungs)
+
+
+def _took(scheduler: Scheduler, cycle: Cycle, facts: Facts, taken: Mapping[str, Any]) -> bool:
+    """Return True if the facts name the volumes that the plugin assumed for the pod's claims."""
+    if facts.says.key.removeprefix("volumes.") not in RESERVED:
+        return True
+    chosen = cycle.state.data["VolumeBinding"].pod_volumes[cycle.host]
+    volumes = {item.claim.name: item.volume.name for item in chosen.static_bindings}
+    volumes |= dict.fromkeys(item.name for item in chosen.provisions)
+    return {claim: volume for claim, volume in taken.items() if claim in volumes} == volumes
+
+
+RESERVED = ("reserved", "provisioned", "reserved-and-provisioned")
 
 
 def _refusal(checked: tuple[tuple[str, Facts], ...]) -> str:

@@ -144,16 +144,20 @@ class VolumeBinder:
             raise conflict(resource, changed.name, MODIFIED)
         self.handle.api.patch(kind, changed.key, changes)
 
-    def all_bound(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
-        """Return True if the volume controller is done. Raises PluginError when it can no longer succeed."""
+    def first_unbound(self, pod: Pod, node_name: str, chosen: PodVolumes) -> KubeObject | None:
+        """Return the first claim that the volume controller has not bound yet, None: it is done.
+
+        Raises PluginError when it can no longer succeed.
+        """
         node = self.handle.objects.get("Node", node_name)
         if node is None:
             raise PluginError(f'failed to get node "{node_name}": node "{node_name}" not found')
         if self.handle.objects.get("Pod", pod.key) is None:
             raise PluginError(f'pod does not exist any more: pod "{pod.name}" not found')
-        return all(self._bound_statically(binding, node) for binding in chosen.static_bindings) and all(
-            self._provisioned(claim, node) for claim in chosen.provisions
-        )
+        for binding in chosen.static_bindings:
+            if not self._bound_statically(binding, node):
+                return binding.claim
+        return next((claim for claim in chosen.provisions if not self._provisioned(claim, node)), None)
 
     def _bound_statically(self, binding: Binding, node: KubeObject) -> bool:
         volume = self.handle.objects.get("PersistentVolume", binding.volume.key)

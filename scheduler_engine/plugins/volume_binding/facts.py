@@ -1,4 +1,4 @@
-"""Filter's findings for a pod's claims on a node, as facts; and which claims should be bound before it.
+"""Facts of a pod's claims: which must be bound before Filter, what Filter found on a node, what Reserve and PreBind do.
 
 Source: upstream ``volumebinding/binder.go``.
 """
@@ -8,18 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler_engine.api.objects import Node, Pod
-from scheduler_engine.framework.facts import AnyOf, Fact, Facts, Keys, fact
+from scheduler_engine.framework.facts import Amount, AnyOf, Fact, Facts, Keys, Parts, Value, fact
 from scheduler_engine.plugins.node_affinity_facts import selector_facts
 from scheduler_engine.plugins.volume_binding.finding import (
     BIND_CONFLICT,
     BoundFinding,
     NodeFindings,
     PodVolumeClaims,
+    Progress,
+    Reservation,
+    UnboundClaim,
     UnboundFinding,
 )
-from scheduler_engine.plugins.volume_binding.matching import bound_to, objections, requested_storage
+from scheduler_engine.plugins.volume_binding.matching import bound_to, objections, requested_storage, suitable_volumes
 from scheduler_engine.plugins.volume_facts import claim_fact
 from scheduler_engine.plugins.volume_references import storage_class_of
+from scheduler_engine.timeline import SECOND_US
+
+NANO = 10**9
 
 
 def immediate_facts(pod: Pod, claims: PodVolumeClaims) -> Facts:
@@ -83,8 +89,7 @@ def _passed_over(
 ) -> Iterator[Fact]:
     """Return the volumes of the claim's class, by reason why none fits."""
     item = finding.item
-    before = claims.unbound[: claims.unbound.index(item)]
-    taken = [known.volume.name for known in findings.unbound if known.volume is not None and known.item in before]
+    taken = _taken_before(claims, findings, item)
     size = requested_storage(item.claim) or "0"
     for reason, names in objections(item.claim, item.size, item.candidates, node.labels, taken).items():
         yield fact(
@@ -107,6 +112,80 @@ def _provisioned(node: Node, finding: UnboundFinding) -> Fact:
     size = str(requested_storage(claim) or "0")
     values = {"claim": claim.name, "name": storage_class_of(claim), "node": node.name, "size": size}
     return fact(f"volumes.{row}", not finding.reason, topologies=places, **values)
+
+
+def reserve_facts(
+    pod: Pod, node: Node, claims: PodVolumeClaims, findings: NodeFindings, reservation: Reservation
+) -> Facts:
+    """Explain which volumes are reserved for the claims, why these, and for which claims one is provisioned."""
+    about: dict[str, Value] = {"pod": Keys((pod.key,)), "node": node.name}
+    bound = [claim_fact(item.claim.name, item.claim) for item in findings.bound]
+    if reservation.all_bound:
+        return Facts(fact("volumes.all-claims-bound", True, **about), tuple(bound))
+    waiting = [_reserved(node, claims, findings, finding) for finding in findings.unbound]
+    if reservation.problem:
+        says = fact("volumes.not-reserved", False, **about, reason=reservation.problem)
+    else:
+        says = _reserved_in_all(about, findings)
+    return Facts(says, (*bound, *waiting))
+
+
+def _reserved_in_all(about: dict[str, Value], findings: NodeFindings) -> Fact:
+    volumes = Keys(item.volume.name for item in findings.unbound if item.volume is not None)
+    made = Keys(item.item.claim.name for item in findings.unbound if item.volume is None)
+    row = "reserved-and-provisioned" if volumes and made else "reserved" if volumes else "provisioned"
+    return fact(f"volumes.{row}", True, **about, volumes=volumes, claims=made, count=len(volumes) or len(made))
+
+
+def _reserved(node: Node, claims: PodVolumeClaims, findings: NodeFindings, finding: UnboundFinding) -> Fact:
+    item, volume = finding.item, finding.volume
+    claim, size = item.claim, Amount("storage", item.size // NANO)
+    if volume is None:
+        row = "provisions-as-requested" if item.selected_node else "provisions"
+        return fact(f"volumes.{row}", claim=claim.name, size=size, name=storage_class_of(claim), node=node.name)
+    if bound_to(volume, claim):
+        return fact("volumes.reserves-what-is-set-aside", True, claim=claim.name, volume=volume.name)
+    suitable = suitable_volumes(claim, item.size, item.candidates, node.labels, _taken_before(claims, findings, item))
+    sizes = [
+        fact("volumes.size", volume=one.volume.name, size=Amount("storage", one.capacity // NANO)) for one in suitable
+    ]
+    capacity = next(one.capacity for one in suitable if one.volume.name == volume.name)
+    return fact(
+        "volumes.reserves-the-smallest" if len(suitable) > 1 else "volumes.reserves-the-only",
+        True,
+        claim=claim.name,
+        volume=volume.name,
+        size=size,
+        capacity=Amount("storage", capacity // NANO),
+        count=len(suitable),
+        suitable=Parts(sizes),
+        node=node.name,
+    )
+
+
+def _taken_before(claims: PodVolumeClaims, findings: NodeFindings, item: UnboundClaim) -> list[str]:
+    """Return the volumes that the pod's smaller claims take."""
+    before = claims.unbound[: claims.unbound.index(item)]
+    return [known.volume.name for known in findings.unbound if known.volume is not None and known.item in before]
+
+
+def pre_bind_facts(pod: Pod, node: str, findings: NodeFindings, progress: Progress) -> Facts:
+    """Explain what PreBind writes, and for which claims it waits."""
+    about: dict[str, Value] = {"pod": Keys((pod.key,)), "count": len(progress.waits_for)}
+    if progress.problem:
+        says = fact("volumes.binding-failed", False, **about, reason=progress.problem)
+    elif progress.waits_for:
+        deadline, claims = progress.deadline_us / SECOND_US, Keys(progress.waits_for)
+        says = fact("volumes.waits-for-controller", **about, claims=claims, seconds=deadline)
+    else:
+        says = fact("volumes.controller-is-done", True, **about)
+    written = (
+        fact("volumes.writes-selected-node", claim=item.item.claim.name, node=node)
+        if item.volume is None
+        else fact("volumes.writes-claim-ref", claim=item.item.claim.name, volume=item.volume.name)
+        for item in findings.unbound
+    )
+    return Facts(says, tuple(written))
 
 
 CONCLUSIONS = {

@@ -86,6 +86,26 @@ class UnboundFinding(NamedTuple):
     reason: str = ""
 
 
+class Reservation(NamedTuple):
+    """The result of Reserve on ``node``. ``all_bound``: there was nothing to assume. ``problem``: why it failed."""
+
+    node: Node | None
+    all_bound: bool
+    problem: str = ""
+
+
+class Progress(NamedTuple):
+    """The result of a call of PreBind after Reserve assumed something.
+
+    ``waits_for``: names of claims that are not bound, as far as they were checked; empty: the volume controller is
+    done. ``problem``: why it failed, or "".
+    """
+
+    deadline_us: int
+    waits_for: tuple[str, ...] = ()
+    problem: str = ""
+
+
 class NodeFindings(NamedTuple):
     """The findings so far: bound claims up to the first faulty one, and those to provision likewise.
 

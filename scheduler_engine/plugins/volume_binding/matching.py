@@ -113,6 +113,22 @@ def find_matching_volume(
     return smallest
 
 
+def suitable_volumes(
+    claim: KubeObject,
+    size: int,
+    candidates: Iterable[Candidate],
+    labels: Mapping[str, str],
+    chosen: Container[str],
+) -> list[Candidate]:
+    """Return the volumes among which ``find_matching_volume`` takes the smallest, by size."""
+    suitable = [
+        item
+        for item in candidates
+        if not _bar(item, claim, size, chosen) and not _flaw(item.volume, claim) and item.reachable_from(labels)
+    ]
+    return sorted(suitable, key=lambda item: item.capacity)
+
+
 def objections(
     claim: KubeObject,
     size: int,

@@ -14,14 +14,26 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import Facts
+from scheduler_engine.framework.facts import Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
-from scheduler_engine.framework.status import SKIP, Code, Status, unresolvable
+from scheduler_engine.framework.status import SKIP, Code, Status, error, unresolvable
 from scheduler_engine.plugins.volume_binding.binder import VolumeBinder
-from scheduler_engine.plugins.volume_binding.facts import filter_facts, immediate_facts
-from scheduler_engine.plugins.volume_binding.finding import NodeFindings, PodVolumeClaims, PodVolumes, find_pod_volumes
+from scheduler_engine.plugins.volume_binding.facts import (
+    filter_facts,
+    immediate_facts,
+    pre_bind_facts,
+    reserve_facts,
+)
+from scheduler_engine.plugins.volume_binding.finding import (
+    NodeFindings,
+    PodVolumeClaims,
+    PodVolumes,
+    Progress,
+    Reservation,
+    find_pod_volumes,
+)
 from scheduler_engine.plugins.volume_binding.matching import volume_limit
 from scheduler_engine.plugins.volume_facts import refused_early
 from scheduler_engine.plugins.volume_references import (
@@ -36,6 +48,8 @@ from scheduler_engine.plugins.volume_references import (
 STATE = "VolumeBinding"
 FINDINGS = "VolumeBinding/findings"
 """Topic of Filter's findings: node → NodeFindings."""
+RESERVATION, PROGRESS = "VolumeBinding/reservation", "VolumeBinding/progress"
+"""Topics of the results of Reserve (node → Reservation) and PreBind (number → Progress)."""
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 WAITING = Status(Code.WAIT, ("waiting for the volume controller to bind the pod's claims",))
 DEFAULT_BIND_TIMEOUT_SECONDS = 600
@@ -173,8 +187,23 @@ class VolumeBinding(Plugin):
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         held = _state_of(state)
         chosen = held.pod_volumes.get(node_name)
-        held.all_bound = chosen is None or self.binder.assume(pod, node_name, chosen)
+        notes, info = state.notes(RESERVATION), self.handle.snapshot.get(node_name)
+        node = None if info is None else info.node
+        try:
+            held.all_bound = chosen is None or self.binder.assume(pod, node_name, chosen)
+        except PluginError as problem:
+            notes.setdefault(node_name, Reservation(node, False, str(problem)))
+            raise
+        notes.setdefault(node_name, Reservation(node, held.all_bound))
         return None
+
+    def explain_reserve(self, state: CycleState, pod: Pod, node_name: str) -> Facts:
+        reservation, findings = _reservation(state, node_name), _findings(state, node_name)
+        status = error(reservation.problem) if reservation.problem else None
+        if findings is None or reservation.node is None:
+            return Facts(fact("volumes.nothing-to-reserve", True, pod=Keys((pod.key,))), status=status)
+        facts = reserve_facts(pod, reservation.node, _state_of(state).claims, findings, reservation)
+        return replace(facts, status=status)
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         held = state.read(STATE)
@@ -186,20 +215,64 @@ class VolumeBinding(Plugin):
         held = _state_of(state)
         if held.all_bound:
             return None
+        try:
+            waits_for = self._bind(held, pod, node_name)
+        except PluginError as problem:
+            _note(state, Progress(held.deadline_us or 0, problem=str(problem)))
+            raise
+        _note(state, Progress(held.deadline_us or 0, waits_for))
+        return WAITING if waits_for else None
+
+    def _bind(self, held: BindingState, pod: Pod, node_name: str) -> tuple[str, ...]:
+        """Return the names of claims that are not bound yet: after writing all, later the first one."""
         chosen = held.pod_volumes.get(node_name)
         if chosen is None:
             raise PluginError(f'no pod volume found for node "{node_name}"')
         if held.deadline_us is None:
+            names = [item.claim.name for item in chosen.static_bindings] + [item.name for item in chosen.provisions]
             self.binder.write(chosen)
             held.deadline_us = self.handle.now_us + self.bind_timeout_us
-            return WAITING
+            return tuple(names)
         try:
-            held.all_bound = self.binder.all_bound(pod, node_name, chosen)
+            unbound = self.binder.first_unbound(pod, node_name, chosen)
         except PluginError as problem:
             raise PluginError(f"binding volumes: {problem}") from problem
+        held.all_bound = unbound is None
         if not held.all_bound and self.handle.now_us >= held.deadline_us:
             raise PluginError("binding volumes: context deadline exceeded")
-        return None if held.all_bound else WAITING
+        return () if unbound is None else (unbound.name,)
+
+    def explain_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Facts:
+        """Explain the last call."""
+        reservation, findings = _reservation(state, node_name), _findings(state, node_name)
+        if reservation.all_bound or findings is None:
+            return Facts(fact("volumes.nothing-to-write", True, pod=Keys((pod.key,))))
+        progress = [*state.notes(PROGRESS).values()]
+        if not progress:
+            raise PluginError("PreBind has not run")
+        last: Progress = progress[-1]
+        status = error(last.problem) if last.problem else WAITING if last.waits_for else None
+        return replace(pre_bind_facts(pod, node_name, findings, last), status=status)
+
+
+def _note(state: CycleState, progress: Progress) -> None:
+    """Keep the result of a call of PreBind, unless the last one was the same."""
+    notes = state.notes(PROGRESS)
+    if not notes or notes[len(notes) - 1] != progress:
+        notes[len(notes)] = progress
+
+
+def _reservation(state: CycleState, node_name: str) -> Reservation:
+    reservation = state.noted.get(RESERVATION, {}).get(node_name)
+    if not isinstance(reservation, Reservation):
+        raise PluginError("nothing was reserved on the node")
+    return reservation
+
+
+def _findings(state: CycleState, node_name: str) -> NodeFindings | None:
+    """Return Filter's findings on the node; None: the pod has no claims, so Filter was skipped."""
+    findings: NodeFindings | None = state.noted.get(FINDINGS, {}).get(node_name)
+    return findings
 
 
 def _state_of(state: CycleState) -> BindingState:

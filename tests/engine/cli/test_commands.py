@@ -188,6 +188,16 @@ def test_explain_shows_the_dry_run_and_why_a_candidate_won(capsys: Any) -> None:
     assert "      Turn  1 of 2, priority 10, started at 0 s\n" in output
 
 
+def test_explain_says_which_volume_was_reserved_and_why(capsys: Any) -> None:
+    path = str(FOLDER / "39-volumes-local-disks.yaml")
+    for pod, note in (("db-2", "(the only volume that suits on node-middle)"), ("db-1", "disk-large-60 60Gi")):
+        assert main(["explain", path, "--pod", pod]) == 0
+        output = capsys.readouterr().out
+        assert note in output
+        assert "  Reserve, VolumeBinding: disk-" in output
+        assert f"  PreBind, VolumeBinding: The volume controller has bound all claims of {pod}.\n" in output
+
+
 EARLY = """\
 title: A pod whose claim is missing
 setup:

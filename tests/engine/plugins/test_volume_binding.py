@@ -730,3 +730,57 @@ def test_facts_of_a_bound_volume_list_the_terms_of_its_affinity() -> None:
         ("nodeAffinity of v, term 1", "rack In [x]"),
         ("nodeAffinity of v, term 2", "rack In [y]"),
     ]
+
+
+def reserve_lines(cycle: Cycle) -> tuple[str, list[Line]]:
+    facts = cycle.plugin.explain_reserve(cycle.state, cycle.pod, "a")
+    return sentence(facts), [*lines(facts)]
+
+
+def test_the_volume_set_aside_is_reserved_as_such() -> None:
+    mine = volume("mine", gib=9, storage_class="local", claimRef=UID_C)
+    cycle = Cycle(POD, LOCAL, claim("c", storage_class="local"), volume("small", storage_class="local"), mine)
+    cycle.reserve()
+    assert reserve_lines(cycle) == (
+        "mine is reserved for p.",
+        [Line("claim c", "takes mine", "the volume set aside for it")],
+    )
+
+
+def test_a_volume_and_a_new_one_are_reserved_together() -> None:
+    here = volume("v", storage_class="local")
+    cycle = Cycle(TWO, LOCAL, WAIT, claim("c", storage_class="local"), claim("d", storage_class="wait"), here)
+    cycle.reserve()
+    says, shown = reserve_lines(cycle)
+    assert says == "Reserved for p: v. To be provisioned on a: volumes for d."
+    assert [line.formula for line in shown] == ["takes v: 1Gi ≤ 1Gi", "new volume of 1Gi, class wait"]
+
+
+def test_the_second_claim_does_not_count_the_volume_of_the_first() -> None:
+    sizes = [volume(name, gib=gib, storage_class="local") for name, gib in (("one", 1), ("three", 3))]
+    claims = (claim("c", storage_class="local"), claim("d", storage_class="local"))
+    cycle = Cycle(TWO, LOCAL, *claims, *sizes)
+    cycle.reserve()
+    assert [line.note for line in reserve_lines(cycle)[1]] == [
+        "the smallest of 2 volumes that suit on a: one 1Gi; three 3Gi",
+        "the only volume that suits on a",
+    ]
+
+
+def test_a_claim_with_a_selected_node_was_requested_before() -> None:
+    requested = claim("c", storage_class="wait", metadata={"annotations": {SELECTED_NODE: "a"}})
+    cycle = Cycle(POD, WAIT, requested)
+    cycle.reserve()
+    assert [line.note for line in reserve_lines(cycle)[1]] == ["requested on a before"]
+
+
+def test_a_reserve_that_failed_says_why_nothing_is_reserved() -> None:
+    cycle = Cycle(POD, *STATIC_OBJECTS)
+    cycle.filter()
+    cycle.world.add(volume("v", storage_class="local", metadata={"resourceVersion": "7"}))
+    with pytest.raises(PluginError) as problem:
+        cycle.plugin.reserve(cycle.state, cycle.pod, "a")
+    facts = cycle.plugin.explain_reserve(cycle.state, cycle.pod, "a")
+    assert sentence(facts) == f"Nothing is reserved: {problem.value}."
+    assert facts.status is not None
+    assert facts.status.reasons == (str(problem.value),)

@@ -97,6 +97,18 @@ def _checked_filter(explanation: Explanation, recorded: tuple[str, tuple[str, ..
     return Explanation(say("explain.recorded-verdict", said=answer), (line, *explanation.lines), *recorded)
 
 
+def explain_stage(world: World, cycle: Cycle, stage: str) -> list[tuple[str, Explanation]]:
+    """Return (plugin, what it did for the pod on the chosen node) in ``stage``, for plugins that say so."""
+    ask = {"Reserve": world.witness.reserve, "PreBind": world.witness.pre_bind}[stage]
+    ran = cycle.plugins.get(stage)
+    explanations = []
+    for plugin, code, reasons in ran.verdicts if ran is not None else ():
+        facts = ask(cycle, plugin)
+        if facts is not None and facts.shown:
+            explanations.append((plugin, _checked_filter(_of_facts(facts), (code, reasons))))
+    return explanations
+
+
 def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
     """Return how ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
     raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.panels.model.moment import Moment
-from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.state import Cycle, StageMark
 from sandbox.panels.model.world import World
 from sandbox.worker import earlier
 from sandbox.worker.live import Live
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, RungFacts
+from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler import explaining
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
@@ -27,6 +28,10 @@ class BaseWitness:
 
     def scheduler(self, cycle: Cycle) -> Scheduler | None:
         """Return the scheduler of an attempt, before it began another one. None if it cannot be replayed."""
+        raise NotImplementedError
+
+    def binder(self, cycle: Cycle, stage: str) -> Scheduler | None:
+        """Return the scheduler that still has the attempt, after this stage. None if it cannot be replayed."""
         raise NotImplementedError
 
     def simulation_at_hand(self) -> Simulation | None:
@@ -52,6 +57,14 @@ class BaseWitness:
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         scheduler = self.scheduler(cycle)
         return None if scheduler is None else explaining.room_on(scheduler, cycle.number, node, resource)
+
+    def reserve(self, cycle: Cycle, plugin: str) -> Facts | None:
+        scheduler = self.binder(cycle, "Reserve")
+        return None if scheduler is None else explaining.reserve_facts(scheduler, cycle.number, plugin)
+
+    def pre_bind(self, cycle: Cycle, plugin: str) -> Facts | None:
+        scheduler = self.binder(cycle, "PreBind")
+        return None if scheduler is None else explaining.pre_bind_facts(scheduler, cycle.number, plugin)
 
     def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
         scheduler = self.scheduler(cycle)
@@ -106,18 +119,23 @@ class LiveWitness(BaseWitness):
         return self.known[key]
 
     def scheduler(self, cycle: Cycle) -> Scheduler | None:
-        for moment in self._moments(cycle):
+        schedulers = (replicas.scheduler_of(cycle.number) for replicas in self._replicas(cycle.last_scheduling))
+        return next((item for item in schedulers if item is not None), None)
+
+    def binder(self, cycle: Cycle, stage: str) -> Scheduler | None:
+        schedulers = (replicas.binder_of(cycle.number) for replicas in self._replicas(cycle.mark(stage)))
+        return next((item for item in schedulers if item is not None), None)
+
+    def _replicas(self, mark: StageMark | None) -> Iterator[Replicas]:
+        """Yield the schedulers at the moment in view, then at the end of a stage."""
+        for moment in self._moments(mark):
             try:
-                scheduler = earlier.simulation_at(self.live, moment).replicas.scheduler_of(cycle.number)
+                yield earlier.simulation_at(self.live, moment).replicas
             except Rejected:
                 continue  # No command can end at this moment.
-            if scheduler is not None:
-                return scheduler
-        return None
 
-    def _moments(self, cycle: Cycle) -> Iterator[Moment | None]:
-        """Yield the moment in view, then the end of the attempt's scheduling cycle."""
+    def _moments(self, mark: StageMark | None) -> Iterator[Moment | None]:
         yield self.at
-        mark, present = cycle.last_scheduling, self.live.world
+        present = self.live.world
         if mark is not None:
             yield present.moment_of(present.rest_at(mark.entry))

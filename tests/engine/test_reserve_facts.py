@@ -61,7 +61,7 @@ def test_the_only_volume_is_named_as_such() -> None:
 
 def test_a_claim_without_a_volume_gets_a_new_one() -> None:
     assert in_words(reserved(after("Reserve", claim(class_name="csi")))) == (
-        "A new volume for the claim data will be provisioned on n1.",
+        "db gets a new volume for the claim data, provisioned on n1.",
         [("claim data", "new volume of 2Gi, class csi", "no volume suits on n1")],
     )
 
@@ -70,12 +70,12 @@ def test_a_bound_claim_leaves_nothing_to_reserve_or_write() -> None:
     bound = claim(volumeName="there")
     simulation = after("PreBind", disk("there", 5, claimRef={"name": "data", "namespace": "default"}), bound)
     assert in_words(reserved(simulation)) == (
-        "All claims of db are bound already, so there is nothing to reserve.",
+        "db has only bound claims, so there is nothing to reserve.",
         [("claim data", "bound to there", "")],
     )
     facts = pre_bind_facts(simulation.scheduler, 1, PLUGIN)
     assert facts is not None
-    assert in_words(facts) == ("All claims of db were bound already, so there is nothing to write.", [])
+    assert in_words(facts) == ("db had only bound claims, so there is nothing to write.", [])
 
 
 def test_pre_bind_says_for_which_claim_it_waits_and_until_when() -> None:
@@ -89,7 +89,7 @@ def test_pre_bind_says_for_which_claim_it_waits_and_until_when() -> None:
     simulation.execute(commands.Advance(3))
     facts = pre_bind_facts(simulation.scheduler, 1, PLUGIN)
     assert facts is not None
-    assert wording.sentence(facts) == "The volume controller has bound all claims of db."
+    assert wording.sentence(facts) == "db can be bound: the volume controller has bound all its claims."
     assert wording.sentence(reserved(simulation)) == "small is reserved for db."
 
 
@@ -100,7 +100,7 @@ def test_a_binding_that_cannot_succeed_says_why() -> None:
     facts = pre_bind_facts(simulation.scheduler, 1, PLUGIN)
     assert facts is not None
     assert facts.status is not None
-    assert wording.sentence(facts).startswith("The claims of db could not be bound: binding volumes: ")
+    assert wording.sentence(facts).startswith("db cannot be bound: binding volumes: ")
 
 
 def test_a_binding_cycle_answers_while_later_cycles_run() -> None:

@@ -21,6 +21,12 @@ class TestedWitness(BaseWitness):
     def simulation_at_hand(self) -> Simulation:
         return self.simulation
 
+    def binder(self, cycle: Cycle, stage: str) -> Scheduler | None:
+        running, mark = self.simulation.replicas.binder_of(cycle.number), cycle.mark(stage)
+        if running is not None or mark is None:
+            return running
+        return self.simulation.as_of(mark.entry).replicas.binder_of(cycle.number)
+
     def scheduler(self, cycle: Cycle) -> Scheduler | None:
         running = self.simulation.replicas.scheduler_of(cycle.number)
         if running is not None or cycle.last_scheduling is None:

@@ -19,7 +19,7 @@ from sandbox.panels.facts.waking import event_of, event_of_hint, last_skip, last
 from sandbox.panels.inspector.departures import of_node, of_pod
 from sandbox.panels.inspector.node_info import node_info
 from sandbox.panels.inspector.pod_facts import facts
-from sandbox.panels.inspector.why import why_here, why_not
+from sandbox.panels.inspector.why import prepared, why_here, why_not
 from sandbox.panels.model.state import Cycle, NodeState, PodState, Queued
 from sandbox.panels.model.steps import untouched
 from sandbox.panels.model.world import World
@@ -94,6 +94,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "containers": [_asks(container) for container in pod.pod.spec.get("containers") or ()],
         **of_pod(world, pod),
         "here": why_here(world, pod, cycle) if cycle is None or cycle.is_of(pod.pod.uid) else None,
+        "prepared": prepared(world, cycle) if cycle is None or cycle.is_of(pod.pod.uid) else None,
         **why_not(world, cycle, view),
         "cycle": cycle.number if cycle else 0,
         "expectable": expectable.of_pod(world, pod.key, cycle),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
-from sandbox.panels.explain import explain_filter, explain_score
+from sandbox.panels.explain import explain_filter, explain_score, explain_stage
 from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle, PodState
@@ -75,6 +75,17 @@ def _says(world: World, cycle: Cycle, plugin: str, winner: str, second: str) -> 
     scores = dict(dict(cycle.normalized.normalized)[plugin])
     lower = say("inspector.normalized", node=winner, score=scores[winner], other=second, less=scores[second])
     return f"{ours} {theirs} {lower}"
+
+
+def prepared(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
+    """Return what plugins set aside and wrote for the pod on the chosen node, stage by stage."""
+    if cycle is None:
+        return []
+    return [
+        {"stage": stage, "plugin": plugin, "says": explanation.sentence, "lines": explanation.lines}
+        for stage in ("Reserve", "PreBind")
+        for plugin, explanation in explain_stage(world, cycle, stage)
+    ]
 
 
 def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:

@@ -31,6 +31,12 @@ class Witness(Protocol):
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         """Return what an attempt saw of a resource on a node, None if unknown."""
 
+    def reserve(self, cycle: Cycle, plugin: str) -> Facts | None:
+        """Return what a plugin reserved on the chosen node, and why; None if unknown."""
+
+    def pre_bind(self, cycle: Cycle, plugin: str) -> Facts | None:
+        """Return what a plugin did last in PreBind, and for what it waits; None if unknown."""
+
     def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
         """Return why a node is a candidate for preemption, or why not; None if unknown."""
 
@@ -66,6 +72,12 @@ class Nobody:
         return None
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
+        return None
+
+    def reserve(self, cycle: Cycle, plugin: str) -> Facts | None:
+        return None
+
+    def pre_bind(self, cycle: Cycle, plugin: str) -> Facts | None:
         return None
 
     def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.explain import explain_stage
 from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.model.eviction_log import Happening
@@ -46,6 +47,17 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "when": clock(world.clock_us),
         "steps": steps,
     }
+
+
+def _said(world: World, cycle: Cycle) -> str:
+    """Return what happened at the last stage: what plugins set aside in Reserve or wrote in PreBind, if they say so."""
+    stage, ran = cycle.last_stage, cycle.plugins.get(cycle.last_stage)
+    if stage not in ("Reserve", "PreBind") or ran is None or not world.witness.at_hand(cycle):
+        return sentence(cycle)
+    if any(code not in ("Success", "Skip", "Wait") for _, code, _ in ran.verdicts):
+        return sentence(cycle)
+    explanations = explain_stage(world, cycle, stage)
+    return " ".join(explanation.sentence for _, explanation in explanations) or sentence(cycle)
 
 
 def _stuck(stuck: Stuck) -> dict[str, Any]:
@@ -92,7 +104,7 @@ def _sentence(world: World, view: View) -> dict[str, Any]:
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
         "says": STAGES[stage].says if stage is not None else "",
-        "text": " ".join(filter(None, (sentence(cycle), _faster(world, cycle), _taken(world, cycle), effect))),
+        "text": " ".join(filter(None, (_said(world, cycle), _faster(world, cycle), _taken(world, cycle), effect))),
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),

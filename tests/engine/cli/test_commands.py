@@ -195,7 +195,9 @@ def test_explain_says_which_volume_was_reserved_and_why(capsys: Any) -> None:
         output = capsys.readouterr().out
         assert note in output
         assert "  Reserve, VolumeBinding: disk-" in output
-        assert f"  PreBind, VolumeBinding: The volume controller has bound all claims of {pod}.\n" in output
+        assert (
+            f"  PreBind, VolumeBinding: {pod} can be bound: the volume controller has bound all its claims.\n" in output
+        )
 
 
 EARLY = """\

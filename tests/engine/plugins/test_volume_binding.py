@@ -752,7 +752,7 @@ def test_a_volume_and_a_new_one_are_reserved_together() -> None:
     cycle = Cycle(TWO, LOCAL, WAIT, claim("c", storage_class="local"), claim("d", storage_class="wait"), here)
     cycle.reserve()
     says, shown = reserve_lines(cycle)
-    assert says == "Reserved for p: v. To be provisioned on a: volumes for d."
+    assert says == "p takes v, and gets new volumes for d, provisioned on a."
     assert [line.formula for line in shown] == ["takes v: 1Gi ≤ 1Gi", "new volume of 1Gi, class wait"]
 
 
@@ -781,6 +781,6 @@ def test_a_reserve_that_failed_says_why_nothing_is_reserved() -> None:
     with pytest.raises(PluginError) as problem:
         cycle.plugin.reserve(cycle.state, cycle.pod, "a")
     facts = cycle.plugin.explain_reserve(cycle.state, cycle.pod, "a")
-    assert sentence(facts) == f"Nothing is reserved: {problem.value}."
+    assert sentence(facts) == f"p reserves nothing: {problem.value}."
     assert facts.status is not None
     assert facts.status.reasons == (str(problem.value),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.panels import View, World
+from sandbox.panels import PANELS, View, World
 from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector.panel import stats
 from scheduler_engine import commands
@@ -14,7 +14,7 @@ from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.installed import SCENARIOS
 from tests.sandbox import traces
-from tests.sandbox.scenarios import world_after
+from tests.sandbox.scenarios import panel_html, world_after
 from tests.sandbox.witnessing import witnessed
 
 
@@ -206,3 +206,37 @@ def test_it_stays_at_the_pod_that_somebody_works_with(world: World) -> None:
     gone = stats(world, View(stays=(("inspector", "default/nobody"),)))
     assert (gone["name"], gone["asked"], gone["in_flight"]) == ("web-4", "default/nobody", "")
     assert "loose" not in stats(world, View(pod="default/web-4"))
+
+
+def after_stages(count: int) -> World:
+    """Return the scenario of local disks after so many stages of its first pod."""
+    return world_after("volumes-local-disks", *[{"kind": "stage"}] * count)
+
+
+def test_a_pod_shows_which_volume_was_reserved_and_why() -> None:
+    world = after_stages(7)
+    assert world.cycle is not None
+    assert world.cycle.last_stage == "Reserve"
+    (item,) = stats(world, View(pod=world.cycle.pod))["prepared"]
+    assert (item["stage"], item["plugin"]) == ("Reserve", "VolumeBinding")
+    assert item["says"] == "disk-large-60 is reserved for db-1."
+    assert "the smallest of 2 volumes that suit on node-large: disk-large-60 60Gi; disk-large-200 200Gi" in [
+        line.note for line in item["lines"]
+    ]
+    assert PANELS["sentence"].stats(world, View())["text"] == "disk-large-60 is reserved for db-1."
+    assert "disk-large-60 is reserved for db-1." in panel_html("inspector", world, pod=world.cycle.pod)
+
+
+def test_a_pod_shows_what_was_written_even_after_it_is_bound() -> None:
+    world = world_after("volumes-local-disks", {"kind": "advance", "seconds": 30})
+    reserve, pre_bind = stats(world, View(pod="default/db-1"))["prepared"]
+    assert reserve["says"] == "disk-large-60 is reserved for db-1."
+    assert pre_bind["says"] == "db-1 can be bound: the volume controller has bound all its claims."
+    assert [(line.label, line.formula) for line in pre_bind["lines"]] == [("volume disk-large-60", "claimRef: data-1")]
+
+
+def test_a_pod_without_claims_shows_no_volumes() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("web").obj())))
+    simulation.execute(commands.Settle())
+    assert stats(witnessed(simulation), View(pod="default/web"))["prepared"] == []

@@ -13,7 +13,8 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import Facts
+from scheduler_engine.framework.facts import DryRunFacts, Facts
+from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import Line
 
 SUCCESS, SKIP = "Success", "Skip"
@@ -95,6 +96,17 @@ def _checked_filter(explanation: Explanation, recorded: tuple[str, tuple[str, ..
     answer = "; ".join(recorded[1]) or say("explain.it-passes")
     line = Line(say("explain.recorded"), answer, say("explain.recorded-note"))
     return Explanation(say("explain.recorded-verdict", said=answer), (line, *explanation.lines), *recorded)
+
+
+def explain_dry_run(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> DryRunFacts | None:
+    """Return the facts of a dry run of preemption; None if there are none, or if they differ from the record."""
+    facts = world.witness.dry_run(cycle, tried.node)
+    if facts is None:
+        return None
+    rejected = facts.facts.status.message if facts.facts.status is not None else ""
+    steps = tuple((step.action, step.pod, step.ok) for step in facts.steps)
+    recorded = tuple(step[:3] for step in tried.steps)
+    return facts if (steps, facts.victims, rejected) == (recorded, tried.victims, tried.rejected) else None
 
 
 def explain_stage(world: World, cycle: Cycle, stage: str) -> list[tuple[str, Explanation]]:

@@ -19,7 +19,7 @@ from sandbox.panels.facts.waking import event_of, event_of_hint, last_skip, last
 from sandbox.panels.inspector.departures import of_node, of_pod
 from sandbox.panels.inspector.node_info import node_info
 from sandbox.panels.inspector.pod_facts import facts
-from sandbox.panels.inspector.why import prepared, why_here, why_not
+from sandbox.panels.inspector.why import dry_run, prepared, why_here, why_not
 from sandbox.panels.model.state import Cycle, NodeState, PodState, Queued
 from sandbox.panels.model.steps import untouched
 from sandbox.panels.model.world import World
@@ -314,6 +314,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "question": short_name(cycle.pod) if cycle and word else "",
         "word": word,
         "expectable": [expectable.verdict(cycle, node.name)] if cycle and word and word.kind != "out" else [],
+        "dry_run": dry_run(world, cycle, node.name),
         "says": explain_filter(world, cycle, node.name, refused_by).sentence if cycle and refused_by else "",
         "place": (world.cache.order.index(node.name) + 1) if node.name in world.cache.order else 0,
         "last_change": info.change if info else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
-from sandbox.panels.explain import explain_filter, explain_score, explain_stage
+from sandbox.panels.explain import explain_dry_run, explain_filter, explain_score, explain_stage
 from sandbox.panels.facts.brief import Briefs
 from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle, PodState
@@ -14,6 +14,7 @@ from sandbox.panels.view import View
 from sandbox.words.amounts import signed
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
+from scheduler_engine import wording
 
 FEW, PAGE = 12, 60
 RELATIVE = ("InterPodAffinity", "PodTopologySpread", "TaintToleration", "NodeResourcesBalancedAllocation")
@@ -86,6 +87,13 @@ def prepared(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
         for stage in ("Reserve", "PreBind")
         for plugin, explanation in explain_stage(world, cycle, stage)
     ]
+
+
+def dry_run(world: World, cycle: Cycle | None, node: str) -> str:
+    """Return why the node is a candidate for preemption, or why not; "" if no dry run took place there."""
+    tried = next((item for item in cycle.tried if item.node == node), None) if cycle is not None else None
+    facts = explain_dry_run(world, cycle, tried) if cycle is not None and tried is not None else None
+    return wording.sentence(facts.facts) if facts is not None else ""
 
 
 def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:

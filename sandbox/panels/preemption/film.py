@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.panels.drawing import shapes
 from sandbox.panels.drawing.blocks import Block, block, gone_block
 from sandbox.panels.drawing.shapes import Drawing, Shapes, Text
+from sandbox.panels.explain import explain_dry_run
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
@@ -27,7 +28,7 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
     """Return ``frames`` in order, each with a bar and its sum; ``protected``: pods whose eviction would violate a
     budget.
     """
-    facts = _facts(world, cycle, tried)
+    facts = explain_dry_run(world, cycle, tried)
     return {
         "node": tried.node,
         "frames": _Film(world, cycle, tried, _steps(tried, facts)).frames(),
@@ -49,17 +50,6 @@ class _Step:
     reason: str = ""
     note: str = ""
     lines: tuple[wording.Line, ...] = ()
-
-
-def _facts(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> DryRunFacts | None:
-    """Return the facts of the dry run; None if there are none, or if they differ from the record."""
-    facts = world.witness.dry_run(cycle, tried.node)
-    if facts is None:
-        return None
-    rejected = facts.facts.status.message if facts.facts.status is not None else ""
-    steps = tuple((step.action, step.pod, step.ok) for step in facts.steps)
-    recorded = tuple(step[:3] for step in tried.steps)
-    return facts if (steps, facts.victims, rejected) == (recorded, tried.victims, tried.rejected) else None
 
 
 def _steps(tried: PreemptionNodeTried, facts: DryRunFacts | None) -> list[_Step]:

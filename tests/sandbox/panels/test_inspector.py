@@ -240,3 +240,12 @@ def test_a_pod_without_claims_shows_no_volumes() -> None:
     simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("web").obj())))
     simulation.execute(commands.Settle())
     assert stats(witnessed(simulation), View(pod="default/web"))["prepared"] == []
+
+
+def test_a_node_says_why_it_is_a_candidate_for_preemption() -> None:
+    world = world_after("preemption-every-rung", *[{"kind": "stage"}] * 5)
+    panel = stats(world, View(node="node-count"))
+    assert panel["dry_run"] == "node-count is a candidate: without count-1 and none-1, vip-1 fits."
+    html = panel_html("inspector", world, node="node-count")
+    assert 'data-goto-tab="preemption"' in html
+    assert stats(after_stages(7), View(node="node-large"))["dry_run"] == ""

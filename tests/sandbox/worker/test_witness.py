@@ -16,6 +16,8 @@ from sandbox.storage.records import Position
 from sandbox.worker import earlier, rendering, witness
 from sandbox.worker.live import Live
 from scheduler_engine.testing import ZONE, make_node, make_pod
+from scheduler_engine.wording import sentence as wording_sentence
+from tests.engine.random_clusters import claim_of, storage_class, volume_of
 from tests.sandbox.inside import live
 
 pytestmark = pytest.mark.django_db
@@ -103,3 +105,39 @@ def test_a_deleted_scheduler_is_asked_as_it_was(visitor: Any) -> None:
     store.execute(visitor.row(), {"kind": "replica", "replica": "kube-scheduler-1", "action": "kill"})
     _, world = here(visitor, cycle=1)
     assert sentence(world, 1) == "n1 is too small: first requests more cpu than the whole node has."
+
+
+def test_a_past_dry_run_is_explained_as_it_was(visitor: Any) -> None:
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+    store.execute(visitor.row(), {"kind": "apply", "manifests": [high]})
+    low, vip = make_pod("low").cpu("2").node("n1"), make_pod("vip").cpu("1").priority_class("high")
+    do(visitor, make_node("n1").capacity(cpu="2"), low, vip)
+    do(visitor, make_pod("other").cpu("3"))
+    _, world = here(visitor, cycle=1)
+    facts = world.witness.dry_run(world.by_number[1], "n1")
+    assert facts is not None
+    assert wording_sentence(facts.facts) == "n1 is a candidate: without low, vip fits."
+    assert world.witness.choice(world.by_number[1]) == ()
+    assert world.witness.violated(world.by_number[1], "n1") == {}
+    assert world.witness.dry_run(world.by_number[1], "n2") is None
+
+
+def test_a_reservation_is_explained_after_the_pod_is_bound_and_others_have_come(visitor: Any) -> None:
+    kinds = (storage_class("local", "kubernetes.io/no-provisioner"), claim_of("data", {"storageClassName": "local"}))
+    objects = (
+        volume_of("disk", storageClassName="local"),
+        *kinds,
+        make_node("n1").obj(),
+        make_pod("db").claim("data").obj(),
+    )
+    store.execute(visitor.row(), {"kind": "apply", "manifests": [*objects]})
+    store.execute(visitor.row(), {"kind": "advance", "seconds": 10})
+    for name in ("second", "third"):
+        do(visitor, make_pod(name))
+    _, world = here(visitor)
+    cycle = world.attempts["default/db"][-1]
+    reserve, pre_bind = (ask(cycle, "VolumeBinding") for ask in (world.witness.reserve, world.witness.pre_bind))
+    assert reserve is not None
+    assert pre_bind is not None
+    assert wording_sentence(reserve) == "disk is reserved for db."
+    assert wording_sentence(pre_bind) == "db can be bound: the volume controller has bound all its claims."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sandbox.panels.facts.faulty import pending_fault
 from sandbox.panels.facts.nobodys import pods_without_scheduler
@@ -20,11 +20,24 @@ from scheduler_engine import commands
 from scheduler_engine.apiserver.lifecycle import ORPHAN
 from scheduler_engine.trace import events as ev
 
-Parts = tuple[str, str, str, str, str]
-"""(before, kind, key, after, next): the sentence is ``before``, the name of the object as a button, and ``after``.
 
-``kind`` (``pod`` or ``node``) and ``key`` name the object, "" if there is none; ``next`` says what comes next.
-"""
+class Parts(NamedTuple):
+    """A sentence: ``before``, the name of an object as a button, and ``after``; ``next`` says what comes next.
+
+    ``kind`` (``pod`` or ``node``) and ``key`` name the object, "" if there is none.
+    """
+
+    before: str
+    kind: str
+    key: str
+    after: str
+    next: str = ""
+
+    def plus(self, sentence: str) -> Parts:
+        """Return the parts with another sentence after them."""
+        return self._replace(after=f"{self.after} {sentence}")
+
+
 MOST_PATHS = 3
 MOST_CHANGED = 2
 """Most objects whose changes are listed."""
@@ -35,6 +48,7 @@ DELETED = {
     (True, True): "happenings.deleted-later-without-owned",
 }
 """(the object still exists, what it owned stays) → key."""
+CORDONS = {True: "happenings.cordoned", False: "happenings.uncordoned"}
 BUTTONS = {"Pod": "pod", "Node": "node"}
 """Kinds that have a button in the sentence."""
 APPLIED = {
@@ -55,16 +69,25 @@ ALL_ADDED = {"Node": ("node", "happenings.nodes-joined"), "Pod": ("pod", "happen
 """Kind → (the thing to count, key of the sentence if all applied objects are new and of this kind)."""
 
 
+def without_button(text: str) -> Parts:
+    return Parts("", "", "", text)
+
+
+def on(kind: str, row: str, key: str, /, **places: Any) -> Parts:
+    """Return a sentence whose place ``{pod}`` or ``{node}``, as ``kind`` says, is the button of the object ``key``."""
+    before, after = around(row, kind, **places)
+    return Parts(before, kind, key, after)
+
+
 def applied(world: World, item: Applied) -> Parts:
     if len(item.objects) != 1:
-        return "", "", "", _several(item), ""
+        return without_button(_several(item))
     ((kind, key), result), *_ = item.objects.items()
     row = APPLIED.get((kind, result))
     paths = _paths(item.changes.get((kind, key), []))
     if row is None:
-        return "", "", "", say(OTHERS_APPLIED[result], kind=kind, name=short_name(key), paths=paths), ""
-    before, after = around(row, "it", paths=paths)
-    return before, BUTTONS[kind], key, after, ""
+        return without_button(say(OTHERS_APPLIED[result], kind=kind, name=short_name(key), paths=paths))
+    return _about(row, kind, key, paths=paths)
 
 
 def _paths(changes: list[str]) -> str:
@@ -100,28 +123,14 @@ def commanded(world: World, event: ev.CommandGiven) -> Parts:
 def _about(row: str, kind: str, key: str, **places: Any) -> Parts:
     """Return a sentence about an object, whose name is a button if its kind has one."""
     if kind not in BUTTONS:
-        return "", "", "", say(row, it=f"{kind} {short_name(key)}", **places), ""
+        return without_button(say(row, it=f"{kind} {short_name(key)}", **places))
     before, after = around(row, "it", **places)
-    return before, BUTTONS[kind], key, after, ""
-
-
-def _on_node(row: str, node: str, **places: Any) -> Parts:
-    before, after = around(row, "node", **places)
-    return before, "node", node, after, ""
-
-
-def _on_pod(row: str, pod: str, **places: Any) -> Parts:
-    before, after = around(row, "pod", **places)
-    return before, "pod", pod, after, ""
-
-
-def _cordon(world: World, command: commands.Cordon) -> Parts:
-    return _on_node("happenings.cordoned" if command.on else "happenings.uncordoned", command.node)
+    return Parts(before, BUTTONS[kind], key, after)
 
 
 def _taint(world: World, command: commands.Taint) -> Parts:
     row = "happenings.tainted" if command.on else "happenings.untainted"
-    return _on_node(row, command.node, taint=command.taint)
+    return on("node", row, command.node, taint=command.taint)
 
 
 def _patch(world: World, command: commands.Patch) -> Parts:
@@ -129,127 +138,91 @@ def _patch(world: World, command: commands.Patch) -> Parts:
     return _about(row, command.object_kind, command.key, paths=command.paths)
 
 
-def _replaced(world: World, command: commands.Replace) -> Parts:
-    return _about("happenings.replaced", command.object_kind, command.key)
-
-
 def _restarted(world: World, command: commands.RolloutRestart) -> Parts:
-    return "", "", "", say("happenings.restarted", kind=command.object_kind, name=short_name(command.key)), ""
+    return without_button(say("happenings.restarted", kind=command.object_kind, name=short_name(command.key)))
 
 
 def _advanced(world: World, command: commands.Advance) -> Parts:
-    seconds = f"{command.seconds:g}"
-    stuck = len(world.lane("unschedulablePods"))
-    others = pods_without_scheduler(world)
-    if not world.queue and others:
-        text = say("happenings.time-passed-for-others", seconds=seconds, count=len(others))
-    elif not world.queue:
-        text = say("happenings.time-passed-for-nobody", seconds=seconds)
-    elif stuck and not world.requeuing.checked:
-        text = say("happenings.time-passed-for-waiting", seconds=seconds, count=stuck)
+    stuck, others = len(world.lane("unschedulablePods")), len(pods_without_scheduler(world))
+    if not world.queue:
+        row = "happenings.time-passed-for-others" if others else "happenings.time-passed-for-nobody"
     else:
-        text = say("happenings.time-passed", seconds=seconds)
-    return "", "", "", text, ""
+        waits = stuck and not world.requeuing.checked
+        row = "happenings.time-passed-for-waiting" if waits else "happenings.time-passed"
+    return without_button(say(row, seconds=f"{command.seconds:g}", count=stuck if world.queue else others))
 
 
 def _condition(world: World, command: commands.NodeCondition) -> Parts:
     node = command.node
-    before, after = around("happenings.node-has-condition", "node", condition=command.condition)
     taints = [taint.text for taint in world.nodes[node].node.taints] if node in world.nodes else []
     has = say("happenings.has-taints", taints=listed(taints)) if taints else say("happenings.has-no-taints")
-    return before, "node", node, f"{after} {has}", ""
-
-
-def _nothing_to_stop(world: World, command: commands.Drain) -> Parts:
-    """Say that no drain runs there. If one runs, its own entries say that it stopped."""
-    return _on_node("happenings.nothing-to-stop", command.node)
+    return on("node", "happenings.node-has-condition", node, condition=command.condition).plus(has)
 
 
 def _uses(world: World, command: commands.Usage) -> Parts:
     amounts = command.amounts.replace("ephemeral storage", say("usage.storage"))
     if command.node:
-        return _on_node("happenings.system-uses", command.node, amounts=amounts)
-    return _on_pod("happenings.pod-uses", command.pod, amounts=amounts)
+        return on("node", "happenings.system-uses", command.node, amounts=amounts)
+    return on("pod", "happenings.pod-uses", command.pod, amounts=amounts)
 
 
 def _scaled(world: World, command: commands.Scale) -> Parts:
     """Return the result of scaling so far."""
-    status = world.objects.get(command.object_kind, {}).get(command.key, {}).get("status") or {}
-    text = say(
-        "happenings.scaled",
-        kind=command.object_kind,
-        name=short_name(command.key),
-        pods=plural(command.replicas, "pod"),
-        there=status.get("replicas") or 0,
-        ready=status.get("readyReplicas") or 0,
-    )
-    return "", "", "", text, ""
+    kind, key, pods = command.object_kind, command.key, plural(command.replicas, "pod")
+    status = world.objects.get(kind, {}).get(key, {}).get("status") or {}
+    numbers = {"there": status.get("replicas") or 0, "ready": status.get("readyReplicas") or 0}
+    return without_button(say("happenings.scaled", kind=kind, name=short_name(key), pods=pods, **numbers))
 
 
 def _deleted(world: World, command: commands.Delete) -> Parts:
     """Return the result of a deletion. Budgets do not limit it, but a pod may take its time."""
     kind, key = command.object_kind, command.key
     if kind == "Pod":
-        return _pod_deleted(world, key)
+        # A controller may have created the next pod of that name at once.
+        last = world.evictions.happened
+        pod = world.pod_at(key, last.n) if last is not None else None
+        if pod is None:
+            return on("pod", "happenings.pod-was-deleted", key)
+        return on("pod", "happenings.pod-is-deleted", key, left=left(pod.left_us(world.clock_us)))
     still_there = kind != "Node" and key in world.objects.get(kind, {})
-    text = say(DELETED[still_there, command.propagation_policy == ORPHAN], kind=kind, name=short_name(key))
-    return "", "", "", text, ""
-
-
-def _pod_deleted(world: World, key: str) -> Parts:
-    # A controller may have created the next pod of that name at once.
-    last = world.evictions.happened
-    pod = world.pod_at(key, last.n) if last is not None else None
-    if pod is None:
-        return _on_pod("happenings.pod-was-deleted", key)
-    return _on_pod("happenings.pod-is-deleted", key, left=left(pod.left_us(world.clock_us)))
-
-
-def _configured(world: World, command: commands.Configure) -> Parts:
-    return "", "", "", say("happenings.configured"), ""
+    row = DELETED[still_there, command.propagation_policy == ORPHAN]
+    return without_button(say(row, kind=kind, name=short_name(key)))
 
 
 def _fault(world: World, command: commands.Fault) -> Parts:
     """Return the fault if it has not happened yet, else what the command breaks."""
     newest = next(reversed(world.faults.values()), None)
     what = pending_fault(newest) if newest is not None else command.failing
-    return "", "", "", say("happenings.breaks", what=what), ""
-
-
-def _allowed(world: World, command: commands.Allow) -> Parts:
-    return _on_pod("happenings.allowed", command.pod)
+    return without_button(say("happenings.breaks", what=what))
 
 
 def _expiry(world: World, command: commands.AssumedTtl) -> Parts:
     row = "happenings.expire" if command.seconds else "happenings.never-expire"
-    return "", "", "", say(row, seconds=f"{command.seconds:g}"), ""
+    return without_button(say(row, seconds=f"{command.seconds:g}"))
 
 
 def _admission(world: World, command: commands.Admission) -> Parts:
     row = "happenings.admission-on" if command.enabled else "happenings.admission-off"
-    return "", "", "", say(row, plugin=command.plugin), ""
-
-
-def _kubelet(world: World, command: commands.KubeletConfigure) -> Parts:
-    return _on_node("happenings.kubelet-configured", command.node)
+    return without_button(say(row, plugin=command.plugin))
 
 
 COMMANDS: dict[type[commands.Command], Callable[[World, Any], Parts]] = {
     commands.Scale: _scaled,
     commands.Delete: _deleted,
     commands.Usage: _uses,
-    commands.Drain: _nothing_to_stop,
+    # If a drain runs, its own entries say that it stopped.
+    commands.Drain: lambda _, command: on("node", "happenings.nothing-to-stop", command.node),
     commands.NodeCondition: _condition,
-    commands.Cordon: _cordon,
+    commands.Cordon: lambda _, command: on("node", CORDONS[command.on], command.node),
     commands.Taint: _taint,
     commands.Patch: _patch,
-    commands.Replace: _replaced,
-    commands.Configure: _configured,
+    commands.Replace: lambda _, command: _about("happenings.replaced", command.object_kind, command.key),
+    commands.Configure: lambda _, __: without_button(say("happenings.configured")),
     commands.Fault: _fault,
-    commands.Allow: _allowed,
+    commands.Allow: lambda _, command: on("pod", "happenings.allowed", command.pod),
     commands.AssumedTtl: _expiry,
     commands.Admission: _admission,
-    commands.KubeletConfigure: _kubelet,
+    commands.KubeletConfigure: lambda _, command: on("node", "happenings.kubelet-configured", command.node),
     commands.RolloutRestart: _restarted,
     commands.Advance: _advanced,
 }

@@ -12,10 +12,10 @@ from sandbox.panels.facts.kubelet_deeds import freed, removed_before, things
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.panels.model.node_health import Deed, Pressure
 from sandbox.panels.model.world import World
-from sandbox.panels.sentence.commanded import Parts, applied, commanded
+from sandbox.panels.sentence.commanded import Parts, applied, commanded, on, without_button
 from sandbox.words.amounts import clock, left, short_name
 from sandbox.words.phrases import listed, plural
-from sandbox.words.say import around, say
+from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
 DRAINS = {
@@ -45,14 +45,14 @@ def happening(world: World) -> Happening | None:
 
 def happening_sentence(world: World, last: Happening) -> dict[str, Any]:
     """Return the sentence on a happening, with Kubernetes' words and the number of its entry."""
-    before, kind, key, after, following = SENTENCES[last.kind](world, last.item)
+    parts = SENTENCES[last.kind](world, last.item)
     return {
-        "before": before,
-        "of": kind,
-        "key": key,
-        "name": short_name(key),
-        "text": after,
-        "next": following,
+        "before": parts.before,
+        "of": parts.kind,
+        "key": parts.key,
+        "name": short_name(parts.key),
+        "text": parts.after,
+        "next": parts.next,
         "precise": _precise(last.item),
         "n": last.n,
     }
@@ -71,55 +71,42 @@ def _precise(item: Any) -> str:
 
 def _request(world: World, request: Request) -> Parts:
     if request.refused:
-        before, after = around("happenings.eviction-refused", "pod", code=request.code, message=request.message)
+        parts = on("pod", "happenings.eviction-refused", request.pod, code=request.code, message=request.message)
         if request.times > 1:
-            after = f"{after} {say('happenings.asked-often', times=request.times)}"
+            parts = parts.plus(say("happenings.asked-often", times=request.times))
         following = "happenings.when-one-budget-is-left" if request.code == 500 else "happenings.ask-again"
-        return before, "pod", request.pod, after, say(following)
+        return parts._replace(next=say(following))
     if request.then == "gone" and request.leaves_us is None:
-        before, after = around("happenings.evicted-at-once", "pod")
-        return before, "pod", request.pod, after, ""
-    before, after = around("happenings.eviction-allowed", "pod", left=left(request.grace_us))
+        return on("pod", "happenings.evicted-at-once", request.pod)
     end = say("happenings.gone-at", clock=clock(request.leaves_us)) if request.leaves_us is not None else ""
-    return before, "pod", request.pod, after, end
+    return on("pod", "happenings.eviction-allowed", request.pod, left=left(request.grace_us))._replace(next=end)
 
 
 def _drain(world: World, drain: Drain) -> Parts:
     evicted = plural(len(drain.evicted), "pod")
+    refused = listed([short_name(pod) for pod in drain.refused])
     if drain.what == "waiting":
         key = "happenings.drain-waits-after-some" if drain.evicted else "happenings.drain-waits"
-        names = listed([short_name(pod) for pod in drain.refused])
-        before, after = around(key, "node", evicted=evicted, pods=names)
         following = say("happenings.asks-again-at", clock=clock(drain.next_us)) if drain.next_us is not None else ""
-        return before, "node", drain.node, after, following
+        return on("node", key, drain.node, evicted=evicted, pods=refused)._replace(next=following)
     if drain.what == "failed":
         needs = listed([say(NEEDS[name]) for name in drain.helping])
         key = "happenings.drain-failed-at-once" if needs else "happenings.drain-failed"
-        refused = listed([short_name(pod) for pod in drain.refused])
-        before, after = around(key, "node", evicted=evicted, needs=needs, pods=refused)
-        return before, "node", drain.node, after, ""
-    before, after = around(DRAINS[drain.what], "node", evicted=evicted)
-    if drain.staying and drain.what != "stopped":
-        names = listed([short_name(pod) for pod in drain.staying])
-        after = f"{after} {say('happenings.daemons-stay', count=len(drain.staying), pods=names)}"
-    return before, "node", drain.node, after, ""
+        return on("node", key, drain.node, evicted=evicted, needs=needs, pods=refused)
+    parts = on("node", DRAINS[drain.what], drain.node, evicted=evicted)
+    if not drain.staying or drain.what == "stopped":
+        return parts
+    names = listed([short_name(pod) for pod in drain.staying])
+    return parts.plus(say("happenings.daemons-stay", count=len(drain.staying), pods=names))
 
 
 def _plan(world: World, plan: Plan) -> Parts:
-    key, following = _turned(world, plan)
-    others = _others(world, plan)
-    before, after = around(
-        key,
-        "pod",
-        count=others + 1,
-        others=plural(others, "more pod"),
-        node=plan.node,
-        clock=clock(plan.at_us),
-        taint=plan.taint,
-        seconds=plan.seconds,
-        why=plan.why,
-    )
-    return before, "pod", plan.pod, after, following
+    row, following = _turned(world, plan)
+    # Other plans for the same node that changed in the same way at the same moment.
+    others = sum(_turn(other) == _turn(plan) for other in world.evictions.plans.values()) - 1
+    about: dict[str, Any] = {"node": plan.node, "taint": plan.taint, "seconds": plan.seconds, "why": plan.why}
+    about |= {"count": others + 1, "others": plural(others, "more pod"), "clock": clock(plan.at_us)}
+    return on("pod", row, plan.pod, **about)._replace(next=following)
 
 
 def _turned(world: World, plan: Plan) -> tuple[str, str]:
@@ -140,18 +127,12 @@ def _soonest(world: World) -> str:
     return say("happenings.must-leave-in", pod=short_name(plan.pod), left=left(plan.at_us - world.clock_us))
 
 
-def _others(world: World, plan: Plan) -> int:
-    """Return how many plans for the same node changed in the same way at the same moment."""
-    return sum(_turn(other) == _turn(plan) for other in world.evictions.plans.values()) - 1
-
-
 def _turn(plan: Plan) -> tuple[str, str, int]:
     return plan.state, plan.node, plan.since_us if plan.state == "planned" else plan.ended_us
 
 
 def _expired(world: World, event: ev.CachePodChanged) -> Parts:
-    before, after = around("happenings.expired", "pod", node=event.node)
-    return before, "pod", event.pod, after, say("happenings.given-twice")
+    return on("pod", "happenings.expired", event.pod, node=event.node)._replace(next=say("happenings.given-twice"))
 
 
 def _deed(world: World, deed: Deed) -> Parts:
@@ -159,29 +140,25 @@ def _deed(world: World, deed: Deed) -> Parts:
     if isinstance(event, ev.NodeResourcesReclaimed):
         key = "happenings.frees-enough" if deed.enough else "happenings.frees-too-little"
         about = {"things": things(deed.removed), "freed": freed(deed.removed), "threshold": event.threshold}
-        before, after = around(key, "node", **about)
-        return before, "node", event.node, after, ""
+        return on("node", key, event.node, **about)
     if isinstance(event, ev.PodRejected):
-        before, after = around("happenings.rejected-by-kubelet", "pod", node=event.node, reason=event.reason)
-        return before, "pod", event.pod, after, ""
+        return on("pod", "happenings.rejected-by-kubelet", event.pod, node=event.node, reason=event.reason)
+    grace = f"{event.grace_seconds} s"
     if not event.signal:
-        left_to_it = f"{event.grace_seconds} s"
-        before, after = around("happenings.ended-for-a-critical-pod", "pod", node=event.node, left=left_to_it)
-        return before, "pod", event.pod, after, ""
+        return on("pod", "happenings.ended-for-a-critical-pod", event.pod, node=event.node, left=grace)
     low = event.message.partition(" Container ")[0].removesuffix(".")
     message = f"{low[:1].lower()}{low[1:]}"
-    before, after = around("happenings.evicted-by-kubelet", "pod", node=event.node, message=message)
+    parts = on("pod", "happenings.evicted-by-kubelet", event.pod, node=event.node, message=message)
     if deed.above:
-        after = f"{after} {say('happenings.not-yet-reclaimed')}"
+        parts = parts.plus(say("happenings.not-yet-reclaimed"))
     last = world.evictions.happened
     pod = world.pod_at(event.pod, last.n) if last is not None else None
     if pod is None or pod.pod.finished:
-        after = f"{after} {say('happenings.has-ended')}"
+        parts = parts.plus(say("happenings.has-ended"))
     elif event.grace_seconds:
-        after = f"{after} {say('happenings.has-left', left=f'{event.grace_seconds} s')}"
-    if first := removed_before(deed):
-        after = f"{after} {first}"
-    return before, "pod", event.pod, after, ""
+        parts = parts.plus(say("happenings.has-left", left=grace))
+    first = removed_before(deed)
+    return parts.plus(first) if first else parts
 
 
 def _pressure(world: World, pressure: Pressure) -> Parts:
@@ -190,17 +167,7 @@ def _pressure(world: World, pressure: Pressure) -> Parts:
     sees = [say("happenings.must-last", threshold=text, clock=clock(until)) for text, until in pressure.waits]
     sees += [say("happenings.holds-no-more", threshold=text) for text in pressure.calmed]
     key = PRESSURES[bool(reports), bool(sees)]
-    before, after = around(key, "node", reports=listed(reports), thresholds="; ".join(sees))
-    return before, "node", pressure.node, after, ""
-
-
-def _clock(world: World, move: ev.PodMoved) -> Parts:
-    """Return no sentence: what the move meant for waiting pods says it all."""
-    return "", "", "", "", ""
-
-
-def _election(world: World, text: str) -> Parts:
-    return "", "", "", text, ""
+    return on("node", key, pressure.node, reports=listed(reports), thresholds="; ".join(sees))
 
 
 SENTENCES: dict[str, Callable[[World, Any], Parts]] = {
@@ -209,9 +176,9 @@ SENTENCES: dict[str, Callable[[World, Any], Parts]] = {
     "plan": _plan,
     "command": commanded,
     "applied": applied,
-    "clock": _clock,
+    "clock": lambda _, __: without_button(""),  # What the move meant for waiting pods says it all.
     "expired": _expired,
     "deed": _deed,
     "pressure": _pressure,
-    "election": _election,
+    "election": lambda _, text: without_button(text),
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.words.say import say
 from scheduler_engine.api.taints import Taint
+from scheduler_engine.trace import events as ev
 
 COUNTED = ("metadata.resourceVersion", "metadata.generation", "status.observedGeneration", "status.conditions")
 """Fields that the API server changes as a consequence; they are not listed as differences."""
@@ -30,6 +31,16 @@ class Applied:
     objects: dict[Named, str] = field(default_factory=dict)
     written: dict[Named, str] = field(default_factory=dict)
     changes: dict[Named, list[str]] = field(default_factory=dict)
+
+    def write(self, event: ev.ObjectAdded | ev.ObjectModified, old: Mapping[str, Any] | None) -> None:
+        """Record a write of the API server. ``old``: the manifest before it, None for a new object."""
+        identity = event.kind, event.key
+        if old is not None:
+            self.changes.setdefault(identity, [*differences(old, event.manifest)])
+        if isinstance(event, ev.ObjectAdded):
+            self.written[identity] = "added"
+        else:
+            self.written.setdefault(identity, "changed")
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], start: str = "") -> Iterator[str]:

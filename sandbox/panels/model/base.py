@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 from sandbox.panels.model import election, eviction_log, node_health
@@ -20,6 +20,10 @@ from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.witness import Nobody, Witness
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.trace import events as ev
+
+Applier = Callable[["Models", ev.Entry, Any], None]
+"""Folds one entry with its event into the models."""
+Appliers = dict[type[ev.Event], Applier]
 
 
 class Models:

@@ -38,20 +38,16 @@ class Outcome:
 
 
 class Watch(Protocol):
-    """Checks expectations, but only when asked."""
+    """Checks expectations, but only when asked. The answers here are those without expectations."""
 
     def outcomes(self) -> list[Outcome]:
         """Return the outcomes of all expectations, in the order of their moments."""
-
-    def red(self) -> int:
-        """Return how many expectations make the exported test fail."""
-
-
-class Nothing:
-    """A watch without expectations."""
-
-    def outcomes(self) -> list[Outcome]:
         return []
 
     def red(self) -> int:
+        """Return how many expectations make the exported test fail."""
         return 0
+
+
+class Nothing(Watch):
+    """A watch without expectations."""

@@ -6,7 +6,7 @@ Replicas share only the API server, so a World has one of these for each replica
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.requeuing import Left, Requeuing
@@ -50,24 +50,12 @@ class SchedulerState:
                 cycle.outcome, cycle.message, cycle.ended_us = "abandoned", why, at_us
 
 
-class Focused(Protocol):
-    """An object that looks at one scheduler."""
-
-    scheduler: SchedulerState
-
-
 class InFocus(Generic[T]):
     """A field of the scheduler in focus, as an attribute of the World."""
 
-    def __set_name__(self, owner: type[Focused], name: str) -> None:
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    @overload
-    def __get__(self, world: None, owner: type[Focused]) -> InFocus[T]: ...
-    @overload
-    def __get__(self, world: Focused, owner: type[Focused]) -> T: ...
-    def __get__(self, world: Focused | None, owner: type[Focused]) -> InFocus[T] | T:
-        if world is None:
-            return self
+    def __get__(self, world: Any, owner: type) -> T:
         value: T = getattr(world.scheduler, self.name)
         return value

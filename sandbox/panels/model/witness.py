@@ -14,86 +14,60 @@ from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, Run
 
 
 class Witness(Protocol):
-    """Answers questions about a sandbox at the moment in view."""
+    """Answers questions about a sandbox at the moment in view. The answers here are those of one that knows nothing."""
 
     def at_hand(self, cycle: Cycle) -> bool:
         """Return True if asking costs little, so that panels may ask without a person's click."""
+        return False
 
     def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
         """Return why a plugin refused the pod before any node was looked at, None if unknown."""
+        return None
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         """Return the facts by which a filter judged a node, None if unknown."""
+        return None
 
     def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
         """Return the facts behind a plugin's score for a node, None if unknown."""
+        return None
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
         """Return what an attempt saw of a resource on a node, None if unknown."""
+        return None
 
     def reserve(self, cycle: Cycle, plugin: str) -> Facts | None:
         """Return what a plugin reserved on the chosen node, and why; None if unknown."""
+        return None
 
     def pre_bind(self, cycle: Cycle, plugin: str) -> Facts | None:
         """Return what a plugin did last in PreBind, and for what it waits; None if unknown."""
+        return None
 
     def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
         """Return why a node is a candidate for preemption, or why not; None if unknown."""
+        return None
 
     def violated(self, cycle: Cycle, node: str) -> Mapping[str, tuple[str, ...]]:
         """Return pod on the node → the budgets that its eviction would violate; none if unknown."""
-
-    def choice(self, cycle: Cycle) -> tuple[RungFacts, ...]:
-        """Return why one of the candidates for preemption won; empty if unknown."""
-
-    def search(self, cycle: Cycle) -> tuple[Fact, ...]:
-        """Return the facts that say how many feasible nodes are enough; none if unknown."""
-
-    def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
-        """Return what a plugin says about a pod among the others at the moment in view."""
-
-    def is_replaced_later(self, pod: str) -> bool:
-        """Return True if the controller of a pod that is being deleted will create another one when it is gone."""
-
-
-class Nobody:
-    """A witness that knows nothing, for a trace alone."""
-
-    def at_hand(self, cycle: Cycle) -> bool:
-        return False
-
-    def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
-        return None
-
-    def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return None
-
-    def score(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:
-        return None
-
-    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
-        return None
-
-    def reserve(self, cycle: Cycle, plugin: str) -> Facts | None:
-        return None
-
-    def pre_bind(self, cycle: Cycle, plugin: str) -> Facts | None:
-        return None
-
-    def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
-        return None
-
-    def violated(self, cycle: Cycle, node: str) -> Mapping[str, tuple[str, ...]]:
         return {}
 
     def choice(self, cycle: Cycle) -> tuple[RungFacts, ...]:
+        """Return why one of the candidates for preemption won; empty if unknown."""
         return ()
 
     def search(self, cycle: Cycle) -> tuple[Fact, ...]:
+        """Return the facts that say how many feasible nodes are enough; none if unknown."""
         return ()
 
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
+        """Return what a plugin says about a pod among the others at the moment in view."""
         return ()
 
     def is_replaced_later(self, pod: str) -> bool:
+        """Return True if the controller of a pod that is being deleted will create another one when it is gone."""
         return False
+
+
+class Nobody(Witness):
+    """A witness that knows nothing, for a trace alone."""

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from sandbox.panels.model.applied import differences
 from sandbox.panels.model.base import Models
-from sandbox.panels.model.folding import applied, cycles, election, eviction_log, node_health, queueing, requeuing
+from sandbox.panels.model.folding import cycles, election, eviction_log, node_health, queueing
 from sandbox.panels.model.state import Command, KubeEvent, NodeState, PodState
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.trace import events as ev
@@ -39,7 +38,7 @@ BESIDE = (
 """Fields that ``changing`` leaves out."""
 OF_ATTEMPTS = ("Scheduled", "FailedScheduling")
 """Reasons of the events that a scheduler records about the pod of an attempt."""
-FOLDS = (queueing, requeuing, cycles, node_health, eviction_log, applied, election)
+FOLDS = (queueing, cycles, node_health, eviction_log, election)
 
 
 class World(Models):
@@ -116,8 +115,8 @@ class World(Models):
     # --- objects ---------------------------------------------------------------------------------------------------
 
     def _stored(self, entry: ev.Entry, event: ev.ObjectAdded | ev.ObjectModified) -> None:
-        if self.last_apply is not None and (old := self.objects.get(event.kind, {}).get(event.key)):
-            self.last_apply.changes.setdefault((event.kind, event.key), [*differences(old, event.manifest)])
+        if self.last_apply is not None:
+            self.last_apply.write(event, self.objects.get(event.kind, {}).get(event.key))
         self.objects.setdefault(event.kind, {})[event.key] = event.manifest
         self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
@@ -128,6 +127,9 @@ class World(Models):
     def _applied(self, entry: ev.Entry, event: ev.ObjectApplied) -> None:
         stored = self.objects[event.kind][event.key]
         self.applied.setdefault(event.kind, {})[event.key] = (entry, KubeObject(stored))
+        if self.last_apply is not None:
+            identity = event.kind, event.key
+            self.last_apply.objects[identity] = self.last_apply.written.get(identity, "unchanged")
 
     def _pod_stored(self, entry: ev.Entry, key: str, pod: Pod) -> None:
         old = self.pods.get(key)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from sandbox.panels.model.base import Models
-from sandbox.panels.model.schedulers import SchedulerState
+from sandbox.panels.model.base import Appliers, Models
 from sandbox.panels.model.state import BINDING, Cycle, StageMark
 from scheduler_engine.trace import events as ev
 
@@ -36,10 +34,6 @@ def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
     world.cycles.append(cycle)
     world.by_number[event.cycle] = scheduler.cycle = cycle
     world.attempts.setdefault(event.pod, []).append(cycle)
-    _acted(world, scheduler, cycle)
-
-
-def _acted(world: Models, scheduler: SchedulerState, cycle: Cycle) -> None:
     world.moved_last, world.acting = cycle, scheduler.replica
 
 
@@ -51,7 +45,7 @@ def stage_finished(world: Models, entry: ev.Entry, event: ev.StageFinished) -> N
     cycle.stages.append(StageMark(event.stage, event.note, event.next_stage, entry.at_us, entry.command, entry.n))
     cycle.last_entry = entry.n
     scheduler.cycle = cycle
-    _acted(world, scheduler, cycle)
+    world.moved_last, world.acting = cycle, scheduler.replica
     if event.stage == "WaitOnPermit":
         cycle.waits = ()
     if event.next_stage in BINDING:
@@ -92,9 +86,7 @@ def admission_switched(world: Models, entry: ev.Entry, event: ev.AdmissionSwitch
 
 def filtered(world: Models, entry: ev.Entry, event: ev.FilterRan) -> None:
     world.of(entry).next_start = event.next_start_index
-    cycle = world.by_number.get(event.cycle)
-    if cycle is not None:
-        cycle.filter = event
+    ran(world, entry, event)
 
 
 def plugins(world: Models, entry: ev.Entry, event: ev.PluginsRan) -> None:
@@ -103,47 +95,41 @@ def plugins(world: Models, entry: ev.Entry, event: ev.PluginsRan) -> None:
         cycle.plugins[event.extension_point] = event
 
 
-def _table(name: str) -> Callable[[Models, ev.Entry, Any], None]:
-    """Return an applier that stores the event in the cycle's field ``name``."""
-
-    def put(world: Models, entry: ev.Entry, event: Any) -> None:
-        cycle = world.by_number.get(event.cycle)
-        if cycle is not None:
-            setattr(cycle, name, event)
-
-    return put
-
-
-def _append(name: str) -> Callable[[Models, ev.Entry, Any], None]:
-    """Return an applier that appends the event to the cycle's list ``name``."""
-
-    def put(world: Models, entry: ev.Entry, event: Any) -> None:
-        cycle = world.by_number.get(event.cycle)
-        if cycle is not None:
-            getattr(cycle, name).append(event)
-
-    return put
+def ran(world: Models, entry: ev.Entry, event: Any) -> None:
+    """Store an event in its field of the cycle, or append it to the list there."""
+    cycle, name = world.by_number.get(event.cycle), FIELDS[type(event)]
+    if cycle is None:
+        return
+    if isinstance(before := getattr(cycle, name), list):
+        before.append(event)
+    else:
+        setattr(cycle, name, event)
 
 
-APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+FIELDS: dict[type[ev.Event], str] = {
+    ev.CycleStateWritten: "state",
+    ev.PreFilterRan: "pre_filter",
+    ev.FilterRan: "filter",
+    ev.PodUnschedulable: "fit_error",
+    ev.PreemptionNodeTried: "tried",
+    ev.PreemptionLimited: "limited",
+    ev.PreemptionCriterionApplied: "ladder",
+    ev.PostFilterRan: "post_filter",
+    ev.PreScoreRan: "pre_score",
+    ev.ScoreRan: "score",
+    ev.NormalizeRan: "normalized",
+    ev.HostSelected: "selected",
+}
+"""Event → the field of the cycle that holds it, or all of its kind."""
+APPLIERS: Appliers = {
+    **dict.fromkeys(FIELDS, ran),
     ev.AdmissionSwitched: admission_switched,
     ev.AssumedPodsExpire: assumed_pods_expire,
     ev.NodeTreeChanged: tree,
     ev.SnapshotTaken: snapshot_taken,
     ev.CycleStarted: started,
     ev.StageFinished: stage_finished,
-    ev.CycleStateWritten: _append("state"),
-    ev.PreFilterRan: _table("pre_filter"),
     ev.FilterRan: filtered,
-    ev.PodUnschedulable: _table("fit_error"),
-    ev.PreemptionNodeTried: _append("tried"),
-    ev.PreemptionLimited: _table("limited"),
-    ev.PreemptionCriterionApplied: _append("ladder"),
-    ev.PostFilterRan: _table("post_filter"),
-    ev.PreScoreRan: _table("pre_score"),
-    ev.ScoreRan: _table("score"),
-    ev.NormalizeRan: _table("normalized"),
-    ev.HostSelected: _table("selected"),
     ev.PluginsRan: plugins,
     ev.CycleFinished: finished,
 }

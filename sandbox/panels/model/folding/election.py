@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from sandbox.panels.model.base import Models
+from sandbox.panels.model.base import Appliers, Models
 from sandbox.panels.model.election import ElectionLog, Lease, Replica, Span, lock_name
 from sandbox.panels.model.folding import eviction_log
 from sandbox.words.say import say
@@ -130,7 +127,7 @@ def _takeover(before: ev.LockChanged | None, event: ev.LockChanged) -> str:
     return say("election.takes-over", replica=event.holder, holder=before.holder, seconds=duration, number=number)
 
 
-APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+APPLIERS: Appliers = {
     ev.ReplicasConfigured: configured,
     ev.ReplicaChanged: changed,
     ev.ElectorTried: tried,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from sandbox.panels.model.base import Models
+from sandbox.panels.model.applied import Applied
+from sandbox.panels.model.base import Appliers, Models
 from sandbox.panels.model.eviction_log import Drain, Happening, Plan, Request
 from sandbox.words.say import say
 from scheduler_engine.commands import Advance, Command
@@ -30,6 +30,9 @@ def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
     own = not command.steps and not command.traced
     if own or (is_advance and (going_on is None or going_on.kind not in BY_TIME)):
         record(world, entry, "command", event)
+    world.last_apply = Applied() if event.kind == "apply" else None
+    if world.last_apply is not None:
+        record(world, entry, "applied", world.last_apply)
 
 
 def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None:
@@ -164,7 +167,7 @@ CANCELLED = {
 """Why a plan was cancelled → key of the sentence."""
 
 
-APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+APPLIERS: Appliers = {
     ev.CommandGiven: commanded,
     ev.EvictionAnswered: answered,
     ev.ObjectDeleted: deleted,

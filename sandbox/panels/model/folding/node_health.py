@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from sandbox.panels.model.base import Models
+from sandbox.panels.model.base import Appliers, Models
 from sandbox.panels.model.folding.eviction_log import record
 from sandbox.panels.model.node_health import Deed, NodeHealth, Pressure
 from scheduler_engine.api.node_stats import reclaims
@@ -96,7 +93,7 @@ def _add_deed(world: Models, entry: ev.Entry, health: NodeHealth, deed: Deed) ->
     record(world, entry, "deed", deed)
 
 
-APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+APPLIERS: Appliers = {
     ev.PressureObserved: observed,
     ev.EvictionRanked: ranked,
     ev.PodEvicted: evicted,

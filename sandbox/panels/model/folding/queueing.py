@@ -1,17 +1,16 @@
-"""Fold entries about the queue, nominations and faults into the models."""
+"""Fold entries about the queue, its waiting pods, nominations and faults into the models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from sandbox.panels.model.base import Models
-from sandbox.panels.model.requeuing import Left
+from sandbox.panels.model.base import Appliers, Models
+from sandbox.panels.model.folding.eviction_log import record
+from sandbox.panels.model.requeuing import UNSCHEDULABLE, Left, Requeuing, Woken, woke
 from sandbox.panels.model.schedulers import SchedulerState
 from sandbox.panels.model.state import Fault, Queued
 from scheduler_engine.trace import events as ev
 
 FAILED = "ScheduleAttemptFailure"
+BY_THE_CLOCK = ("BackoffComplete", "UnschedulableTimeout")
 
 
 def configured(world: Models, entry: ev.Entry, event: ev.Configured) -> None:
@@ -24,7 +23,38 @@ def configured(world: Models, entry: ev.Entry, event: ev.Configured) -> None:
         scheduler.faults.clear()
 
 
+def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
+    for scheduler in world.schedulers.values():
+        scheduler.requeuing = Requeuing()
+
+
+def stage_finished(world: Models, entry: ev.Entry, event: ev.StageFinished) -> None:
+    scheduler = world.of(entry)
+    scheduler.requeuing = scheduler.requeuing.after_stage(len(world.entries))
+
+
 def moved(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
+    _place(world, entry, event)
+    if not event.in_place:
+        _wake(world, entry, event)
+
+
+def _wake(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
+    """Record that the pod is woken, if this move does that."""
+    scheduler = world.of(entry)
+    queued = scheduler.queue.get(event.pod)
+    if queued is not None and queued.move.uid != event.uid:
+        return  # a deleted pod of that name has left
+    scheduler.requeuing.woken.pop(event.pod, None)
+    if queued is None or not woke(event):
+        return
+    scheduler.requeuing.left.pop(event.pod, None)
+    scheduler.requeuing.woken[event.pod] = Woken(len(world.entries), queued)
+    if event.cause in BY_THE_CLOCK:
+        record(world, entry, "clock", event)
+
+
+def _place(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
     scheduler = world.of(entry)
     place = scheduler.queue.get(event.pod)
     queued = Queued(
@@ -76,15 +106,17 @@ def _answer(scheduler: SchedulerState, event: ev.PodMoved) -> ev.HintAnswered | 
 
 def move_requested(world: Models, entry: ev.Entry, event: ev.MoveRequested) -> None:
     noted(world, entry, event)
-    moves = world.of(entry).moves
+    scheduler = world.of(entry)
+    scheduler.requeuing.checked = len(world.entries)
     for pod in event.moved:
-        moves[pod][-1].about = event.object_key
+        scheduler.moves[pod][-1].about = event.object_key
 
 
 def noted(world: Models, entry: ev.Entry, event: ev.MoveRequested | ev.EventNoted) -> None:
-    by_pod = world.of(entry).noted
+    scheduler = world.of(entry)
     for pod in event.in_flight:
-        by_pod.setdefault(pod, []).append((event.cluster_event, event.object_key))
+        scheduler.noted.setdefault(pod, []).append((event.cluster_event, event.object_key))
+        scheduler.requeuing.noted[pod] = len(world.entries)
 
 
 def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
@@ -92,8 +124,11 @@ def hinted(world: Models, entry: ev.Entry, event: ev.HintAnswered) -> None:
     # Plugins are asked about the pod that the queue holds under this name, which may be gone from the API server.
     queued = scheduler.queue.get(event.pod)
     scheduler.hints.setdefault(queued.move.uid if queued is not None else "", []).append(event)
-    if event.verdict == "QueueSkip":
-        scheduler.stayed[event.pod] = Left(len(world.entries), event)
+    if event.verdict != "QueueSkip":
+        return
+    left = scheduler.stayed[event.pod] = Left(len(world.entries), event)
+    if queued is not None and queued.lane in UNSCHEDULABLE:
+        scheduler.requeuing.left[event.pod] = left
 
 
 def nominated(world: Models, entry: ev.Entry, event: ev.NominationChanged) -> None:
@@ -126,7 +161,9 @@ def fault_struck(world: Models, entry: ev.Entry, event: ev.FaultStruck) -> None:
         fault.pod, fault.since_us, fault.until_us = event.pod, entry.at_us, event.until_us
 
 
-APPLIERS: dict[type[ev.Event], Callable[[Models, ev.Entry, Any], None]] = {
+APPLIERS: Appliers = {
+    ev.CommandGiven: commanded,
+    ev.StageFinished: stage_finished,
     ev.Configured: configured,
     ev.PodMoved: moved,
     ev.MoveRequested: move_requested,

@@ -6,11 +6,11 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
-from sandbox.panels.drawing.ordering import Keys, by_name, head, own
-from sandbox.panels.drawing.ordering import ordered as in_order
+from sandbox.panels.drawing.ordering import Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import score
+from sandbox.panels.facts.scoring import Scoring, Table, scoring_of
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -31,27 +31,16 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if cycle is None:
         return base | {"empty": say("scores.no-pod")}
     base["pod"] = short_name(cycle.pod)
-    if cycle.score is None:
+    scoring = scoring_of(cycle)
+    if scoring is None:
         return base | {"empty": _why_none(cycle)}
-    weights = dict(cycle.score.weights)
-    normalized = {plugin: dict(rows) for plugin, rows in (cycle.normalized.normalized if cycle.normalized else ())}
-    weighted = {plugin: dict(rows) for plugin, rows in (cycle.normalized.weighted if cycle.normalized else ())}
-    raw = {plugin: dict(rows) for plugin, rows in cycle.score.raw}
-    totals = dict(cycle.normalized.totals) if cycle.normalized else {}
-    nodes = list(totals) or (list(cycle.filter.feasible) if cycle.filter else [])
-    winner = cycle.selected.node if cycle.selected else ""
-    ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
-    pages = pager(len(ordered), view, "scores", PAGE)
-    tops = {plugin: max(rows.values(), default=0) for plugin, rows in weighted.items()}
-    in_order_of_view = in_order(ordered, view, "scores", _orders(world, weights, weighted or raw, totals))
-    places = {node: place for place, node in enumerate(ordered, 1)}
-    in_view = list(on_page(in_order_of_view, pages))
-    if winner in places and winner not in in_view:
-        in_view.insert(0, winner)
-    rows = [
-        _row(world, places[node], node, cycle, weights, raw, normalized, weighted, totals, tops, view)
-        for node in in_view
-    ]
+    pages = pager(len(scoring.nodes), view, "scores", PAGE)
+    places = {node: place for place, node in enumerate(scoring.nodes, 1)}
+    in_view = list(on_page(ordered(scoring.nodes, view, "scores", _orders(world, scoring)), pages))
+    if scoring.winner in places and scoring.winner not in in_view:
+        in_view.insert(0, scoring.winner)
+    tops = {plugin: max(rows.values(), default=0) for plugin, rows in scoring.weighted.items()}
+    skipped = cycle.pre_score.verdicts if cycle.pre_score else ()
     return base | {
         "has": True,
         "columns": [
@@ -63,7 +52,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "weight": weight,
                 "grey": index % GREYS + 1,
             }
-            for index, (name, weight) in enumerate(weights.items())
+            for index, (name, weight) in enumerate(scoring.weights.items())
         ],
         "heads": {
             "own": own(view, "scores", say("orders.best")),
@@ -71,28 +60,26 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "zone": head(view, "scores", "zone", [say("orders.zone")]),
             "total": head(view, "scores", "total", [say("orders.total")], down=True),
         },
-        "rows": rows,
-        "span": len(weights) + (3 if totals else 1),
-        "count": len(nodes),
-        "most": _most(weights),
-        "totals": bool(totals),
-        "verdict": _verdict(cycle, ordered, totals),
+        "rows": [_row(world, places[node], node, cycle, scoring, tops, view) for node in in_view],
+        "span": len(scoring.weights) + (3 if scoring.totals else 1),
+        "count": len(scoring.nodes),
+        "most": _most(scoring.weights),
+        "totals": bool(scoring.totals),
+        "verdict": _verdict(cycle, scoring),
         "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "winner"],
         "seed": world.seed,
         "pages": pages,
-        "skipped": _skipped(cycle),
-        "why_not": _difference(ordered, weights, weighted, totals, winner, view.node),
+        "skipped": [plugin for plugin, code, _ in skipped if code == "Skip"],
+        "why_not": _difference(scoring, view.node),
     }
 
 
-def _orders(
-    world: World, weights: dict[str, int], table: dict[str, dict[str, int]], totals: dict[str, int]
-) -> Keys[str]:
+def _orders(world: World, scoring: Scoring) -> Keys[str]:
     return {
-        **{plugin: partial(_of, table, plugin) for plugin in weights},
+        **{plugin: partial(_of, scoring.weighted or scoring.raw, plugin) for plugin in scoring.weights},
         "name": by_name,
         "zone": lambda node: by_name(world.nodes[node].zone) if node in world.nodes else (),
-        "total": lambda node: totals.get(node, 0),
+        "total": lambda node: scoring.totals.get(node, 0),
     }
 
 
@@ -110,26 +97,18 @@ def _why_none(cycle: Cycle) -> str:
     return say("scores.not-yet-of-several", pod=name, count=fit)
 
 
-def _skipped(cycle: Cycle) -> list[str]:
-    verdicts = cycle.pre_score.verdicts if cycle.pre_score else ()
-    return [plugin for plugin, code, _ in verdicts if code == "Skip"]
-
-
 def _short(plugin: str) -> str:
     return plugin.removeprefix("NodeResources" if plugin.endswith("Allocation") else "Node")
 
 
-def _verdict(cycle: Cycle, ordered: list[str], totals: dict[str, int]) -> dict[str, Any]:
+def _verdict(cycle: Cycle, scoring: Scoring) -> dict[str, Any]:
+    nodes, totals = scoring.nodes, scoring.totals
     if not totals:
         return {"big": say("scores.raw-scores"), "runner_up": "", "margin": "", "ties": "", "how": ""}
-    best = cycle.selected.node if cycle.selected else ordered[0]
+    best = scoring.winner or nodes[0]
     top = max(totals.values())
-    ties = (
-        list(cycle.selected.ties)
-        if cycle.selected and cycle.selected.ties
-        else [n for n in ordered if totals[n] == top]
-    )
-    second = next((node for node in ordered if node != best), "")
+    ties = list(cycle.selected.ties if cycle.selected else ()) or [node for node in nodes if totals[node] == top]
+    second = next((node for node in nodes if node != best), "")
     is_draw = len(ties) > 1
     how = ("scores.drawn" if cycle.selected else "scores.will-be-drawn") if is_draw else "scores.no-draw"
     return {
@@ -142,50 +121,36 @@ def _verdict(cycle: Cycle, ordered: list[str], totals: dict[str, int]) -> dict[s
 
 
 def _row(
-    world: World,
-    place: int,
-    node: str,
-    cycle: Cycle,
-    weights: dict[str, int],
-    raw: dict[str, dict[str, int]],
-    normalized: dict[str, dict[str, int]],
-    weighted: dict[str, dict[str, int]],
-    totals: dict[str, int],
-    tops: dict[str, int],
-    view: View,
+    world: World, place: int, node: str, cycle: Cycle, scoring: Scoring, tops: dict[str, int], view: View
 ) -> dict[str, Any]:
-    opened = view.plugin if node == view.node and view.plugin in weights else ""
+    """Return the row of a node. ``tops``: plugin → its highest weighted score."""
+    opened = view.plugin if node == view.node and view.plugin in scoring.weights else ""
     cells = []
-    for plugin, weight in weights.items():
-        first, steps = _cell(plugin, node, weight, raw, normalized, weighted)
-        top = bool(tops.get(plugin)) and weighted[plugin].get(node) == tops[plugin]
+    for plugin in scoring.weights:
+        first, steps = _cell(plugin, node, scoring)
+        top = bool(tops.get(plugin)) and scoring.weighted[plugin].get(node) == tops[plugin]
         cells.append({"plugin": plugin, "first": first, "steps": steps, "top": top, "opened": plugin == opened})
     return {
         "node": node,
         "place": place,
         "cells": cells,
-        "total": totals.get(node, 0),
-        "stack": _stack(node, weights, weighted, totals) if totals else None,
-        "win": cycle.selected is not None and cycle.selected.node == node,
+        "total": scoring.totals.get(node, 0),
+        "stack": _stack(node, scoring) if scoring.totals else None,
+        "win": node == scoring.winner,
         "why": score(world, cycle, node, opened) if opened else None,
         "expectable": expectable.scores(cycle, node, opened) if opened else [],
     }
 
 
-def _cell(
-    plugin: str,
-    node: str,
-    weight: int,
-    raw: dict[str, dict[str, int]],
-    normalized: dict[str, dict[str, int]],
-    weighted: dict[str, dict[str, int]],
-) -> tuple[str, str]:
-    first_raw = raw.get(plugin, {}).get(node)
-    if plugin not in weighted or node not in weighted[plugin]:
-        return ("–", "") if first_raw is None else (str(first_raw), say("scores.raw"))
-    middle = normalized.get(plugin, {}).get(node)
-    steps = str(first_raw) if first_raw == middle else f"{first_raw} → {middle}"
-    return str(weighted[plugin][node]), f"{steps} × {weight}" if weight != 1 else steps
+def _cell(plugin: str, node: str, scoring: Scoring) -> tuple[str, str]:
+    """Return the number of a cell, and how it came about."""
+    raw, weight = scoring.raw.get(plugin, {}).get(node), scoring.weights[plugin]
+    weighted = scoring.weighted.get(plugin, {}).get(node)
+    if weighted is None:
+        return ("–", "") if raw is None else (str(raw), say("scores.raw"))
+    normalized = scoring.normalized.get(plugin, {}).get(node)
+    steps = str(raw) if raw == normalized else f"{raw} → {normalized}"
+    return str(weighted), f"{steps} × {weight}" if weight != 1 else steps
 
 
 def _most(weights: dict[str, int]) -> int:
@@ -193,38 +158,30 @@ def _most(weights: dict[str, int]) -> int:
     return 100 * sum(max(weight, 0) for weight in weights.values()) or 100
 
 
-def _of(table: dict[str, dict[str, int]], plugin: str, node: str) -> int:
+def _of(table: Table, plugin: str, node: str) -> int:
     return table.get(plugin, {}).get(node, 0)
 
 
-def _stack(
-    node: str, weights: dict[str, int], weighted: dict[str, dict[str, int]], totals: dict[str, int]
-) -> dict[str, Any]:
+def _stack(node: str, scoring: Scoring) -> dict[str, Any]:
     """Return what each plugin adds to the total, side by side; ``best``: end of the highest total. All in percent."""
-    scale = 100 / _most(weights)
+    scale = 100 / _most(scoring.weights)
     x, parts = 0.0, []
-    for index, plugin in enumerate(weights):
-        share = weighted.get(plugin, {}).get(node, 0)
+    for index, plugin in enumerate(scoring.weights):
+        share = _of(scoring.weighted, plugin, node)
         if share > 0:
             grey, width = index % GREYS + 1, f"{share * scale:.2f}"
             parts.append({"plugin": plugin, "share": share, "grey": grey, "x": f"{x:.2f}", "width": width})
             x += share * scale
-    return {"parts": parts, "best": f"{max(totals.values()) * scale:.2f}"}
+    return {"parts": parts, "best": f"{max(scoring.totals.values()) * scale:.2f}"}
 
 
-def _difference(
-    ordered: list[str],
-    weights: dict[str, int],
-    weighted: dict[str, dict[str, int]],
-    totals: dict[str, int],
-    winner: str,
-    chosen: str,
-) -> dict[str, Any] | None:
+def _difference(scoring: Scoring, chosen: str) -> dict[str, Any] | None:
     """Compare the winner with another node: its total, then what each plugin adds or takes up to the winner."""
-    if not winner or len(ordered) < 2 or winner not in totals:
+    winner, totals, weighted = scoring.winner, scoring.totals, scoring.weighted
+    if len(scoring.nodes) < 2 or winner not in totals:
         return None
-    other = chosen if chosen in totals and chosen != winner else next(node for node in ordered if node != winner)
-    changes = [(plugin, _of(weighted, plugin, winner) - _of(weighted, plugin, other)) for plugin in weights]
+    other = chosen if chosen in totals and chosen != winner else next(node for node in scoring.nodes if node != winner)
+    changes = [(plugin, _of(weighted, plugin, winner) - _of(weighted, plugin, other)) for plugin in scoring.weights]
     changes = [(plugin, change) for plugin, change in changes if change]
     levels = list(accumulate([totals[other], *(change for _, change in changes)]))
     highest, span = max(levels), max(max(levels) - min(levels), 1)

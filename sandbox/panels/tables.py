@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sandbox.panels.facts.kubelet_deeds import deed_row, deeds_of_all
 from sandbox.panels.facts.node_conditions import rank, troubles
 from sandbox.panels.facts.sampling import Search, search_of
-from sandbox.panels.model.state import Cycle, by_expiry, by_priority
+from sandbox.panels.facts.scoring import scoring_of
+from sandbox.panels.model.state import Cycle, by_expiry, by_priority, by_time
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import SECOND
@@ -32,18 +33,12 @@ RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
 def as_csv(rows: Iterable[Row]) -> str:
-    """Return comma-separated values (RFC 4180)."""
+    """Return comma-separated values (RFC 4180). A text that looks like a formula gets an apostrophe in front."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    for row in rows:
+        writer.writerow([f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row])
     return stream.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return the value; a text that looks like a formula gets an apostrophe in front."""
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    return value
 
 
 def _head(key: str, **parts: str) -> list[str]:
@@ -103,24 +98,16 @@ def _zone(world: World, node: str) -> str:
 def scores(world: World, view: View) -> Iterator[Row]:
     """Yield a row per node, the best first: raw, normalized and weighted score of each plugin, and the total."""
     cycle = world.cycle_of_choice(view.cycle, view.pod)
-    weights = dict(cycle.score.weights) if cycle and cycle.score else {}
+    scoring = scoring_of(cycle) if cycle else None
+    weights = scoring.weights if scoring else {}
     yield [*_head("csv.scores"), *(name for plugin in weights for name in _head("csv.scores-of-plugin", plugin=plugin))]
-    if cycle is None or cycle.score is None:
+    if cycle is None or scoring is None:
         return
-    raw, ran = _by_plugin(cycle.score.raw), cycle.normalized
-    parts = [raw, _by_plugin(ran.normalized) if ran else {}, _by_plugin(ran.weighted) if ran else {}]
-    totals = dict(ran.totals) if ran else {}
-    winner = cycle.selected.node if cycle.selected else ""
-    nodes = list(totals) or (list(cycle.filter.feasible) if cycle.filter else [])
-    ordered = sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner))
-    for place, node in enumerate(ordered, 1):
+    parts = (scoring.raw, scoring.normalized, scoring.weighted)
+    for place, node in enumerate(scoring.nodes, 1):
         numbers = [part.get(plugin, {}).get(node, "") for plugin in weights for part in parts]
-        selected = "yes" if node == winner else "no"
-        yield [*_attempt(cycle), place, node, _zone(world, node), selected, totals.get(node, ""), *numbers]
-
-
-def _by_plugin(rows: Iterable[tuple[str, Iterable[tuple[str, int]]]]) -> dict[str, Mapping[str, int]]:
-    return {plugin: dict(values) for plugin, values in rows}
+        selected = "yes" if node == scoring.winner else "no"
+        yield [*_attempt(cycle), place, node, _zone(world, node), selected, scoring.totals.get(node, ""), *numbers]
 
 
 def preemption(world: World, view: View) -> Iterator[Row]:
@@ -158,17 +145,13 @@ def queue(world: World, view: View) -> Iterator[Row]:
             ]
 
 
-def _by_time(queued: Any) -> tuple[int, ...]:
-    return (queued.at_us,)
-
-
 LANES: dict[str, Callable[[Any], tuple[int, ...]]] = {
-    "inFlight": _by_time,
+    "inFlight": by_time,
     "activeQ": by_priority,
     "backoffQ": by_expiry,
     "errorBackoffQ": by_expiry,
-    "unschedulablePods": _by_time,
-    "gated": _by_time,
+    "unschedulablePods": by_time,
+    "gated": by_time,
 }
 
 

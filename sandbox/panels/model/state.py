@@ -277,6 +277,11 @@ def by_priority(queued: Queued) -> tuple[int, ...]:
     return -queued.move.priority, queued.move.timestamp_us
 
 
+def by_time(queued: Queued) -> tuple[int, ...]:
+    """Return a sort key: the order in which pods came."""
+    return (queued.at_us,)
+
+
 def by_expiry(queued: Queued) -> tuple[int, ...]:
     """Return a sort key: the order of both backoff queues. In v1.34 backoffs end at whole seconds, so priority often
     decides.

@@ -44,24 +44,16 @@ class Map:
 
 def draw_map(lessons: Sequence[Lesson]) -> Map:
     """Return the map of lessons in their order. Neighbours with the same group form a chapter."""
-    rows = [(title, list(group)) for title, group in groupby(lessons, lambda lesson: lesson.group)]
     titles = {lesson.slug: lesson.title for lesson in lessons}
     numbers = {lesson.slug: number for number, lesson in enumerate(lessons, 1)}
+
+    def card(lesson: Lesson, row: int, column: int) -> Card:
+        after = tuple(titles[before] for before in lesson.after if before in titles)
+        return Card(lesson, numbers[lesson.slug], row, column, after)
+
     chapters = tuple(
-        Chapter(
-            title,
-            tuple(
-                Card(
-                    lesson,
-                    numbers[lesson.slug],
-                    row,
-                    column,
-                    tuple(titles[before] for before in lesson.after if before in titles),
-                )
-                for column, lesson in enumerate(group)
-            ),
-        )
-        for row, (title, group) in enumerate(rows)
+        Chapter(title, tuple(card(lesson, row, column) for column, lesson in enumerate(group)))
+        for row, (title, group) in enumerate(groupby(lessons, lambda lesson: lesson.group))
     )
     columns = max((len(chapter.cards) for chapter in chapters), default=1)
     return Map(chapters, columns, columns * CELL, len(chapters) * CELL, tuple(_lines(chapters)))

@@ -40,16 +40,8 @@ def scenarios() -> dict[str, Scenario]:
 
 
 def story_of(scenario: Scenario) -> Story:
-    return Story(
-        scenario.title,
-        scenario.about,
-        scenario.outcome,
-        scenario.tab,
-        len(scenario.setup),
-        scenario.then,
-        scenario.opened,
-        scenario.expect,
-    )
+    about = scenario.title, scenario.about, scenario.outcome, scenario.tab
+    return Story(*about, len(scenario.setup), scenario.then, scenario.opened, scenario.expect)
 
 
 def story_text(story: Story) -> str:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sandbox.panels.model.state import Queued, by_expiry, by_priority
+from sandbox.panels.model.state import Queued, by_expiry, by_priority, by_time
 from sandbox.panels.model.world import World
 from sandbox.words.say import say
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 
-QUEUES = (
-    ("activeQ", ("activeQ",), by_priority),
-    ("backoffQ", ("backoffQ", "errorBackoffQ"), by_expiry),
-    ("unschedulablePods", ("unschedulablePods", "gated"), lambda queued: (queued.at_us,)),
-)
-"""(queue, its lanes, their order)."""
+QUEUES = {
+    "activeQ": (("activeQ",), by_priority),
+    "backoffQ": (("backoffQ", "errorBackoffQ"), by_expiry),
+    "unschedulablePods": (("unschedulablePods", "gated"), by_time),
+}
+"""Queue → (its lanes, their order)."""
 SAME = {"Nodes": "cache.same-nodes", "Pods": "cache.same-pods"}
 
 
@@ -37,7 +37,7 @@ def _nodes(world: World) -> Iterator[str]:
     for name, info in world.cache.node_infos():
         yield ""
         yield f"Node name: {name}"
-        yield f"Deleted: {_go(info.node is None)}"
+        yield f"Deleted: {str(info.node is None).lower()}"
         yield f"Requested Resources: {_resource(info.requested)}"
         yield f"Allocatable Resources:{_resource(info.allocatable)}"
         yield f"Scheduled Pods(number: {len(info.pods)}):"
@@ -48,14 +48,14 @@ def _nodes(world: World) -> Iterator[str]:
 
 
 def _queue(world: World) -> Iterator[str]:
-    waiting = {name: _waiting(world, name) for name, _, _ in QUEUES}
+    waiting = {name: _waiting(world, name) for name in QUEUES}
     yield "Dump of scheduling queue"
     yield "; ".join(f"{name}:{len(pods)}" for name, pods in waiting.items())
     yield from (_pod(pod) for pods in waiting.values() for pod in pods)
 
 
 def _waiting(world: World, queue: str) -> list[Pod]:
-    lanes, order = next((lanes, order) for name, lanes, order in QUEUES if name == queue)
+    lanes, order = QUEUES[queue]
     in_order: list[Queued] = [queued for lane in lanes for queued in sorted(world.lane(lane), key=order)]
     pods = ((world.pods.get(queued.move.pod), queued) for queued in in_order)
     return [pod.pod for pod, queued in pods if pod is not None and queued.is_of(pod.pod.uid)]
@@ -65,7 +65,7 @@ def _comparison(world: World) -> Iterator[str]:
     """Yield the comparison. As upstream, a pod in flight is in no queue, and so counts as missed."""
     yield say("cache.comparison")
     uids = {pod.pod.uid: key for key, pod in world.pods.items() if not pod.pod.finished}
-    queued = [pod.uid for name, _, _ in QUEUES for pod in _waiting(world, name)]
+    queued = [pod.uid for name in QUEUES for pod in _waiting(world, name)]
     cached = {uid: cached_pod.key for uid, cached_pod in world.cache.pods.items()}
     yield _mismatch("Nodes", world.objects.get("Node", ()), world.cache.infos, {})
     yield _mismatch("Pods", uids, [*cached, *queued], {**cached, **uids})
@@ -83,9 +83,8 @@ def _mismatch(kind: str, actual: Iterable[str], cached: Iterable[str], keys: Map
 
 
 def _pod(pod: Pod) -> str:
-    nominated = pod.nominated_node_name
     about = f"name: {pod.name}, namespace: {pod.namespace}, uid: {pod.uid}"
-    return f"{about}, phase: {pod.phase}, nominated node: {nominated}"
+    return f"{about}, phase: {pod.phase}, nominated node: {pod.nominated_node_name}"
 
 
 def _resource(resource: Resource) -> str:
@@ -95,7 +94,3 @@ def _resource(resource: Resource) -> str:
         f"&{{MilliCPU:{resource.milli_cpu} Memory:{resource.memory} EphemeralStorage:{resource.ephemeral_storage} "
         f"AllowedPodNumber:{resource.allowed_pod_number} ScalarResources:map[{scalars}]}}"
     )
-
-
-def _go(value: bool) -> str:
-    return "true" if value else "false"

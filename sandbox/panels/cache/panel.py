@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from sandbox.panels.drawing.blocks import block
 from sandbox.panels.drawing.paging import Pager, on_page, pager
-from sandbox.panels.facts.searching import start_of
+from sandbox.panels.facts.sampling import start_of
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -18,26 +18,21 @@ from sandbox.words.say import say
 
 FEW, PAGE = 24, 120
 """NodeInfos of a list at first, and on a page."""
-
 ROUNDS = 12
 """Rounds of the nodeTree that are written out as an example."""
 TTLS = (0, 1, 5, 30)
 """Seconds after which assumed pods may expire; 30 was the default until v1.22."""
 NODE_INFO_LIST = "nodeInfoList"
-LISTS = (
-    (NODE_INFO_LIST, "cache.nodes"),
-    ("havePodsWithAffinityNodeInfoList", "cache.with-affinity"),
-    ("havePodsWithRequiredAntiAffinityNodeInfoList", "cache.with-required-anti-affinity"),
-    ("usedPVCSet", "cache.claims"),
-)
-"""(list of the snapshot, key of what it holds)."""
-HOLDS = {
-    NODE_INFO_LIST: "nodes",
-    "havePodsWithAffinityNodeInfoList": "with_affinity",
-    "havePodsWithRequiredAntiAffinityNodeInfoList": "with_required_anti_affinity",
-    "usedPVCSet": "claims",
+LISTS = {
+    NODE_INFO_LIST: ("nodes", "cache.nodes"),
+    "havePodsWithAffinityNodeInfoList": ("with_affinity", "cache.with-affinity"),
+    "havePodsWithRequiredAntiAffinityNodeInfoList": (
+        "with_required_anti_affinity",
+        "cache.with-required-anti-affinity",
+    ),
+    "usedPVCSet": ("claims", "cache.claims"),
 }
-"""List of the snapshot → its field in the model."""
+"""List of the snapshot → (its field in the model, key of what it holds)."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -49,7 +44,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     base = {
         "has": bool(cache.infos or snapshot),
         "tree": _tree(world, view),
-        "order_text": _order_text(_rounds(cache)),
+        "order_text": _order_text(cache),
         "assumed": [block(pod) for pod in assumed],
         "assumed_count": len(assumed),
         "dump": _dump(world, view.replica),
@@ -69,7 +64,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
             "cycle": snapshot.cycle,
             "verb": say("cache.saw") if reader is None or reader.outcome else say("cache.sees"),
         },
-        "lists": [_list(world, view, reader, name, key, snapshot.rebuilt) for name, key in LISTS],
+        "lists": [_list(world, view, reader, name, name in snapshot.rebuilt) for name in LISTS],
     }
 
 
@@ -82,12 +77,9 @@ def _dump(world: World, replica: str) -> str:
 
 def _ttls(chosen_us: int) -> list[dict[str, Any]]:
     """Return the choices, which include the one in force."""
-    choices = sorted({*TTLS, chosen_us / SECOND})
-    return [{"seconds": f"{ttl:g}", "text": _ttl(ttl), "chosen": ttl * SECOND == chosen_us} for ttl in choices]
-
-
-def _ttl(seconds: float) -> str:
-    return say("cache.expire-after", seconds=f"{seconds:g}") if seconds else say("cache.expire-never")
+    texts = {ttl: say("cache.expire-after", seconds=f"{ttl:g}") for ttl in sorted({*TTLS, chosen_us / SECOND})}
+    texts[0] = say("cache.expire-never")
+    return [{"seconds": f"{ttl:g}", "text": text, "chosen": ttl * SECOND == chosen_us} for ttl, text in texts.items()]
 
 
 def _note(cache: CacheState) -> str:
@@ -141,19 +133,15 @@ def _recency(cache: CacheState, pages: Pager) -> list[dict[str, Any]]:
     return cards
 
 
-def _rounds(cache: CacheState) -> list[list[str]]:
-    """Return places grouped by round: 1 2 3, 4 5 6, 7 8."""
-    rounds: list[list[str]] = []
-    place, depth = 0, 0
+def _order_text(cache: CacheState) -> str:
+    """Return places grouped by round: ``1 2 3, 4 5 6, 7 8``."""
+    rounds: list[str] = []
+    place = 0
     while place < len(cache.order):
-        size = sum(1 for _, names in cache.zones if len(names) > depth)
-        rounds.append([str(place + step + 1) for step in range(size)])
-        place, depth = place + max(size, 1), depth + 1
-    return rounds
-
-
-def _order_text(rounds: list[list[str]]) -> str:
-    text = ", ".join(" ".join(group) for group in rounds[:ROUNDS])
+        size = max(sum(1 for _, names in cache.zones if len(names) > len(rounds)), 1)
+        rounds.append(" ".join(str(place + step) for step in range(1, size + 1)))
+        place += size
+    text = ", ".join(rounds[:ROUNDS])
     return f"{text} …" if len(rounds) > ROUNDS else text
 
 
@@ -180,30 +168,24 @@ def _tree(world: World, view: View) -> dict[str, Any]:
     return {"zones": zones, "rounds": range(pages.start + 1, pages.stop + 1), "pages": pages, "ghosts": ghosts}
 
 
-def _list(
-    world: World, view: View, cycle: Cycle | None, name: str, key: str, rebuilt: tuple[str, ...]
-) -> dict[str, Any]:
+def _list(world: World, view: View, cycle: Cycle | None, name: str, rebuilt: bool) -> dict[str, Any]:
     lists = cycle.lists if cycle is not None else world.cache.lists
-    members: tuple[str, ...] = getattr(lists, HOLDS[name])
-    pages = pager(len(members), view, f"cache.{HOLDS[name]}", PAGE, few=FEW)
+    field, key = LISTS[name]
+    members: tuple[str, ...] = getattr(lists, field)
+    pages = pager(len(members), view, f"cache.{field}", PAGE, few=FEW)
     before = world.by_number.get(cycle.before) if cycle else None
-    same = before is not None and getattr(before.lists, HOLDS[name]) == members
+    same = before is not None and getattr(before.lists, field) == members
     rebuilding = say("cache.rebuilt-the-same") if same else say("cache.rebuilt")
+    # If a node changed its zone, the tree has a new order, but the list waits until a node comes or leaves.
+    waits = name == NODE_INFO_LIST and lists is world.cache.lists and world.cache.order != world.cache.next_order()
     return {
         "name": name.removesuffix("NodeInfoList"),
         "title": camel(name.removesuffix("NodeInfoList")),
         "says": say(key, name=name),
-        "rebuilt": name in rebuilt,
-        "note": rebuilding if name in rebuilt else say("cache.kept"),
-        "other": name == NODE_INFO_LIST and lists is world.cache.lists and _other_order(world.cache),
+        "rebuilt": rebuilt,
+        "note": rebuilding if rebuilt else say("cache.kept"),
+        "other": waits,
         "pages": pages,
         "of_claims": name == "usedPVCSet",
         "members": on_page(members, pages),
     }
-
-
-def _other_order(cache: CacheState) -> bool:
-    """Return True if a node changed its zone: the tree has a new order, but the list waits until a node comes or
-    leaves.
-    """
-    return cache.order != cache.next_order()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sandbox.panels.drawing.runs import names, runs
@@ -56,9 +56,7 @@ class Zone(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What is drawn. ``words``: node → the verdict of the attempt in view; ``places``: node → place in the nodeTree's
-    order; ``start``: node where the search starts.
-    """
+    """What is drawn. By node: ``words`` of the attempt, ``places`` in the nodeTree. ``start``: of the search."""
 
     world: World
     cycle: Cycle | None
@@ -73,8 +71,8 @@ def heat(scene: Scene, zones: Sequence[Zone], wanted: str) -> dict[str, Any]:
     ``data`` is for the script, the rest for the template; ``summaries`` are whole sentences, one per zone.
     """
     colours = _colours(scene)
-    shown = wanted if wanted in colours else next(iter(colours))
-    values = colours[shown](scene, shown)
+    shown = wanted if wanted in colours else colours[0]
+    values = _values(scene, shown)
     cells = _cells(scene)
     low, high = _scale(shown, values)
     unit = "" if shown == "score" else " %"
@@ -106,30 +104,21 @@ def heat(scene: Scene, zones: Sequence[Zone], wanted: str) -> dict[str, Any]:
 # --- what is coloured ------------------------------------------------------------------------------------------------
 
 
-def _colours(scene: Scene) -> dict[str, Callable[[Scene, str], Values]]:
-    """Return what can be coloured now → a function that returns node → number. The stage's subject is first."""
-    colours: dict[str, Callable[[Scene, str], Values]] = {}
-    if scene.cycle is not None and scene.cycle.normalized is not None and scene.cycle.normalized.totals:
-        colours["score"] = _totals
-    if scene.words:
-        colours["verdict"] = _no_values
-    return colours | dict.fromkeys(FILLS, _fills)
+def _colours(scene: Scene) -> list[str]:
+    """Return what can be coloured now. The stage's subject is first."""
+    is_scored = scene.cycle is not None and scene.cycle.normalized is not None and bool(scene.cycle.normalized.totals)
+    return ["score"] * is_scored + ["verdict"] * bool(scene.words) + [*FILLS]
 
 
-def _no_values(_: Scene, __: str) -> Values:
-    return {}
-
-
-def _totals(scene: Scene, _: str) -> Values:
-    return dict(scene.cycle.normalized.totals) if scene.cycle and scene.cycle.normalized else {}
-
-
-def _fills(scene: Scene, shown: str) -> Values:
-    return {node.name: _fill(scene.world, node, FILLS[shown]) for node in scene.world.nodes.values()}
+def _values(scene: Scene, shown: str) -> Values:
+    """Return node → number, {} for verdicts. A fill is the requested percentage of the fullest resource."""
+    if shown in FILLS:
+        return {node.name: _fill(scene.world, node, FILLS[shown]) for node in scene.world.nodes.values()}
+    normalized = scene.cycle.normalized if scene.cycle else None
+    return dict(normalized.totals) if shown == "score" and normalized else {}
 
 
 def _fill(world: World, node: NodeState, resources: tuple[str, ...]) -> int | None:
-    """Return the requested percentage of the fullest resource, None if the node has none of them."""
     used = world.used(node.name) if world.pods_on.get(node.name) else {}
     has = [(used.get(name, 0), node.allocatable.get(name, 0)) for name in resources]
     return max((min(round(100 * requested / total), 100) for requested, total in has if total > 0), default=None)
@@ -142,7 +131,7 @@ def _scale(shown: str, values: Values) -> tuple[int, int]:
     return min(numbers, default=0), max(numbers, default=0)
 
 
-def _choices(colours: Mapping[str, Any], wanted: str, shown: str) -> list[dict[str, Any]]:
+def _choices(colours: Sequence[str], wanted: str, shown: str) -> list[dict[str, Any]]:
     is_chosen = wanted == shown
     follow = {"name": "", "title": say("heat.choice-stage"), "on": not is_chosen}
     return [follow] + [

@@ -7,10 +7,10 @@ from typing import Any
 
 from sandbox.panels.cluster.heat import MOST_ZONES, Scene, Zone, heat
 from sandbox.panels.cluster.tiles import tile
-from sandbox.panels.drawing.blocks import Block, block
+from sandbox.panels.drawing.blocks import block
 from sandbox.panels.drawing.shapes import Drawing, bar
 from sandbox.panels.facts.domains import domain_key, domain_of
-from sandbox.panels.facts.searching import start_of
+from sandbox.panels.facts.sampling import start_of
 from sandbox.panels.facts.skew import is_history, skews
 from sandbox.panels.facts.verdicts import NOTHING, Word, words_for
 from sandbox.panels.model.state import Cycle, NodeState, PodState
@@ -80,7 +80,10 @@ def stats(world: World, view: View) -> dict[str, Any]:
     requests = asking.requests if asking else {}
     requests_on_bars = {} if asking is None or asking.node else requests
     key = domain_key(world)
-    columns = _there(world, _domains(world, key) if key else _columns(world))
+    columns = [
+        zone._replace(names=[name for name in zone.names if name in world.nodes])
+        for zone in (_domains(world, key) if key else _columns(world))
+    ]
     if layout == "map" and len(columns) > MOST_ZONES:
         columns = [Zone(say("heat.all-nodes"), [name for zone in columns for name in zone.names])]
     spread = skews(world, cycle, key)
@@ -132,10 +135,6 @@ def _layouts(nodes: int) -> list[dict[str, str]]:
     return [{"name": name, "title": say(key)} for name, key in layouts]
 
 
-def _there(world: World, columns: list[Zone]) -> list[Zone]:
-    return [zone._replace(names=[name for name in zone.names if name in world.nodes]) for zone in columns]
-
-
 def _columns(world: World) -> list[Zone]:
     """Return the nodes by nodeTree zone; nodes that left the tree stay in their zone."""
     names_of = {key: list(names) for key, names in world.cache.zones}
@@ -156,11 +155,6 @@ def _domains(world: World, key: str) -> list[Zone]:
     return [Zone(value or say("cluster.no-label", key=key), names, value) for value, names in columns.items()]
 
 
-def _parts(world: World, node: NodeState) -> list[tuple[PodState, str]]:
-    pods = sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)
-    return [(pod, "nominated") for pod in world.nominated_to(node.name)] + [(pod, pod.state) for pod in pods]
-
-
 def _bar(parts: list[tuple[PodState, str]], resource: str, request: int, total: int) -> Drawing:
     if resource == "pods":
         return bar(tuple((0, 1, "") for _, state in parts if state != "nominated"), request, total)
@@ -170,9 +164,9 @@ def _bar(parts: list[tuple[PodState, str]], resource: str, request: int, total: 
 def _card(
     world: World, node: NodeState, place: int, start: bool, requests: dict[str, int], word: Word
 ) -> dict[str, Any]:
-    parts = _parts(world, node)
-    used = world.used(node.name)
-    bars = []
+    pods = sorted(world.pods_of(node.name), key=lambda pod: -pod.pod.priority)
+    parts = [(pod, "nominated") for pod in world.nominated_to(node.name)] + [(pod, pod.state) for pod in pods]
+    used, bars = world.used(node.name), []
     asking = bool(requests) and not node.ghost
     for resource, title in (("cpu", "cpu"), ("memory", "mem"), ("pods", "pods")):
         total = node.allocatable.get(resource, 0)
@@ -210,13 +204,11 @@ def _card(
         ],
         "bars": bars,
         "word": word,
-        "pods": [_block(world, pod, state) for pod, state in parts],
+        "pods": [
+            block(pod, state=state, note=seconds(pod.left_us(world.clock_us)) if state == "terminating" else "")
+            for pod, state in parts
+        ],
     }
-
-
-def _block(world: World, pod: PodState, state: str) -> Block:
-    left = seconds(pod.left_us(world.clock_us)) if state == "terminating" else ""
-    return block(pod, state=state, note=left)
 
 
 BUILD: dict[str, tuple[Callable[..., Any], ...]] = {"cards": (_card,), "tiles": (tile,), "map": ()}

@@ -13,9 +13,7 @@ from sandbox.words.say import say
 
 
 class Level(NamedTuple):
-    """Percentages of a resource: ``used``, None = the node has none; ``asked`` on top of that; ``over``: more than
-    there is. 0 = nothing to draw.
-    """
+    """Percentages of a resource: ``used`` (None = there is none), ``asked`` on top, ``over``: more than there is."""
 
     used: int | None
     asked: int = 0

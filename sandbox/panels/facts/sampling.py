@@ -1,4 +1,4 @@
-"""How many nodes a search looked at, where it started and where the next one starts, in words and numbers.
+"""How many nodes a search looked at, where it starts and where the next one starts, in words and numbers.
 
 Source: seed 002 §7; upstream ``schedule_one.go`` (``numFeasibleNodesToFind``, ``findNodesThatPassFilters``).
 """
@@ -84,6 +84,19 @@ def _place(order: tuple[str, ...], index: int, among: int = 0) -> str:
     return say("sampling.place-without-a-node", place=index + 1)
 
 
+def start_of(world: World) -> str:
+    """Return the node where the search of the running attempt starts, else the next search; "" without nodes.
+
+    A search goes through the snapshot's list, which keeps its order when a node changes its zone.
+    """
+    cycle = world.cycle
+    order, index = world.cache.next_order(), world.next_start
+    if cycle is not None and cycle.order and not cycle.outcome:
+        order = cycle.order
+        index = cycle.filter.start_index if cycle.filter is not None else index
+    return order[index % len(order)] if order else ""
+
+
 def search_of(cycle: Cycle) -> Search | None:
     """Return the search of an attempt, None before Filter has run."""
     table = cycle.filter
@@ -96,16 +109,15 @@ def search_of(cycle: Cycle) -> Search | None:
     counted = dict(failed)
     if table.nominated_first and not won and not _erred(table):
         counted[table.nominated_first] = None
-    order = _order(cycle, table, won)
+    order = _order(cycle, won)
     start = table.start_index % len(order) if order else 0
     looked_at = {table.tried_first, *visited}
     rest = tuple(name for name in (*order[start:], *order[:start]) if name not in looked_at)
     concerned = {*order, *looked_at}
     left_out = tuple(name for name in cycle.order if name not in concerned)
     extra = len(passing) > len(table.feasible)
-    return Search(
-        table, cycle.order, order, left_out, won, visited, rest, len(failed), extra, table.tried_first, len(counted)
-    )
+    numbers = len(failed), extra, table.tried_first, len(counted)
+    return Search(table, cycle.order, order, left_out, won, visited, rest, *numbers)
 
 
 def _erred(table: FilterRan) -> bool:
@@ -113,7 +125,7 @@ def _erred(table: FilterRan) -> bool:
     return table.nominated is not None and table.nominated[2] == "Error"
 
 
-def _order(cycle: Cycle, table: FilterRan, won: bool) -> tuple[str, ...]:
+def _order(cycle: Cycle, won: bool) -> tuple[str, ...]:
     """Return the nodes that were searched: PreFilter may narrow them, but not if the nominated node wins."""
     named = cycle.pre_filter.node_names if cycle.pre_filter else None
     if named is None or won:
@@ -177,10 +189,15 @@ def arithmetic(world: World, cycle: Cycle, search: Search) -> list[Line]:
     """Return the lines on the percentage, the number of nodes that is enough, start, visited and next start."""
     if search.won:
         return [Line(say("sampling.nominated"), search.table.nominated_first, say("sampling.nominated-note"))]
-    table = search.table
+    table, start, note = search.table, str(search.table.start_index), ""
+    if table.start_index != search.start:
+        start = f"{start} mod {len(search.order)} = {search.start}"
+    if search.order:
+        note = search.at(search.start)
+        note = note if search.narrowed else say("sampling.start-index-note", place=note)
     return [
         *wording.lines_of(world.witness.search(cycle)),
-        Line(say("sampling.start-index"), _start_index(search), _start_note(search)),
+        Line(say("sampling.start-index"), start, note),
         _visited(search),
         Line(
             say("sampling.next-start-index"),
@@ -188,17 +205,6 @@ def arithmetic(world: World, cycle: Cycle, search: Search) -> list[Line]:
             search.following,
         ),
     ]
-
-
-def _start_index(search: Search) -> str:
-    index = search.table.start_index
-    return str(index) if index == search.start else f"{index} mod {len(search.order)} = {search.start}"
-
-
-def _start_note(search: Search) -> str:
-    if not search.order or search.narrowed:
-        return search.at(search.start) if search.order else ""
-    return say("sampling.start-index-note", place=search.at(search.start))
 
 
 def _visited(search: Search) -> Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.panels.facts.origin import origin
+from sandbox.panels.facts.moves import origin
 from sandbox.panels.model.requeuing import woke
 from sandbox.panels.model.state import PodState, Queued
 from sandbox.panels.model.world import World

@@ -18,9 +18,7 @@ FEW, PAGE = 12, 100
 
 
 def node_info(world: World, name: str, view: View) -> dict[str, Any]:
-    """Return ``rows``: (field, values, their pages), in the order of Kubernetes' struct; no rows if the cache has no
-    such node.
-    """
+    """Return ``rows``: (field, values, their pages), in the order of Kubernetes' struct; none for an unknown node."""
     cache = world.cache
     info = cache.node_info(name)
     if info is None:
@@ -37,10 +35,7 @@ def node_info(world: World, name: str, view: View) -> dict[str, Any]:
         ("PVCRefCounts", [f"{key} ×{count}" for key, count in info.pvc_ref_counts.items()]),
         ("Generation", [_generation(cache, name, info.generation)]),
     )
-    return {
-        "rows": [_row(view, term, parts) for term, parts in rows],
-        "differs": _difference(world, name, info),
-    }
+    return {"rows": [_row(view, term, parts) for term, parts in rows], "differs": _difference(world, name, info)}
 
 
 def _row(view: View, term: str, parts: list[str]) -> tuple[str, str, Pager]:
@@ -49,12 +44,8 @@ def _row(view: View, term: str, parts: list[str]) -> tuple[str, str, Pager]:
 
 
 def _pods(cache: CacheState, infos: list[PodInfo]) -> list[str]:
-    return [
-        say("inspector.assumed-pod", pod=short_name(item.pod.key))
-        if item.pod.uid in cache.assumed
-        else short_name(item.pod.key)
-        for item in infos
-    ]
+    names = ((short_name(item.pod.key), item.pod.uid in cache.assumed) for item in infos)
+    return [say("inspector.assumed-pod", pod=name) if is_assumed else name for name, is_assumed in names]
 
 
 def _resource(resource: Resource, pods: int | None = None) -> list[str]:
@@ -72,15 +63,11 @@ def _resource(resource: Resource, pods: int | None = None) -> list[str]:
 
 
 def _images(info: NodeInfo) -> list[str]:
-    return [
-        say(
-            "inspector.image-state",
-            image=name.rpartition("/")[2],
-            size=memory(state.size),
-            nodes=plural(state.num_nodes, "node"),
-        )
-        for name, state in info.image_states.items()
-    ]
+    texts = []
+    for name, state in info.image_states.items():
+        image, size, nodes = name.rpartition("/")[2], memory(state.size), plural(state.num_nodes, "node")
+        texts.append(say("inspector.image-state", image=image, size=size, nodes=nodes))
+    return texts
 
 
 def _generation(cache: CacheState, name: str, generation: int) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from sandbox.panels.drawing.blocks import block
@@ -11,9 +9,8 @@ from sandbox.panels.drawing.ordering import head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
 from sandbox.panels.facts import expectable
-from sandbox.panels.facts.moves import source_of, target_of
+from sandbox.panels.facts.moves import origin, source_of, target_of
 from sandbox.panels.facts.nobodys import has_no_scheduler
-from sandbox.panels.facts.origin import origin
 from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.facts.waking import event_of, event_of_hint, last_skip, last_woken
 from sandbox.panels.inspector.departures import of_node, of_pod
@@ -34,6 +31,7 @@ from scheduler_engine.api.rejected_pods import is_rejected
 FEW, PAGE = 12, 60
 """Items of a list at first, and on a page."""
 LANES = {
+    "": "inspector.waiting",
     "inFlight": "inspector.being-scheduled",
     "unschedulablePods": "inspector.unschedulable",
     "errorBackoffQ": "inspector.error-backoff",
@@ -124,9 +122,8 @@ def _withdrawn(world: World, pod: PodState, own: list[Cycle]) -> str:
         if cycle.number <= own[-1].number:
             break
         if cycle.post_filter is not None and pod.key in cycle.post_filter.cleared_nominations:
-            return say(
-                "inspector.nomination-withdrawn", node=cycle.post_filter.nominated_node, pod=short_name(cycle.pod)
-            )
+            node, other = cycle.post_filter.nominated_node, short_name(cycle.pod)
+            return say("inspector.nomination-withdrawn", node=node, pod=other)
     return ""
 
 
@@ -135,9 +132,9 @@ def _finalizers(item: Pod | Node) -> dict[str, Any]:
     return {"finalizers": item.metadata.get("finalizers") or [], "finalizers_say": say(says)}
 
 
-def _asks(container: Mapping[str, Any]) -> dict[str, Any]:
+def _asks(container: dict[str, Any]) -> dict[str, Any]:
     requests = (container.get("resources") or {}).get("requests") or {}
-    return {"name": container["name"], **{name: requests.get(name, "") for name in ("cpu", "memory")}}
+    return {"name": container["name"], "cpu": requests.get("cpu", ""), "memory": requests.get("memory", "")}
 
 
 def _deciding(pod: PodState, attempts: list[Cycle]) -> Cycle | None:
@@ -203,20 +200,14 @@ def _state(world: World, pod: PodState) -> str:
         return say("inspector.terminating-on", node=pod.node, left=seconds(pod.left_us(world.clock_us)))
     if pod.pod.finished:
         return _ended(pod.pod)
-    if pod.state == "assumed":
-        return say("inspector.assumed", node=pod.node)
-    if pod.state == "bound":
-        return say("inspector.bound", node=pod.node)
+    if pod.state in ("assumed", "bound"):
+        return say("inspector.assumed" if pod.state == "assumed" else "inspector.bound", node=pod.node)
     if has_no_scheduler(world, pod):
         return say("inspector.nobodys", scheduler=pod.pod.scheduler_name)
-    state, nominated = _waiting(world.place_of(pod)), world.nominations.get(pod.key)
+    queued, nominated = world.place_of(pod), world.nominations.get(pod.key)
+    lane = queued.lane if queued is not None else ""
+    state = say(LANES.get(lane, "inspector.in-lane"), lane=lane)
     return say("inspector.nominated", state=state, node=nominated) if nominated and not pod.node else state
-
-
-def _waiting(queued: Queued | None) -> str:
-    if queued is None:
-        return say("inspector.waiting")
-    return say(LANES[queued.lane]) if queued.lane in LANES else say("inspector.in-lane", lane=queued.lane)
 
 
 def _ended(pod: Pod) -> str:
@@ -233,7 +224,7 @@ def _ended(pod: Pod) -> str:
 
 
 def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
-    name = "inspector.attempts"
+    name, outcomes = "inspector.attempts", OUTCOMES | {"bound": "inspector.bound"}
     attempts = ordered(world.attempts.get(key, [])[::-1], view, name, {"oldest": lambda cycle: cycle.number})
     pages = pager(len(attempts), view, name, PAGE, few=FEW)
     rows = [
@@ -244,7 +235,7 @@ def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
             "moment": str(world.moment_of(cycle.last_entry)),
             "by": cycle.replica.rpartition("-")[2] if world.election.several else "",
             "replica": cycle.replica,
-            "what": _what(cycle),
+            "what": say(outcomes.get(cycle.outcome, "inspector.now"), node=cycle.node),
             "earlier": key in world.pods and not cycle.is_of(world.pods[key].pod.uid),
             "chosen": cycle.number == view.cycle,
         }
@@ -252,12 +243,6 @@ def _attempts(world: World, key: str, view: View) -> dict[str, Any]:
     ]
     heads = own(view, name, say("orders.newest")), head(view, name, "oldest", [say("orders.oldest")])
     return {"attempts": rows, "attempt_pages": pages, "attempt_heads": heads if len(attempts) > 1 else ()}
-
-
-def _what(cycle: Cycle) -> str:
-    if cycle.outcome == "bound":
-        return say("inspector.bound", node=cycle.node)
-    return say(OUTCOMES.get(cycle.outcome, "inspector.now"))
 
 
 def _message(pod: PodState, cycle: Cycle | None) -> str:
@@ -297,7 +282,8 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "resources": [
             {
                 "name": name.rpartition("/")[2],
-                "text": _exact(name, used.get(name, 0), node.allocatable[name]),
+                # More exact than on the node's card: ``2.25/4`` or ``320Mi/32Gi``.
+                "text": "/".join(_exact(name, number) for number in (used.get(name, 0), node.allocatable[name])),
                 "percent": f"{100 * used.get(name, 0) / (node.allocatable[name] or 1):.0f} %",
                 "used": used.get(name, 0),
                 "total": node.allocatable[name],
@@ -321,7 +307,5 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
     }
 
 
-def _exact(resource: str, used: int, total: int) -> str:
-    """Return ``2.25/4`` or ``320Mi/32Gi``: more exact than on the node's card."""
-    text = cores if resource == "cpu" else partial(shown, resource)
-    return f"{text(used)}/{text(total)}"
+def _exact(resource: str, number: int) -> str:
+    return cores(number) if resource == "cpu" else shown(resource, number)

@@ -83,11 +83,8 @@ def _wants(pod: PodState) -> str:
 
 def _term(term: dict[str, Any]) -> str:
     expressions = [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
-    return (
-        _chained("inspector.both", [_expression(item) for item in expressions])
-        if expressions
-        else say("inspector.empty-term")
-    )
+    parts = [_expression(item) for item in expressions] or [say("inspector.empty-term")]
+    return _chained("inspector.both", parts)
 
 
 def _chained(key: str, parts: list[str]) -> str:

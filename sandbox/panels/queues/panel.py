@@ -8,10 +8,9 @@ from typing import Any
 
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
-from sandbox.panels.facts.moves import source_of
-from sandbox.panels.facts.origin import origin
+from sandbox.panels.facts.moves import origin, source_of
 from sandbox.panels.facts.waking import event_of, event_of_hint, woken_by
-from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority, leaves_us
+from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority, by_time, leaves_us
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.outside import MOST, outside_queue
 from sandbox.panels.queues.wakes import wakes
@@ -169,10 +168,6 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
 def _is_in(cycle: Cycle | None, move: PodMoved) -> bool:
     """Return True if the attempt is running, and is that of the pod that moved."""
     return cycle is not None and cycle.pod == move.pod and cycle.is_of(move.uid) and not cycle.outcome
-
-
-def _by_time(queued: Queued) -> tuple[int, ...]:
-    return (queued.at_us,)
 
 
 # --- what a card says -------------------------------------------------------------------------------------------------
@@ -342,12 +337,12 @@ def _gated(world: World, queued: Queued) -> dict[str, Any]:
 
 
 LANES = (
-    Lane("inFlight", "queues.in-flight", "queues.in-flight-order", "inFlight", _by_time, _flying),
+    Lane("inFlight", "queues.in-flight", "queues.in-flight-order", "inFlight", by_time, _flying),
     Lane("activeQ", "queues.active", "queues.active-order", "activeQ", by_priority, _active),
     Lane("backoffQ", "queues.backoff", "queues.backoff-order", "backoffQ", by_expiry, _backing_off),
     Lane("errorBackoffQ", "queues.error", "queues.error-order", "errorBackoffQ", by_expiry, _backing_off),
-    Lane("unschedulable", "queues.stuck", "queues.stuck-order", "unschedulablePods", _by_time, _stuck),
-    Lane("gated", "queues.gated", "queues.gated-order", "gated", _by_time, _gated),
+    Lane("unschedulable", "queues.stuck", "queues.stuck-order", "unschedulablePods", by_time, _stuck),
+    Lane("gated", "queues.gated", "queues.gated-order", "gated", by_time, _gated),
 )
 NOTES = {("design-doc", "unschedulable"): "queues.stuck-order-of-the-design-doc"}
 """(rules, lane) → key of the note that replaces the lane's own."""

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.panels import PANELS, View, World
 from sandbox.panels.cache.panel import stats
-from sandbox.panels.facts.searching import start_of
+from sandbox.panels.facts.sampling import start_of
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, NodeBuilder, make_node, make_pod

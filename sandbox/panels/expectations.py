@@ -23,24 +23,19 @@ def stats(world: World, view: View) -> dict[str, Any]:
     outcomes = world.expected.outcomes()
     own = sum(1 for outcome in outcomes if outcome.key)
     red = sum(outcome.red for outcome in outcomes)
+    summary = say("expectations.red", count=red) if red else say("expectations.none-red")
     return {
         "groups": [_group(world, list(group)) for _, group in groupby(outcomes, _where)],
         "own": own,
         "of_scenario": len(outcomes) - own,
         "red": red,
-        "summary": _summary(outcomes, red),
+        "summary": summary if outcomes else "",
         "checked": all(outcome.differs is not None for outcome in outcomes),
     }
 
 
 def _where(outcome: Outcome) -> tuple[Any, ...]:
     return bool(outcome.key), outcome.n, outcome.moment, outcome.place == UNDONE, outcome.path.partition("[")[0]
-
-
-def _summary(outcomes: list[Outcome], red: int) -> str:
-    if not outcomes:
-        return ""
-    return say("expectations.red", count=red) if red else say("expectations.none-red")
 
 
 def _group(world: World, outcomes: list[Outcome]) -> dict[str, Any]:
@@ -82,9 +77,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
 
 
 def _sign(outcome: Outcome) -> str:
-    """Return how an export judges it: ``yes``, ``no``, ``later`` if it lies ahead, ``left`` if the export leaves it
-    out.
-    """
+    """Return how an export judges it: ``yes``, ``no``, ``later`` (it lies ahead) or ``left`` (it is not exported)."""
     if outcome.place == AHEAD:
         return "later"
     if not outcome.counts:

@@ -64,17 +64,12 @@ def _refused_early(world: World, cycle: Cycle, plugin: str) -> Explanation | Non
         if name == plugin and code not in (SUCCESS, SKIP):
             facts = world.witness.pre_filter(cycle, plugin)
             if facts is None:
-                return Explanation(_refusal_text(plugin, "; ".join(reasons)), (), code, reasons)
+                key = "explain.refused-early" if reasons else "explain.refused-early-without-reason"
+                return Explanation(say(key, plugin=plugin, reasons="; ".join(reasons)), (), code, reasons)
             explanation = _of_facts(facts)
             sentence = say("explain.no-node-looked-at", because=explanation.sentence)
             return _checked_filter(replace(explanation, sentence=sentence), (code, reasons))
     return None
-
-
-def _refusal_text(plugin: str, reasons: str) -> str:
-    if reasons:
-        return say("explain.refused-early", plugin=plugin, reasons=reasons)
-    return say("explain.refused-early-without-reason", plugin=plugin)
 
 
 def _of_facts(facts: Facts) -> Explanation:
@@ -142,10 +137,8 @@ def _weighted(explanation: Explanation, node_name: str, weight: int, total: int 
     if explanation.normalized is None:
         return explanation
     share = explanation.normalized * weight
-    if total is None:
-        note = say("explain.weight", weight=weight)
-    else:
-        note = say("explain.weight-of-total", weight=weight, share=share, total=total, node=node_name)
+    key = "explain.weight" if total is None else "explain.weight-of-total"
+    note = say(key, weight=weight, share=share, total=total, node=node_name)
     line = Line(say("explain.weighted"), f"{explanation.normalized} × {weight} = {share}", note)
     return replace(explanation, lines=(*explanation.lines, line))
 

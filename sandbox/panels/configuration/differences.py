@@ -23,9 +23,7 @@ Plugins = Mapping[str, tuple[tuple[str, int], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The differences of one part. ``called`` is the heading: a profile, or what holds for all; ``says`` has a sentence
-    each.
-    """
+    """The differences of one part, a sentence each. ``called`` is the heading: a profile, or what holds for all."""
 
     called: str
     says: tuple[str, ...]
@@ -44,7 +42,9 @@ def differences(configuration: Mapping[str, Any], profiles: Iterable[tuple[str, 
     """
     running = dict(profiles)
     default = defaults().defaulted
-    whole = [*_changed(_settings(configuration), _settings(default)), *_missing(list(running))]
+    missing = [profile.scheduler_name for profile in defaults().profiles if profile.scheduler_name not in running]
+    whole = [*_changed(_settings(configuration), _settings(default))]
+    whole += [say("configuration.no-profile", name=name) for name in missing]
     parts = [Differences(say("configuration.whole"), tuple(whole))]
     for profile in configuration["profiles"]:
         name = profile["schedulerName"]
@@ -64,12 +64,6 @@ def moved(current: Iterable[str], default: Iterable[str]) -> list[str]:
     blocks = SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
     stayed = {name for block in blocks for name in now[block.b : block.b + block.size]}
     return [name for name in now if name not in stayed]
-
-
-def _missing(names: list[str]) -> Iterator[str]:
-    for default in (profile.scheduler_name for profile in defaults().profiles):
-        if default not in names:
-            yield say("configuration.no-profile", name=default)
 
 
 def _of_profile(profile: Mapping[str, Any], running: Mapping[str, Plugins]) -> Iterator[str]:
@@ -97,7 +91,10 @@ def _plugins(current: Plugins, default: Plugins) -> Iterator[str]:
             yield say("configuration.off-at", plugin=plugin, points=listed(off, len(off)))
         if on:
             yield say("configuration.on-at", plugin=plugin, points=listed(on, len(on)))
-    yield from _weights(dict(current["score"]), dict(default["score"]))
+    usual = dict(default["score"])
+    for plugin, weight in current["score"]:
+        if usual.get(plugin, weight) != weight:
+            yield say("configuration.weight", plugin=plugin, weight=weight, usual=usual[plugin])
     yield from _order(current, default)
 
 
@@ -108,12 +105,6 @@ def _points(plugins: Plugins) -> dict[str, tuple[str, ...]]:
         for name, _ in running:
             points_of[name] = (*points_of.get(name, ()), point)
     return points_of
-
-
-def _weights(current: Mapping[str, int], default: Mapping[str, int]) -> Iterator[str]:
-    for plugin, weight in current.items():
-        if plugin in default and default[plugin] != weight:
-            yield say("configuration.weight", plugin=plugin, weight=weight, usual=default[plugin])
 
 
 def _order(current: Plugins, default: Plugins) -> Iterator[str]:

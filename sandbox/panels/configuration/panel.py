@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from sandbox.panels.configuration.differences import Plugins, defaults, differences, moved, titled
@@ -41,25 +40,21 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if configured is None:
         return {"has": False}
     profiles: list[tuple[str, Plugins]] = [(name, dict(points)) for name, points in configured.profiles]
-    default = defaults().profiles[0].plugins
+    default, all_settings = defaults().profiles[0].plugins, configured.configuration
     return {
         "has": True,
         "profiles": [name for name, _ in profiles],
         "points": [_point(point, profiles, default) for point in EXTENSION_POINTS],
-        "differs": differences(configured.configuration, profiles),
+        "differs": differences(all_settings, profiles),
         "default": DEFAULT,
-        "yaml": written(_arranged(configured.configuration)),
+        # What people look for first is at the top.
+        "yaml": written({key: all_settings[key] for key in (*FIRST, *all_settings) if key in all_settings}),
         "standing": _standing(world, configured),
         "admission": [
             {"plugin": plugin, "enabled": plugin in world.admission_plugins, "says": say(ADMISSION[plugin])}
             for plugin in SWITCHED
         ],
     }
-
-
-def _arranged(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Put what people look for first at the top."""
-    return {key: configuration[key] for key in (*FIRST, *configuration) if key in configuration}
 
 
 def _standing(world: World, configured: Configured) -> dict[str, Any] | None:

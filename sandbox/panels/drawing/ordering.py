@@ -33,9 +33,7 @@ class Head:
 
 
 def head(view: View, name: str, column: str, label: Sequence[str], down: bool = False) -> Head:
-    """Return the button of a column. ``down``: the first click sorts downwards. The second click reverses, the third
-    goes back.
-    """
+    """Return a column's button. The first click sorts, downwards if ``down``; the second reverses; the third resets."""
     now, first, second = view.order_of(name), column, f"{DOWN}{column}"
     if down:
         first, second = second, first

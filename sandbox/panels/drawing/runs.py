@@ -15,9 +15,7 @@ NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII | re.DOTALL)
 
 
 def runs(numbers: Sequence[int | None]) -> str:
-    """Return ``5 1+3x4 -`` for 5, then 1, 4, 7, 10, then nothing; ``7+0x9`` is nine times 7, ``-x9`` nine times
-    nothing.
-    """
+    """Return ``5 1+3x4 -`` for 5, then 1, 4, 7, 10, then nothing; ``7+0x9`` is nine times 7, ``-x9`` nine gaps."""
     return " ".join(_runs(numbers))
 
 

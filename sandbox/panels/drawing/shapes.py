@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 STRIP = 200
 """Most marks in a strip; with more nodes several share one."""
-
 FULL = 84.0
 """Place of a bar's limit mark in percent of its width; the rest shows the excess."""
 

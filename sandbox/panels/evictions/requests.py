@@ -39,6 +39,7 @@ def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
     newest = world.evictions.open.get(request.pod)
     is_open = newest is request
     still_there = is_open or (newest is not None and request.then in ("allowed", "deleting", "other"))
+    existing = budgets.named(request.budgets) if is_open and request.refused else []
     return {
         "id": request.number,
         "pod": request.pod,
@@ -52,7 +53,7 @@ def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
         "message": request.message,
         "cause": request.cause,
         "budgets": [short_name(key) for key in request.budgets],
-        "live": _budget_line(budgets, request) if is_open and request.refused else "",
+        "live": "; ".join(say("evictions.budget-now", budget=item.name, numbers=item.text) for item in existing),
         "node": request.asked_by,
         "by": "" if request.asked_by else world.people.get(request.command) or say("evictions.a-person"),
         "steps": [] if request.refused else _steps(world, request),
@@ -61,11 +62,6 @@ def row(world: World, budgets: Budgets, request: Request) -> dict[str, Any]:
         **_way_out(world, budgets, request, is_open),
         "after": say(AFTER[request.then], clock=clock(request.ended_us)) if request.then in AFTER else "",
     }
-
-
-def _budget_line(budgets: Budgets, request: Request) -> str:
-    existing = budgets.named(request.budgets)
-    return "; ".join(say("evictions.budget-now", budget=item.name, numbers=item.text) for item in existing)
 
 
 def stuck(world: World, budgets: Budgets, request: Request) -> bool:
@@ -110,13 +106,8 @@ def _steps(world: World, request: Request) -> list[dict[str, Any]]:
         first = [say("evictions.on-its-way-already")]
     if is_held:
         last = {"state": "now", "at": "", "text": say("evictions.held-by-finalizers")}
-        return [*({"state": "done", "at": clock(request.first_us), "text": text} for text in first), shutdown, last]
-    return [
-        *({"state": "done", "at": clock(request.first_us), "text": text} for text in first),
-        shutdown,
-        {
-            "state": "done" if is_gone else "next",
-            "at": clock(request.ended_us if is_gone else request.leaves_us),
-            "text": say("evictions.has-removed") if is_gone else say("evictions.removes"),
-        },
-    ]
+    elif is_gone:
+        last = {"state": "done", "at": clock(request.ended_us), "text": say("evictions.has-removed")}
+    else:
+        last = {"state": "next", "at": clock(request.leaves_us), "text": say("evictions.removes")}
+    return [*({"state": "done", "at": clock(request.first_us), "text": text} for text in first), shutdown, last]

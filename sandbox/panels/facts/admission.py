@@ -18,9 +18,7 @@ MOST_LINES = 1_000
 
 
 def admitted_lines(world: World, kind: str, key: str) -> list[tuple[str, str]] | None:
-    """Return (``SAME``, ``ADDED`` or ``REMOVED``, line) in order; None if nobody applied the object: a controller
-    created it.
-    """
+    """Return (``SAME``, ``ADDED`` or ``REMOVED``, line) in order; None for an object that a controller created."""
     applied = world.applied.get(kind, {}).get(key)
     if applied is None:
         return None

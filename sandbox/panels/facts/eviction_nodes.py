@@ -47,9 +47,7 @@ def block(world: World, key: str, still_there: bool, mark: str) -> Block:
     ``still_there``: the pod of this name is still the same one. ``mark`` makes the id of the button unique.
     """
     pod = world.pods.get(key)
-    if pod is None or not still_there:
-        return gone_block(key)
-    return pod_block(pod, mark)
+    return gone_block(key) if pod is None or not still_there else pod_block(pod, mark)
 
 
 def is_draining(world: World, node: str) -> bool:
@@ -69,9 +67,7 @@ def flags(world: World, node: str) -> list[dict[str, Any]]:
 
 
 def failure(world: World, node: str) -> dict[str, Any] | None:
-    """Return why the last drain of ``node`` failed, what would help, and the flags that avoid it; None if it did not
-    fail.
-    """
+    """Return why the last drain of ``node`` failed, what helps, and flags that avoid it; None if it did not fail."""
     drain = world.evictions.drains.get(node)
     if drain is None or drain.what != "failed":
         return None
@@ -93,11 +89,12 @@ def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
     rest, whole = _wait(world, drain, leaving)
     there = ((key, world.pod_at(key, drain.entry)) for key in drain.refused)
     refused = [key for key, pod in there if pod is not None and pod.state != "terminating"]
+    asks_again = say("evictions.asks-again", left=left(rest)) if drain.what == "waiting" else ""
     return {
         "node": drain.node,
         "sign": sign,
         "state": say(state, pods=plural(len(refused if drain.what == "waiting" else leaving), "pod")),
-        "left": _drain_left(drain, rest),
+        "left": asks_again or (left(rest) if rest else ""),
         "ring": share(rest, whole),
         "started": clock(drain.started_us),
         "ended": clock(drain.at_us) if drain.over else "",
@@ -120,12 +117,6 @@ def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
         "over": drain.over,
         "cordoned": node is not None and node.node.unschedulable,
     }
-
-
-def _drain_left(drain: Drain, rest: int) -> str:
-    if drain.what == "waiting":
-        return say("evictions.asks-again", left=left(rest))
-    return left(rest) if rest else ""
 
 
 def _leaving(world: World, drain: Drain) -> list[str]:
@@ -184,13 +175,14 @@ def plan_row(world: World, plan: Plan) -> dict[str, Any]:
     sign, state, _ = PLANS[plan.state]
     still_there = plan.state == "cancelled" or plan is log.planned.get(plan.pod) or plan is log.leaving.get(plan.pod)
     rest = plan.at_us - world.clock_us
+    tolerated = "evictions.not-tolerated" if plan.seconds is None else "evictions.tolerated-for"
     return {
         "id": plan.number,
         "pod": plan.pod,
         "block": block(world, plan.pod, still_there, f"et-{plan.number}"),
         "node": plan.node,
         "taint": plan.taint,
-        "tolerated": _tolerated(plan),
+        "tolerated": say(tolerated, seconds=plan.seconds),
         "sign": sign,
         "state": say(state),
         "ring": share(rest, plan.at_us - plan.since_us),
@@ -199,19 +191,12 @@ def plan_row(world: World, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _tolerated(plan: Plan) -> str:
-    if plan.seconds is None:
-        return say("evictions.not-tolerated")
-    return say("evictions.tolerated-for", seconds=plan.seconds)
-
-
 def _plan_words(world: World, plan: Plan) -> str:
     if plan.state == "planned":
         return say("evictions.must-leave", left=left(plan.at_us - world.clock_us))
-    if plan.state == "evicted" and not plan.seconds:
-        return say("evictions.evicted-at-once")
     if plan.state == "evicted":
-        return say("evictions.evicted-after", waited=left(plan.ended_us - plan.since_us))
+        key = "evictions.evicted-after" if plan.seconds else "evictions.evicted-at-once"
+        return say(key, waited=left(plan.ended_us - plan.since_us))
     left_before = left(plan.at_us - plan.ended_us)
     if plan.state == "cancelled":
         return say("evictions.cancelled-before", left=left_before, why=plan.why)

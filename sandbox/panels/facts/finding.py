@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sandbox.panels.model.world import World
@@ -19,9 +20,7 @@ IN_THE_NOTE = 2
 
 
 class Hit(NamedTuple):
-    """One result. ``text`` is searched first, ``note`` says more, ``leads`` is the part of the view and the tab that it
-    opens.
-    """
+    """One result. ``text`` is searched first, ``note`` says more. ``leads``: the fields of the view that it opens."""
 
     kind: str
     text: str
@@ -47,13 +46,9 @@ def find(world: World, query: str) -> tuple[list[Hit], int]:
         place = _place(hit, query)
         if place is not None:
             ranked.setdefault(hit.kind, []).append((place, hit))
-    best = [item for hits_of_kind in ranked.values() for item in sorted(hits_of_kind, key=_first)[:MOST_OF_A_KIND]]
+    best = [item for of_kind in ranked.values() for item in sorted(of_kind, key=itemgetter(0))[:MOST_OF_A_KIND]]
     hits = [hit for _, hit in sorted(best, key=lambda item: item[0] == IN_THE_NOTE)[:MOST]]
-    return hits, sum(len(hits_of_kind) for hits_of_kind in ranked.values()) - len(hits)
-
-
-def _first(item: tuple[int, Hit]) -> int:
-    return item[0]
+    return hits, sum(map(len, ranked.values())) - len(hits)
 
 
 def _place(hit: Hit, query: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from sandbox.panels.facts.node_gauges import amount
@@ -20,7 +21,6 @@ EVICTED = {
     (True, True): "nodes.evicted-to-reclaim",
 }
 """(the pod has time to end, the signal is above its threshold again) → key of how it was evicted."""
-
 REMOVED = {"dead containers": "nodes.containers-removed", "unused images": "nodes.images-removed"}
 THINGS = {"dead containers": "nodes.containers-of", "unused images": "nodes.images"}
 
@@ -28,11 +28,7 @@ THINGS = {"dead containers": "nodes.containers-of", "unused images": "nodes.imag
 def deeds_of_all(world: World) -> list[Deed]:
     """Return the evictions and removals of all kubelets, the oldest first."""
     deeds = [deed for health in world.health.nodes.values() for deed in health.deeds]
-    return sorted((deed for deed in deeds if not isinstance(deed.event, ev.PodRejected)), key=_time)
-
-
-def _time(deed: Deed) -> int:
-    return deed.at_us
+    return sorted((deed for deed in deeds if not isinstance(deed.event, ev.PodRejected)), key=attrgetter("at_us"))
 
 
 def deed_row(deed: Deed, number: int = 0) -> dict[str, Any]:
@@ -52,10 +48,7 @@ def deed_row(deed: Deed, number: int = 0) -> dict[str, Any]:
     if isinstance(event, ev.PodRejected):
         return row | {"note": say("nodes.rejected", reason=event.reason)}
     note = EVICTED[bool(event.grace_seconds), deed.above] if event.signal else "nodes.for-a-critical-pod"
-    return row | {
-        "note": say(note, signal=event.signal, seconds=event.grace_seconds),
-        "first": removed_before(deed),
-    }
+    return row | {"note": say(note, signal=event.signal, seconds=event.grace_seconds), "first": removed_before(deed)}
 
 
 def removed_before(deed: Deed) -> str:

@@ -78,9 +78,7 @@ def threshold_text(threshold: Threshold) -> str:
 
 
 def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, health: NodeHealth) -> dict[str, Any]:
-    """Return the gauges. ``focus``: the most urgent signal; ``news``: the kubelet will measure something new when it
-    ``looks`` again.
-    """
+    """Return the gauges. ``focus``: the most urgent signal; ``news``: the kubelet will see something new."""
     observed = {name: available for name, available, _ in health.observation.signals} if health.observation else {}
     rows = []
     for signal, observation in measured.observations().items():
@@ -98,9 +96,8 @@ def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, 
     freed, disk = sum(event.freed for event in removed), "imagefs" if measured.dedicated_imagefs else "nodefs"
     expected = {name: left + (freed if name == f"{disk}.available" else 0) for name, left in observed.items()}
     now = {name: item.available for name, item in measured.observations().items()}
-    news = any(expected[name] != now[name] for name in expected if name in now) or (
-        health.observation is None and awake
-    )
+    news = any(expected[name] != now[name] for name in expected if name in now)
+    news = news or (health.observation is None and awake)
     return {"rows": rows, "focus": urgent["signal"], "news": news, "looks": _next_look(world, health)}
 
 
@@ -113,12 +110,7 @@ def _next_look(world: World, health: NodeHealth) -> str:
 
 
 def _gauge(
-    world: World,
-    signal: str,
-    now: Observation,
-    thresholds: list[Threshold],
-    health: NodeHealth,
-    observed: int | None,
+    world: World, signal: str, now: Observation, thresholds: list[Threshold], health: NodeHealth, observed: int | None
 ) -> dict[str, Any]:
     limits = [_limit(world, item, now, health) for item in thresholds]
     state = min((limit["state"] for limit in limits), key=URGENCY.index, default="quiet")

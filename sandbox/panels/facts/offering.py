@@ -26,13 +26,9 @@ RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
 
 def offers(world: World) -> dict[str, list[str] | dict[str, list[str]]]:
     """Return all tables, each cut to a length that people can choose from."""
-    names = {table: _first(read(world)) for table, read in NAMES.items()}
+    names = {table: sorted(islice(dict.fromkeys(read(world)), MOST_NAMES)) for table, read in NAMES.items()}
     keys = {table: _by_key(read(world)) for table, read in KEYS.items()}
     return {**names, **keys, "nodeFields": {"metadata.name": names["nodes"]}}
-
-
-def _first(names: Iterable[str], most: int = MOST_NAMES) -> list[str]:
-    return sorted(islice(dict.fromkeys(names), most))
 
 
 def _by_key(pairs: Pairs) -> dict[str, list[str]]:
@@ -68,10 +64,6 @@ def _priority_classes(world: World) -> Iterator[str]:
     yield from _named("PriorityClass")(world)
 
 
-def _schedulers(world: World) -> Iterator[str]:
-    return (name for name, _ in (world.configured.profiles if world.configured else ()))
-
-
 def _labels(kind: str) -> Callable[[World], Iterator[tuple[str, str]]]:
     def labels(world: World) -> Iterator[tuple[str, str]]:
         for manifest in _all(world, kind):
@@ -98,7 +90,7 @@ NAMES: dict[str, Callable[[World], Iterator[str]]] = {
     "nodes": _named("Node"),
     "priorityClasses": _priority_classes,
     "runtimeClasses": _named("RuntimeClass"),
-    "schedulers": _schedulers,
+    "schedulers": lambda world: (name for name, _ in (world.configured.profiles if world.configured else ())),
     "storageClasses": _named("StorageClass"),
     "volumes": _named("PersistentVolume"),
 }

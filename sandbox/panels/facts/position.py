@@ -10,7 +10,10 @@ from sandbox.words.say import say
 
 
 class Position(NamedTuple):
-    """``number``: the command in view, of ``length`` in the log. ``title``: an explanation, "" if none is needed."""
+    """``number``: the command in view, of ``length`` in the log. ``title``: an explanation, "" if none is needed.
+
+    ``spoken``: what the knob of the timeline says to a screen reader.
+    """
 
     number: int
     length: int
@@ -23,17 +26,11 @@ def position(world: World) -> Position:
     """Return the position of the moment in view, in the past or at the present."""
     head = (world.present or world).head
     number, length = world.head, world.length
-    text = say(TEXTS[number < length], number=number, length=length)
+    text = say("timeline.command-of" if number < length else "timeline.command", number=number, length=length)
     title = ""
     if world.present is not None:
         title = say("timeline.looks-back", number=number, head=head)
     elif head < length:
         title = say("timeline.went-back", first=head + 1, last=length)
-    spoken = say(SPOKEN[world.present is not None], text=text, clock=clock(world.clock_us))
-    return Position(number, length, text, title, spoken)
-
-
-TEXTS = {False: "timeline.command", True: "timeline.command-of"}
-"""Whether there are later commands in the log → key of the text."""
-SPOKEN = {False: "timeline.spoken-now", True: "timeline.spoken-past"}
-"""Whether it is the past → key of what the knob of the timeline says to a screen reader."""
+    spoken = "timeline.spoken-now" if world.present is None else "timeline.spoken-past"
+    return Position(number, length, text, title, say(spoken, text=text, clock=clock(world.clock_us)))

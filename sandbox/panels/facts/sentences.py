@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from sandbox.panels.facts.victims import evicted, spared_sentences
@@ -25,9 +26,7 @@ def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
 
 
 def _pop(cycle: Cycle) -> str:
-    if cycle.attempt <= 1:
-        return say("stages.first-attempt")
-    return say("stages.another-attempt", attempt=cycle.attempt)
+    return say("stages.another-attempt" if cycle.attempt > 1 else "stages.first-attempt", attempt=cycle.attempt)
 
 
 def _snapshot(cycle: Cycle) -> str:
@@ -45,13 +44,8 @@ def _cloned(snapshot: SnapshotTaken) -> str:
     if len(snapshot.cloned) >= snapshot.length:
         return say("stages.all-cloned", count=snapshot.length)
     key = "stages.some-cloned-until" if snapshot.stopped_at else "stages.some-cloned"
-    return say(
-        key,
-        count=len(snapshot.cloned),
-        infos=plural(snapshot.length, "NodeInfo"),
-        names=listed(list(snapshot.cloned)),
-        stop=snapshot.stopped_at,
-    )
+    infos, names = plural(snapshot.length, "NodeInfo"), listed(list(snapshot.cloned))
+    return say(key, count=len(snapshot.cloned), infos=infos, names=names, stop=snapshot.stopped_at)
 
 
 def _left(snapshot: SnapshotTaken) -> Iterator[str]:
@@ -110,11 +104,9 @@ def _only(node: str, looked: int, nodes: int) -> str:
 
 
 def _nowhere(nodes: int, soft: int, hard: int) -> str:
-    """Return the sentence that no node fits. ``soft``: nodes on which evictions may help; ``hard``: those on which they
-    cannot.
-    """
+    """Return the sentence that no node fits. Evictions may help on ``soft`` nodes, and cannot on ``hard`` ones."""
     if nodes == 1:
-        return say("stages.the-only-node-never-fits") if hard else say("stages.the-only-node-may-fit")
+        return say("stages.the-only-node-never-fits" if hard else "stages.the-only-node-may-fit")
     text = say("stages.none-fits", nodes=nodes)
     why = HELP.get((bool(hard), bool(soft)))
     return _joined(text, say(why, count=hard, soft=soft)) if why else text
@@ -122,16 +114,9 @@ def _nowhere(nodes: int, soft: int, hard: int) -> str:
 
 def _refusals(cycle: Cycle) -> str:
     """Return the most frequent reasons: ``Refused: 36 for cpu, 18 for spread.``"""
-    counts: dict[str, int] = {}
-    for row in cycle.filter.looked_at if cycle.filter else ():
-        if row[1]:
-            short = short_reason(row[3])
-            counts[short] = counts.get(short, 0) + 1
-    if not counts:
-        return ""
-    common = sorted(counts.items(), key=lambda item: -item[1])
-    most = listed([say("stages.refused-for", number=number, reason=short) for short, number in common[:3]])
-    return say("stages.refused-and-others" if len(common) > 3 else "stages.refused", reasons=most)
+    counts = Counter(short_reason(row[3]) for row in (cycle.filter.looked_at if cycle.filter else ()) if row[1])
+    most = listed([say("stages.refused-for", number=number, reason=short) for short, number in counts.most_common(3)])
+    return say("stages.refused-and-others" if len(counts) > 3 else "stages.refused", reasons=most) if counts else ""
 
 
 def _post_filter(cycle: Cycle) -> str:
@@ -211,10 +196,6 @@ def _where(cycle: Cycle) -> str:
     return cycle.node or (cycle.selected.node if cycle.selected else say("stages.the-node"))
 
 
-def _assume(cycle: Cycle) -> str:
-    return say("stages.assumed", node=_where(cycle))
-
-
 def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
     """Return the sentence on an extension point. ``done`` and ``empty`` are keys: all plugins agree, there is none."""
     ran = cycle.plugins.get(point)
@@ -247,11 +228,7 @@ def _wait_on_permit(cycle: Cycle) -> str:
     return _joined(say("stages.not-allowed-in-time"), undone) if undone else say("stages.wait-is-over")
 
 
-HELP = {
-    (True, True): "stages.never-or-by-eviction",
-    (True, False): "stages.never",
-    (False, True): "stages.by-eviction",
-}
+HELP = {(True, True): "stages.never-or-by-eviction", (True, False): "stages.never", (False, True): "stages.by-eviction"}
 """(some nodes can never take the pod, evictions may help on some) → key."""
 UNDONE = {
     (False, False): "stages.undone",
@@ -279,7 +256,7 @@ SENTENCES: dict[str, Callable[[Cycle], str]] = {
     "Score": _score,
     "NormalizeScore": _normalize,
     "SelectHost": _select,
-    "Assume": _assume,
+    "Assume": lambda cycle: say("stages.assumed", node=_where(cycle)),
     "WaitOnPermit": _wait_on_permit,
 }
 

@@ -17,6 +17,7 @@ from scheduler_engine.framework.facts import Counts, Domain, Fact
 from scheduler_engine.trace import events as ev
 
 PLUGIN, HARD = "PodTopologySpread", "DoNotSchedule"
+VERDICTS = {"out": "verdicts.not-counted", "yes": "verdicts.skew-allowed", "no": "verdicts.skew-above"}
 SKEWS = ("spread.skew", "spread.skew-with-few-domains", "spread.skew-without-domains")
 
 
@@ -50,9 +51,7 @@ def _worst(facts: Iterator[tuple[str, Fact]]) -> dict[str, Fact]:
 
 
 def _badness(item: Fact) -> tuple[bool, int]:
-    skew = item.values["skew"]
-    assert isinstance(skew, int)
-    return item.ok is False, skew
+    return item.ok is False, int(str(item.values["skew"]))
 
 
 def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tuple[str, Fact]]:
@@ -95,22 +94,17 @@ def _domain(item: Fact) -> Domain:
 def _zone(item: Fact, standing: bool) -> dict[str, Any]:
     """Return what a header shows; ``constraint``: its name, if another one is about the same zones."""
     numbers, counts = item.values, item.values["counts"]
-    count, skew, most = numbers["there"], numbers["skew"], numbers["most"]
+    count = numbers["there"]
     assert isinstance(count, int)
     assert isinstance(counts, Counts)
     is_counted = any(name == numbers["name"] for name, _ in counts.numbers)
     verdict = "out" if not is_counted else "yes" if item.ok else "no"
-    text = {
-        "out": say("verdicts.not-counted"),
-        "yes": say("verdicts.skew-allowed", skew=skew, most=most),
-        "no": say("verdicts.skew-above", skew=skew, most=most),
-    }
     return {
         "count": count,
         "pips": range(min(count, 5)),
         "many": count > 5,
         "said": verdict,
-        "text": text[verdict],
+        "text": say(VERDICTS[verdict], skew=numbers["skew"], most=numbers["most"]),
         "constraint": wording.written({"name": _domain(item)})["name"] if _domain(item).is_ambiguous else "",
         "standing": standing,
     }

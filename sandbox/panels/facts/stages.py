@@ -35,14 +35,8 @@ def tab_for(cycle: Cycle | None) -> str:
         return "events"
     why = "filter" if cycle.score is None else "scores"
     if cycle.last_stage == "PostFilter":
-        return "preemption" if _may_help(cycle) else "filter"
+        helped = cycle.post_filter is not None and bool(cycle.post_filter.nominated_node)
+        return "preemption" if helped or any(not tried.rejected for tried in cycle.tried) else "filter"
     if cycle.last_stage == "SelectHost" or cycle.outcome:
         return why
     return "cache" if cycle.last_stage in BINDING else TAB_OF_STAGE.get(cycle.last_stage, why)
-
-
-def _may_help(cycle: Cycle) -> bool:
-    """Return True if evicting pods helps on some node, or was tried."""
-    return any(not tried.rejected for tried in cycle.tried) or bool(
-        cycle.post_filter and cycle.post_filter.nominated_node
-    )

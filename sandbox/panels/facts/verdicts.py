@@ -63,9 +63,8 @@ def words_for(world: World, cycle: Cycle | None, detailed: Container[str] = ()) 
         node, plugin, code, reasons, _ = row
         if plugin:
             kind = "no" if code == MAY_HELP and not forbidden else "hard"
-            text, eviction = (
-                (briefs.of(row), helps(cycle, node, code)) if node in detailed else (short_reason(reasons), "")
-            )
+            text = briefs.of(row) if node in detailed else short_reason(reasons)
+            eviction = helps(cycle, node, code) if node in detailed else ""
             words[node] = Word(kind, text, "; ".join(reasons), plugin, eviction)
         else:
             words[node] = Word("ok", say("verdicts.fits"), say("verdicts.fits-note"))
@@ -77,33 +76,25 @@ def words_for(world: World, cycle: Cycle | None, detailed: Container[str] = ()) 
             words[search.visited[-1]] = Word("out", say("verdicts.not-needed"), say(NOT_NEEDED))
         for why, nodes in not_visited(search):
             words |= {node: Word("out", say("verdicts.not-visited"), why) for node in nodes}
-    _scores(cycle, words)
-    _preemption(cycle, words)
-    if cycle.selected is not None:
-        words[cycle.selected.node] = Word("best", _selected(cycle.selected.total), say("verdicts.selected-note"))
-    return words
-
-
-def _selected(total: int | None) -> str:
-    return say("verdicts.selected") if total is None else say("verdicts.selected-with-total", total=total)
-
-
-def _scores(cycle: Cycle, words: dict[str, Word]) -> None:
     for node, total in cycle.normalized.totals if cycle.normalized else ():
         words[node] = Word("plain", str(total), say("verdicts.total-note", total=total))
+    _preemption(cycle, words)
+    if cycle.selected is not None:
+        key = "verdicts.selected" if cycle.selected.total is None else "verdicts.selected-with-total"
+        text = say(key, total=cycle.selected.total)
+        words[cycle.selected.node] = Word("best", text, say("verdicts.selected-note"))
+    return words
 
 
 def _preemption(cycle: Cycle, words: dict[str, Word]) -> None:
     for tried in cycle.tried:
         if tried.rejected:
             refused = words.get(tried.node, NOTHING)
-            words[tried.node] = replace(refused, kind="hard", text=_no_victims(refused.text), why=tried.rejected)
+            key = "verdicts.no-victims-either" if refused.text else "verdicts.no-victims"
+            text = say(key, refusal=refused.text)
+            words[tried.node] = replace(refused, kind="hard", text=text, why=tried.rejected)
         else:
             words[tried.node] = Word("plain", plural(len(tried.victims), "victim"), say("verdicts.candidate-note"))
     if cycle.post_filter is not None and cycle.post_filter.nominated_node:
         nominated = Word("best", say("verdicts.nominated"), say("verdicts.nominated-note"))
         words[cycle.post_filter.nominated_node] = nominated
-
-
-def _no_victims(refusal: str) -> str:
-    return say("verdicts.no-victims-either", refusal=refusal) if refusal else say("verdicts.no-victims")

@@ -31,9 +31,7 @@ ENDS = {
 
 @dataclass(slots=True)
 class Group:
-    """Nodes with the same answer. ``kind``: ok, no, also (not reported), spare (fits, but is not needed) or out (not
-    visited).
-    """
+    """Nodes with the same answer. ``kind``: ok, no, also (not reported), spare (not needed) or out (not visited)."""
 
     kind: str
     plugin: str

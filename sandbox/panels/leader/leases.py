@@ -80,7 +80,7 @@ def overlaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
     for replica in log.replicas.values():
         for span in replica.spans:
             if span.schedules:
-                edges += [(span.start_us, 1), (clock_us if span.end_us is None else span.end_us, -1)]
+                edges += [(span.start_us, 1), (span.until(clock_us), -1)]
     stretches: list[tuple[int, int]] = []
     count = since = 0
     for at_us, change in sorted(edges, key=lambda edge: (edge[0], -edge[1])):
@@ -102,7 +102,7 @@ def gaps(log: ElectionLog, clock_us: int) -> list[tuple[int, int]]:
     for span in sorted((span for span in spans if span.schedules), key=lambda span: span.start_us):
         if span.start_us > until:
             stretches.append((until, span.start_us))
-        until = max(until, clock_us if span.end_us is None else span.end_us)
+        until = max(until, span.until(clock_us))
     return [*stretches, (until, clock_us)] if clock_us > until else stretches
 
 
@@ -120,12 +120,7 @@ def _gap(start_us: int, end_us: int, scale: Scale) -> Shapes:
 
 
 def _lane(
-    log: ElectionLog,
-    name: str,
-    replica: Replica,
-    scale: Scale,
-    clock_us: int,
-    overlapping: list[tuple[int, int]],
+    log: ElectionLog, name: str, replica: Replica, scale: Scale, clock_us: int, overlapping: list[tuple[int, int]]
 ) -> Shapes:
     parts = [_span(span, scale, clock_us) for span in replica.spans]
     parts += [_lease(lease, scale, clock_us) for lease in replica.leases]
@@ -154,7 +149,7 @@ def _band(classes: str, start_us: int, end_us: int, scale: Scale, y: int, height
 def _span(span: Span, scale: Scale, clock_us: int) -> Shapes:
     if span.state == "stopped":
         return ()
-    end_us = clock_us if span.end_us is None else span.end_us
+    end_us = span.until(clock_us)
     shapes = _band("lead" if span.schedules else "wait", span.start_us, end_us, scale, 8, 12)
     if span.paused:
         shapes += _band("still", span.start_us, end_us, scale, 8, 12, "p-hatch")
@@ -205,13 +200,9 @@ def _flag(at_us: int, count: int, scale: Scale) -> Shapes:
 # --- the scale and the words -----------------------------------------------------------------------------------------
 
 
-def _step_us(scale: Scale) -> int:
-    width = scale.end_us - scale.start_us
-    return next((step * SECOND for step in STEPS if width <= MOST_MARKS * step * SECOND), STEPS[-1] * SECOND)
-
-
 def _axis(scale: Scale, clock_us: int) -> Shapes:
-    step = _step_us(scale)
+    least = (scale.end_us - scale.start_us) / MOST_MARKS
+    step = next((step * SECOND for step in STEPS if step * SECOND >= least), STEPS[-1] * SECOND)
     first = -(-scale.start_us // step) * step
     marks: list[Rect | Text] = []
     for us in range(first, scale.end_us + 1, step):
@@ -223,13 +214,8 @@ def _axis(scale: Scale, clock_us: int) -> Shapes:
 
 def _says(replica: Replica, scale: Scale, clock_us: int) -> str:
     """Return the lane in words."""
-    texts = []
-    for span in replica.spans:
-        end_us = clock_us if span.end_us is None else span.end_us
-        if end_us < scale.start_us:
-            continue
-        texts.append(_says_span(span))
-    return "; ".join(texts[-12:])
+    spans = [span for span in replica.spans if span.until(clock_us) >= scale.start_us]
+    return "; ".join(_says_span(span) for span in spans[-12:])
 
 
 def _says_span(span: Span) -> str:

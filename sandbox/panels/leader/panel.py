@@ -16,6 +16,8 @@ from sandbox.words.say import say
 from scheduler_engine.trace import events as ev
 
 FEW_SENTENCES, MOST_SENTENCES = 6, 40
+RECORD = ("holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaderTransitions")
+"""Fields of the lock's record."""
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -28,7 +30,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "empty": False,
         "elects": log.elects,
         "summary": _summary(log),
-        "alarm": alarm(log, world.clock_us),
+        "alarm": alarm(log),
         "rows": rows,
         "lock": _lock(log, world.clock_us),
         "log": [{"at": clock(at_us), "text": text} for at_us, text in on_page(list(reversed(log.sentences)), pages)],
@@ -48,19 +50,12 @@ def form(world: World) -> dict[str, Any]:
         "retry_period": election.get("retryPeriod", "2s"),
     }
     if now is None or not now.leader_elect:
-        lock = now.lock if now else "leases"
+        lock = now.lock if now else ""
         return {"form": {"count": 3, "leader_elect": True, "lock": lock or "leases", "release": True, **periods}}
-    return {
-        "form": {
-            "count": len(now.replicas),
-            "leader_elect": True,
-            "lock": now.lock,
-            "release": now.release_on_cancel,
-            "lease_duration": duration(now.lease_duration_us),
-            "renew_deadline": duration(now.renew_deadline_us),
-            "retry_period": duration(now.retry_period_us),
-        }
-    }
+    spans = now.lease_duration_us, now.renew_deadline_us, now.retry_period_us
+    periods = {name: duration(us) for name, us in zip(periods, spans, strict=True)}
+    about = {"count": len(now.replicas), "lock": now.lock, "release": now.release_on_cancel}
+    return {"form": {**about, "leader_elect": True, **periods}}
 
 
 def _summary(log: ElectionLog) -> str:
@@ -73,7 +68,7 @@ def _summary(log: ElectionLog) -> str:
     return f"leaseDuration {lease}, renewDeadline {renew}, retryPeriod {retry}"
 
 
-def alarm(log: ElectionLog, clock_us: int) -> str:
+def alarm(log: ElectionLog) -> str:
     """Return what it means that more than one replica schedules, "" if that is not so."""
     scheduling = {name: one for name, one in log.replicas.items() if one.now.schedules}
     if len(scheduling) < 2:
@@ -82,13 +77,9 @@ def alarm(log: ElectionLog, clock_us: int) -> str:
     paused = [name for name, one in scheduling.items() if one.now.paused]
     if not log.elects:
         return say("leader.nobody-elects", names=listed(working))
-    if len(working) == 2:
-        return say("leader.both-schedule", names=listed(working))
-    if working[1:]:
-        return say("leader.all-schedule", names=listed(working))
-    if working:
-        return say("leader.stands-still", names=listed(paused), leader=working[0], count=len(paused))
-    return ""
+    if len(working) > 1:
+        return say("leader.both-schedule" if len(working) == 2 else "leader.all-schedule", names=listed(working))
+    return say("leader.stands-still", names=listed(paused), leader=working[0], count=len(paused)) if working else ""
 
 
 # --- one replica -----------------------------------------------------------------------------------------------------
@@ -156,7 +147,6 @@ BELIEFS = {
     "other": ("leader.other-leads", "leader.other-leads-for", "leader.other-lease-has-ended"),
 }
 """Holder of the lock → keys: it leads, it leads for some time yet, its lease has ended."""
-
 TRIED = {
     "created": "leader.created",
     "acquired": "leader.acquired",
@@ -165,7 +155,6 @@ TRIED = {
     "held": "leader.held",
     "failed": "leader.failed",
 }
-
 STEPS = {
     ("fast path", "done"): "leader.fast-path",
     ("fast path", "failed"): "leader.fast-path-fails",
@@ -220,11 +209,8 @@ def _off(us: int) -> str:
     if size < SECOND // 10:
         return ""
     minutes, rest = divmod(size, 60 * SECOND)
-    if minutes:
-        amount = f"{minutes} min" if rest < SECOND // 10 else f"{short_clock(size)} min"
-    else:
-        amount = seconds(size)
-    return say("leader.fast", span=amount) if us > 0 else say("leader.slow", span=amount)
+    amount = f"{minutes if rest < SECOND // 10 else short_clock(size)} min" if minutes else seconds(size)
+    return say("leader.fast" if us > 0 else "leader.slow", span=amount)
 
 
 # --- the lock --------------------------------------------------------------------------------------------------------
@@ -234,24 +220,17 @@ def _lock(log: ElectionLog, clock_us: int) -> dict[str, Any] | None:
     configured, record = log.configured, log.lock
     if configured is None or not configured.leader_elect:
         return None
-    kind = KINDS[configured.lock]
     rows: list[dict[str, str]] = []
     if record is not None:
-        times = [
-            (name, say("leader.no-time") if us is None else signed_clock(us), "")
-            for name, us in (("acquireTime", record.acquire_time_us), ("renewTime", record.renew_time_us))
-        ]
-        rows = [
-            {"name": name, "value": value, "note": note}
-            for name, value, note in (
-                ("holderIdentity", record.holder or '""', "" if record.holder else say("leader.no-holder")),
-                ("leaseDurationSeconds", str(record.lease_duration_seconds), ""),
-                *times,
-                ("leaderTransitions", str(record.leader_transitions), ""),
-            )
-        ]
+        times = (
+            say("leader.no-time") if us is None else signed_clock(us)
+            for us in (record.acquire_time_us, record.renew_time_us)
+        )
+        values = (record.holder or '""', str(record.lease_duration_seconds), *times, str(record.leader_transitions))
+        rows = [{"name": name, "value": value, "note": ""} for name, value in zip(RECORD, values, strict=True)]
+        rows[0]["note"] = "" if record.holder else say("leader.no-holder")
     return {
-        "kind": kind,
+        "kind": KINDS[configured.lock],
         "old": configured.lock != "leases",
         "key": configured.lock_key,
         "rows": rows,

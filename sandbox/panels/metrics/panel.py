@@ -18,15 +18,10 @@ from scheduler_engine.trace.counters import QUEUES, Histogram
 
 MOST = 8
 """Lines per chart: as many as can be distinguished. The others are on the next page."""
-
 LOOKS = tuple(f"l{number}" for number in range(1, MOST + 1))
 MEANING = {"scheduled": "ok", "unschedulable": "no", "error": "err"}
-NOTES = {
-    "active": "metrics.in-active",
-    "backoff": "metrics.in-backoff",
-    "unschedulable": "",
-    "gated": "metrics.gated",
-}
+NOTES = {"active": "metrics.in-active", "backoff": "metrics.in-backoff", "gated": "metrics.gated"}
+"""Queue → key of a few words about it."""
 LANES = {
     "active": "metrics.came-into-active",
     "backoff": "metrics.came-into-backoff",
@@ -69,8 +64,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
 
 def _pending(series: Series, view: View) -> dict[str, Any]:
     lines = series.of("pending")
-    notes = {queue: say(key) if key else "" for queue, key in NOTES.items()}
-    labelled = [(queue, notes[queue], lines[queue]) for queue in QUEUES if queue in lines]
+    notes = {queue: say(key) for queue, key in NOTES.items()}
+    labelled = [(queue, notes.get(queue, ""), lines[queue]) for queue in QUEUES if queue in lines]
     return _chart(view, "pending", say("metrics.pending"), "scheduler_pending_pods", say("metrics.by-queue"), labelled)
 
 
@@ -125,11 +120,12 @@ def _per_pod(histogram: Histogram) -> dict[str, Any]:
         {"look": "", "name": label, "note": "", "now": str(count), "highest": ""}
         for label, count in zip(labels, histogram.counts, strict=True)
     ]
-    title, note = say("metrics.per-pod"), say("metrics.per-pod-note")
-    chart = _frame("per-pod", title, "scheduler_pod_scheduling_attempts", note)
-    heads = (say("metrics.attempts-column"), say("metrics.pods-column"))
-    chart |= {"rows": rows if histogram.count else [], "heads": heads}
-    return chart | {"drawn": {"bars": labels, "counts": histogram.counts, "top": max(histogram.counts), "unit": ""}}
+    metric = "scheduler_pod_scheduling_attempts"
+    return _frame("per-pod", say("metrics.per-pod"), metric, say("metrics.per-pod-note")) | {
+        "rows": rows if histogram.count else [],
+        "heads": (say("metrics.attempts-column"), say("metrics.pods-column")),
+        "drawn": {"bars": labels, "counts": histogram.counts, "top": max(histogram.counts), "unit": ""},
+    }
 
 
 # --- their parts ------------------------------------------------------------------------------------------------------
@@ -151,9 +147,7 @@ def _chart(
     looks: Iterable[str] = LOOKS,
     says: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """Return a chart of ``labelled``: (label, a few words or the argument of ``says``, line). The page in view is
-    drawn.
-    """
+    """Return a chart of ``labelled``: (label, a few words or the argument of ``says``, line), the page in view."""
     rows, lines = [], []
     pages = pager(len(labelled), view, f"metrics.{name}", MOST)
     top: int | float = 100 if unit else 0
@@ -169,12 +163,8 @@ def _chart(
             }
         )
         lines.append({"name": label, "look": look, **_points(line)})
-    chart = _frame(name, title, metric, note)
-    return chart | {
-        "rows": rows,
-        "pages": pages,
-        "drawn": {"lines": lines, "top": top, "unit": unit},
-    }
+    drawn = {"lines": lines, "top": top, "unit": unit}
+    return _frame(name, title, metric, note) | {"rows": rows, "pages": pages, "drawn": drawn}
 
 
 def _counted(
@@ -188,10 +178,8 @@ def _counted(
 ) -> dict[str, Any]:
     """Return a chart of counters: their highest value is the current one."""
     chart = _chart(view, name, title, metric, note, labelled, looks=looks)
-    return chart | {
-        "heads": ("", say("metrics.total-column")),
-        "rows": [row | {"highest": ""} for row in chart["rows"]],
-    }
+    rows = [row | {"highest": ""} for row in chart["rows"]]
+    return chart | {"heads": ("", say("metrics.total-column")), "rows": rows}
 
 
 def _shown(value: Value, unit: str) -> str:

@@ -84,9 +84,8 @@ class Usage:
     def _weigh(self, name: str, node: NodeState, sign: int) -> None:
         requested = self.requested.get(name, {})
         for resource in RESOURCES:
-            self._shift(
-                node.zone, resource, sign * requested.get(resource, 0), sign * node.allocatable.get(resource, 0)
-            )
+            amounts = requested.get(resource, 0), node.allocatable.get(resource, 0)
+            self._shift(node.zone, resource, sign * amounts[0], sign * amounts[1])
 
     def _shift(self, zone: str, resource: str, requested: int, total: int) -> None:
         sums = self.zones.setdefault((zone, resource), [0, 0])

@@ -27,6 +27,10 @@ class Span:
     reachable: bool
     end_us: int | None = None
 
+    def until(self, clock_us: int) -> int:
+        """Return its end, or the present if it lasts."""
+        return clock_us if self.end_us is None else self.end_us
+
 
 @dataclass(slots=True)
 class Lease:
@@ -96,7 +100,7 @@ class ElectionLog:
         scheduling = {name: replica.now for name, replica in self.replicas.items() if replica.now.schedules}
         if not scheduling:
             return self.nobody()
-        if any(not now.paused for now in scheduling.values()):
+        if not all(now.paused for now in scheduling.values()):
             return ""
         return say("election.nobody-works", names=listed(list(scheduling)), count=len(scheduling))
 

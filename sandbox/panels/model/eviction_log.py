@@ -95,9 +95,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Happening:
-    """The last thing that a person did or that time caused; ``n``: number of its last entry. ``item`` depends on
-    ``kind``.
-    """
+    """The last thing that a person or time caused; ``n``: number of its last entry. ``item`` depends on ``kind``."""
 
     n: int
     at_us: int

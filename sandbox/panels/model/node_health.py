@@ -1,6 +1,4 @@
-"""What kubelets observed and did, folded from the trace: pressure, rankings, evictions, reclaimed resources,
-rejections.
-"""
+"""What kubelets observed and did, folded from the trace: pressure, rankings, evictions, removals, rejections."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ class Deed:
 @dataclass(frozen=True, slots=True)
 class Pressure:
     """A change of pressure: node conditions that a kubelet ``began`` or ceased (``ended``) to report; soft thresholds
-    whose grace period began (``waits``, with its end in simulated microseconds) or was cut short (``calmed``).
+    whose grace period began (``waits``: until when, in simulated microseconds) or was cut short (``calmed``).
     """
 
     node: str
@@ -56,20 +54,16 @@ class NodeHealth:
     def relief(self) -> Deed | None:
         """Return the last removal if this kubelet did and saw nothing since, and no pod had to go after it."""
         removals = (deed for deed in reversed(self.deeds) if isinstance(deed.event, ev.NodeResourcesReclaimed))
-        last = next(removals, None)
-        return (
-            last if last is not None and last.enough and last.at_us >= max(self.observed_us, self.ranked_us) else None
-        )
+        last, seen_us = next(removals, None), max(self.observed_us, self.ranked_us)
+        return last if last is not None and last.enough and last.at_us >= seen_us else None
 
     @property
     def victim(self) -> str:
         """Return the pod that the last ranking chose, "" if it chose none."""
         last = self.deeds[-1] if self.deeds else None
-        if last is None or not isinstance(last.event, ev.PodEvicted):
+        if last is None or last.ranking is None or last.ranking is not self.ranking:
             return ""
-        if last.ranking is None or last.ranking is not self.ranking:
-            return ""
-        return last.event.pod
+        return last.event.pod if isinstance(last.event, ev.PodEvicted) else ""
 
 
 @dataclass

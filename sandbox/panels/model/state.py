@@ -57,7 +57,6 @@ class PodState:
 
     pod: Pod
     app: int
-    added_us: int
     added: int = 0
     assumed_on: str = ""
     terminating_since_us: int | None = None
@@ -131,8 +130,7 @@ class NodeState:
 
     @cached_property
     def allocatable(self) -> dict[str, int]:
-        quantities = self.node.allocatable or self.node.status.get("capacity") or {}
-        return amounts(quantities)
+        return amounts(self.node.allocatable or self.node.status.get("capacity") or {})
 
     @cached_property
     def zone(self) -> str:
@@ -283,9 +281,7 @@ def by_time(queued: Queued) -> tuple[int, ...]:
 
 
 def by_expiry(queued: Queued) -> tuple[int, ...]:
-    """Return a sort key: the order of both backoff queues. In v1.34 backoffs end at whole seconds, so priority often
-    decides.
-    """
+    """Return a sort key: the order of both backoff queues. Backoffs end at whole seconds, so priority often decides."""
     return queued.move.backoff_until_us or 0, -queued.move.priority, queued.move.timestamp_us
 
 

@@ -74,9 +74,7 @@ class World(Models):
         return world
 
     def changing(self) -> dict[str, Any]:
-        """Return all fields but the trace and the objects, which ``restore`` takes beside it, and those that it creates
-        again.
-        """
+        """Return all fields but those that ``restore`` takes beside it (the trace, the objects) or creates again."""
         return {name: value for name, value in vars(self).items() if name not in BESIDE}
 
     @classmethod
@@ -96,11 +94,11 @@ class World(Models):
         self.length = present.length
         self.who = self.people.get(self.head, "")
         here = len(self.entries)
+        place = bisect_left(self.rests, (here, -1))
         if present.end_of(self.head) == here:
             self.clock_us = present.entries[here].at_us
-        else:
-            place = bisect_left(self.rests, (here, -1))
-            self.clock_us = self.rests[place][1] if place < len(self.rests) else self.clock_us
+        elif place < len(self.rests):
+            self.clock_us = self.rests[place][1]
         self.look_at("")
 
     def apply(self, entry: ev.Entry) -> None:
@@ -133,9 +131,8 @@ class World(Models):
 
     def _pod_stored(self, entry: ev.Entry, key: str, pod: Pod) -> None:
         old = self.pods.get(key)
-        assumed = old.assumed_on if old else ""
-        since = (old.added_us, old.added) if old else (entry.at_us, entry.n)
-        state = PodState(pod, self._app(pod), *since, "" if pod.node_name else assumed)
+        assumed = old.assumed_on if old and not pod.node_name else ""
+        state = PodState(pod, self._app(pod), old.added if old else entry.n, assumed)
         if pod.terminating:
             began = old.terminating_since_us if old else None
             state.terminating_since_us = entry.at_us if began is None else began
@@ -211,13 +208,11 @@ class World(Models):
         """
         node = self.nodes.get(event.node)
         self.of(entry).cache.node_changed(event, node.node if node else None)
-        if node is None:
-            return
-        if event.what not in ("ghost", "removed") or event.node in self.objects.get("Node", ()):
+        if node is None or event.node in self.objects.get("Node", ()):
             return
         if event.what == "ghost":
             node.ghost, node.left_us = True, entry.at_us
-        else:
+        elif event.what == "removed":
             del self.nodes[event.node]
 
     def _command(self, entry: ev.Entry, event: ev.CommandGiven) -> None:

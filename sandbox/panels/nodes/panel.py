@@ -48,7 +48,6 @@ PRESETS = tuple(
     )
 )
 """(id, key of the title, text) of configurations to start from."""
-
 GRACES = (("", "nodes.grace-of-today"), ("0", "nodes.grace-as-documented"))
 """(seconds as in the node's annotation, key of the title): the grace period of a hard eviction."""
 

@@ -26,26 +26,9 @@ NOTES = {"inodes": "nodes.inodes-note"}
 
 def ranking(world: World, health: NodeHealth, view: View) -> dict[str, Any] | None:
     """Return the kubelet's last eviction order, None if there is none yet."""
-    if health.ranking is None:
+    ranked, victim = health.ranking, health.victim
+    if ranked is None:
         return None
-    return _table(world, health.ranking, health.ranked_us, health.victim, view)
-
-
-def history(health: NodeHealth, view: View) -> dict[str, Any]:
-    """Return what the kubelet did, the newest first."""
-    pages = pager(len(health.deeds), view, "nodes.deeds", MOST)
-    return {"deeds": [deed_row(deed) for deed in on_page(health.deeds[::-1], pages)], "pages": pages}
-
-
-def relief(health: NodeHealth) -> str:
-    """Return why the last look ranked no pods although a threshold was met, else ""."""
-    last = health.relief
-    if last is None or not isinstance(last.event, ev.NodeResourcesReclaimed):
-        return ""
-    return say("nodes.relief", at=short_clock(last.at_us), threshold=last.event.threshold, amount=freed(last.removed))
-
-
-def _table(world: World, ranked: ev.EvictionRanked, at_us: int, victim: str, view: View) -> dict[str, Any]:
     rows, pages = [], pager(len(ranked.rows), view, "nodes.ranking", MOST)
     for place, row in enumerate(on_page(ranked.rows, pages), pages.start + 1):
         key, exceeds, priority, used, request, over, qos, _ = row
@@ -67,7 +50,7 @@ def _table(world: World, ranked: ev.EvictionRanked, at_us: int, victim: str, vie
             }
         )
     return {
-        "at": short_clock(at_us),
+        "at": short_clock(health.ranked_us),
         "threshold": ranked.threshold,
         "resource": ranked.resource,
         "requests": ranked.resource not in WITHOUT_REQUESTS,
@@ -79,10 +62,22 @@ def _table(world: World, ranked: ev.EvictionRanked, at_us: int, victim: str, vie
     }
 
 
+def history(health: NodeHealth, view: View) -> dict[str, Any]:
+    """Return what the kubelet did, the newest first."""
+    pages = pager(len(health.deeds), view, "nodes.deeds", MOST)
+    return {"deeds": [deed_row(deed) for deed in on_page(health.deeds[::-1], pages)], "pages": pages}
+
+
+def relief(health: NodeHealth) -> str:
+    """Return why the last look ranked no pods although a threshold was met, else ""."""
+    last = health.relief
+    if last is None or not isinstance(last.event, ev.NodeResourcesReclaimed):
+        return ""
+    return say("nodes.relief", at=short_clock(last.at_us), threshold=last.event.threshold, amount=freed(last.removed))
+
+
 def why(ranked: ev.EvictionRanked, index: int) -> str:
-    """Return how a row differs from the one above, the first one from the one below: by the first criterion that
-    differs.
-    """
+    """Return how a row differs from the one above, the first one from the one below, by the first criterion."""
     row = ranked.rows[index]
     if row[-1] == CRITICAL:
         return say("nodes.critical")
@@ -103,19 +98,13 @@ def _difference(ranked: ev.EvictionRanked, row: Row, neighbour: Row) -> str:
         key = "nodes.lower-priority" if row[2] < neighbour[2] else "nodes.higher-priority"
         return say(key, priority=row[2], pod=name)
     if row[5] != neighbour[5]:
-        used = "nodes.over-its-request" if ranked.resource not in WITHOUT_REQUESTS else _in_use(row, neighbour)
+        # Kubernetes subtracts requested bytes from a number of inodes. The sentence says so if somebody requests any.
+        requests = row[3] != row[5] or neighbour[3] != neighbour[5]
+        used = "nodes.in-use-less-requests" if requests else "nodes.in-use"
+        used = used if ranked.resource in WITHOUT_REQUESTS else "nodes.over-its-request"
         key = "nodes.more-than" if row[5] > neighbour[5] else "nodes.less-than"
         return say(key, used=say(used, amount=_signed(ranked.signal, row[5])), pod=name)
     return say("nodes.equal", pod=name)
-
-
-def _in_use(row: Row, neighbour: Row) -> str:
-    """Return the key for the use of inodes or pids.
-
-    Kubernetes subtracts requested bytes from a number of inodes; the sentence says so only if somebody requests any.
-    """
-    plain = row[3] == row[5] and neighbour[3] == neighbour[5]
-    return "nodes.in-use" if plain else "nodes.in-use-less-requests"
 
 
 def _signed(signal: str, number: int) -> str:

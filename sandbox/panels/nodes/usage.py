@@ -45,9 +45,7 @@ PLACES = {
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The signal by which rows are sorted. ``main``: what each row can change; ``kinds``: all that counts; ``capacity``
-    of the node.
-    """
+    """The signal by which rows are sorted. ``main``: what each row can change; ``kinds``: all that counts."""
 
     signal: str
     main: str
@@ -64,8 +62,7 @@ class Focus:
 
 
 def users(world: World, stats: Stats, signal: str, view: View) -> dict[str, Any]:
-    """Return rows of the running pods, in the order in which they are evicted for ``signal``, and of the system
-    daemons.
+    """Return rows of the running pods, in the order in which ``signal`` evicts them, and of the system daemons.
 
     Of many pods the first to go are shown at first, and the chosen one.
     """
@@ -75,7 +72,8 @@ def users(world: World, stats: Stats, signal: str, view: View) -> dict[str, Any]
     order = list(enumerate(eviction_order(stats.running, signal, stats.dedicated_imagefs), 1))
     pages = pager(len(order), view, "nodes.users", PAGE, few=MOST)
     rows = order[pages.start : pages.stop] + [item for item in order[pages.stop :] if item[1].pod.key == view.pod]
-    memory_capacity = _memory_capacity(stats.node)
+    written = (stats.node.status.get("capacity") or {}).get("memory")
+    memory_capacity = parse_quantity(written).value() if written is not None else 0
     largest = focus.capacity // focus.unit
     key, hint = TITLES[focus.main]
     title = say(key)
@@ -97,11 +95,6 @@ def users(world: World, stats: Stats, signal: str, view: View) -> dict[str, Any]
         "largest": largest,
         "step": 1 << max(0, (largest // NOTCHES).bit_length() - 1),
     }
-
-
-def _memory_capacity(node: Node) -> int:
-    written = (node.status.get("capacity") or {}).get("memory")
-    return parse_quantity(written).value() if written is not None else 0
 
 
 def _pod(world: World, row: Ranked, place: int, focus: Focus, memory_capacity: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.moves import origin, source_of
 from sandbox.panels.facts.waking import event_of, event_of_hint, woken_by
-from sandbox.panels.model.state import Cycle, PodState, Queued, by_expiry, by_priority, by_time, leaves_us
+from sandbox.panels.model.state import PodState, Queued, by_expiry, by_priority, by_time, leaves_us
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.outside import MOST, outside_queue
 from sandbox.panels.queues.wakes import wakes
@@ -19,7 +19,7 @@ from sandbox.words.amounts import SECOND, clock, seconds, share, short_clock, sh
 from sandbox.words.phrases import listed, short_reason
 from sandbox.words.say import say
 from scheduler_engine import wording
-from scheduler_engine.trace.events import HintAnswered, PodMoved
+from scheduler_engine.trace.events import HintAnswered
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CAUSES = {
@@ -31,7 +31,6 @@ CAUSES = {
 }
 QUIET_CAUSES = ("UnschedulablePodAdd", "PodAdd", "ScheduleAttemptFailure", "Pop")
 """Causes that say no more than the lane does."""
-
 RULES = {"v1.34": "queues.rules-of-v1-34", "design-doc": "queues.rules-of-the-design-doc"}
 """Rules of the queue → key of how they differ from the others."""
 FEW = 5
@@ -43,6 +42,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     lanes = [_lane(world, lane, by_lane.get(lane.source, []), view) for lane in LANES]
     lanes = [lane for lane in lanes if lane["cards"] or lane["id"] != "errorBackoffQ"]
     others, ended = outside_queue(world, view)
+    initial, most = _backoff(world)
     return {
         "lanes": [*lanes, *(lane for lane in (others, ended) if lane["cards"])],
         "heads": _heads(view) if view.order_of("queues") or any(lane["count"] > FEW for lane in lanes) else (),
@@ -50,7 +50,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),
         "stem": world.scheduler.replica.rpartition("-")[0],
-        **_rules(world),
+        "rules": _rules_of(world),
+        "rules_say": say(RULES[_rules_of(world)], initial=initial, most=most),
     }
 
 
@@ -62,12 +63,6 @@ def _replicas(world: World) -> list[dict[str, Any]]:
         {"name": name, "short": name.rpartition("-")[2], "on": name == world.scheduler.replica}
         for name in sorted(world.schedulers)
     ]
-
-
-def _rules(world: World) -> dict[str, str]:
-    initial, most = _backoff(world)
-    name = _rules_of(world)
-    return {"rules": name, "rules_say": say(RULES[name], initial=initial, most=most)}
 
 
 def _backoff(world: World) -> tuple[int, int]:
@@ -98,12 +93,7 @@ class Lane:
     card: Callable[[World, Queued], dict[str, Any]]
 
 
-COLUMNS = {
-    "name": "orders.name",
-    "priority": "orders.priority",
-    "attempts": "orders.attempts",
-    "age": "orders.age",
-}
+COLUMNS = {"name": "orders.name", "priority": "orders.priority", "attempts": "orders.attempts", "age": "orders.age"}
 ORDERS: Keys[tuple[int, Queued]] = {
     "name": lambda placed: by_name(short_name(placed[1].move.pod)),
     "priority": lambda placed: placed[1].move.priority,
@@ -147,7 +137,7 @@ def _lane(world: World, lane: Lane, queued_pods: list[Queued], view: View) -> di
 
 def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:
     key = queued.move.pod
-    pod = _pod(world, queued)
+    pod, cycle = _pod(world, queued), world.cycle
     by = origin(world, queued)
     return {
         "lane": lane.name,
@@ -160,14 +150,9 @@ def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any
         "woken": woken_by(world, queued),
         "title": _title(queued) + (f"; {by['text']}" if by["text"] else ""),
         "command": by.get("command", 0),
-        "now": _is_in(world.cycle, queued.move),
+        "now": cycle is not None and not cycle.outcome and cycle.pod == key and cycle.is_of(queued.move.uid),
         **lane.card(world, queued),
     }
-
-
-def _is_in(cycle: Cycle | None, move: PodMoved) -> bool:
-    """Return True if the attempt is running, and is that of the pod that moved."""
-    return cycle is not None and cycle.pod == move.pod and cycle.is_of(move.uid) and not cycle.outcome
 
 
 # --- what a card says -------------------------------------------------------------------------------------------------
@@ -189,12 +174,10 @@ CAME = {
 """(it was in a queue before, a plugin's hint brought it) → key of how it came."""
 
 
-def _verdict(queued: Queued) -> dict[str, Any]:
-    """Return which plugin's hint brought the pod here, for which event, and why."""
-    return _hint(queued.answer) if queued.answer is not None else {}
-
-
-def _hint(answer: HintAnswered) -> dict[str, Any]:
+def _hint(answer: HintAnswered | None) -> dict[str, Any]:
+    """Return which plugin's hint brought the pod here or left it, for which event, and why."""
+    if answer is None:
+        return {}
     return {"hint": (answer.plugin, answer.verdict, event_of_hint(answer), wording.hint(answer))}
 
 
@@ -207,10 +190,7 @@ def _moved(queued: Queued) -> str:
     return say("queues.after", event=event_of(came.cause, queued.about))
 
 
-NOTED = {
-    "v1.34": ("queues.noted", "queues.noted-nothing"),
-    "design-doc": ("queues.moves", "queues.moves-none"),
-}
+NOTED = {"v1.34": ("queues.noted", "queues.noted-nothing"), "design-doc": ("queues.moves", "queues.moves-none")}
 """Rules → (key of what a pod in flight says of events since its Pop, key for none).
 
 By the design document it notes none: it compares the cycle of the last move request with its own.
@@ -225,13 +205,12 @@ def _flying(world: World, queued: Queued) -> dict[str, Any]:
     attempt = world.attempt_of(key, world.scheduler)
     binding = attempt is not None and attempt.number in world.binding
     some, none = NOTED[_rules_of(world)]
-    detail = say(some, events=listed(noted)) if noted else say(none)
     early = queued.came.cause == "PopFromBackoffQ"
     return {
         "age": say("queues.binding") if binding else say("queues.attempt", number=max(queued.move.attempts, 1)),
         "lead": "now",
         "moved": say(CAUSES["PopFromBackoffQ"]) if early else "",
-        "detail": detail,
+        "detail": say(some if noted else none, events=listed(noted)),
     }
 
 
@@ -258,15 +237,13 @@ def _active(world: World, queued: Queued) -> dict[str, Any]:
         "age": say("queues.new") if attempts <= 1 else say("queues.attempt", number=attempts),
         "moved": _moved(queued),
         "detail": _nominated(world, queued),
-        **_verdict(queued),
+        **_hint(queued.answer),
     }
 
 
 def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
-    move = queued.move
-    end = leaves_us(move, world.clock_us)
-    left = max(0, end - world.clock_us)
-    whole = max(end - move.timestamp_us, 1)
+    end = leaves_us(queued.move, world.clock_us)
+    left, whole = max(0, end - world.clock_us), max(end - queued.move.timestamp_us, 1)
     return {
         "age": say("queues.backoff-left", left=seconds(left), whole=seconds(whole)),
         "ring": share(left, whole),
@@ -275,7 +252,7 @@ def _backing_off(world: World, queued: Queued) -> dict[str, Any]:
         "detail": _nominated(world, queued),
         "until": _until(world, queued, end),
         "error": queued.lane == "errorBackoffQ",
-        **_verdict(queued),
+        **_hint(queued.answer),
     }
 
 
@@ -316,7 +293,7 @@ def _stuck(world: World, queued: Queued) -> dict[str, Any]:
         "by_more": max(0, len(by) - 2),
         "why": _why(world, move.pod) if len(by) < 3 else "",
         "wakes": woken[:2] + ([say("queues.more", count=len(woken) - 2)] if len(woken) > 2 else []),
-        **_verdict(queued),
+        **_hint(queued.answer),
         **(_hint(stayed.hint) if stayed else {}),
     }
 

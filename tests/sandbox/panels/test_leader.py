@@ -303,7 +303,7 @@ def test_no_replica_schedules_between_two_leaders_and_the_queue_says_so() -> Non
 )
 def test_two_leaders_are_an_alarm(at: int, sentence: str) -> None:
     entries = [entry for entry in two_leaders().entries if entry.at_us <= at * SECOND]
-    assert alarm(World.fold(entries).election, at * SECOND) == sentence
+    assert alarm(World.fold(entries).election) == sentence
 
 
 def test_the_time_of_two_leaders_is_one_stretch_though_one_of_them_changed_meanwhile() -> None:

@@ -128,7 +128,7 @@ def test_a_pod_with_every_kind_of_constraint_is_described() -> None:
         },
         "preemptionPolicy": "Never",
     }
-    pod = PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1, 0)
+    pod = PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1)
     texts = {fact["term"]: fact["text"] for fact in facts(pod, World())}
     assert texts["Requests"] == "nothing but a place"
     assert texts["Wants"] == "zone in a, b or cores > 4"

@@ -38,11 +38,8 @@ def commanded(world: Models, entry: ev.Entry, event: ev.CommandGiven) -> None:
 def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None:
     log = world.evictions
     before = log.open.get(event.pod)
-    if before is not None and (before.code, before.message, before.asked_by) == (
-        event.code,
-        event.message,
-        event.asked_by,
-    ):
+    answer = event.code, event.message, event.asked_by
+    if before is not None and (before.code, before.message, before.asked_by) == answer:
         before.times, before.at_us, before.row = before.times + 1, entry.at_us, before.row + 1
         before.cause, before.budgets = event.cause, event.budgets
         request = before
@@ -50,7 +47,8 @@ def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None
         request = _request(world, entry, event)
         if before is not None and before.refused:
             request.row = before.row + 1 if request.refused else 0
-            before.then, before.ended_us = _then(request), entry.at_us
+            before.then = "other" if request.refused else "deleting" if request.late else "allowed"
+            before.ended_us = entry.at_us
     log.move_to_end(request)
     if request.then:
         log.open.pop(request.pod, None)
@@ -63,13 +61,6 @@ def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None
         if not request.refused:
             drain.evicted[event.pod] = entry.n
     record(world, entry, "answer", request)
-
-
-def _then(request: Request) -> str:
-    """Return the sequel of the refusal before ``request``."""
-    if request.refused:
-        return "other"
-    return "deleting" if request.late else "allowed"
 
 
 def _request(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> Request:
@@ -165,8 +156,6 @@ CANCELLED = {
     "stays": "evictions.may-stay",
 }
 """Why a plan was cancelled → key of the sentence."""
-
-
 APPLIERS: Appliers = {
     ev.CommandGiven: commanded,
     ev.EvictionAnswered: answered,

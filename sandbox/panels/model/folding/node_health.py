@@ -56,7 +56,10 @@ def evicted(world: Models, entry: ev.Entry, event: ev.PodEvicted) -> None:
     deed = Deed(entry.at_us, event, above="reclaiming" in states and "met" not in states)
     if event.signal:
         deed.ranking, deed.removed = health.ranking, _removed(health, entry)
-        deed.other_disk = _other_disk(world, event)
+        node = world.nodes.get(event.node)
+        dedicated = node is not None and IMAGEFS in node.node.annotations
+        shared = reclaims(event.signal, dedicated_imagefs=False)
+        deed.other_disk = bool(shared) and not reclaims(event.signal, dedicated)
     _add_deed(world, entry, health, deed)
 
 
@@ -64,13 +67,6 @@ def _removed(health: NodeHealth, entry: ev.Entry) -> tuple[ev.NodeResourcesRecla
     """Return what the kubelet removed so far in this look."""
     last = health.deeds[-1] if health.deeds else None
     return last.removed if last is not None and last.at_us == entry.at_us else ()
-
-
-def _other_disk(world: Models, event: ev.PodEvicted) -> bool:
-    """Return True if containers and images are on another disk than the one that ran short."""
-    node = world.nodes.get(event.node)
-    dedicated = node is not None and IMAGEFS in node.node.annotations
-    return bool(reclaims(event.signal, dedicated_imagefs=False)) and not reclaims(event.signal, dedicated)
 
 
 def rejected(world: Models, entry: ev.Entry, event: ev.PodRejected) -> None:

@@ -86,9 +86,7 @@ def _place(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
 
 
 def _cycle(world: Models, entry: ev.Entry) -> int:
-    """Return the number of the cycle, of any scheduler, whose step caused this; 0 if a person's command or the clock
-    did.
-    """
+    """Return the number of the cycle, of any scheduler, whose step caused this; 0 if a command or the clock did."""
     cycle = world.moved_last
     if cycle is None or not world.commands or not world.commands[-1].command.steps:
         return 0

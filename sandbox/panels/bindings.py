@@ -18,11 +18,7 @@ NEXT = {
     "Bind": "bindings.bind-is-next",
     "PostBind": "bindings.post-bind-is-next",
 }
-WAITS = {
-    "WaitOnPermit": "bindings.permit-waits",
-    "PreBind": "bindings.pre-bind-waits",
-    "Bind": "bindings.bind-waits",
-}
+WAITS = {"WaitOnPermit": "bindings.permit-waits", "PreBind": "bindings.pre-bind-waits", "Bind": "bindings.bind-waits"}
 
 
 def stats(world: World, view: View) -> dict[str, Any]:

@@ -9,13 +9,10 @@ from sandbox.panels.view import View
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    """Return ``lesson``: the open part, None without a lesson; ``prediction``: None while predicting is off or in the
-    past.
-    """
-    lesson = world.lesson.part()
+    """Return ``lesson``: the open part, None without a lesson; ``prediction``: None while it is off or in the past."""
     predicts = bool(view.predict) and world.present is None
     return {
-        "lesson": lesson,
+        "lesson": world.lesson.part(),
         "prediction": world.lesson.prediction() if predicts else None,
         "past": world.present is not None,
     }

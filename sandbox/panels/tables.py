@@ -55,9 +55,7 @@ def _attempt(cycle: Cycle) -> list[Any]:
 
 
 def filters(world: World, view: View) -> Iterator[Row]:
-    """Yield a row per node in visiting order, with the answer of each plugin: pass, fail, skipped, not run; ``also`` is
-    a refusal that Kubernetes does not report.
-    """
+    """Yield a row per node in visiting order. Of each plugin: pass, fail, skipped, not run, or also (not reported)."""
     cycle = world.cycle_of_choice(view.cycle, view.pod)
     search = search_of(cycle) if cycle else None
     plugins = search.table.plugins if search else ()
@@ -67,11 +65,9 @@ def filters(world: World, view: View) -> Iterator[Row]:
     places = {node: place for place, node in enumerate(search.whole, 1)}
     also = dict(search.table.also)
     for node, plugin, code, reasons, _ in search.table.looked_at:
-        verdict = "fail" if plugin else "pass"
-        others = {name for name, _, _ in also.get(node, ())}
-        answers = _answers(search, plugin, others)
-        head = [places.get(node, ""), node, _zone(world, node), verdict, plugin, code, REASONS.join(reasons)]
-        yield [*_attempt(cycle), *head, *answers]
+        answers = _answers(search, plugin, {name for name, _, _ in also.get(node, ())})
+        verdict = ("fail" if plugin else "pass", plugin, code, REASONS.join(reasons))
+        yield [*_attempt(cycle), places.get(node, ""), node, _zone(world, node), *verdict, *answers]
     for node in (*search.unvisited, *search.left_out):
         head = [places.get(node, ""), node, _zone(world, node), "not visited", "", "", ""]
         yield [*_attempt(cycle), *head, *("" for _ in plugins)]
@@ -165,9 +161,7 @@ def events(world: World, view: View) -> Iterator[Row]:
 
 
 def evictions(world: World, view: View) -> Iterator[Row]:
-    """Yield eviction requests with their answers, planned evictions, then evictions and removals by kubelets; each the
-    oldest first.
-    """
+    """Yield eviction requests, planned evictions, then evictions and removals by kubelets; each the oldest first."""
     yield _head("csv.evictions")
     for request in world.evictions.requests.values():
         asking = (_seconds(request.first_us), _seconds(request.at_us), request.times, request.asked_by)

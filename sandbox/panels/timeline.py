@@ -26,7 +26,6 @@ MOST_TICKS = 12
 """Moves, or timers, that are drawn between one cycle and the next."""
 LONGEST_NAME = 14
 """Characters of a pod's name; of a longer one the end is shown, which differs from its siblings."""
-
 GLYPHS = {"bound": "ok", "unschedulable": "no", "nominated": "nominated", "error": "error", "abandoned": "error"}
 TALL = ("Filter", "PostFilter", "SelectHost", "Bind")
 
@@ -85,9 +84,8 @@ Item = Box | Timers | Did
 def stats(world: World, view: View) -> dict[str, Any]:
     whole = world.present or world
     at = len(world.entries)
-    begun = len(world.cycles)
-    first = max(0, min(begun - MOST // 2, len(whole.cycles) - MOST)) if world.present else len(whole.cycles) - MOST
-    first = max(0, first)
+    first = len(whole.cycles) - MOST
+    first = max(0, min(len(world.cycles) - MOST // 2, first) if world.present else first)
     cycles = whole.cycles[first : first + MOST]
     ends = [*(cycle.entry for cycle in whole.cycles[first + 1 : first + MOST + 1]), len(whole.entries) + 1]
     done = _commands(whole, first, first + len(cycles))
@@ -216,8 +214,7 @@ def _commands(world: Models, first: int, last: int) -> dict[int, list[Command]]:
 def _command(world: Models, done: list[Command] | None, at: int) -> list[Item]:
     if not done:
         return []
-    last = done[-1]
-    more = len(done) - 1
+    last, more = done[-1], len(done) - 1
     rest = world.rest_at(world.end_of(last.number))
     return [
         Did(

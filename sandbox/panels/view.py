@@ -51,7 +51,7 @@ class View:
 
     def as_json(self) -> dict[str, Any]:
         """Return a mapping that ``from_mapping`` reads."""
-        lists = {name: _joined(getattr(self, name)) for name in ("pages", "orders", "stays")}
+        lists = {name: " ".join(map(":".join, getattr(self, name))) for name in ("pages", "orders", "stays")}
         return {**asdict(self), **lists, "at": "" if self.at is None else str(self.at)}
 
     def page_of(self, name: str) -> int:
@@ -76,7 +76,7 @@ class View:
             pod=_text(fields.get("pod")),
             node=_text(fields.get("node")),
             plugin=_text(fields.get("plugin")),
-            cycle=max(0, _number(fields.get("cycle"), 0)),
+            cycle=_number(fields.get("cycle")),
             group=_one_of(("reason", "node"), fields.get("group")),
             layout=_one_of(("cards", "tiles", "map"), fields.get("layout")),
             colour=_one_of(COLOURS, fields.get("colour")),
@@ -97,14 +97,8 @@ def _lists(pattern: re.Pattern[str], value: object) -> tuple[tuple[str, str], ..
     return tuple((name, text) for name, text in items) if usable else ()
 
 
-def _joined(lists: tuple[tuple[str, str], ...]) -> str:
-    return " ".join(":".join(item) for item in lists)
-
-
 def _text(value: object) -> str:
-    """Return the value if it is a short text, else "". Half a surrogate pair, which JSON can express, cannot be
-    encoded.
-    """
+    """Return the value if it is a short text that can be encoded, else "". JSON can express half a surrogate pair."""
     usable = isinstance(value, str) and len(value) <= LONGEST and not SURROGATE.search(value)
     return str(value) if usable else ""
 
@@ -113,6 +107,6 @@ def _one_of(allowed: Container[str], value: object) -> str:
     return value if isinstance(value, str) and value in allowed else ""
 
 
-def _number(value: object, default: int) -> int:
+def _number(value: object) -> int:
     text = str(value) if isinstance(value, str | int) else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -18,13 +18,12 @@ FOLDER = Path(__file__).parent / "en"
 GAP = "\x00"
 
 
-def _read(folder: Path) -> dict[str, Row]:
+ROWS: dict[str, Row] = {
+    f"{path.stem}.{key}": row
+    for path in sorted(FOLDER.glob("*.yaml"))
     # This loader reads every scalar as a string: "on" and "no" are words here.
-    tables = {path.stem: yaml.load(path.read_text(), yaml.CBaseLoader) for path in sorted(folder.glob("*.yaml"))}
-    return {f"{table}.{key}": row for table, rows in tables.items() for key, row in rows.items()}
-
-
-ROWS = _read(FOLDER)
+    for key, row in yaml.load(path.read_text(), yaml.CBaseLoader).items()
+}
 
 
 def rows(table: str) -> dict[str, Row]:

@@ -21,7 +21,9 @@ OF_THE_CLOCK = {"BackoffComplete": "effects.backoff-over", "UnschedulableTimeout
 def of_happening(world: World) -> str:
     """Return, since the last stage: which pods were woken, which stayed, and how many no plugin was asked about."""
     recent = world.requeuing.since(world.requeuing.last)
-    return " ".join(filter(None, (_woken(recent), _left(recent), _unasked(world, recent), _noted(recent))))
+    pods = listed([short_name(pod) for pod in recent.noted])
+    noted = say("effects.noted", count=len(recent.noted), pods=pods) if pods else ""
+    return " ".join(filter(None, (_woken(recent), _left(recent), _unasked(world, recent), noted)))
 
 
 def of_stage(world: World) -> str:
@@ -80,8 +82,3 @@ def _unasked(world: World, recent: Requeuing) -> str:
         return ""
     row = "effects.others-unasked" if recent.woken or recent.left else "effects.unasked"
     return say(row, count=number)
-
-
-def _noted(recent: Requeuing) -> str:
-    pods = listed([short_name(pod) for pod in recent.noted])
-    return say("effects.noted", count=len(recent.noted), pods=pods) if pods else ""

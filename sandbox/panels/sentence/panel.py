@@ -32,20 +32,17 @@ NEXT = {
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    """Return the sentence. ``how``: what to press in the workbench. ``steps``: the next steps of the scenario. ``red``:
-    number of expectations that fail.
-    """
+    """Return the sentence. ``how``: what to press. ``steps``: the scenario's next. ``red``: failing expectations."""
     if world.stuck is not None:
         return {**_idle_at(world, view), **_stuck(world.stuck), "steps": None, "red": 0}
-    happened, past = _sentence(world, view), world.present is not None
-    steps = None if past else next_steps(world)
+    past = world.present is not None
     return {
-        **happened,
+        **_sentence(world, view),
         "red": world.expected.red(),
         "back": None,
         "past": past,
         "when": clock(world.clock_us),
-        "steps": steps,
+        "steps": None if past else next_steps(world),
     }
 
 
@@ -158,11 +155,8 @@ def _idle(world: World) -> str:
     if why := world.election.idle():
         return why
     waiting = len(world.lane("activeQ"))
-    if waiting:
-        return say("sentence.waiting", count=waiting)
-    if not world.pods:
-        return say("sentence.no-pod-yet", nodes=plural(len(world.nodes), "node"))
-    return say("sentence.nobody-waits")
+    key = "sentence.waiting" if waiting else "sentence.nobody-waits" if world.pods else "sentence.no-pod-yet"
+    return say(key, count=waiting, nodes=plural(len(world.nodes), "node"))
 
 
 def _how(world: World) -> str:
@@ -221,8 +215,6 @@ def _after(world: World, cycle: Cycle) -> str:
 
 def _precise(cycle: Cycle) -> str:
     """Return the same in Kubernetes' words, "" if there are none."""
-    if cycle.message:
+    if cycle.message or cycle.fit_error is None or cycle.last_stage not in ("Filter", "PostFilter"):
         return cycle.message
-    if cycle.fit_error is not None and cycle.last_stage in ("Filter", "PostFilter"):
-        return cycle.fit_error.message
-    return ""
+    return cycle.fit_error.message

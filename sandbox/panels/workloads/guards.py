@@ -20,13 +20,11 @@ def budgets(
     """Return the budgets of the page in view, each with the pods that it selects; and the pager."""
     keys = list(world.objects.get(KIND, {}))
     pages = pager(len(keys), view, "workloads.budgets", size)
-    in_view = Budgets(world).named(on_page(keys, pages))
-    return [(_row(budget), _selected(groups, budget)) for budget in in_view], pages
-
-
-def _selected(groups: Alike, budget: Budget) -> list[PodState]:
-    chosen = (pods for (namespace, labels), pods in groups.items() if budget.covers(namespace, dict(labels)))
-    return [pod for pods in chosen for pod in pods]
+    rows = []
+    for budget in Budgets(world).named(on_page(keys, pages)):
+        chosen = (pods for (namespace, labels), pods in groups.items() if budget.covers(namespace, dict(labels)))
+        rows.append((_row(budget), [pod for pods in chosen for pod in pods]))
+    return rows, pages
 
 
 def _row(budget: Budget) -> dict[str, Any]:

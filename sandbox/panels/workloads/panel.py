@@ -75,7 +75,7 @@ def _workload(world: World, owned: Owned, manifest: Manifest, view: View) -> dic
         "numbers": numbers(manifest),
         "conditions": conditions(manifest),
         "rollout": rollout(manifest, newest if sets else own),
-        "where": where(world, samples, pods, app),
+        "where": where(world, samples, pods),
         "unplaced": sum(not pod.node and pod.state != "terminating" for pod in pods),
         "sets": [_set(owned, item, manifest, view) for item in [*current, *idle[:OLD_SETS]]],
         "older": listed([say("workloads.revision", number=revision(item)) for item in idle[OLD_SETS:]]),
@@ -90,10 +90,8 @@ def _sample(creator: Manifest, pods: list[PodState]) -> Pod:
         return alive
     template = spec_of(creator).get("template") or {}
     labels = (template.get("metadata") or {}).get("labels") or {}
-    namespace = key_of(creator).partition("/")[0]
-    return Pod(
-        {"kind": "Pod", "metadata": {"namespace": namespace, "labels": labels}, "spec": template.get("spec") or {}}
-    )
+    metadata = {"namespace": key_of(creator).partition("/")[0], "labels": labels}
+    return Pod({"kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}})
 
 
 def _set(owned: Owned, manifest: Manifest, owner: Manifest, view: View) -> dict[str, Any]:
@@ -125,9 +123,6 @@ def _block(pod: PodState, mark: str, prefix: str) -> Block:
     word, name = condition(pod), short_name(pod.key)
     label = pod.pod.name.removeprefix(prefix[:LONGEST_BASE]) if prefix else name
     state = "gone" if pod.pod.finished else pod.state
-    condition_text = word or say("workloads.ready")
-    if pod.node:
-        title = say("workloads.pod-on-a-node", pod=name, node=pod.node, condition=condition_text)
-    else:
-        title = say("workloads.pod", pod=name, condition=condition_text)
+    key = "workloads.pod-on-a-node" if pod.node else "workloads.pod"
+    title = say(key, pod=name, node=pod.node, condition=word or say("workloads.ready"))
     return Block(pod.key, name, label, state, pod.app, None, word, title, mark + pod.key)

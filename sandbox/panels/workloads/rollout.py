@@ -85,9 +85,7 @@ def _condition(item: Manifest) -> dict[str, Any]:
 
 
 def rollout(manifest: Manifest, pods: Iterable[PodState]) -> dict[str, str]:
-    """Return the progress. ``said`` is ``yes`` (complete), ``wait`` or "" (nothing to do); ``text`` says how far it is,
-    ``waits`` names a pod that it waits for.
-    """
+    """Return the progress: a ``Verdict`` in ``said`` and ``text``. ``waits`` names a pod that it waits for."""
     sign, text = WORDS[manifest["kind"]](manifest)
     return {"said": sign, "text": text, "waits": _waits_for(pods) if sign != "yes" else ""}
 
@@ -101,7 +99,7 @@ def _waits_for(pods: Iterable[PodState]) -> str:
 
 
 Verdict = tuple[str, str]
-"""(``yes``, ``wait`` or "", the sentence)."""
+"""(``yes``, ``wait`` or "", the sentence): complete, not yet, nothing to do."""
 
 
 def _counts(manifest: Manifest) -> list[int]:
@@ -137,9 +135,9 @@ def _stateful_set(manifest: Manifest) -> Verdict:
             return "wait", say("workloads.on-delete", updated=updated, wanted=target)
         return "wait", say("workloads.rolling-down", updated=updated, wanted=target - partition)
     if ready < target or current != target:
-        if spec.get("podManagementPolicy") == "Parallel":
-            return "wait", say("workloads.ready-of", ready=ready, wanted=target)
-        return "wait", say("workloads.ready-one-by-one", ready=ready, wanted=target)
+        parallel = spec.get("podManagementPolicy") == "Parallel"
+        key = "workloads.ready-of" if parallel else "workloads.ready-one-by-one"
+        return "wait", say(key, ready=ready, wanted=target)
     return _whole(target)
 
 
@@ -182,9 +180,8 @@ def _job(manifest: Manifest) -> Verdict:
 def _succeeded(manifest: Manifest) -> str:
     status, target = status_of(manifest), desired(manifest)
     done, failed = int(status.get("succeeded") or 0), int(status.get("failed") or 0)
-    if target is None:
-        return say("workloads.succeeded", done=done, failed=failed)
-    return say("workloads.succeeded-of", done=done, wanted=target, failed=failed)
+    key = "workloads.succeeded" if target is None else "workloads.succeeded-of"
+    return say(key, done=done, wanted=target, failed=failed)
 
 
 def _whole(target: int) -> Verdict:

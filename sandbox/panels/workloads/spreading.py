@@ -25,7 +25,7 @@ SKEWS = {"yes": "workloads.skew-kept", "no": "workloads.skew-broken", "soft": "w
 Counts = dict[str, int]
 
 
-def where(world: World, samples: Iterable[Pod], pods: Iterable[PodState], app: int) -> list[dict[str, Any]]:
+def where(world: World, samples: Iterable[Pod], pods: Iterable[PodState]) -> list[dict[str, Any]]:
     """Return one line per constraint of the ``samples`` of a workload's pods; without any, its ``pods`` per zone."""
     distinct: dict[tuple[Any, ...], list[Fact]] = {}
     for pod in samples:
@@ -35,8 +35,8 @@ def where(world: World, samples: Iterable[Pod], pods: Iterable[PodState], app: i
                 key = tuple(numbers[name] for name in ("when", "domain", "selector", "most", "least", "counts"))
                 distinct.setdefault(key, domains)
     names = constraint_domains([_identity(domains[0]) for domains in distinct.values()])
-    lines = [_constraint(domains, name, app) for domains, name in zip(distinct.values(), names, strict=True)]
-    return lines or _zones(world, pods, app)
+    lines = [_constraint(domains, name) for domains, name in zip(distinct.values(), names, strict=True)]
+    return lines or _zones(world, pods)
 
 
 def _identity(item: Fact) -> tuple[str, str, int]:
@@ -54,14 +54,14 @@ def _by_constraint(facts: Iterable[Fact]) -> list[list[Fact]]:
     return [*by_constraint.values()]
 
 
-def _constraint(domains: list[Fact], name: Domain, app: int) -> dict[str, Any]:
+def _constraint(domains: list[Fact], name: Domain) -> dict[str, Any]:
     """Return the line of one constraint. ``domains``: a fact for each domain; ``name``: what to call it."""
     worst = max(domains, key=lambda item: int(str(item.values["skew"])))
     numbers = worst.values
     sign = "yes" if worst.ok else "no" if numbers["when"] == HARD else "soft"
     few = len(domains) < int(str(numbers["least"]))
     return {
-        **_line(name, {str(item.values["name"]): int(str(item.values["there"])) for item in domains}, app),
+        **_line(name, {str(item.values["name"]): int(str(item.values["there"])) for item in domains}),
         "said": sign,
         "text": say(SKEWS[sign], skew=numbers["skew"], most=numbers["most"]),
         "selector": numbers["selector"] or say("workloads.selects-nobody"),
@@ -69,19 +69,17 @@ def _constraint(domains: list[Fact], name: Domain, app: int) -> dict[str, Any]:
     }
 
 
-def _zones(world: World, pods: Iterable[PodState], app: int) -> list[dict[str, Any]]:
+def _zones(world: World, pods: Iterable[PodState]) -> list[dict[str, Any]]:
     counts: Counts = {node.zone: 0 for node in world.nodes.values() if node.zone and not node.ghost}
     for pod in pods:
         node = world.nodes.get(pod.node)
         if node is not None and node.zone in counts and pod.state != "terminating" and not pod.pod.finished:
             counts[node.zone] += 1
-    return [_line(Domain(ZONE_KEYS[0]), counts, app)] if counts else []
+    return [_line(Domain(ZONE_KEYS[0]), counts)] if counts else []
 
 
-def _line(name: Domain, counts: Counts, app: int) -> dict[str, Any]:
-    """Return a line. ``domains`` are in order of their names; ``many`` is a sentence instead of a list that is too
-    long.
-    """
+def _line(name: Domain, counts: Counts) -> dict[str, Any]:
+    """Return a line. ``domains`` are in order of their names; ``many`` is a sentence instead of too long a list."""
     lowest, highest = min(counts.values(), default=0), max(counts.values(), default=0)
     several = len(counts) > MOST_DOMAINS
     ordered = sorted(counts.items(), key=lambda item: item[0])

@@ -1,7 +1,4 @@
-"""Rate limits: token buckets in memory, for addresses, links and sandboxes.
-
-``settings.RATE_LIMITS`` has the rate and the burst of each name.
-"""
+"""Rate limits: token buckets in memory. ``settings.RATE_LIMITS`` has the rate and the burst of each name."""
 
 from __future__ import annotations
 

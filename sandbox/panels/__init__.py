@@ -44,8 +44,7 @@ __all__ = ["EMBEDS", "GROUPS", "PANELS", "TABLES", "TABS", "Panel", "Tab", "View
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """How a panel is a tab. One tab is open at a time. ``group``: tabs of a group stand together, in the order of
-    ``GROUPS``.
+    """How a panel is a tab. One tab is open at a time. ``group``: one of ``GROUPS``, whose tabs stand together.
 
     ``stays``: once a lesson opened it, no stage opens another. ``note``: key of a line beside the tabs.
     """

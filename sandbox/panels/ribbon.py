@@ -15,9 +15,10 @@ from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
-    stages = [_stop(cycle, index) for index in range(len(STAGES)) if _shown(cycle, index)]
-    binding = next(stop for stop in stages if stop["binding"])
-    binding["binding_first"] = True
+    waits = cycle is not None and "WaitOnPermit" in (cycle.next_stage, *(mark.stage for mark in cycle.stages))
+    shown = (index for index, stage in enumerate(STAGES) if waits or stage.name != "WaitOnPermit")
+    stages = [_stop(cycle, index) for index in shown]
+    next(stop for stop in stages if stop["binding"])["binding_first"] = True
     if cycle is not None and "Unreserve" in cycle.plugins:
         reached = [stop["name"] for stop in stages].index(cycle.last_stage)
         stages = stages[: reached + 1] + _undone(cycle)
@@ -49,13 +50,6 @@ def _undone(cycle: Cycle) -> list[dict[str, Any]]:
     )
     plain = {"state": "undone", "binding": False, "binding_first": False, "tab": "events"}
     return [{"name": name, "title": name, "says": says, "note": note, **plain} for name, note, says in notes if note]
-
-
-def _shown(cycle: Cycle | None, index: int) -> bool:
-    stage = STAGES[index]
-    if stage.name != "WaitOnPermit":
-        return True
-    return cycle is not None and (cycle.mark(stage.name) is not None or cycle.next_stage == stage.name)
 
 
 def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:

@@ -48,10 +48,7 @@ def branches_of(sandbox: Sandbox) -> list[BranchRow]:
 
 
 def move_to_branch(sandbox_id: UUID, n: int) -> None:
-    """Move the records of the log from place ``n`` on into a new branch.
-
-    Call it in a transaction that locks the log.
-    """
+    """Move the log from place ``n`` on into a new branch. Call it in a transaction that locks the log."""
     tail = log_of(sandbox_id).filter(n__gte=n)
     if tail.exists():
         base = log_of(sandbox_id).filter(n=n - 1).values_list("pk", flat=True).first() or 0
@@ -59,10 +56,7 @@ def move_to_branch(sandbox_id: UUID, n: int) -> None:
 
 
 def make_room(sandbox_id: UUID, characters: int = 0) -> int:
-    """Delete the oldest branches until ``MOST`` are left and ``characters`` characters are freed.
-
-    Return the number of characters freed.
-    """
+    """Delete the oldest branches until ``MOST`` are left and ``characters`` are freed. Return how many were freed."""
     freed = 0
     while True:
         branches = list(Branch.objects.filter(sandbox=sandbox_id).order_by("created", "pk"))

@@ -9,17 +9,8 @@ from django.db import DatabaseError, InterfaceError
 
 from sandbox.words.say import say
 
-DISK = frozenset(
-    (
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_CANTOPEN,
-        # PostgreSQL's: disk_full, read_only_sql_transaction.
-        "53100",
-        "25006",
-    )
-)
+# PostgreSQL's are disk_full and read_only_sql_transaction.
+DISK = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, "53100", "25006"}
 ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
 """``errno`` of a disk that is full or cannot be written."""
 FULL = say("limits.disk")

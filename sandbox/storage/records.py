@@ -77,15 +77,8 @@ class Plan:
 
     @classmethod
     def of(cls, sandbox: Sandbox) -> Plan:
-        return cls(
-            sandbox.pk,
-            sandbox.seed,
-            sandbox.configuration,
-            sandbox.queue_rules,
-            sandbox.scenario,
-            sandbox.story,
-            sandbox.priority_numbers,
-        )
+        rules = sandbox.seed, sandbox.configuration, sandbox.queue_rules
+        return cls(sandbox.pk, *rules, sandbox.scenario, sandbox.story, sandbox.priority_numbers)
 
 
 @dataclass(frozen=True, slots=True)

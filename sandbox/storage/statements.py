@@ -21,10 +21,7 @@ def sandbox(sandbox_id: UUID) -> Sandbox | None:
 
 
 def place(sandbox_id: UUID, lock: bool = False) -> Place:
-    """Return the place of a sandbox. ``lock``: keep its row locked until the transaction ends.
-
-    Raises ``Sandbox.DoesNotExist``.
-    """
+    """Return the place of a sandbox. ``lock``: lock its row for the transaction. Raises ``Sandbox.DoesNotExist``."""
     locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
     select = f"SELECT state, head, length, revision, expected_at FROM {SANDBOX} WHERE id = %s{locking}"
     row = _run(select, _key(sandbox_id)).fetchone()

@@ -1,7 +1,4 @@
-"""Long lists of numbers and names as short texts, which ``static/js/runs.js`` reads.
-
-Most of a large cluster repeats itself.
-"""
+"""Long lists of numbers and names, which mostly repeat, as short texts that ``static/js/runs.js`` reads."""
 
 from __future__ import annotations
 

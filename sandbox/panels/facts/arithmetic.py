@@ -1,7 +1,4 @@
-"""The arithmetic behind a verdict or a score: a plain sentence, the scheduler's own words, then the sums.
-
-``fragments/arithmetic.html`` draws it.
-"""
+"""The arithmetic behind a verdict or a score: a plain sentence, the scheduler's own words, then the sums."""
 
 from __future__ import annotations
 

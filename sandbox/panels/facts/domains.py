@@ -12,10 +12,7 @@ ZONE_KEYS = (ZONE, BETA_ZONE)
 
 
 def domain_key(world: World) -> str:
-    """Return the label that most spread constraints name, if no node has a zone.
-
-    "" means the zone, or no label at all.
-    """
+    """Return the label that most spread constraints name, "" if a node has a zone or if no node has such a label."""
     if any(node.zone for node in world.nodes.values()):
         return ""
     counts = Counter(

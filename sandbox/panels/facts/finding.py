@@ -36,10 +36,7 @@ OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDis
 
 
 def find(world: World, query: str) -> tuple[list[Hit], int]:
-    """Return the hits whose text or note contains ``query``, ignoring case, and the number of further ones.
-
-    Hits in the text come before hits in the note.
-    """
+    """Return the hits with ``query``, in any case, in the text, then those in the note; and the number of others."""
     query = query.casefold().strip()
     ranked: dict[str, list[tuple[int, Hit]]] = {}
     for hit in _all(world):

@@ -1,7 +1,4 @@
-"""Names, labels and taints of the cluster that editors of manifests offer.
-
-A table is a list of names, or keys with their values.
-"""
+"""Names, labels and taints that editors of manifests offer: tables of names, or of keys with their values."""
 
 from __future__ import annotations
 

@@ -19,10 +19,9 @@ KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationCon
 
 
 class Owned:
-    """Pods by owner. ``pods``: uid of a controller → its pods. ``sets``: uid of a Deployment → its replica sets, newest
-    first.
+    """Pods by owner. ``pods``: uid of a controller → its pods. ``sets``: uid of a Deployment → its replica sets.
 
-    ``workloads``: those that no other workload controls, by kind and age.
+    The newest set is first. ``workloads``: those that no other workload controls, by kind and age.
     """
 
     def __init__(self, world: World) -> None:

@@ -61,10 +61,7 @@ def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tup
 
 
 def _judged(world: World, cycle: Cycle, keys: tuple[str, ...], key: str) -> Iterator[tuple[str, Fact]]:
-    """Yield what the filter saw in each zone for each constraint.
-
-    One node of each zone is enough, and those with nominated pods, which may change the verdict.
-    """
+    """Yield what the filter saw in each zone: on one node, and on those with nominated pods, which may differ."""
     table = cycle.filter
     if table is None or PLUGIN not in table.plugins or PLUGIN in table.skipped or not world.witness.at_hand(cycle):
         return

@@ -51,8 +51,7 @@ def helps(cycle: Cycle, node: str, code: str) -> str:
 def words_for(world: World, cycle: Cycle | None, detailed: Container[str] = ()) -> dict[str, Word]:
     """Return node → its word, for the furthest stage that the attempt reached.
 
-    For the nodes in ``detailed``, a refusal is worded by the fact that decided. For the others the reason is enough:
-    there may be thousands.
+    For nodes in ``detailed`` the fact that decided words a refusal, for the others the reason: there may be thousands.
     """
     if cycle is None or cycle.filter is None:
         return {}

@@ -73,7 +73,7 @@ def _incoming(series: Series, queue: str, view: View) -> dict[str, Any]:
     lines = {event: line for (into, event), line in series.of("incoming").items() if into == queue}
     labelled = [(event, "", line) for event, line in sorted(lines.items(), key=lambda item: -(item[1].last or 0))]
     title, note = say(LANES[queue]), say("metrics.by-event")
-    return _counted(view, f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", note, labelled)
+    return _chart(view, f"incoming-{queue}", title, "scheduler_queue_incoming_pods_total", note, labelled, counted=True)
 
 
 def _attempts(series: Series, view: View) -> dict[str, Any]:
@@ -82,13 +82,14 @@ def _attempts(series: Series, view: View) -> dict[str, Any]:
     labelled = [(result, profile if several else "", lines[result, profile]) for result, profile in sorted(lines)]
     looks = [MEANING[label] for label, _, _ in labelled] if not several else LOOKS
     title, note = say("metrics.attempts"), say("metrics.by-result")
-    return _counted(view, "attempts", title, "scheduler_schedule_attempts_total", note, labelled, looks)
+    return _chart(view, "attempts", title, "scheduler_schedule_attempts_total", note, labelled, looks, counted=True)
 
 
 def _preemption(series: Series, view: View) -> dict[str, Any]:
     labelled = [(say(PREEMPTION[label]), "", line) for label, line in series.of("preemption").items()]
     metric = "scheduler_preemption_attempts_total, …_victims"
-    return _counted(view, "preemption", say("metrics.preemption"), metric, say("metrics.preemption-note"), labelled)
+    title, note = say("metrics.preemption"), say("metrics.preemption-note")
+    return _chart(view, "preemption", title, metric, note, labelled, counted=True)
 
 
 def _usage(series: Series, resource: str, scope: str, view: View) -> dict[str, Any]:
@@ -120,8 +121,12 @@ def _per_pod(histogram: Histogram) -> dict[str, Any]:
         {"look": "", "name": label, "note": "", "now": str(count), "highest": ""}
         for label, count in zip(labels, histogram.counts, strict=True)
     ]
-    metric = "scheduler_pod_scheduling_attempts"
-    return _frame("per-pod", say("metrics.per-pod"), metric, say("metrics.per-pod-note")) | {
+    return {
+        "id": "per-pod",
+        "title": say("metrics.per-pod"),
+        "metric": "scheduler_pod_scheduling_attempts",
+        "note": say("metrics.per-pod-note"),
+        "pages": None,
         "rows": rows if histogram.count else [],
         "heads": (say("metrics.attempts-column"), say("metrics.pods-column")),
         "drawn": {"bars": labels, "counts": histogram.counts, "top": max(histogram.counts), "unit": ""},
@@ -131,11 +136,6 @@ def _per_pod(histogram: Histogram) -> dict[str, Any]:
 # --- their parts ------------------------------------------------------------------------------------------------------
 
 
-def _frame(name: str, title: str, metric: str, note: str) -> dict[str, Any]:
-    heads = ("", say("metrics.now-column"), say("metrics.highest-column"))
-    return {"id": name, "title": title, "metric": metric, "note": note, "pages": None, "heads": heads}
-
-
 def _chart(
     view: View,
     name: str,
@@ -143,11 +143,15 @@ def _chart(
     metric: str,
     note: str,
     labelled: list[tuple[str, str, Line]],
-    unit: str = "",
     looks: Iterable[str] = LOOKS,
+    unit: str = "",
     says: Callable[[str], str] = str,
+    counted: bool = False,
 ) -> dict[str, Any]:
-    """Return a chart of ``labelled``: (label, a few words or the argument of ``says``, line), the page in view."""
+    """Return a chart of ``labelled``: (label, a few words or the argument of ``says``, line), the page in view.
+
+    ``counted``: the lines are counters, so their highest value is the current one.
+    """
     rows, lines = [], []
     pages = pager(len(labelled), view, f"metrics.{name}", MOST)
     top: int | float = 100 if unit else 0
@@ -159,27 +163,14 @@ def _chart(
                 "name": label,
                 "note": says(words),
                 "now": _shown(line.last, unit),
-                "highest": _shown(line.highest, unit),
+                "highest": "" if counted else _shown(line.highest, unit),
             }
         )
         lines.append({"name": label, "look": look, **_points(line)})
     drawn = {"lines": lines, "top": top, "unit": unit}
-    return _frame(name, title, metric, note) | {"rows": rows, "pages": pages, "drawn": drawn}
-
-
-def _counted(
-    view: View,
-    name: str,
-    title: str,
-    metric: str,
-    note: str,
-    labelled: list[tuple[str, str, Line]],
-    looks: Iterable[str] = LOOKS,
-) -> dict[str, Any]:
-    """Return a chart of counters: their highest value is the current one."""
-    chart = _chart(view, name, title, metric, note, labelled, looks=looks)
-    rows = [row | {"highest": ""} for row in chart["rows"]]
-    return chart | {"heads": ("", say("metrics.total-column")), "rows": rows}
+    heads = ("metrics.total-column",) if counted else ("metrics.now-column", "metrics.highest-column")
+    chart = {"id": name, "title": title, "metric": metric, "note": note, "heads": ("", *map(say, heads))}
+    return chart | {"rows": rows, "pages": pages, "drawn": drawn}
 
 
 def _shown(value: Value, unit: str) -> str:

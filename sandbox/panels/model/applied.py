@@ -44,10 +44,7 @@ class Applied:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], start: str = "") -> Iterator[str]:
-    """Yield what changed in a manifest: ``spec.replicas=3``, ``no spec.nodeName``, ``label app=web``.
-
-    ``start`` is put before every path.
-    """
+    """Yield what changed in a manifest: ``spec.replicas=3``, ``label app=web``. ``start``: what precedes every path."""
     for name in dict.fromkeys((*before, *after)):
         path, old, value = f"{start}{name}", before.get(name), after.get(name)
         if old == value or path in COUNTED:

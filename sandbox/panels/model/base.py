@@ -149,10 +149,7 @@ class Models:
             self._assume(cached_pod.key, uid, cached_pod.node)
 
     def _assume(self, key: str, uid: str, node: str) -> None:
-        """Record that the scheduler in focus assumes a pod on ``node``.
-
-        Nothing changes if the uid differs: a cache may still know a deleted pod whose name another pod now has.
-        """
+        """Record that the scheduler in focus assumes a pod on ``node``, unless another pod has its name by now."""
         pod = self.pods.get(key)
         if pod is None or pod.pod.uid != uid:
             return

@@ -142,13 +142,10 @@ class CacheState:
         for name in event.cloned:
             self.copied[name] = self.infos[name].generation if name in self.infos else event.generation
         if event.node_order is not None:  # A node came or went.
-            self.copied = {name: generation for name, generation in self.copied.items() if self._is_there(name)}
+            there = {name for name, info in self.infos.items() if not info.ghost}
+            self.copied = {name: generation for name, generation in self.copied.items() if name in there}
         if event.rebuilt:
             self.lists = self._lists(self.lists.nodes if event.node_order is None else event.node_order)
-
-    def _is_there(self, name: str) -> bool:
-        """Return True if the node is in the tree; a ghost is only in the cache."""
-        return name in self.infos and not self.infos[name].ghost
 
     def _lists(self, nodes: tuple[str, ...]) -> Lists:
         """Return the lists of a snapshot. The trace does not record them; they follow from the pods in the cache."""

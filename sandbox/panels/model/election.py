@@ -65,8 +65,7 @@ class Replica:
 class ElectionLog:
     """The history of the election. ``lock``: the lock's record since ``lock_us``.
 
-    ``takeovers``: (simulated microseconds, new leader, leaderTransitions). ``sentences``: (simulated microseconds, what
-    happened).
+    ``takeovers``: (simulated microseconds, new leader, leaderTransitions). ``sentences``: (the same, what happened).
     """
 
     configured: ev.ReplicasConfigured | None = None

@@ -25,10 +25,7 @@ def step_commands(world: Models) -> list[int]:
 
 
 def last_step(world: Models) -> int | None:
-    """Return the number of the command of the last step, None while there are more.
-
-    A scenario without steps ends with the last run command.
-    """
+    """Return the number of the command of the last step, without steps of the last run; None while there are more."""
     steps, numbers = world.guide.steps, step_commands(world)
     if not steps:
         later = world.commands[world.guide.setup :]

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """``command``: number of the first command that fails; ``reason``: the engine's words. The page shows the state
-    before it.
-    """
+    """The number of the first ``command`` that fails, and the engine's ``reason``. The page shows what precedes it."""
 
     command: int
     reason: str

@@ -202,10 +202,7 @@ class World(Models):
             self._assume(event.pod, event.uid, event.node if event.uid in scheduler.cache.assumed else "")
 
     def _cache_node(self, entry: ev.Entry, event: ev.CacheNodeChanged) -> None:
-        """Apply a change of a node in a cache.
-
-        A scheduler that learns late that a node was deleted does not remove the new one of that name.
-        """
+        """Apply a change of a node in a cache. A scheduler that is late does not remove the new node of that name."""
         node = self.nodes.get(event.node)
         self.of(entry).cache.node_changed(event, node.node if node else None)
         if node is None or event.node in self.objects.get("Node", ()):

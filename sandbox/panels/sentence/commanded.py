@@ -1,7 +1,4 @@
-"""One sentence for what a person did, from the command and its result.
-
-Each function returns the ``Parts`` of a sentence.
-"""
+"""One sentence for what a person did, from the command and its result."""
 
 from __future__ import annotations
 

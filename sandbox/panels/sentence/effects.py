@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from operator import attrgetter
 
 from sandbox.panels.facts.waking import answer_text
 from sandbox.panels.model.requeuing import Requeuing, Woken
@@ -46,12 +47,9 @@ def _answer(pod: str, hint: HintAnswered | None) -> str:
 
 
 def _woken(recent: Requeuing) -> str:
-    by_cause = groupby(sorted(recent.woken.values(), key=_cause), key=_cause)
+    cause_of = attrgetter("queued.came.cause")
+    by_cause = groupby(sorted(recent.woken.values(), key=cause_of), key=cause_of)
     return " ".join(_woken_by(cause, list(items)) for cause, items in by_cause)
-
-
-def _cause(item: Woken) -> str:
-    return item.queued.came.cause
 
 
 def _woken_by(cause: str, items: list[Woken]) -> str:

@@ -1,7 +1,4 @@
-"""One sentence for what happens beside the scheduler: answers to evictions, drains, taints, and what a person did.
-
-Each function returns the ``Parts`` of a sentence.
-"""
+"""One sentence for what happens beside the scheduler: answers to evictions, drains, taints, and what a person did."""
 
 from __future__ import annotations
 

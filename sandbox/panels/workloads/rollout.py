@@ -142,21 +142,18 @@ def _stateful_set(manifest: Manifest) -> Verdict:
 
 
 def _daemon_set(manifest: Manifest) -> Verdict:
-    sign, text = _on_nodes(manifest)
+    target, (_, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
+    sign, nodes = "wait", plural(target, "node")
+    if not target:
+        sign, text = "", say("workloads.no-node")
+    elif updated < target:
+        text = say("workloads.rolling-over-nodes", updated=updated, nodes=nodes)
+    elif ready < target:
+        text = say("workloads.ready-on", ready=ready, nodes=nodes)
+    else:
+        sign, text = "yes", say("workloads.one-on-each", nodes=nodes)
     wrong = int(status_of(manifest).get("numberMisscheduled") or 0)
     return sign, say("workloads.misscheduled", text=text, pods=plural(wrong, "pod")) if wrong else text
-
-
-def _on_nodes(manifest: Manifest) -> Verdict:
-    target, (_, updated, ready, _) = desired(manifest) or 0, _counts(manifest)
-    nodes = plural(target, "node")
-    if not target:
-        return "", say("workloads.no-node")
-    if updated < target:
-        return "wait", say("workloads.rolling-over-nodes", updated=updated, nodes=nodes)
-    if ready < target:
-        return "wait", say("workloads.ready-on", ready=ready, nodes=nodes)
-    return "yes", say("workloads.one-on-each", nodes=nodes)
 
 
 def _replica_set(manifest: Manifest) -> Verdict:

@@ -78,6 +78,7 @@ class Panel:
     """Its rows as comma-separated values, None if there are none."""
 
 
+OF_CLUSTER, OF_RUN = Tab("cluster", stays=True), Tab("run", stays=True)
 PANELS: dict[str, Panel] = {
     panel.id: panel
     for panel in (
@@ -125,36 +126,21 @@ PANELS: dict[str, Panel] = {
             table=tables.preemption,
         ),
         Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab("scheduler"), embed="cache"),
-        Panel(
-            "workloads",
-            "Workloads",
-            workloads.stats,
-            same_while=workloads.same_while,
-            tab=Tab("cluster", stays=True),
-            embed="workloads",
-        ),
-        Panel(
-            "nodes",
-            "Nodes",
-            nodes.stats,
-            ("pod", "node"),
-            tab=Tab("cluster", stays=True),
-            embed="nodes",
-            table=tables.nodes,
-        ),
+        Panel("workloads", "Workloads", workloads.stats, (), workloads.same_while, tab=OF_CLUSTER, embed="workloads"),
+        Panel("nodes", "Nodes", nodes.stats, ("pod", "node"), tab=OF_CLUSTER, embed="nodes", table=tables.nodes),
         Panel(
             "evictions",
             "Evictions",
             evictions.stats,
             ("pod", "node"),
-            tab=Tab("cluster", stays=True),
+            tab=OF_CLUSTER,
             embed="evictions",
             table=tables.evictions,
         ),
         Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True), embed="leader"),
-        Panel("metrics", "Metrics", metrics.stats, tab=Tab("run", stays=True), embed="metrics"),
+        Panel("metrics", "Metrics", metrics.stats, tab=OF_RUN, embed="metrics"),
         Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run"), embed="events", table=tables.events),
-        Panel("expectations", "Expectations", expectations.stats, tab=Tab("run", stays=True), tells_expected=True),
+        Panel("expectations", "Expectations", expectations.stats, tab=OF_RUN, tells_expected=True),
         Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler"), embed="configuration"),
         Panel("timeline", "Timeline", timeline.stats, ("cycle",), embed="timeline"),
         Panel("status", "Status", status.stats),

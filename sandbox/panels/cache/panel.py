@@ -102,32 +102,31 @@ def _note(cache: CacheState) -> str:
 
 def _recency(cache: CacheState, pages: Pager) -> list[dict[str, Any]]:
     """Return the live list, with the generation of the last snapshot marked."""
-    snapshot = cache.snapshot
-    infos = cache.recent()
-    newer = cache.newer() if snapshot else 0
+    snapshot, infos = cache.snapshot, cache.recent()
+    newer, cloned = (cache.newer(), snapshot.cloned) if snapshot else (0, ())
+    stopped_at = snapshot.stopped_at if snapshot and snapshot.cloned else ""
     cards: list[dict[str, Any]] = []
     for index, info in enumerate(on_page(infos, pages), pages.start):
-        cloned = snapshot is not None and index >= newer and info.name in snapshot.cloned
-        stop = snapshot is not None and info.name == snapshot.stopped_at and index >= newer and bool(snapshot.cloned)
+        is_newer = index < newer
+        is_cloned, stop = not is_newer and info.name in cloned, not is_newer and info.name == stopped_at
         tags = (
             (index == 0, "cache.head"),
             (stop, "cache.walk-stopped-here"),
             (info.ghost, "cache.ghost"),
             (index == len(infos) - 1, "cache.tail"),
         )
-        below = say("cache.newer") if snapshot and index < newer else say("cache.copied") if cloned else ""
         cards.append(
             {
                 "name": info.name,
                 "generation": info.generation,
                 "what": info.change,
-                "newer": snapshot is not None and index < newer,
-                "cloned": cloned,
+                "newer": is_newer,
+                "cloned": is_cloned,
                 "stop": stop,
                 "ghost": info.ghost,
                 "mark": snapshot.generation if snapshot is not None and index == newer else 0,
                 "tag": next((say(key) for holds, key in tags if holds), ""),
-                "below": below,
+                "below": say("cache.newer") if is_newer else say("cache.copied") if is_cloned else "",
             }
         )
     return cards

@@ -11,19 +11,11 @@ Row = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 """(node, plugin that refused, code, reasons, nominated pods that counted), as in FilterRan."""
 
 
-class Briefs:
-    """The short words for the refusals of one attempt."""
-
-    def __init__(self, world: World, cycle: Cycle) -> None:
-        self.world, self.cycle = world, cycle
-        self.asks = world.witness.at_hand(cycle)
-
-    def of(self, row: Row) -> str:
-        """Return the short words for one row of the filter table."""
-        node, plugin, code, reasons, _ = row
-        facts = self.world.witness.filter(self.cycle, node, plugin) if self.asks else None
-        status = facts.status if facts is not None else None
-        text = ""
-        if facts is not None and status is not None and (status.code.value, status.reasons) == (code, reasons):
-            text = wording.brief(facts)
-        return text or short_reason(reasons)
+def brief_refusal(world: World, cycle: Cycle, row: Row) -> str:
+    """Return the short words for one row of the filter table of an attempt."""
+    node, plugin, code, reasons, _ = row
+    facts = world.witness.filter(cycle, node, plugin) if world.witness.at_hand(cycle) else None
+    status = facts.status if facts is not None else None
+    if facts is None or status is None or (status.code.value, status.reasons) != (code, reasons):
+        return short_reason(reasons)
+    return wording.brief(facts) or short_reason(reasons)

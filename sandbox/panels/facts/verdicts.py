@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass, replace
 
-from sandbox.panels.facts.brief import Briefs
+from sandbox.panels.facts.brief import brief_refusal
 from sandbox.panels.facts.sampling import NOT_NEEDED, not_visited, search_of
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -56,13 +56,12 @@ def words_for(world: World, cycle: Cycle | None, detailed: Container[str] = ()) 
     if cycle is None or cycle.filter is None:
         return {}
     words: dict[str, Word] = {}
-    briefs = Briefs(world, cycle)
     forbidden = cycle.post_filter is not None and cycle.post_filter.ineligible
     for row in cycle.filter.looked_at:
         node, plugin, code, reasons, _ = row
         if plugin:
             kind = "no" if code == MAY_HELP and not forbidden else "hard"
-            text = briefs.of(row) if node in detailed else short_reason(reasons)
+            text = brief_refusal(world, cycle, row) if node in detailed else short_reason(reasons)
             eviction = helps(cycle, node, code) if node in detailed else ""
             words[node] = Word(kind, text, "; ".join(reasons), plugin, eviction)
         else:

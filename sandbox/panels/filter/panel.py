@@ -9,7 +9,7 @@ from sandbox.panels.drawing.ordering import DOWN, Keys, by_name, head, ordered, 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
-from sandbox.panels.facts.brief import Briefs, Row
+from sandbox.panels.facts.brief import Row, brief_refusal
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, not_visited, order_line, search_of, summary
 from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.facts.whose import attempt_shown
@@ -201,7 +201,6 @@ class _Rows:
         self.world, self.cycle, self.search, self.view = world, cycle, search, view
         self.plugins = search.table.plugins
         self.skipped = frozenset(search.table.skipped)
-        self.briefs = Briefs(world, cycle)
         self.also = dict(search.table.also) if view.reasons else {}
         self.by_zone = view.order_of("filter").removeprefix(DOWN) == "zone"
 
@@ -249,7 +248,7 @@ class _Rows:
         title = "; ".join(row[3])
         if kind != "n":
             title = say("filter.not-reported-by-kubernetes", reasons=title)
-        return {"kind": kind, "plugin": row[1], "title": title, "brief": self.briefs.of(row)}
+        return {"kind": kind, "plugin": row[1], "title": title, "brief": brief_refusal(self.world, self.cycle, row)}
 
     def _code(self, row: Row) -> dict[str, str]:
         """Return the row's last cell: fits, or whether eviction may help."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_dry_run, explain_filter, explain_score, explain_stage
-from sandbox.panels.facts.brief import Briefs
+from sandbox.panels.facts.brief import brief_refusal
 from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
@@ -100,7 +100,6 @@ def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
     """Return the nodes that refused, grouped by their answer; ``says`` explains the refusal of the first one."""
     if cycle is None or cycle.filter is None:
         return {"not_there": []}
-    briefs = Briefs(world, cycle)
     nodes_by_group: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     words: dict[tuple[str, tuple[str, ...], str], str] = {}
     for row in cycle.filter.looked_at:
@@ -108,7 +107,7 @@ def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
         if plugin:
             group = plugin, reasons, helps(cycle, node, code)
             if group not in nodes_by_group:
-                words[group] = briefs.of(row)
+                words[group] = brief_refusal(world, cycle, row)
             nodes_by_group.setdefault(group, []).append(node)
     ordered = sorted(nodes_by_group.items(), key=lambda item: -len(item[1]))
     pages = pager(len(ordered), view, "inspector.not-there", PAGE, few=FEW)

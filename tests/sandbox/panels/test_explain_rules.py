@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels.explain import Explanation, explain_filter, explain_score
-from sandbox.panels.facts.brief import Briefs
+from sandbox.panels.facts.brief import brief_refusal
 from sandbox.panels.model.world import World
 from scheduler_engine import commands, wording
 from scheduler_engine.api.objects import Node, Pod
@@ -41,7 +41,7 @@ def judged(world: World, plugin: str, node: str = "n1") -> Explanation:
 def brief(world: World, node: str = "n1") -> str:
     cycle = world.attempts["default/web-1"][-1]
     assert cycle.filter is not None
-    return Briefs(world, cycle).of(next(row for row in cycle.filter.rows if row[0] == node))
+    return brief_refusal(world, cycle, next(row for row in cycle.filter.rows if row[0] == node))
 
 
 def texts(explanation: Explanation) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels.explain import Explanation, explain_filter, explain_score
-from sandbox.panels.facts.brief import Briefs
+from sandbox.panels.facts.brief import brief_refusal
 from sandbox.panels.model.world import World
 from scheduler_engine import commands
 from scheduler_engine.framework.facts import Facts
@@ -50,7 +50,7 @@ def judged(world: World, pod: str, node: str = "n1") -> Explanation:
 def card(world: World, pod: str, node: str = "n1") -> str:
     cycle = world.attempts[pod][-1]
     assert cycle.filter is not None
-    return Briefs(world, cycle).of(next(row for row in cycle.filter.rows if row[0] == node))
+    return brief_refusal(world, cycle, next(row for row in cycle.filter.rows if row[0] == node))
 
 
 def lines(explanation: Explanation) -> list[str]:

@@ -158,16 +158,9 @@ def _title(cycle: Cycle, name: str, person: str) -> str:
     outcome = say(OUTCOMES.get(cycle.outcome, "timeline.running"))
     if cycle.outcome == "bound" and cycle.node:
         outcome = say("timeline.bound-to", node=cycle.node)
-    return say(
-        CYCLES[bool(cycle.replica), bool(person)],
-        number=cycle.number,
-        pod=name,
-        attempt=cycle.attempt,
-        clock=clock(cycle.at_us),
-        outcome=outcome,
-        replica=cycle.replica,
-        person=person,
-    )
+    about = {"number": cycle.number, "pod": name, "attempt": cycle.attempt, "clock": clock(cycle.at_us)}
+    about |= {"outcome": outcome, "replica": cycle.replica, "person": person}
+    return say(CYCLES[bool(cycle.replica), bool(person)], **about)
 
 
 CYCLES = {

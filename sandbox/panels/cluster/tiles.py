@@ -56,15 +56,9 @@ def _tile_of(
 ) -> Tile:
     """Return a tile. ``cpu``, ``mem``: (used, total, request). Cached, as most tiles do not change between steps."""
     verdict = word.why or say("cluster.ghost" if ghost else "cluster.not-visited")
-    title = say(
-        "cluster.tile",
-        node=node,
-        cpu=cores(cpu[0]),
-        cpus=cores(cpu[1]),
-        memory=memory(mem[0]),
-        memories=memory(mem[1]),
-        verdict=say("cluster.leaving", verdict=verdict) if leaving else verdict,
-    )
+    verdict = say("cluster.leaving", verdict=verdict) if leaving else verdict
+    amounts = {"cpu": cores(cpu[0]), "cpus": cores(cpu[1]), "memory": memory(mem[0]), "memories": memory(mem[1])}
+    title = say("cluster.tile", node=node, verdict=verdict, **amounts)
     kind = {"plain": "ok", "best": "ok is-best"}.get(word.kind, word.kind)
     refused = word.kind in ("no", "hard")
     levels = _level(*cpu, refused), _level(*mem, refused)

@@ -85,7 +85,7 @@ def failure(world: World, node: str) -> dict[str, Any] | None:
 def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
     sign, state = DRAINS[drain.what]
     leaving = [] if drain.over else _leaving(world, drain)
-    node = world.nodes.get(drain.node)
+    node, daemons = world.nodes.get(drain.node), say("evictions.of-daemon-sets")
     rest, whole = _wait(world, drain, leaving)
     there = ((key, world.pod_at(key, drain.entry)) for key in drain.refused)
     refused = [key for key, pod in there if pod is not None and pod.state != "terminating"]
@@ -102,14 +102,7 @@ def drain_row(world: World, drain: Drain, view: View) -> dict[str, Any]:
         "lists": [
             _list(world, view, f"refused/{drain.node}", say("evictions.refused"), refused, sign="fell"),
             _list(world, view, f"leaving/{drain.node}", say("evictions.on-the-way-out"), leaving),
-            _list(
-                world,
-                view,
-                f"kept/{drain.node}",
-                say("evictions.stay"),
-                drain.staying,
-                note=say("evictions.of-daemon-sets"),
-            ),
+            _list(world, view, f"kept/{drain.node}", say("evictions.stay"), drain.staying, note=daemons),
         ],
         "evicted": len(drain.evicted),
         "warning": drain.warning,

@@ -81,14 +81,8 @@ def _taints(node: NodeState, keys: set[str]) -> list[dict[str, str]]:
     for taint in node.node.taints:
         if taint.key in keys:
             effects.setdefault(taint.key, []).append(taint.effect)
-    return [
-        {
-            "text": key.rpartition("/")[2],
-            "title": f"{key}:{', '.join(kinds_of_key)}",
-            "effects": ", ".join(kinds_of_key),
-        }
-        for key, kinds_of_key in effects.items()
-    ]
+    joined = {key: ", ".join(of_key) for key, of_key in effects.items()}
+    return [{"text": key.rpartition("/")[2], "title": f"{key}:{text}", "effects": text} for key, text in joined.items()]
 
 
 def _since(text: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -43,30 +44,24 @@ def _all(world: World, kind: str) -> Iterable[Manifest]:
     return world.objects.get(kind, {}).values()
 
 
-def _named(kind: str) -> Callable[[World], Iterator[str]]:
-    def names(world: World) -> Iterator[str]:
-        return (manifest["metadata"]["name"] for manifest in _all(world, kind))
-
-    return names
+def _names(kind: str, world: World) -> Iterator[str]:
+    return (manifest["metadata"]["name"] for manifest in _all(world, kind))
 
 
 def _namespaces(world: World) -> Iterator[str]:
     yield "default"
-    yield from _named("Namespace")(world)
+    yield from _names("Namespace", world)
     yield from (pod.pod.namespace for pod in world.pods.values())
 
 
 def _priority_classes(world: World) -> Iterator[str]:
     yield from SYSTEM_PRIORITY_CLASSES
-    yield from _named("PriorityClass")(world)
+    yield from _names("PriorityClass", world)
 
 
-def _labels(kind: str) -> Callable[[World], Iterator[tuple[str, str]]]:
-    def labels(world: World) -> Iterator[tuple[str, str]]:
-        for manifest in _all(world, kind):
-            yield from (manifest["metadata"].get("labels") or {}).items()
-
-    return labels
+def _labels(kind: str, world: World) -> Iterator[tuple[str, str]]:
+    for manifest in _all(world, kind):
+        yield from (manifest["metadata"].get("labels") or {}).items()
 
 
 def _taints(world: World) -> Iterator[tuple[str, str]]:
@@ -82,21 +77,21 @@ def _resources(world: World) -> Iterator[tuple[str, str]]:
 
 
 NAMES: dict[str, Callable[[World], Iterator[str]]] = {
-    "claims": _named("PersistentVolumeClaim"),
+    "claims": partial(_names, "PersistentVolumeClaim"),
     "namespaces": _namespaces,
-    "nodes": _named("Node"),
+    "nodes": partial(_names, "Node"),
     "priorityClasses": _priority_classes,
-    "runtimeClasses": _named("RuntimeClass"),
+    "runtimeClasses": partial(_names, "RuntimeClass"),
     "schedulers": lambda world: (name for name, _ in (world.configured.profiles if world.configured else ())),
-    "storageClasses": _named("StorageClass"),
-    "volumes": _named("PersistentVolume"),
+    "storageClasses": partial(_names, "StorageClass"),
+    "volumes": partial(_names, "PersistentVolume"),
 }
 KEYS: dict[str, Callable[[World], Iterator[tuple[str, str]]]] = {
-    "namespaceLabels": _labels("Namespace"),
-    "nodeLabels": _labels("Node"),
-    "podLabels": _labels("Pod"),
+    "namespaceLabels": partial(_labels, "Namespace"),
+    "nodeLabels": partial(_labels, "Node"),
+    "podLabels": partial(_labels, "Pod"),
     "resources": _resources,
     "taints": _taints,
-    "volumeLabels": _labels("PersistentVolume"),
+    "volumeLabels": partial(_labels, "PersistentVolume"),
 }
 TABLES = (*NAMES, *KEYS, "nodeFields")

@@ -158,18 +158,13 @@ def _nominated_first(search: Search) -> str:
 
 
 def _how_far(search: Search) -> str:
-    nodes, looked = plural(len(search.order), "node"), len(search.visited)
+    looked, start = len(search.visited), search.at(search.start)
+    nodes = plural(len(search.order), "node")
     if not search.unvisited:
-        return say("sampling.all-looked-at", count=looked, nodes=nodes, start=search.at(search.start))
-    last = search.order.index(search.visited[-1]) if search.visited else search.start
-    return say(
-        "sampling.enough-found",
-        count=search.table.nodes_to_find,
-        looked=looked,
-        nodes=nodes,
-        start=search.at(search.start),
-        last=search.at(last),
-    )
+        return say("sampling.all-looked-at", count=looked, nodes=nodes, start=start)
+    last = search.at(search.order.index(search.visited[-1])) if search.visited else start
+    count = search.table.nodes_to_find
+    return say("sampling.enough-found", count=count, looked=looked, nodes=nodes, start=start, last=last)
 
 
 def why_unvisited(search: Search) -> str:

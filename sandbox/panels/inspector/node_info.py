@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import Pager, on_page, pager
 from sandbox.panels.model.cache import CacheState
+from sandbox.panels.model.state import amounts_of
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import memory, short_name, shown
@@ -50,13 +51,7 @@ def _pods(cache: CacheState, infos: list[PodInfo]) -> list[str]:
 
 def _resource(resource: Resource, pods: int | None = None) -> list[str]:
     """Return amounts in words. ``pods``: number of pods on the node, None to leave out the allowed number."""
-    amounts = {
-        "cpu": resource.milli_cpu,
-        "memory": resource.memory,
-        "ephemeral-storage": resource.ephemeral_storage,
-        **resource.scalar,
-    }
-    texts = [f"{name.rpartition('/')[2]} {shown(name, number)}" for name, number in amounts.items() if number]
+    texts = [f"{name.rpartition('/')[2]} {shown(name, number)}" for name, number in amounts_of(resource).items()]
     if pods is not None and resource.allowed_pod_number:
         texts.append(plural(resource.allowed_pod_number, "pod"))
     return texts

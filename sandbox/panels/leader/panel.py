@@ -62,10 +62,8 @@ def _summary(log: ElectionLog) -> str:
     configured = log.configured
     if configured is None or not configured.leader_elect:
         return say("leader.election-is-off")
-    lease, renew, retry = (
-        duration(us) for us in (configured.lease_duration_us, configured.renew_deadline_us, configured.retry_period_us)
-    )
-    return f"leaseDuration {lease}, renewDeadline {renew}, retryPeriod {retry}"
+    lease, renew = duration(configured.lease_duration_us), duration(configured.renew_deadline_us)
+    return f"leaseDuration {lease}, renewDeadline {renew}, retryPeriod {duration(configured.retry_period_us)}"
 
 
 def alarm(log: ElectionLog) -> str:

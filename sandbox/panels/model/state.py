@@ -9,7 +9,7 @@ from sandbox.panels.model.cache import Lists
 from sandbox.words.amounts import SECOND, amounts
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Node, Pod
-from scheduler_engine.api.pod_resources import pod_resource
+from scheduler_engine.api.pod_resources import Resource, pod_resource
 from scheduler_engine.api.topology import BETA_ZONE, ZONE
 from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.trace import events as ev
@@ -101,14 +101,13 @@ class PodState:
 
 def requests_of(pod: Pod) -> dict[str, int]:
     """Return the pod's effective request, cpu and memory first; resources that it does not request are left out."""
-    request = pod_resource(pod).request
-    amounts = {
-        "cpu": request.milli_cpu,
-        "memory": request.memory,
-        "ephemeral-storage": request.ephemeral_storage,
-        **request.scalar,
-    }
-    return {name: number for name, number in amounts.items() if number}
+    return amounts_of(pod_resource(pod).request)
+
+
+def amounts_of(resource: Resource) -> dict[str, int]:
+    """Return resource → millicores, bytes or count, without those of which there are none."""
+    amounts = {"cpu": resource.milli_cpu, "memory": resource.memory, "ephemeral-storage": resource.ephemeral_storage}
+    return {name: number for name, number in {**amounts, **resource.scalar}.items() if number}
 
 
 @dataclass

@@ -22,18 +22,8 @@ REPLICA = re.compile(r"(-[0-9a-f]{6,10})?-([0-9]+|[a-z0-9]{5})$")
 """The ending that controllers append to the name of a pod."""
 COLOURS = 10
 BESIDE = (
-    "entries",
-    "objects",
-    "present",
-    "rests",
-    "people",
-    "guide",
-    "stuck",
-    "boxes",
-    "expected",
-    "witness",
-    "lesson",
-    "_appliers",
+    *("entries", "objects", "present", "rests", "people", "guide", "stuck"),
+    *("boxes", "expected", "witness", "lesson", "_appliers"),
 )
 """Fields that ``changing`` leaves out."""
 OF_ATTEMPTS = ("Scheduled", "FailedScheduling")

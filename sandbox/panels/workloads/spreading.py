@@ -84,31 +84,24 @@ def _line(name: Domain, counts: Counts) -> dict[str, Any]:
     several = len(counts) > MOST_DOMAINS
     ordered = sorted(counts.items(), key=lambda item: item[0])
     domain = wording.written({"domain": name})["domain"]
+    domains = [
+        {"name": value, "count": number, "pips": range(min(number, MOST_PIPS)), "over": number > MOST_PIPS}
+        for value, number in ordered
+    ]
     return {
         "key": domain,
         "title": name.key,
-        "domains": []
-        if several
-        else [
-            {"name": name, "count": number, "pips": range(min(number, MOST_PIPS)), "over": number > MOST_PIPS}
-            for name, number in ordered
-        ],
+        "domains": [] if several else domains,
         "many": _many(ordered, lowest, highest, domain) if several else "",
         "said": "",
     }
 
 
 def _many(ordered: list[tuple[str, int]], lowest: int, highest: int, key: str) -> str:
-    emptiest = [name for name, number in ordered if number == lowest]
-    fullest = [name for name, number in ordered if number == highest]
+    emptiest = listed([name for name, number in ordered if number == lowest], 1)
+    fullest = listed([name for name, number in ordered if number == highest], 1)
     domains = say("things.of the key", count=len(ordered), name=key)
     if lowest == highest:
         return say("workloads.same-in-each", pods=lowest, domains=domains)
-    return say(
-        "workloads.fewest-and-most",
-        domains=domains,
-        lowest=lowest,
-        emptiest=listed(emptiest, 1),
-        highest=highest,
-        fullest=listed(fullest, 1),
-    )
+    ends = {"lowest": lowest, "emptiest": emptiest, "highest": highest, "fullest": fullest}
+    return say("workloads.fewest-and-most", domains=domains, **ends)

@@ -12,21 +12,9 @@ from scheduler_engine.trace import events as ev
 def started(world: Models, entry: ev.Entry, event: ev.CycleStarted) -> None:
     scheduler = world.of(entry)
     pod = world.pods.get(event.pod)
-    cycle = Cycle(
-        event.cycle,
-        event.pod,
-        event.attempt,
-        event.nominated_node,
-        event.profile,
-        entry.at_us,
-        entry.command,
-        pod.pod.priority if pod else 0,
-        entry.n,
-        entry.n,
-        replica=scheduler.replica,
-        before=scheduler.started,
-        configured=world.configured,
-    )
+    about = event.cycle, event.pod, event.attempt, event.nominated_node, event.profile
+    cycle = Cycle(*about, entry.at_us, entry.command, pod.pod.priority if pod else 0, entry.n, entry.n)
+    cycle.replica, cycle.before, cycle.configured = scheduler.replica, scheduler.started, world.configured
     popped = scheduler.queue.get(event.pod)
     cycle.uid = popped.move.uid if popped is not None else ""
     cycle.popped = pod.pod if pod is not None and cycle.is_of(pod.pod.uid) else None

@@ -65,20 +65,9 @@ def answered(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> None
 
 def _request(world: Models, entry: ev.Entry, event: ev.EvictionAnswered) -> Request:
     pod = world.pods.get(event.pod)
-    request = Request(
-        event.pod,
-        pod.node if pod else "",
-        event.code,
-        event.message,
-        event.cause,
-        event.budgets,
-        event.asked_by,
-        entry.at_us,
-        entry.at_us,
-        entry.command,
-        row=int(event.code != 200),
-        late=event.late,
-    )
+    about = event.pod, pod.node if pod else "", event.code, event.message, event.cause, event.budgets, event.asked_by
+    request = Request(*about, entry.at_us, entry.at_us, entry.command, late=event.late)
+    request.row = int(request.refused)
     if not request.refused:
         request.leaves_us = pod.gone_at_us if pod else None
         request.grace_us = request.leaves_us - entry.at_us if request.leaves_us is not None else 0

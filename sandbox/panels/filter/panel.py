@@ -146,9 +146,10 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
     start = table.rows[0][0] if table.rows else ""
     in_order = ordered(looked_at, view, "filter", _orders(world, table.plugins))
     rows = [builder.row(row, places.get(row[0], 0), row[0] == start) for row in on_page(in_order, pages)]
-    left = [(name, why) for why, names in not_visited(search) for name in names]
-    ghosts = [node for node in world.nodes.values() if node.ghost]
+    # What was not visited follows the last row.
+    left = [(name, why) for why, names in not_visited(search) for name in names] if pages.last else []
     unvisited = pager(len(left), view, "filter.unvisited", PAGE, few=FEW)
+    ghosts = [node for node in world.nodes.values() if node.ghost and pages.last]
     return {
         "rows": rows,
         "heads": _heads(view),
@@ -156,15 +157,11 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
         "unvisited": [
             {"name": name, "place": places.get(name, 0), "why": say("sampling.not-visited", why=why)}
             for name, why in on_page(left, unvisited)
-        ]
-        if pages.last
-        else [],
+        ],
         "unvisited_pages": unvisited if pages.last else None,
         "ghosts": [
             {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
-        ]
-        if pages.last
-        else [],
+        ],
     }
 
 

@@ -36,21 +36,17 @@ def facts(pod: PodState, world: World) -> list[dict[str, str]]:
 
 
 def _requirements(pod: PodState) -> list[tuple[str, str]]:
+    overhead = (f"{name} {value}" for name, value in (pod.pod.spec.get("overhead") or {}).items())
+    tolerated = (_toleration(item) for item in pod.pod.tolerations if item.key not in TOLERATED_BY_ADMISSION)
     return [
         ("inspector.asks-for", requested(pod)),
-        (
-            "inspector.overhead",
-            ", ".join(f"{name} {value}" for name, value in (pod.pod.spec.get("overhead") or {}).items()),
-        ),
+        ("inspector.overhead", ", ".join(overhead)),
         ("inspector.wants", _wants(pod)),
         ("inspector.prefers", _prefers(pod)),
         ("inspector.spread", _spread(pod)),
         ("inspector.near", _pods(pod, "podAffinity")),
         ("inspector.keeps-off", _pods(pod, "podAntiAffinity")),
-        (
-            "inspector.tolerates",
-            ", ".join(_toleration(item) for item in pod.pod.tolerations if item.key not in TOLERATED_BY_ADMISSION),
-        ),
+        ("inspector.tolerates", ", ".join(tolerated)),
         ("inspector.ports", ", ".join(f"{port}/{protocol}" for _, protocol, port in pod.pod.host_ports)),
         ("inspector.claims", ", ".join(pod.pod.claim_names)),
         ("inspector.gates", ", ".join(pod.pod.scheduling_gates)),

@@ -80,8 +80,7 @@ class World(Models):
     def set_present(self, present: World) -> None:
         """Make this World the past of ``present``: share what is not in the trace."""
         self.present, self.seed, self.guide, self.people = present, present.seed, present.guide, present.people
-        self.rests = present.rests
-        self.length = present.length
+        self.rests, self.length = present.rests, present.length
         self.who = self.people.get(self.head, "")
         here = len(self.entries)
         place = bisect_left(self.rests, (here, -1))

@@ -71,11 +71,12 @@ def _stuck(stuck: Stuck) -> dict[str, Any]:
 def _idle_at(world: World, view: View) -> dict[str, Any]:
     """Return the data of the panel while no pod is being scheduled."""
     cycle = world.cycle_in_view(view.cycle)
+    text, how = _idle(world)
     return {
         "pod": "",
         "stage": "",
-        "text": _idle(world),
-        "how": _how(world),
+        "text": text,
+        "how": how,
         "next": _first(world),
         "precise": "",
         "tab": tab_for(cycle),
@@ -120,7 +121,7 @@ def _beside(world: World, last: Happening, cycle: Cycle | None) -> dict[str, Any
     return {
         **parts,
         "text": f"{parts['text']} {effect}" if effect else parts["text"],
-        "how": _how(world) if effect and not cycle else "",
+        "how": _idle(world)[1] if effect and not cycle else "",
         "next": parts["next"] or _following(world, cycle),
         "precise": parts["precise"] or effects.precise_answers(world),
     }
@@ -146,28 +147,20 @@ def _guide(world: World, last: Happening) -> str:
     """Return what to do if nothing was scheduled yet; "" if a change of a replica already says why nobody schedules."""
     if last.kind == "election" and world.election.idle():
         return ""
-    return _idle(world) if world.lane("activeQ") or (world.nodes and not world.pods) else ""
+    return _idle(world)[0] if world.lane("activeQ") or (world.nodes and not world.pods) else ""
 
 
-def _idle(world: World) -> str:
+def _idle(world: World) -> tuple[str, str]:
+    """Return why no pod is being scheduled, and what to press, "" if that would not help."""
     if not world.nodes and not world.pods:
-        return say("sentence.nothing-here")
+        return say("sentence.nothing-here"), say("sentence.how-to-begin")
     if why := world.election.idle():
-        return why
-    waiting = len(world.lane("activeQ"))
-    key = "sentence.waiting" if waiting else "sentence.nobody-waits" if world.pods else "sentence.no-pod-yet"
-    return say(key, count=waiting, nodes=plural(len(world.nodes), "node"))
-
-
-def _how(world: World) -> str:
-    """Return what to press when ``_idle`` says that nobody is scheduled."""
-    if not world.nodes and not world.pods:
-        return say("sentence.how-to-begin")
-    if world.election.idle():
-        return ""
-    if world.lane("activeQ"):
-        return say("sentence.how-to-pop")
-    return "" if world.pods else say("sentence.how-to-add")
+        return why, ""
+    if waiting := len(world.lane("activeQ")):
+        return say("sentence.waiting", count=waiting), say("sentence.how-to-pop")
+    if world.pods:
+        return say("sentence.nobody-waits"), ""
+    return say("sentence.no-pod-yet", nodes=plural(len(world.nodes), "node")), say("sentence.how-to-add")
 
 
 def _first(world: World) -> str:

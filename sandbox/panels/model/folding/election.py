@@ -119,10 +119,9 @@ def _takeover(before: ev.LockChanged | None, event: ev.LockChanged) -> str:
     number = event.leader_transitions
     if not event.holder:
         return say("election.releases", replica=event.writer)
-    if before is None:
-        return say("election.creates", replica=event.holder, number=number)
-    if not before.holder:
-        return say("election.finds-free", replica=event.holder, number=number)
+    if before is None or not before.holder:
+        key = "election.creates" if before is None else "election.finds-free"
+        return say(key, replica=event.holder, number=number)
     duration = before.lease_duration_seconds
     return say("election.takes-over", replica=event.holder, holder=before.holder, seconds=duration, number=number)
 

@@ -148,9 +148,7 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
         elif isinstance(event, ev.PluginsRan) and event.cycle in by_cycle:
             by_cycle[event.cycle].ran[event.extension_point] = entry
         elif isinstance(event, ev.ReplicaChanged) and not event.schedules:
-            _abandon(
-                by_replica.pop(event.replica, ()), f"{event.replica} stopped before the attempt ended: {event.why}"
-            )
+            _abandon(by_replica.pop(event.replica, ()), f"{event.replica} stopped ({event.why})")
         elif isinstance(event, ev.ReplicasConfigured):
             for attempts in by_replica.values():
                 _abandon(attempts, "other replicas took its scheduler's place")

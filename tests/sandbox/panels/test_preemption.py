@@ -489,7 +489,7 @@ def test_an_attempt_whose_scheduler_was_killed_is_shown_as_abandoned() -> None:
     assert filter_stats(world, View())["empty"] == "This scheduler has not tried any pod yet."
     attempt = RunView(simulation).attempt("default/p")
     assert attempt is not None
-    assert decision(attempt)[0] == "attempt 1 at default/p: abandoned, because kube-scheduler-1 is gone: killed"
+    assert decision(attempt)[0] == "attempt 1 at default/p: abandoned, because kube-scheduler-1 stopped (killed)"
 
 
 def test_without_a_postfilter_plugin_none_comes_next() -> None:

@@ -88,6 +88,7 @@ def site(visit: Visit) -> Iterator[Shot]:
     page.locator(".door-f summary").click()
     page.locator("[name=text]").fill("kind: Room\nquestions: 3")
     page.get_by_role("button", name="Open the room").click()
+    page.locator("#doors-error").wait_for()
     yield Shot("workshops, refused", page)
     page.goto("/course/")
     page.locator(".own input").set_input_files(

@@ -19,12 +19,11 @@ from scheduler_engine.framework.interface import (
     Hint,
     NodeToStatus,
     Plugin,
-    PluginError,
     PostFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
-from scheduler_engine.preemption.facts import choice_facts, dry_run_facts, violated_budgets
+from scheduler_engine.preemption.facts import choice_facts, dry_run_facts, not_tried_facts, violated_budgets
 from scheduler_engine.preemption.preemption import Evaluator, evaluation_of
 
 
@@ -58,10 +57,10 @@ class DefaultPreemption(Plugin):
         return result, Status(status.code, (f"preemption: {status.message}",))
 
     def explain_dry_run(self, state: CycleState, node_info: NodeInfo) -> DryRunFacts:
-        """Raises PluginError if no dry run took place on the node."""
+        """Raises PluginError if preemption tried no node in this cycle."""
         evaluation = evaluation_of(state)
         if node_info.name not in evaluation.tried:
-            raise PluginError("the node was not tried")
+            return not_tried_facts(node_info.name, evaluation)
         return dry_run_facts(self.evaluator.framework(), state, node_info, evaluation)
 
     def explain_violations(self, state: CycleState, node_info: NodeInfo) -> Mapping[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from scheduler_engine.framework.facts import DryRunFacts, DryRunStep, Fact, Fact
 from scheduler_engine.framework.interface import FrameworkView, PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, refusal_by
-from scheduler_engine.framework.status import Status, error
+from scheduler_engine.framework.status import Status, error, unresolvable
 from scheduler_engine.preemption.candidates import (
     NO_VICTIMS,
     NOT_STARTED_US,
@@ -28,7 +28,7 @@ from scheduler_engine.preemption.candidates import (
     turns_of,
 )
 from scheduler_engine.preemption.criteria import CRITERIA, PRIORITY_OFFSET, Rung, climb
-from scheduler_engine.preemption.preemption import Evaluation
+from scheduler_engine.preemption.preemption import NOT_HELPFUL, Evaluation
 from scheduler_engine.timeline import SECOND_US
 
 Checked = tuple[tuple[str, Facts], ...]
@@ -110,6 +110,14 @@ def dry_run_facts(
     violated = violated_budgets(node_info, evaluation)
     violations = {key: violated[key] for key in victims if key in violated}
     return DryRunFacts(_conclusion(run, pod, steps), victims, violations, steps)
+
+
+def not_tried_facts(node: str, evaluation: Evaluation) -> DryRunFacts:
+    """Say why no dry run took place on a node."""
+    about: dict[str, Value] = {"node": node, "pod": Keys((evaluation.pod.key,)), "count": evaluation.candidates_to_find}
+    if node in evaluation.potential_nodes:
+        return DryRunFacts(Facts(fact("preemption.enough-before", **about)))
+    return DryRunFacts(Facts(fact("preemption.cannot-help", False, **about), status=unresolvable(NOT_HELPFUL)))
 
 
 def violated_budgets(node_info: NodeInfo, evaluation: Evaluation) -> dict[str, tuple[str, ...]]:

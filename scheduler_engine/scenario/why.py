@@ -53,12 +53,14 @@ def _is_recorded(facts: Facts, verdict: Verdict) -> bool:
 
 
 def dry_run_in_words(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:
-    """Explain the dry run of preemption on a node, step by step; nothing if there was none."""
+    """Explain the dry run of preemption on a node, step by step, or why there was none; nothing without preemption."""
     tried = next((item for item in attempt.tried if item.node == node), None)
-    scheduler = _scheduler_of(simulation, attempt) if tried is not None else None
+    scheduler = _scheduler_of(simulation, attempt) if attempt.post_filter is not None else None
     facts = dry_run_facts(scheduler, attempt.cycle, node) if scheduler is not None else None
-    if tried is None or facts is None:
+    if facts is None:
         return []
+    if tried is None:
+        return [wording.sentence(facts.facts)]
     rejected = facts.facts.status.message if facts.facts.status is not None else ""
     if (rejected, facts.victims) != (tried.rejected, tried.victims):
         return [OTHERWISE]

@@ -171,3 +171,27 @@ def test_nothing_is_known_without_a_dry_run_or_once_another_cycle_has_begun() ->
     bound.execute(commands.Apply((four_cpu().obj(), make_pod("web").obj())))
     bound.execute(commands.Settle())
     assert (dry_run_facts(bound.scheduler, 1, "n1"), ladder(bound)) == (None, ())
+
+
+def test_a_node_that_was_not_tried_says_why() -> None:
+    tainted = four_cpu("n2").taint("dedicated")
+    simulation = at_post_filter(four_cpu(), tainted, low("small", "3", 5), VIP)
+    facts = dry_run(simulation, "n2")
+    assert wording.sentence(facts.facts) == (
+        "Preemption does not try n2: evicting pods cannot change why vip was refused there."
+    )
+    assert (facts.steps, facts.victims) == ((), ())
+
+
+def test_enough_candidates_leave_the_other_nodes_untried() -> None:
+    args = {"minCandidateNodesAbsolute": 1, "minCandidateNodesPercentage": 0}
+    profile = {"schedulerName": "default-scheduler", "pluginConfig": [{"name": "DefaultPreemption", "args": args}]}
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    simulation = Simulation(configuration={**head, "profiles": [profile]})
+    items = [four_cpu("n1"), four_cpu("n2"), low("a", "4", 1, "n1"), low("b", "4", 1, "n2"), VIP]
+    simulation.execute(commands.Apply(tuple(item.obj() for item in items)))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    said = {wording.sentence(dry_run(simulation, node).facts) for node in ("n1", "n2")}
+    assert len([text for text in said if text.endswith("it had found 1 candidate, which is enough.")]) == 1
+    assert len([text for text in said if "is a candidate" in text]) == 1

@@ -90,9 +90,11 @@ def prepared(world: World, cycle: Cycle | None) -> list[dict[str, Any]]:
 
 
 def dry_run(world: World, cycle: Cycle | None, node: str) -> str:
-    """Return why the node is a candidate for preemption, or why not; "" if no dry run took place there."""
-    tried = next((item for item in cycle.tried if item.node == node), None) if cycle is not None else None
-    facts = explain_dry_run(world, cycle, tried) if cycle is not None and tried is not None else None
+    """Return why the node is a candidate for preemption, why not, or why it was not tried; "" without preemption."""
+    if cycle is None or cycle.post_filter is None:
+        return ""
+    tried = next((item for item in cycle.tried if item.node == node), None)
+    facts = world.witness.dry_run(cycle, node) if tried is None else explain_dry_run(world, cycle, tried)
     return wording.sentence(facts.facts) if facts is not None else ""
 
 

@@ -53,7 +53,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
 
 
 def _without_attempt(simulation: Simulation, key: str) -> str:
-    """Explain why there was no attempt at a pod."""
+    """Explain why there was no attempt for a pod."""
     if reason := nobodys(simulation).get(key):
         return reason
     pod, run = simulation.api.pod(key), RunView(simulation)

@@ -28,7 +28,7 @@ from scheduler_engine.trace.events import Recorder
 SECOND_US = 1_000_000
 PREEMPTION = "DefaultPreemption"
 TRIES = 3
-"""The most attempts at a pod that preempts."""
+"""The most attempts for a pod that preempts."""
 
 
 def run(case: dict[str, Any], *, full: bool = False) -> list[str]:

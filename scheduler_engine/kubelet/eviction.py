@@ -1,7 +1,7 @@
 """Node-pressure eviction: the loop in which a node's kubelet prevents it from running out of resources.
 
-Source: seed 002 §10; upstream ``pkg/kubelet/eviction/eviction_manager.go`` (synchronize). A look: measure, compare with
-the thresholds, report node conditions, free what no pod owns, and only then evict one pod. Not here: limits of
+Source: seed 002 §10; upstream ``pkg/kubelet/eviction/eviction_manager.go`` (synchronize). A check: measure, compare
+with the thresholds, report node conditions, free what no pod owns, and only then evict one pod. Not here: limits of
 emptyDir volumes and ephemeral storage, the allocatable cgroup's own threshold, notification by the kernel.
 """
 

@@ -64,7 +64,7 @@ EVICTED = "Evicted"
 class NodeAgent:
     """``written``: the kubelet's values from the node's annotations: its configuration, and the grace of hard
     evictions; ``collected``: uids of finished pods whose containers are removed; ``leaving``: key of the pod being
-    evicted, its uid and when the wait for it ends; ``timer``: the next look, 0 = none; ``last_report``: the last one
+    evicted, its uid and when the wait for it ends; ``timer``: the next check, 0 = none; ``last_report``: the last one
     recorded; ``late``: arguments of ``kill`` for pods that ended while the kubelet was silent.
     """
 
@@ -128,7 +128,7 @@ class NodeAgent:
     # --- one look ---
 
     def look(self) -> None:
-        """Measure and act; then sleep until the next look, or stop if there is nothing to see."""
+        """Measure and act; then sleep until the next check, or stop if there is nothing to see."""
         self.timer = 0
         node = self.api.get("Node", self.name)
         if not isinstance(node, Node):

@@ -33,7 +33,7 @@ class End:
 
 
 def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
-    """Return where the attempt at a pod that ran after ``since`` entries, else the next one, passes ``at``."""
+    """Return where the attempt for a pod that ran after ``since`` entries, else the next one, passes ``at``."""
     entries = recorder.entries
     cycle, deleted = cycle_under_way(recorder, pod, since), False
     for place in range(since, len(entries)):

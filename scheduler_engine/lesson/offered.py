@@ -33,7 +33,7 @@ def could_leave(run: RunView, question: Question) -> tuple[str, ...]:
 
 
 def _looked_at(simulation: Simulation, pod: str) -> list[NodeInfo]:
-    """Return the nodes that the attempt at a pod sees, or the next one would see."""
+    """Return the nodes that the attempt for a pod sees, or the next one would see."""
     scheduler = simulation.scheduler
     cycle = scheduler.cycle
     if cycle is not None and cycle.pod.key == pod and STAGE_INDEX[cycle.stage] > STAGE_INDEX["Snapshot"]:

@@ -22,11 +22,11 @@ from scheduler_engine.simulation import Simulation
 Problem = tuple[str, str]
 """Path in the file, and the error there."""
 NO_ANSWER = {
-    "abandoned": "the attempt at {pod} never ends",
-    "error": "the attempt at {pod} fails with an error: {message}",
+    "abandoned": "the attempt for {pod} never ends",
+    "error": "the attempt for {pod} fails with an error: {message}",
     "gone": "{pod} is gone",
     "in-flight": "{pod} is in flight",
-    "no-attempt": "no attempt at {pod} has reached that stage",
+    "no-attempt": "no attempt for {pod} has reached that stage",
     "no-node": "{pod} gets no node: {message}",
     "none-holds": "no answer is right",
     "not-refused": "{node} is not refused for {pod}",

@@ -44,7 +44,7 @@ class Window:
         return (self.entries[place].event for place in range(self.until - 1, since - 1, -1))
 
     def attempt(self, pod: str, *kinds: type[ev.Event]) -> Attempt | None:
-        """Return the attempt at a pod that has the last of these events."""
+        """Return the attempt for a pod that has the last of these events."""
         cycles = {attempt.cycle: attempt for attempt in self._attempts.get(pod, ())}
         events = (event for event in self.backwards(self.since) if isinstance(event, kinds))
         return next((cycles[number] for event in events if (number := getattr(event, "cycle", 0)) in cycles), None)

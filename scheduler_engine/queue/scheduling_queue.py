@@ -163,7 +163,7 @@ class SchedulingQueue(Lanes):
         return None
 
     def done(self, uid: str, cause: str = SCHEDULED) -> None:
-        """End the attempt of a popped pod; do nothing if it is over already."""
+        """End the attempt for a popped pod; do nothing if it is over already."""
         pod = self.active_q.in_flight.done(uid)
         if pod is not None:
             self.recorder.add(PodMoved(pod.key, IN_FLIGHT, OUTSIDE, cause, priority=pod.priority, uid=pod.uid))

@@ -18,11 +18,11 @@ PASSED = ("Success", "Skip")
 
 @dataclass
 class Attempt:
-    """One attempt at a pod, from its events; None or empty: it has not come that far.
+    """One attempt for a pod, from its events; None or empty: it has not come that far.
 
     ``number`` counts the pod's own attempts, ``nominated_node`` is its earlier nomination, ``last_table`` is the
     number of the entry with its last table. ``ran``: stage → the entry with its last ``PluginsRan``. ``abandoned``: why
-    it never ends, if its scheduler is gone. ``uid`` is its pod's: another pod may have the name now. Use it only when
+    it never ends, if its scheduler stopped. ``uid`` is its pod's: another pod may have the name now. Use it only when
     all its events are there.
     """
 
@@ -182,11 +182,11 @@ class RunView:
         return by_pod
 
     def attempt(self, pod: str, number: int | None = None) -> Attempt | None:
-        """Return the last attempt at a pod, or the last one with this number."""
+        """Return the last attempt for a pod, or the last one with this number."""
         listed = self.attempts.get(pod, ())
         return next((item for item in reversed(listed) if number in (None, item.number)), None)
 
     def own_attempt(self, pod: str) -> Attempt | None:
-        """Return the last attempt at the pod that has this name now; if there is none, at the last one that had it."""
+        """Return the last attempt for the pod with this name now; if there is none, for the last one that had it."""
         attempt, existing = self.attempt(pod), self.simulation.api.pod(pod)
         return None if existing is not None and attempt is not None and attempt.uid != existing.uid else attempt

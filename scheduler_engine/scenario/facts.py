@@ -20,7 +20,7 @@ from scheduler_engine.timeline import SECOND_US
 
 PLACEMENTS, QUEUES, VERDICTS = STRICTNESS = ("placements", "queues", "verdicts")
 """How much of a run is expected: where pods are; also where they wait, messages, nominations and victims; also the
-results of the last attempt at each pod on each node.
+results of the last attempt for each pod on each node.
 """
 
 
@@ -204,7 +204,7 @@ def _queued(run: RunView, about: About, placed: bool) -> Iterator[Data | None]:
 
 
 def _decided(run: RunView, about: About) -> Iterator[Data | None]:
-    """Yield the results of the last attempt at a pod."""
+    """Yield the results of the last attempt for a pod."""
     attempt = run.attempt(about.pod)
     if attempt is None:
         return

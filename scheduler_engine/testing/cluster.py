@@ -99,7 +99,7 @@ class Cluster:
         return self.pod(name).node_name
 
     def attempts(self, name: str) -> list[Attempt]:
-        """Return the attempts at a pod, oldest first."""
+        """Return the attempts for a pod, oldest first."""
         return RunView(self.simulation).attempts.get(_key(name), [])
 
     def explain(self, name: str) -> str:

@@ -33,7 +33,7 @@ def test_a_cell_of_the_filter_matrix_opens_its_arithmetic_and_closes_again(page:
     eventually(lambda: page.locator("#panel-filter .why").count() == 1)
     shown_text = text(page, "#panel-filter .why")
     assert "node-a1 does not have enough cpu and memory left for payments-1." in shown_text
-    assert "2800m used + 3000m asked = 5800m > 4000m allocatable" in shown_text
+    assert "2800m used + 3000m requested = 5800m > 4000m allocatable" in shown_text
     assert "Insufficient cpu; Insufficient memory" in shown_text
     page.locator("#panel-filter .n button[data-node=node-a1]").click()
     eventually(lambda: page.locator("#panel-filter .why").count() == 0)

@@ -28,7 +28,7 @@ def test_memory_that_is_turned_up_costs_the_pod_that_goes_first_its_place(page: 
     eventually(lambda: "node1" in text(page, f"{PANEL} .nd-h"))
     assert "The kubelet has ranked no pods so far" in text(page, PANEL)
     use(page, eventually, "greedy-low", "4168Mi")
-    assert "its kubelet has not seen this yet" in text(page, f"{PANEL} .nd-h")
+    assert "its kubelet has not noticed this yet" in text(page, f"{PANEL} .nd-h")
     assert "below the threshold" in text(page, f"{PANEL} .ga.is-below")
     click(page, eventually, "#do-10")
     assert text(page, f"{PANEL} .rk tr.is-victim th b") == "greedy-low"

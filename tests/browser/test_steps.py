@@ -21,7 +21,9 @@ def test_a_scenario_opens_on_its_tab_and_is_followed_with_the_keyboard(page: Pag
     assert "stays-an-hour must leave in 1 s" in text(page, "#panel-sentence .next")
     press(page, eventually, "Enter")
     assert "all 3 steps done" in text(page, "#panel-sentence .next")
-    assert text(page, "#sentence-text") == "stays-an-hour is evicted from node1: tolerationSeconds 3600 are over."
+    assert (
+        text(page, "#sentence-text") == "stays-an-hour is evicted from node1: its tolerationSeconds (3600) have passed."
+    )
 
 
 def test_a_step_that_is_refused_shows_the_words_and_leaves_the_others_at_hand(

@@ -63,7 +63,7 @@ def test_each_step_says_who_may_stay_and_which_filter_refuses_the_others() -> No
         "small fits beside vip: it may stay",
         "large does not fit beside vip, so it is a victim. n1 does not have enough cpu left for vip.",
     ]
-    assert wording.lines(facts.steps[-1].facts)[1].formula == ("4000m used + 2000m asked = 6000m > 4000m allocatable")
+    assert wording.lines(facts.steps[-1].facts)[1].formula == "4000m used + 2000m requested = 6000m > 4000m allocatable"
 
 
 def test_the_facts_are_the_same_in_a_lean_trace_and_after_the_victims_are_gone() -> None:
@@ -86,7 +86,7 @@ def test_the_filter_that_still_refuses_is_named_with_its_numbers() -> None:
         "Without the 1 pod of lower priority, vip still does not fit. n1 does not have enough cpu left for vip."
     )
     assert [line.formula for line in wording.lines(facts.facts)] == [
-        "3000m used + 2000m asked = 5000m > 4000m allocatable"
+        "3000m used + 2000m requested = 5000m > 4000m allocatable"
     ]
 
 

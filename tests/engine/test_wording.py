@@ -170,7 +170,7 @@ def test_the_sign_of_a_sum_follows_the_decision() -> None:
     numbers = {"used": 1, "asked": 2, "whole": 3, "total": 4, "rest": 1}
     values = {name: Amount("cpu", number) for name, number in numbers.items()}
     texts = [wording.worded(fact("fit.enough", ok, **values, resource="cpu"), "formula") for ok in (True, False)]
-    assert texts == ["1m used + 2m asked = 3m ≤ 4m allocatable", "1m used + 2m asked = 3m > 4m allocatable"]
+    assert texts == ["1m used + 2m requested = 3m ≤ 4m allocatable", "1m used + 2m requested = 3m > 4m allocatable"]
 
 
 def test_a_hint_is_worded_with_the_change_and_its_own_text_stays_as_it_is() -> None:

@@ -34,7 +34,7 @@ TITLES = {
     "pid.available": "gauges.processes",
 }
 URGENCY = ("met", "waits", "reclaiming", "below", "freed", "quiet")
-"""States of a threshold, the most urgent first. ``below``: the signal is, but the kubelet has not looked yet;
+"""States of a threshold, the most urgent first. ``below``: the signal is, but the kubelet has not checked yet;
 ``freed``: it was met, and what the kubelet removed was enough.
 """
 
@@ -104,7 +104,7 @@ def gauges(world: World, measured: Stats, configuration: EvictionConfiguration, 
 def _next_look(world: World, health: NodeHealth) -> str:
     last = health.deeds[-1] if health.deeds else None
     if last is not None and isinstance(last.event, ev.PodEvicted) and last.at_us >= health.observed_us:
-        return say("gauges.looks-after-its-victim")
+        return say("gauges.checks-after-its-victim")
     at_us = (world.clock_us // HOUSEKEEPING_US + 1) * HOUSEKEEPING_US
     return say("gauges.looks", at=short_clock(at_us))
 

@@ -196,7 +196,7 @@ class Models:
         return self.by_number.get(number) or next(own, attempts[-1] if attempts else self.cycle)
 
     def attempt_of(self, pod: str, scheduler: SchedulerState) -> Cycle | None:
-        """Return the last attempt of one scheduler at ``pod``."""
+        """Return the last attempt of one scheduler for ``pod``."""
         attempts = reversed(self.attempts.get(pod, ()))
         return next((cycle for cycle in attempts if cycle.replica == scheduler.replica), None)
 

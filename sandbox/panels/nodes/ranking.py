@@ -69,7 +69,7 @@ def history(health: NodeHealth, view: View) -> dict[str, Any]:
 
 
 def relief(health: NodeHealth) -> str:
-    """Return why the last look ranked no pods although a threshold was met, else ""."""
+    """Return why the last check ranked no pods although a threshold was met, else ""."""
     last = health.relief
     if last is None or not isinstance(last.event, ev.NodeResourcesReclaimed):
         return ""

@@ -205,7 +205,7 @@ class _Film:
         return amounts(self.resource, number)[0]
 
     def _sum(self, bar: _Bar) -> str:
-        """Return ``3000m asked + 500m staying + 600m back = 4100m > 4000m``."""
+        """Return ``3000m requested + 500m staying + 600m back = 4100m > 4000m``."""
         parts = [(self.asked, "film.asked"), (self.waiting, ""), (self._size(*bar.inside), "film.staying")]
         if bar.back:
             parts.append((self._size(bar.back), "film.back"))

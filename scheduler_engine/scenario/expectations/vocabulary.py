@@ -15,7 +15,7 @@ POD = Text("A pod: namespace/name.")
 NODE = Text("A node.")
 LABELS = MapOf(Text(), "Labels, all of which an object must have.")
 WHOLE = Number(whole=True)
-ATTEMPT = Number("Which attempt at the pod, counted from 1; the last one when left out.", whole=True, least=1)
+ATTEMPT = Number("Which attempt for the pod, counted from 1; the last one when left out.", whole=True, least=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def test_explain_shows_the_plugins_facts_even_for_an_old_attempt(attempt: int, t
     assert main(["explain", str(path), "--pod", "web", "--node", "small", "--attempt", str(attempt)]) == 0
     output = capsys.readouterr().out
     assert "small: NodeResourcesFit refused it: Insufficient cpu\n  small is too small: web requests more cpu" in output
-    assert "cpu   0m used + 2000m asked = 2000m > 1000m allocatable" in output
+    assert "cpu   0m used + 2000m requested = 2000m > 1000m allocatable" in output
 
 
 INJECTED = """\

@@ -656,7 +656,7 @@ PASSED_OVER: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
     "a volume that cannot be mounted so": (
         claim("c", storage_class="local", accessModes=["ReadWriteMany"]),
         [],
-        "without an access mode that the claim asks for",
+        "without an access mode that the claim requests",
     ),
     "a volume elsewhere": (
         claim("c", storage_class="local"),

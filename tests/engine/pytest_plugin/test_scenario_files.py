@@ -247,7 +247,7 @@ def test_a_failure_that_names_a_node_says_what_refused_it(own: pytest.Pytester) 
         [
             "  found     default/web: expected node-b, is on node-a",
             "    node-b is too small: web requests more cpu than the whole node has.",
-            "      cpu   0m used + 6000m asked = 6000m > 4000m allocatable  (2000m too much;*",
+            "      cpu   0m used + 6000m requested = 6000m > 4000m allocatable  (2000m too much;*",
         ]
     )
 
@@ -281,7 +281,7 @@ def test_a_failure_about_victims_shows_the_dry_run(own: pytest.Pytester) -> None
             "  attempt 1 at default/vip: nominated*",
             "    one is a candidate: without large, vip fits.",
             "      large does not fit beside vip, so it is a victim. one does not have enough cpu left for vip.",
-            "        cpu   3000m used + 2000m asked = 5000m > 4000m allocatable  (1000m too much)",
+            "        cpu   3000m used + 2000m requested = 5000m > 4000m allocatable  (1000m too much)",
         ]
     )
 

@@ -505,12 +505,12 @@ def test_several_ports_that_are_taken_are_counted() -> None:
 @pytest.mark.parametrize(
     ("pod", "plugin", "said", "card", "line"),
     [
-        (make_pod("web-1"), "NodeName", "web-1 does not ask for a node by name.", "", "spec.nodeName: not set"),
+        (make_pod("web-1"), "NodeName", "web-1 does not name a node.", "", "spec.nodeName: not set"),
         (make_pod("web-1").node_selector({}), "NodeAffinity", "web-1 does not care about node labels.", "", ""),
         (
             make_pod("web-1").node("n1"),
             "NodeName",
-            "web-1 asks for n1 by name, and this is it.",
+            "web-1 names n1, and this is that node.",
             "",
             "spec.nodeName: n1 = n1",
         ),

@@ -65,18 +65,18 @@ def whole_pod() -> World:
 ASKED = [
     "cpu: containers: 500m containers + 300m sidecars = 800m",
     "cpu: init containers: migrate: 1800m > 800m",
-    "cpu: overhead: 1800m + 250m overhead = 2050m asked",
+    "cpu: overhead: 1800m + 250m overhead = 2050m requested",
     "memory: containers: 200Mi containers + 64Mi sidecars = 264Mi",
     "memory: init containers: migrate: 100Mi ≤ 264Mi",
-    "memory: overhead: 264Mi + 120Mi overhead = 384Mi asked",
+    "memory: overhead: 264Mi + 120Mi overhead = 384Mi requested",
 ]
 
 
 def test_a_filter_says_how_sidecars_init_containers_and_overhead_count() -> None:
     explanation = filtered(composed(), "web-1", "n1", FIT)
     assert lines(explanation)[1:] == [
-        "cpu: 0m used + 2050m asked = 2050m ≤ 4000m allocatable",
-        "memory: 0 used + 384Mi asked = 384Mi ≤ 8192Mi allocatable",
+        "cpu: 0m used + 2050m requested = 2050m ≤ 4000m allocatable",
+        "memory: 0 used + 384Mi requested = 384Mi ≤ 8192Mi allocatable",
         *ASKED,
     ]
     assert notes(explanation)["cpu: containers"] == "sidecars run beside the containers"
@@ -95,10 +95,10 @@ def test_scores_have_sidecars_in_the_sum_of_requests() -> None:
         "memory: default: 200Mi each",
         "cpu: containers: 500m containers + 400m sidecars = 900m",
         "cpu: init containers: migrate: 1800m > 900m",
-        "cpu: overhead: 1800m + 250m overhead = 2050m asked",
+        "cpu: overhead: 1800m + 250m overhead = 2050m requested",
         "memory: containers: 200Mi containers + 264Mi sidecars = 464Mi",
         "memory: init containers: migrate: 300Mi ≤ 464Mi",
-        "memory: overhead: 464Mi + 120Mi overhead = 584Mi asked",
+        "memory: overhead: 464Mi + 120Mi overhead = 584Mi requested",
     ]
 
 
@@ -110,8 +110,8 @@ def test_several_init_containers_show_the_largest_step() -> None:
 
 def test_a_request_of_the_whole_pod_counts_where_the_decision_counts_it() -> None:
     world = whole_pod()
-    whole = ["cpu: whole pod: 2000m", "cpu: overhead: 2000m + 250m overhead = 2250m asked"]
-    memory = "memory: overhead: 0 + 120Mi overhead = 120Mi asked"
+    whole = ["cpu: whole pod: 2000m", "cpu: overhead: 2000m + 250m overhead = 2250m requested"]
+    memory = "memory: overhead: 0 + 120Mi overhead = 120Mi requested"
     for explanation in (filtered(world, "web-1", "n1", FIT), judged(world, "web-1", "n1", BALANCED)):
         assert beside(explanation) == [*whole, memory]
         assert notes(explanation)["cpu: whole pod"] == "counts for the whole pod"
@@ -278,7 +278,7 @@ def test_a_score_by_use_has_a_sentence_and_numbers(words: str) -> None:
 
 def test_remarks_name_use_requests_and_why_a_resource_is_left_out() -> None:
     remarks = notes(judged(ratio(), "web-1", "n1", FIT))
-    assert remarks["memory"] == "6Gi used + 2Gi asked of 8Gi"
+    assert remarks["memory"] == "6Gi used + 2Gi requested of 8Gi"
     assert remarks["example.com/gpu"] == "web-1 does not request it"
     assert remarks["example.com/fpga"] == "the node has none"
     assert remarks["Raw"] == "weighted mean, rounded; resources that score 0 do not count"

@@ -118,7 +118,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "web-1",
         "NodeResourcesFit",
         "n1 does not have enough cpu left for web-1.",
-        ["pods: 1 there + 1 = 2 ≤ 110", "cpu: 2100m used + 2500m asked = 4600m > 4000m allocatable"],
+        ["pods: 1 there + 1 = 2 ≤ 110", "cpu: 2100m used + 2500m requested = 4600m > 4000m allocatable"],
     ),
     "a nominated pod is named in the sum": (
         nominated,
@@ -127,7 +127,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "n1 does not have enough cpu left for web-1.",
         [
             "pods: 1 there + 1 nominated (vip-1) + 1 = 3 ≤ 110",
-            "cpu: 3000m used + 2500m nominated (vip-1) + 1000m asked = 6500m > 4000m allocatable",
+            "cpu: 3000m used + 2500m nominated (vip-1) + 1000m requested = 6500m > 4000m allocatable",
             "Nominated here: vip-1",
         ],
     ),
@@ -136,7 +136,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         "web-1",
         "NodeResourcesFit",
         "n1 is too small: web-1 requests more nvidia.com/gpu than the whole node has.",
-        ["pods: 1 there + 1 = 2 > 1", "nvidia.com/gpu: 0 used + 2 asked = 2 > 1 allocatable"],
+        ["pods: 1 there + 1 = 2 > 1", "nvidia.com/gpu: 0 used + 2 requested = 2 > 1 allocatable"],
     ),
     "every checked toleration is named with why it does not match": (
         tainted,

@@ -61,7 +61,7 @@ def test_a_failed_bind_shows_its_undo_in_order() -> None:
         ("Requeue", "errorBackoffQ"),
     ]
     assert sentence(world, View())["text"] == (
-        "DefaultBinder says no: injected error. Unreserve goes back in reverse order (DynamicResources and "
+        "DefaultBinder says no: injected error. Unreserve runs in reverse order (DynamicResources and "
         "VolumeBinding), ForgetPod takes it off n1, and it returns to errorBackoffQ."
     )
 
@@ -103,7 +103,7 @@ def test_a_wait_on_permit_that_times_out_says_so() -> None:
     simulation.execute(commands.Settle())
     simulation.execute(commands.Advance(15))
     text = sentence(world_of(simulation), View(cycle=1))["text"]
-    assert text.startswith("nobody allowed it in time, so it is rejected. Unreserve goes back in reverse order")
+    assert text.startswith("nobody allowed it in time, so it is rejected. Unreserve runs in reverse order")
 
 
 def test_every_choice_of_the_form_is_one_that_the_engine_takes() -> None:

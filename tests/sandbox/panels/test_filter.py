@@ -84,7 +84,7 @@ def refused() -> World:
 @pytest.mark.parametrize(
     ("node", "plugin", "words"),
     [
-        ("full", "NodeResourcesFit", "3000m used + 2500m nominated (vip-1) + 1000m asked = 6500m &gt; 4000m"),
+        ("full", "NodeResourcesFit", "3000m used + 2500m nominated (vip-1) + 1000m requested = 6500m &gt; 4000m"),
         ("slow", "NodeAffinity", "needs disk ssd; slow has disk hdd"),
         ("gpu", "TaintToleration", "has the taint dedicated=gpu:NoSchedule"),
     ],

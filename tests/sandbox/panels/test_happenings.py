@@ -137,7 +137,7 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
         pytest.param(
             "toleration-seconds",
             [taint("NoExecute"), advance(3601)],
-            "stays-an-hour is evicted from node1: tolerationSeconds 3600 are over.",
+            "stays-an-hour is evicted from node1: its tolerationSeconds (3600) have passed.",
             id="a taint evicts a pod after its time",
         ),
         pytest.param(

@@ -210,15 +210,15 @@ def test_a_pressure_that_is_over_shows_how_long_it_stays() -> None:
 def test_usage_shows_before_the_kubelet_has_measured_it() -> None:
     details = detail("memory-pressure", use("greedy-low", "4168Mi"))
     assert gauge(details, "memory.available")["left"] == "200Mi"
-    assert words(details) == ["below the threshold: the kubelet will see this at its next look"]
+    assert words(details) == ["below the threshold: the kubelet will notice at its next check"]
     assert details["gauges"]["news"]
-    assert details["gauges"]["looks"] == "it looks every 10 s, next at 00:10"
+    assert details["gauges"]["looks"] == "it checks every 10 s, next at 00:10"
 
 
 def test_a_hard_threshold_is_met_and_quiet_again_when_the_victim_is_gone() -> None:
     met = detail("memory-pressure", use("greedy-low", "4168Mi"), advance(10))
     assert words(met) == ["met: evicts"]
-    assert met["gauges"]["looks"] == "it looks again when its victim is gone"
+    assert met["gauges"]["looks"] == "it checks again when its victim is gone"
     after = detail("memory-pressure", use("greedy-low", "4168Mi"), advance(12))
     assert (words(after), gauge(after, "memory.available")["left"]) == (["quiet"], "4.3Gi")
     assert not after["gauges"]["news"]
@@ -429,7 +429,7 @@ def test_a_threshold_met_by_removing_alone_does_not_announce_evictions() -> None
 
 def test_usage_that_rises_again_after_a_removal_is_below_the_threshold() -> None:
     details = detail("two-disks", *FREED, layer("writer", "19Gi"))
-    assert words(details, "imagefs.available") == ["below the threshold: the kubelet will see this at its next look"]
+    assert words(details, "imagefs.available") == ["below the threshold: the kubelet will notice at its next check"]
     assert details["gauges"]["news"]
 
 

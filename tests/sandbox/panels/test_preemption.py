@@ -245,7 +245,7 @@ def test_arguments_that_allow_no_candidate_are_shown() -> None:
 
 
 def _beside_one_that_leaves(*others: dict[str, Any], cpu: str) -> World:
-    """Return the attempt of a pod that preempts on n1, where gone-1 is being deleted."""
+    """Return the attempt for a pod that preempts on n1, where gone-1 is being deleted."""
     simulation = Simulation()
     leaving = pod("gone-1", "2", 0, nodeName="n1", terminationGracePeriodSeconds=30)
     simulation.execute(commands.Apply((node("n1"), leaving, *others)))
@@ -348,7 +348,7 @@ def test_each_frame_words_the_facts_of_its_step() -> None:
     ]
     assert [(line.label, line.formula) for line in refused[0]["lines"]] == [
         ("Turn", "1 of 2, priority 10, started at 0 s"),
-        ("cpu", "2000m used + 4000m asked = 6000m > 4000m allocatable"),
+        ("cpu", "2000m used + 4000m requested = 6000m > 4000m allocatable"),
     ]
 
 
@@ -376,7 +376,7 @@ def test_a_node_that_is_no_candidate_shows_the_filter_that_still_refuses() -> No
         "Insufficient cpu",
         "Without the 1 pod of lower priority, new-1 still does not fit. n1 does not have enough cpu left for new-1.",
     )
-    assert film["lines"][0].formula == "3000m used + 2000m asked = 5000m > 4000m allocatable"
+    assert film["lines"][0].formula == "3000m used + 2000m requested = 5000m > 4000m allocatable"
 
 
 def test_a_further_victim_never_makes_the_sum_smaller() -> None:
@@ -482,7 +482,7 @@ def killed() -> Simulation:
 def test_an_attempt_whose_scheduler_was_killed_is_shown_as_abandoned() -> None:
     simulation = killed()
     world = world_of(simulation)
-    message = "No node fits p. Its scheduler is gone, so PostFilter never ran."
+    message = "No node fits p. Its scheduler stopped, so PostFilter never ran."
     assert stats(world, View(pod="default/p"))["empty"] == message
     assert filter_stats(world, View(pod="default/p"))["has"]
     assert stats(world, View())["empty"].startswith("This scheduler has not tried any pod yet.")

@@ -147,7 +147,7 @@ def test_an_attempt_without_any_node_says_so_in_every_panel() -> None:
     said = stats(world, View())
     assert (said["stage"], said["text"]) == ("Snapshot", "there is no node, so the attempt ends here.")
     assert said["precise"] == "no nodes available to schedule pods"
-    ended = "The attempt of shop/alone ended before {}."
+    ended = "The attempt for shop/alone ended before {}."
     for panel, words in (
         ("filter", "FailedScheduling</span> no nodes available to schedule pods"),
         ("filter", ended.format("Filter")),
@@ -218,4 +218,4 @@ def test_an_attempt_that_ended_by_an_error_is_not_said_to_go_on() -> None:
     nodes = [make_node(name).obj() for name in ("n1", "n2")]
     fault = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "preScore"}
     play(simulation, [{"kind": "apply", "manifests": [*nodes, make_pod("p").cpu("1").obj()]}, fault, {"kind": "pod"}])
-    assert "The attempt of p ended before Score." in panel_html("scores", world_of(simulation))
+    assert "The attempt for p ended before Score." in panel_html("scores", world_of(simulation))

@@ -130,9 +130,9 @@ def test_a_pod_with_every_kind_of_constraint_is_described() -> None:
     }
     pod = PodState(Pod({"metadata": {"name": "p"}, "spec": spec}), 1)
     texts = {fact["term"]: fact["text"] for fact in facts(pod, World())}
-    assert texts["Requests"] == "nothing but a place"
+    assert texts["Requests"] == "nothing but a pod slot"
     assert texts["Wants"] == "zone in a, b or cores > 4"
-    assert texts["Prefers"] == "disk is there (50)"
+    assert texts["Prefers"] == "has disk (50)"
     assert texts["Near"] == "app=db per zone"
     assert texts["Tolerates"] == "gpu:NoExecute for 60 s"
     assert texts["Ports"] == "8080/TCP"

@@ -183,7 +183,7 @@ def test_the_reveal_without_victims_gives_the_reason(crowded: Person, step: Any)
     step(sandbox)
     assert crowded.post("reveal/", number=1).status_code == 204
     assert [(bar.choice, bar.why) for bar in bars(question()) if bar.right] == [
-        ("none of them", "On no node would huge fit if pods of lower priority left.")
+        ("none of them", "huge would not fit on any node, even without the pods of lower priority.")
     ]
 
 

@@ -64,7 +64,7 @@ def evicted(world: Models, entry: ev.Entry, event: ev.PodEvicted) -> None:
 
 
 def _removed(health: NodeHealth, entry: ev.Entry) -> tuple[ev.NodeResourcesReclaimed, ...]:
-    """Return what the kubelet removed so far in this look."""
+    """Return what the kubelet removed so far in this check."""
     last = health.deeds[-1] if health.deeds else None
     return last.removed if last is not None and last.at_us == entry.at_us else ()
 

@@ -166,7 +166,7 @@ def test_the_panel_shows_the_settings(cluster: Any) -> None:
     cluster.post("kubelet/", node="n1", configuration="evictionHard: {memory.available: 1Gi}")
     cluster.post("do/settle/")
     cluster.post("usage/", pod="default/web", memory="7500Mi")
-    assert "below the threshold: the kubelet will see this at its next look" in panel(cluster)
+    assert "below the threshold: the kubelet will notice at its next check" in panel(cluster)
     cluster.post("do/advance/", seconds="10")
     html = panel(cluster)
     assert "met: evicts" in html

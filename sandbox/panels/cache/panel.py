@@ -182,7 +182,7 @@ def _list(world: World, view: View, cycle: Cycle | None, name: str, rebuilt: boo
         "title": camel(name.removesuffix("NodeInfoList")),
         "says": say(key, name=name),
         "rebuilt": rebuilt,
-        "note": rebuilding if rebuilt else say("cache.kept"),
+        "note": rebuilding if rebuilt else say("cache.unchanged"),
         "other": waits,
         "pages": pages,
         "of_claims": name == "usedPVCSet",

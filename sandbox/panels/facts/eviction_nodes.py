@@ -27,10 +27,10 @@ DRAINS = {
 }
 """State → its sign, the key of its name."""
 PLANS = {
-    "planned": ("ring", "evictions.planned", "evictions.so-many-planned"),
-    "evicted": ("no", "evictions.evicted", "evictions.so-many-evicted"),
-    "cancelled": ("yes", "evictions.cancelled", "evictions.so-many-cancelled"),
-    "overtaken": ("no", "evictions.overtaken", "evictions.so-many-overtaken"),
+    "planned": ("ring", "evictions.planned", "evictions.count-planned"),
+    "evicted": ("no", "evictions.evicted", "evictions.count-evicted"),
+    "cancelled": ("yes", "evictions.cancelled", "evictions.count-cancelled"),
+    "overtaken": ("no", "evictions.overtaken", "evictions.count-overtaken"),
 }
 """State → its sign, the key of its name, the key of its count."""
 ABOUT = {

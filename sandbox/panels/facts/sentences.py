@@ -242,7 +242,7 @@ INELIGIBLE = {"never": "stages.never-preempts", "waiting": "stages.waits-for-a-v
 AT_POINT = {
     "Reserve": ("stages.set-aside", "stages.nothing-set-aside"),
     "Permit": ("stages.approved", "stages.nobody-to-approve"),
-    "PreBind": ("stages.made-ready", "stages.nothing-to-make-ready"),
+    "PreBind": ("stages.ready", "stages.nothing-to-make-ready"),
     "Bind": ("stages.runs", "stages.runs"),
     "PostBind": ("stages.cleaned-up", "stages.bound"),
 }

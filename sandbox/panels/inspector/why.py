@@ -25,7 +25,7 @@ def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any]
     """Return by what the chosen node won. ``plugin``: the score that decided most; ``says``: its explanation there."""
     if cycle is None or cycle.selected is None:
         if pod.pod.node_name and cycle is None:
-            return {"node": pod.pod.node_name, "text": say("inspector.given")}
+            return {"node": pod.pod.node_name, "text": say("inspector.created-with-node")}
         return None
     chosen = cycle.selected
     if chosen.how == "only":

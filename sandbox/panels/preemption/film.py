@@ -206,7 +206,7 @@ class _Film:
 
     def _sum(self, bar: _Bar) -> str:
         """Return ``3000m requested + 500m staying + 600m back = 4100m > 4000m``."""
-        parts = [(self.asked, "film.asked"), (self.waiting, ""), (self._size(*bar.inside), "film.staying")]
+        parts = [(self.asked, "film.requested"), (self.waiting, ""), (self._size(*bar.inside), "film.staying")]
         if bar.back:
             parts.append((self._size(bar.back), "film.back"))
         parts = [part for index, part in enumerate(parts) if part[0] or not index]

@@ -129,7 +129,7 @@ def _turn(plan: Plan) -> tuple[str, str, int]:
 
 
 def _expired(world: World, event: ev.CachePodChanged) -> Parts:
-    return on("pod", "happenings.expired", event.pod, node=event.node)._replace(next=say("happenings.given-twice"))
+    return on("pod", "happenings.expired", event.pod, node=event.node)._replace(next=say("happenings.room-used-twice"))
 
 
 def _deed(world: World, deed: Deed) -> Parts:

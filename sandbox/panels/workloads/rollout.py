@@ -117,7 +117,7 @@ def _deployment(manifest: Manifest) -> Verdict:
     if updated < target and (current > updated or recreates):
         return "wait", say(updating, updated=updated, wanted=target)
     if updated < target:
-        return "wait", say("workloads.made", made=updated, pods=plural(target, "pod"))
+        return "wait", say("workloads.created", created=updated, pods=plural(target, "pod"))
     if current > updated:
         return "wait", say(leaving, count=current - updated, wanted=target)
     if available < target:
@@ -159,7 +159,7 @@ def _daemon_set(manifest: Manifest) -> Verdict:
 def _replica_set(manifest: Manifest) -> Verdict:
     target, (current, _, ready, _) = desired(manifest) or 0, _counts(manifest)
     if current < target:
-        return "wait", say("workloads.made", made=current, pods=plural(target, "pod"))
+        return "wait", say("workloads.created", created=current, pods=plural(target, "pod"))
     if ready < target:
         return "wait", say("workloads.ready-of", ready=ready, wanted=target)
     return _whole(target)

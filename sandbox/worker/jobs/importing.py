@@ -69,7 +69,7 @@ def import_scenario(live: Live, position: Position, text: str, name: str) -> Upl
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
     story = story_text(story_of(scenario))
     if len(story) > LONGEST_STORY:
-        raise Rejected(say("import.long-story", most=LONGEST_STORY, found=len(story)))
+        raise Rejected(say("import.long-story", most=LONGEST_STORY, length=len(story)))
     return UploadedScenario(printable(scenario.title, LONGEST_TITLE), story=story, **beginning_of(scenario))
 
 

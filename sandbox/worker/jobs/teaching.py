@@ -72,7 +72,7 @@ class LessonAnswer:
 def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned:
     """Return the lesson of a file after testing it. Raises ``Rejected`` with all errors and their lines."""
     if len(text) > LONGEST_LESSON:
-        raise Rejected(say("lesson.long", most=LONGEST_LESSON, found=len(text)))
+        raise Rejected(say("lesson.long", most=LONGEST_LESSON, length=len(text)))
     try:
         lesson = read_lesson(text, name, FILE_LIMITS)
     except Rejected as refusal:

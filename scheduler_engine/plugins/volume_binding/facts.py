@@ -68,7 +68,9 @@ def _bound(finding: BoundFinding, node: Node) -> Iterator[Fact]:
 def _waiting(node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Iterator[Fact]:
     away = findings.elsewhere
     if away is not None:
-        yield fact("volumes.made-elsewhere", False, claim=away.claim.name, chosen=away.selected_node, node=node.name)
+        yield fact(
+            "volumes.provisioned-elsewhere", False, claim=away.claim.name, chosen=away.selected_node, node=node.name
+        )
     for finding in findings.unbound:
         claim = finding.item.claim.name
         if finding.volume is not None:
@@ -77,7 +79,7 @@ def _waiting(node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Ite
             yield fact(row, True, claim=claim, volume=finding.volume.name)
             continue
         if finding.item.selected_node:
-            yield fact("volumes.made-here", claim=claim, chosen=node.name)
+            yield fact("volumes.provisioned-here", claim=claim, chosen=node.name)
         else:
             yield fact("volumes.none-suits", claim=claim)
             yield from _passed_over(node, claims, findings, finding)
@@ -98,17 +100,17 @@ def _passed_over(
 
 
 def _provisioned(node: Node, finding: UnboundFinding) -> Fact:
-    """Explain if a volume can be made for the claim."""
+    """Explain if a volume can be provisioned for the claim."""
     how, claim = finding.item.provisioning, finding.item.claim
     places = AnyOf(str(item) for item in how.topologies or ())
     if not finding.reason:
-        row = "can-be-made"
+        row = "can-be-provisioned"
     elif finding.reason != BIND_CONFLICT:
         row = "no-room"
     elif not how.supported:
-        row = "class-makes-none"
+        row = "class-provisions-none"
     else:
-        row = "class-makes-only"
+        row = "class-provisions-only"
     size = str(requested_storage(claim) or "0")
     values = {"claim": claim.name, "name": storage_class_of(claim), "node": node.name, "size": size}
     return fact(f"volumes.{row}", not finding.reason, topologies=places, **values)
@@ -132,9 +134,11 @@ def reserve_facts(
 
 def _reserved_in_all(about: dict[str, Value], findings: NodeFindings) -> Fact:
     volumes = Keys(item.volume.name for item in findings.unbound if item.volume is not None)
-    made = Keys(item.item.claim.name for item in findings.unbound if item.volume is None)
-    row = "reserved-and-provisioned" if volumes and made else "reserved" if volumes else "provisioned"
-    return fact(f"volumes.{row}", True, **about, volumes=volumes, claims=made, count=len(volumes) or len(made))
+    provisioned = Keys(item.item.claim.name for item in findings.unbound if item.volume is None)
+    row = "reserved-and-provisioned" if volumes and provisioned else "reserved" if volumes else "provisioned"
+    return fact(
+        f"volumes.{row}", True, **about, volumes=volumes, claims=provisioned, count=len(volumes) or len(provisioned)
+    )
 
 
 def _reserved(node: Node, claims: PodVolumeClaims, findings: NodeFindings, finding: UnboundFinding) -> Fact:
@@ -190,9 +194,9 @@ def pre_bind_facts(pod: Pod, node: str, findings: NodeFindings, progress: Progre
 
 CONCLUSIONS = {
     "bound-out-of-reach": "out-of-reach",
-    "made-elsewhere": "being-made-elsewhere",
-    "class-makes-none": "no-volume-and-none-made",
-    "class-makes-only": "no-volume-and-made-elsewhere",
+    "provisioned-elsewhere": "being-provisioned-elsewhere",
+    "class-provisions-none": "no-volume-and-none-provisioned",
+    "class-provisions-only": "no-volume-and-provisioned-elsewhere",
     "no-room": "no-volume-and-no-room",
     "bound-to-nothing": "volume-is-missing",
 }

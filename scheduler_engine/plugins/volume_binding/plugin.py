@@ -289,7 +289,7 @@ def _claim_problem(pod: Pod, objects: ObjectGetter) -> ClaimProblem | None:
         claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
         if claim is None and reference.ephemeral:
             text = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
-            return ClaimProblem(text, "claim-not-made-yet", name)
+            return ClaimProblem(text, "claim-not-created-yet", name)
         if claim is None:
             return missing_claim(name)
         if claim.status.get("phase") == "Lost":

@@ -96,7 +96,7 @@ SLIPS = (
 
 
 def selector(draw: Random) -> Data:
-    """Draw a pod with a typing error in its nodeSelector: no node has that value."""
+    """Draw a pod with a typo in its nodeSelector: no node has that value."""
     app, (label, true, slip) = draw.choice(APPS), draw.choice(SLIPS)
     names = node_names(draw, draw.randint(2, 5))
     target, name, milli = draw.choice(names), f"{app}-{draw.randint(1, 9)}", draw.randrange(250, 1500, 250)

@@ -5,7 +5,7 @@ export interface Envelope {
   version: 1;
 }
 
-/** A moment's address: after so many entries of the trace of a command, as `12.40`. */
+/** A moment's address, such as `12.40`: after 40 trace entries of command 12. */
 export type Moment = `${number}.${number}`;
 
 export interface Facts {
@@ -37,7 +37,7 @@ export interface Facts {
 }
 
 /** From the embed. */
-export type Told = Envelope & (
+export type MessageFromEmbed = Envelope & (
   | { type: 'ready'; panels: string[]; /** Whether `step` changes the sandbox. */ acts: boolean }
   | { type: 'moment'; at: Moment; place: number; of: number; clock: string; present: boolean; sentence: string }
   | { type: 'facts'; facts: Facts }
@@ -46,14 +46,14 @@ export type Told = Envelope & (
 );
 
 /** To the embed. */
-export type Heard = Envelope & (
+export type MessageToEmbed = Envelope & (
   | { type: 'step' }
   | { type: 'back' }
   | { type: 'go'; at: Moment | 'start' | 'end' }
   | { type: 'show'; pod?: string; node?: string; panel?: string }
 );
 
-/** `<scheduler-sandbox>`. What the embed tells comes as events named like its messages; `detail` is the message. */
+/** `<scheduler-sandbox>`. Each message from the embed becomes an event with the same name; `detail` is the message. */
 export interface SchedulerSandboxElement extends HTMLElement {
   step(): void;
   back(): void;

@@ -37,7 +37,7 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
     type=click.Choice(["scenario", *FORMS]),
     default="scenario",
     help="The form. scenario: the scenario itself, the default. manifests: for kubectl apply, as a person would write "
-    "them. stored: as the API server holds them. kwok: with nodes that KWOK plays. simulator: a snapshot for "
+    "them. stored: as the API server holds them. kwok: with nodes that KWOK simulates. simulator: a snapshot for "
     "kube-scheduler-simulator. trace: JSON lines.",
 )
 @click.option(

@@ -232,7 +232,7 @@ class FrameworkView(Protocol):
 class Handle:
     """Everything a plugin may access (upstream ``framework.Handle``). One per profile, shared by its plugins.
 
-    ``recorder`` takes trace events: only the runtime and the preemption evaluator use it. ``cycle`` is the number of
+    ``recorder`` takes trace events from the framework; plugins record nothing. ``cycle`` is the number of
     the running scheduling cycle. ``now_us`` returns the simulated time (for pods without a start time).
     """
 

@@ -1,4 +1,4 @@
-"""What a sandbox's manifests need in a cluster: the classes and namespaces that they name, and nodes played by KWOK.
+"""What a sandbox's manifests need in a cluster: the classes and namespaces that they name, and nodes simulated by KWOK.
 
 A sandbox accepts a priority as a number only; Kubernetes needs a PriorityClass. And objects may name others that
 have been deleted since. Source: upstream ``plugin/pkg/admission/{priority,runtimeclass}``; KWOK's option
@@ -100,7 +100,7 @@ class _Missing:
 
 
 def on_kwok(manifest: Data, taint: bool) -> Data:
-    """Mark a node as played by KWOK; ``taint``: also taint it, and let pods and templates tolerate that."""
+    """Mark a node as simulated by KWOK; ``taint``: also taint it, and let pods and templates tolerate that."""
     if manifest["kind"] == "Node":
         metadata = manifest["metadata"]
         annotations = {**(metadata.get("annotations") or {}), FAKE: "fake"}

@@ -67,7 +67,7 @@ def manifests(simulation: Simulation, added: bool = False, kwok: bool = False, t
     ``added``: exactly as stored, with status, uid, defaults and the node it is bound to. Otherwise as a person would
     write it, with later changes (a scale, a cordon, a taint), but without pods and other objects that controllers
     create, and without objects being deleted. A priority that is only a number, which Kubernetes does not accept,
-    becomes a PriorityClass. ``kwok``: KWOK plays the nodes; ``taint``: they are tainted, too, and the pods tolerate
+    becomes a PriorityClass. ``kwok``: KWOK simulates the nodes; ``taint``: they are tainted, too, and the pods tolerate
     it, so that no other pods come there.
     """
     api = simulation.api

@@ -1,4 +1,4 @@
-// Filters the scenarios of the first page by letters and by part.
+// Filters the scenarios of the start page by letters and by part.
 
 import { say } from './words.js';
 

@@ -122,7 +122,7 @@ class Server:
             self.process = None
 
     def _answers(self) -> bool:
-        """Return True if a sandbox opens: the engines are ready later than the first page."""
+        """Return True if a sandbox opens: the engines are ready later than the start page."""
         assert self.process, "the server was killed"
         assert self.process.poll() is None, self.log
         try:
@@ -277,5 +277,5 @@ def new_page(
 
 @pytest.fixture
 def page(new_page: Callable[..., Page]) -> Page:
-    """Open one page, 1440×900. `page.goto("/")` opens the first page of the site."""
+    """Open one page, 1440×900. `page.goto("/")` opens the start page of the site."""
     return new_page()

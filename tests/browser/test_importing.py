@@ -1,4 +1,4 @@
-"""Import a cluster on the first page, by choosing, dropping or pasting, then press a waiting pod."""
+"""Import a cluster on the start page, by choosing, dropping or pasting, then press a waiting pod."""
 
 from __future__ import annotations
 

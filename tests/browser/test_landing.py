@@ -1,4 +1,4 @@
-"""The first page: filter scenarios by text and by part."""
+"""The start page: filter scenarios by text and by part."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Eventually = Callable[..., Any]
 
 
 EXAMPLE = "three-zones-one-gpu-pool"
-"""The scenario that the first page opens with its largest button."""
+"""The scenario that the start page opens with its largest button."""
 
 
 def new_sandbox(page: Page, **form: str) -> str:
@@ -31,7 +31,7 @@ def new_sandbox(page: Page, **form: str) -> str:
 
 
 def open_new(page: Page, query: str = "", **form: str) -> None:
-    """Open a new sandbox, faster than by the first page's buttons, which have separate tests."""
+    """Open a new sandbox, faster than by the start page's buttons, which have separate tests."""
     page.goto(new_sandbox(page, **form) + query)
     connected(page)
 
@@ -53,7 +53,7 @@ def open_lesson(page: Page, slug: str) -> None:
 
 
 def arrive(page: Page) -> None:
-    """Wait for the workbench that a button of the first page leads to."""
+    """Wait for the workbench that a button of the start page leads to."""
     page.wait_for_url(re.compile("/s/"))
     connected(page)
 

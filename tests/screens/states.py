@@ -56,7 +56,7 @@ def long_cluster(nodes: int = 6) -> list[dict[str, Any]]:
 def site(visit: Visit) -> Iterator[Shot]:
     page = visit.page()
     for name, path in (
-        ("first page", "/"),
+        ("start page", "/"),
         ("course", "/course/"),
         ("misconceptions", "/misconceptions/"),
         ("challenges", "/challenges/"),
@@ -72,7 +72,7 @@ def site(visit: Visit) -> Iterator[Shot]:
         yield Shot(name, page)
     for name, path, field in (
         ("misconceptions, found", "/misconceptions/", "#learn-find"),
-        ("first page, nothing found", "/", "#scen-find"),
+        ("start page, nothing found", "/", "#scen-find"),
     ):
         page.goto(path)
         page.locator(field).fill("weight" if "nothing" not in name else "no scenario has these words")
@@ -640,7 +640,7 @@ JOURNEYS: dict[str, Journey] = {
 WHOLE, PAST = "body", "#panel-toolbar, #panel-sentence, #panel-timeline, #panel-status"
 IN_THE_SUITE: dict[str, dict[str, str]] = {
     "stages": {"Filter, arithmetic": WHOLE, "Select, arithmetic": "#decision", "a look at the past": PAST},
-    "site": dict.fromkeys(("first page", "course", "misconceptions", "challenges", "before", "workshops"), WHOLE),
+    "site": dict.fromkeys(("start page", "course", "misconceptions", "challenges", "before", "workshops"), WHOLE),
     "import": {"refused at the door": "#door"},
     "embeds": {"a scenario": WHOLE, "a scenario at its end": WHOLE},
     "lesson": {"question": WHOLE, "answered wrong": "#panel-lesson"},

@@ -158,12 +158,12 @@ async def _crowd(name: str, sites: list[Site]) -> Crowded:
 
 
 def pages() -> list[tuple[str, int]]:
-    """Return the bytes of the first page and of a workbench, each with its scripts and styles."""
+    """Return the bytes of the start page and of a workbench, each with its scripts and styles."""
     with serving(timed=False) as (site, _):
         workbench = off_this_thread(create_sandbox(site.port, manifests(20, 20)))
         base = f"http://127.0.0.1:{site.port}"
         return [
-            ("first page with its scripts and styles", compressed(f"{base}/")),
+            ("start page with its scripts and styles", compressed(f"{base}/")),
             ("workbench of 20 nodes with its scripts and styles, without Plotly", compressed(base + workbench)),
         ]
 

@@ -109,6 +109,6 @@ def test_an_expectation_of_an_undone_moment_does_not_name_the_present_command(wo
     assert "undone" in group["note"]
 
 
-def test_the_headline_counts_the_red_ones(world: World) -> None:
+def test_the_sentence_counts_the_red_ones(world: World) -> None:
     world.expected = FixedOutcomes(outcome(wrong=("no",)), outcome(wrong=("no",), counts=False))
     assert PANELS["sentence"].stats(world, View())["red"] == 1

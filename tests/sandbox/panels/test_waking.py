@@ -1,4 +1,4 @@
-"""What an event meant for waiting pods: in the headline, on the queue's cards and in the inspector."""
+"""What an event meant for waiting pods: in the sentence, on the queue's cards and in the inspector."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def waiting(*steps: dict[str, Any]) -> World:
     return world_of(simulation)
 
 
-def headline(world: World) -> str:
+def sentence_of(world: World) -> str:
     panel = stats(world, View())
     return f"{panel.get('before', '')}{panel.get('name', '')}{panel['text']}" if panel.get("beside") else panel["text"]
 
@@ -111,10 +111,10 @@ def headline(world: World) -> str:
         ),
     ],
 )
-def test_the_last_event_is_the_headline_with_its_effect_on_waiting_pods(
+def test_the_last_event_is_the_sentence_with_its_effect_on_waiting_pods(
     steps: list[dict[str, Any]], words: str
 ) -> None:
-    assert headline(waiting(*steps)) == words
+    assert sentence_of(waiting(*steps)) == words
 
 
 def test_plugin_answers_are_in_the_details_and_the_next_pod_is_named() -> None:
@@ -130,13 +130,13 @@ def test_by_the_design_document_no_pod_leaves_backoff_early() -> None:
     play(simulation, [apply(make_node("node-a")), apply(make_pod("big").cpu("100")), {"kind": "run"}])
     play(simulation, [apply(make_node("node-b"))])
     world = world_of(simulation)
-    assert headline(world) == "node-b joined. NodeAdd woke big."
+    assert sentence_of(world) == "node-b joined. NodeAdd woke big."
     assert stats(world, View())["next"] == "big leaves backoffQ at 00:02.0"
 
 
 def test_plugins_that_answer_differently_are_all_named() -> None:
     small, larger = (make_node(name).capacity({"cpu": cpu}) for name, cpu in (("node-b", "1"), ("node-c", "3")))
-    assert headline(waiting(apply(small), {"kind": "run"}, apply(larger))) == (
+    assert sentence_of(waiting(apply(small), {"kind": "run"}, apply(larger))) == (
         "node-c joined. NodeAdd woke web and big: NodeResourcesFit and TaintToleration say Queue."
     )
 
@@ -156,36 +156,36 @@ def test_a_pod_in_flight_notes_a_node_that_comes_in_mid_cycle_and_continues() ->
 
 def test_a_stage_names_the_pods_it_woke_and_a_later_one_does_not() -> None:
     bound = world_after("queue-affinity-wakes-a-pod", {"kind": "pod"}, {"kind": "pod"})
-    assert headline(bound) == (
+    assert sentence_of(bound) == (
         "it is bound to node-a1; this attempt is over. AssignedPodAdd woke web-1: InterPodAffinity says Queue (cache-1 "
         "began to match all of the pod's affinity terms)."
     )
     popped = world_after("queue-affinity-wakes-a-pod", {"kind": "pod"}, {"kind": "pod"}, {"kind": "stage"})
-    assert "woke" not in headline(popped)
+    assert "woke" not in sentence_of(popped)
 
 
-def test_a_stage_that_follows_is_the_headline_again() -> None:
-    assert headline(waiting({**GPU, "on": False}, {"kind": "stage"})).startswith("it left the queue for attempt 2")
+def test_a_stage_that_follows_is_the_sentence_again() -> None:
+    assert sentence_of(waiting({**GPU, "on": False}, {"kind": "stage"})).startswith("it left the queue for attempt 2")
 
 
 def test_the_setup_of_a_scenario_is_not_news() -> None:
     world = waiting(apply(make_pod("late")))
     world.guide = Guide(len(world.commands))
-    assert headline(world) == "evicting pods would not make room anywhere."
+    assert sentence_of(world) == "evicting pods would not make room anywhere."
 
 
-def test_before_the_first_attempt_the_headline_says_what_to_do() -> None:
+def test_before_the_first_attempt_the_sentence_says_what_to_do() -> None:
     simulation = Simulation()
     play(simulation, [apply(make_node("node-a"))])
-    assert headline(world_of(simulation)) == "node-a joined. 1 node and no pod yet."
+    assert sentence_of(world_of(simulation)) == "node-a joined. 1 node and no pod yet."
     play(simulation, [apply(make_pod("web"))])
-    assert headline(world_of(simulation)) == "web was added. 1 pod waits in activeQ."
+    assert sentence_of(world_of(simulation)) == "web was added. 1 pod waits in activeQ."
 
 
-def test_the_past_has_the_headline_of_then() -> None:
+def test_the_past_has_the_sentence_of_then() -> None:
     world = waiting({**GPU, "on": False})
     then = looking_back(world, world.end_of(3))
-    assert headline(then) == "evicting pods would not make room anywhere."
+    assert sentence_of(then) == "evicting pods would not make room anywhere."
 
 
 def test_a_card_says_what_woke_the_pod_and_why() -> None:

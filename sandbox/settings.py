@@ -170,7 +170,7 @@ ENGINE_LONG = _integer("ENGINE_LONG", 3)
 # Niceness of the slow lane: beside a process that is always busy, 10 gets a tenth of the CPU. (Rejected: idle CPU
 # time only. On a machine that stays busy there is none.)
 ENGINE_NICE = 10
-# Added niceness of a process that has parted with one sandbox: it gets a thirtieth.
+# Added niceness of a process that is dedicated to one sandbox: it gets a thirtieth.
 ENGINE_NICER = 5
 # Bytes that each worker may use. A third of it holds simulations, which can always be replayed. The default leaves a
 # share of the machine's memory to the web process.

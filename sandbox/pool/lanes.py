@@ -32,8 +32,8 @@ NEW_SECONDS = 1.0
 """CPU seconds that a new sandbox starts with, so that creating sandboxes gives no advantage."""
 USE_HALVES = 5.0
 """Seconds after which CPU time counts half."""
-HANDED_BACK_SECONDS, PARTED_SECONDS = PATIENCE_SECONDS[QUICK], 1.0
-"""CPU seconds that a job counts when it is handed back or parted. The latter is also the maximum for any job."""
+HANDED_BACK_SECONDS, DEDICATED_SECONDS = PATIENCE_SECONDS[QUICK], 1.0
+"""CPU seconds of a job that is handed back, or gets a dedicated worker. The latter is the most that any job counts."""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +80,7 @@ class History:
         return self.used * 0.5 ** ((now - self.at) / USE_HALVES)
 
     def note(self, seconds: float, now: float) -> None:
-        self.used, self.at = self.use(now) + min(seconds, PARTED_SECONDS), now
+        self.used, self.at = self.use(now) + min(seconds, DEDICATED_SECONDS), now
         self.short = self.short + 1 if seconds < SHORT_SECONDS else 0
         if self.short >= self.enough:
             self.slow = False
@@ -88,7 +88,7 @@ class History:
 
 @dataclass(slots=True, eq=False)
 class Process:
-    """One worker. ``home``: the sandbox with which it parted. ``slot``: its number among those for many sandboxes."""
+    """One worker. ``home``: the sandbox it is dedicated to. ``slot``: its number among those for many sandboxes."""
 
     slot: int | None = None
     lane: str = SLOW

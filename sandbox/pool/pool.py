@@ -2,7 +2,7 @@
 
 The id of a sandbox assigns it to one of ``ENGINE_PROCESSES`` workers of the quick lane. After a long job it moves to
 the slow lane, one worker for all such sandboxes, until its jobs are short again. If a job takes long even there, the
-worker parts, and the sandbox has a worker for itself, of at most ``ENGINE_LONG``. When a worker ends, its simulations
+worker forks, and the sandbox has a dedicated worker, of at most ``ENGINE_LONG``. When a worker ends, its simulations
 can be replayed; its jobs are sent to another worker once.
 """
 
@@ -31,10 +31,10 @@ from django.db import close_old_connections, connections
 
 from sandbox.limits.fairness import give_way
 from sandbox.pool.lanes import (
+    DEDICATED_SECONDS,
     HANDED_BACK_SECONDS,
     MOST_QUICK_CHARACTERS,
     NEW_SECONDS,
-    PARTED_SECONDS,
     SENT_AHEAD,
     History,
     Pending,
@@ -51,12 +51,12 @@ from sandbox.worker.messages import (
     SLOW,
     Answer,
     Call,
+    Dedicated,
     HandedBack,
     Hello,
     JobMessage,
     LogQuestion,
     Order,
-    Parted,
     Progress,
     Ready,
 )
@@ -242,7 +242,7 @@ class Pool:
         _fail(pending, error)
 
     def _halt(self, pending: Pending) -> None:
-        """Stop a job: at once if its worker has parted with the sandbox, else when it parts."""
+        """Stop a job: at once if its worker is dedicated to the sandbox, else when it forks."""
         with self.lock:
             pending.stop = True
             self._signal_if_alone(pending, signal.SIGUSR1)
@@ -294,10 +294,10 @@ class Pool:
                     return
                 process.sent[pending.number] = pending
                 pending.engine, pending.began = process, time.monotonic()
-                # An idle parted worker makes room, but is only killed if this worker does part.
-                may_part = process.home is None and (len(self.homes) < self.long or self._resting() is not None)
+                # An idle dedicated worker makes room, but is only killed if this worker does fork.
+                may_fork = process.home is None and (len(self.homes) < self.long or self._resting() is not None)
                 # Sent under the lock, to keep the order.
-                self._send(process, JobMessage(pending.number, pending.call, may_part))
+                self._send(process, JobMessage(pending.number, pending.call, may_fork))
 
     def _take_turn(self, process: Process) -> Pending | None:
         now = time.monotonic()
@@ -314,11 +314,11 @@ class Pool:
             log.info("worker %s ended before it got a message", process.pid)  # Its reader thread does the rest.
 
     def _resting(self) -> Process | None:
-        """Return the oldest parted worker without a job, or None."""
+        """Return the oldest dedicated worker without a job, or None."""
         return next((process for process in self.homes.values() if not process.sent and not process.waiting), None)
 
     def _make_room(self) -> None:
-        """Kill idle parted workers, the oldest first, until no more than ``long`` are left."""
+        """Kill idle dedicated workers, the oldest first, until no more than ``long`` are left."""
         while len(self.homes) > self.long and (resting := self._resting()) is not None:
             assert resting.home is not None
             del self.homes[resting.home]
@@ -434,12 +434,12 @@ class Pool:
         finally:
             close_old_connections()
 
-    def _take(self, process: Process, message: Answer | Parted) -> None:
+    def _take(self, process: Process, message: Answer | Dedicated) -> None:
         with self.lock:
             pending = self.jobs.get(message.job)
             process.sent.pop(message.job, None)
             if pending is not None:
-                seconds = message.seconds if isinstance(message, Answer) else PARTED_SECONDS
+                seconds = message.seconds if isinstance(message, Answer) else DEDICATED_SECONDS
                 self._history(pending.sandbox_id).note(seconds, time.monotonic())
             if pending is not None and isinstance(message, Answer):
                 self._forget(pending)

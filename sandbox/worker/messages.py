@@ -46,11 +46,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class JobMessage:
-    """Web process → worker: a call. ``may_part``: the worker may fork if the job takes long in the slow lane."""
+    """Web process → worker: a call. ``may_fork``: the worker may fork if the job takes long in the slow lane."""
 
     number: int
     call: Call
-    may_part: bool
+    may_fork: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """First message on a worker's line, with its ``slot``, or the ``sandbox_id`` and ``job`` with which it parted."""
+    """First message on a worker's line, with its ``slot``, or the ``sandbox_id`` and ``job`` it is dedicated to."""
 
     pid: int
     slot: int | None = None
@@ -111,7 +111,7 @@ class HandedBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class Dedicated:
     """Worker → web process: a fork, with its own ``Hello``, continues the job and has the sandbox for itself."""
 
     job: int

@@ -2,8 +2,8 @@
 
 It holds the live simulations of many sandboxes. In the quick lane it hands a long job back and drops the sandbox. The
 web process then sends the job to the slow lane, which has a lower CPU priority. If the job takes long even there, the
-worker parts: a fork continues the job and has that sandbox for itself, while this process drops the sandbox and serves
-the others. So a long command only delays people in its own sandbox, and can be stopped or killed alone.
+worker forks: a dedicated worker continues the job and has that sandbox for itself. This process drops the sandbox and
+serves the others. So a long command only delays people in its own sandbox, and can be stopped or killed alone.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from sandbox.worker.messages import (
     QUICK,
     SLOW,
     Answer,
+    Dedicated,
     HandedBack,
     Hello,
     JobMessage,
     LogQuestion,
-    Parted,
     Progress,
 )
 from sandbox.worker.nursery import connect
@@ -57,9 +57,9 @@ log = logging.getLogger(__name__)
 ANSWERS = (Rejected, OverQuota, StateGone, ReplayFailed, DatabaseFailure)
 """Errors that a job raises on purpose. They are sent as its answer."""
 TICK_SECONDS = 0.5
-"""CPU seconds after which a parted worker checks if the web process still lives, and reports progress, repeatedly."""
+"""CPU seconds after which a dedicated worker checks if the web process lives, and reports progress, repeatedly."""
 IDLE_SECONDS = 60.0
-"""How long a parted worker waits for a job before it ends. Another worker replays its sandbox when needed."""
+"""How long a dedicated worker waits for a job before it ends. Another worker replays its sandbox when needed."""
 BYTES_A_BLOCK = 85
 """Memory per block of Python's allocator, measured with simulations of several sizes."""
 FULL = 0.75
@@ -75,7 +75,7 @@ class Interrupted(BaseException):
 class Forgotten(Interrupted):
     """The job continues in another process, to which its sandbox now belongs. ``message`` reports that."""
 
-    def __init__(self, message: HandedBack | Parted) -> None:
+    def __init__(self, message: HandedBack | Dedicated) -> None:
         super().__init__()
         self.message = message
 
@@ -108,7 +108,7 @@ class RemoteLog:
 
 
 class Engine:
-    """A worker in one of the states of ``STATES``. ``home``: the sandbox with which it parted, else None."""
+    """A worker in one of the states of ``STATES``. ``home``: the sandbox that it is dedicated to, else None."""
 
     def __init__(
         self, address: str, key: bytes, line: Line, lane: str, memory_limit: int, simulations_limit: int
@@ -162,7 +162,7 @@ class Engine:
         signal.setitimer(signal.ITIMER_PROF, self.state.patience, TICK_SECONDS)
         try:
             if job.call.plan.sandbox_id in self.slow and job.number != NO_ANSWER:
-                self._part()
+                self._fork()
             answer = self._answer(job)
         except Forgotten as forgotten:
             self._forget(job.call.plan.sandbox_id)
@@ -286,7 +286,7 @@ class Engine:
     def _check_web_process(self) -> None:
         """Exit if the web process has ended; else report the progress of the job.
 
-        The web process sends nothing during a job of a parted worker: only a closed connection is readable.
+        The web process sends nothing during a job of a dedicated worker: only a closed connection is readable.
         """
         self.due = None
         if self.line.poll(0):
@@ -299,7 +299,7 @@ class Engine:
         if self.job is not None:
             raise Forgotten(HandedBack(self.job.number))
 
-    def _part(self) -> None:
+    def _fork(self) -> None:
         """Fork. Raises ``Forgotten`` in this process; in the fork it returns, and the job continues.
 
         Raises ``Halted`` if there is no room for a fork.
@@ -310,7 +310,7 @@ class Engine:
         # Neither another signal nor a lack of memory may interrupt this.
         was_open, self.open, self.due = self.open, False, None
         _limit_data(None)
-        if not job.may_part:
+        if not job.may_fork:
             self.slow.add(job.call.plan.sandbox_id)
             raise Halted(Busy(say("limits.long-commands")))
         try:
@@ -326,7 +326,7 @@ class Engine:
             tell_hello.send_bytes(b"known")
             for end in (hello_sent, tell_hello, fork_line):
                 end.close()
-            raise Forgotten(Parted(job.number))
+            raise Forgotten(Dedicated(job.number))
         # Both write to one line, so the fork waits for the Hello. If the parent died before it, exit.
         tell_hello.close()
         try:
@@ -347,7 +347,7 @@ class Engine:
         # A fork inherits no timer.
         signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
         self.sizes = {home: self.sizes.get(home, 0)}
-        self.home, self.state = home, STATES[PARTED]
+        self.home, self.state = home, STATES[DEDICATED]
         self.ahead.clear()
         self.line.close()
         self.line = fork_line
@@ -370,13 +370,13 @@ class State:
     idle: float | None = None
 
 
-PARTED = "parted"
+DEDICATED = "dedicated"
 STATES = {
     QUICK: State(PATIENCE_SECONDS[QUICK], Engine._hand_back),
-    SLOW: State(PATIENCE_SECONDS[SLOW], Engine._part),
-    PARTED: State(PATIENCE_SECONDS[SLOW], Engine._check_web_process, IDLE_SECONDS),
+    SLOW: State(PATIENCE_SECONDS[SLOW], Engine._fork),
+    DEDICATED: State(PATIENCE_SECONDS[SLOW], Engine._check_web_process, IDLE_SECONDS),
 }
-"""A fork of the nursery starts as ``quick`` or ``slow``, by its lane. A fork with one sandbox is ``parted``."""
+"""A fork of the nursery starts as ``quick`` or ``slow``, by its lane. A fork with one sandbox is ``dedicated``."""
 
 
 def _logs(frame: FrameType | None) -> bool:

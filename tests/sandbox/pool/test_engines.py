@@ -91,14 +91,14 @@ def large(node: Any, pod: Any) -> Callable[..., Sandbox]:
     return make
 
 
-def parted(pool: Pool, sandbox: Sandbox) -> Process:
+def dedicated(pool: Pool, sandbox: Sandbox) -> Process:
     """Wait for the process that executes a command of this sandbox alone."""
 
-    def parted_process() -> Process | None:
+    def dedicated_process() -> Process | None:
         process = pool.homes.get(sandbox.pk)
         return process if process and any(job.call.name == "execute" for job in process.sent.values()) else None
 
-    process: Process = eventually(parted_process)
+    process: Process = eventually(dedicated_process)
     return process
 
 
@@ -125,7 +125,7 @@ def test_a_new_sandbox_does_not_come_before_those_that_have_used_little(pool: Po
 def test_a_step_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, large: Any, node: Any) -> None:
     sandbox, (small, _) = large(), store.create("Small")
     settling = later(store.execute, sandbox, SETTLE)
-    parted(pool, sandbox)
+    dedicated(pool, sandbox)
     store.execute(small, node("quick"))
     assert "quick" in cluster(small)
     assert not settling.done()
@@ -221,7 +221,7 @@ def test_a_stopped_command_changes_nothing(pool: Pool, large: Any, node: Any) ->
     sandbox = large(2 * MANY_PODS)  # It must not finish before it is stopped, however busy the machine.
     before = cluster(sandbox)
     settling = later(store.execute, sandbox, SETTLE)
-    parted(pool, sandbox)
+    dedicated(pool, sandbox)
     assert pool.stop(sandbox.pk)
     with pytest.raises(Stopped, match="Nothing was changed"):
         settling.result(PATIENCE)
@@ -241,7 +241,7 @@ def test_a_command_over_the_time_that_one_may_take_is_stopped(pool: Pool, large:
 def test_a_command_whose_process_is_killed_is_sent_again_and_counts_once(pool: Pool, large: Any) -> None:
     sandbox = large()
     settling = later(store.execute, sandbox, SETTLE)
-    first = parted(pool, sandbox).pid
+    first = dedicated(pool, sandbox).pid
     os.kill(first, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes or pool.homes[sandbox.pk].pid != first)
     assert settling.result(PATIENCE).head == 3
@@ -279,7 +279,7 @@ def test_the_number_of_long_commands_at_once_is_limited(pool: Pool, large: Any, 
     settling = []
     for sandbox in sandboxes[:2]:
         settling.append(later(store.execute, sandbox, SETTLE))
-        parted(pool, sandbox)
+        dedicated(pool, sandbox)
     with pytest.raises(Busy, match="Nothing was changed"):
         store.execute(sandboxes[2], SETTLE)
     assert head(sandboxes[2]) == 2
@@ -345,7 +345,7 @@ def test_a_request_to_a_busy_sandbox_is_refused_as_busy(
 ) -> None:
     sandbox = large()
     settling = later(store.execute, sandbox, SETTLE)
-    parted(pool, sandbox)
+    dedicated(pool, sandbox)
     monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.1)
     for want in (lambda: store.go_to(sandbox, lambda _: 0), lambda: cluster(sandbox)):
         with pytest.raises(Occupied, match="still running"):
@@ -456,7 +456,7 @@ def test_a_process_that_does_not_begin_with_its_name_is_rejected(
     assert "began with LogQuestion instead of its name" in caplog.text
     sandbox = large()
     settling = later(store.execute, sandbox, SETTLE)
-    parted(pool, sandbox)
+    dedicated(pool, sandbox)
     assert settling.result(PATIENCE).head == 3
 
 
@@ -466,7 +466,7 @@ def test_one_that_parts_says_nothing_before_its_name_is_known(tmp_path: Path) ->
     with Listener(str(tmp_path / "site"), family="AF_UNIX", authkey=key) as listener:
         pid = os.fork()
         if not pid:
-            parting(str(tmp_path / "site"), key)
+            forking(str(tmp_path / "site"), key)
         line = Line(listener.accept())
         hello = line.recv()
         assert isinstance(hello, Hello)
@@ -527,7 +527,7 @@ def without_memory(line: Line) -> None:
         os._exit(0)
 
 
-def parting(address: str, key: bytes) -> None:
+def forking(address: str, key: bytes) -> None:
     """Act as an engine whose job takes long, and send slowly. Never returns."""
     send = Line.send
 
@@ -548,8 +548,8 @@ def parting(address: str, key: bytes) -> None:
         engine.address, engine.key, engine.memory_limit = address, key, 1 << 40
         engine.line, engine.slow, engine.ahead, engine.sizes = Line(Pipe()[0]), set(), deque(), {}
         engine.lives, engine.home = OrderedDict(), None
-        engine.job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
-        engine._part()
+        engine.job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_fork=True)
+        engine._fork()
         engine.line.send(LogQuestion("keys", ()))
     finally:
         os._exit(0)
@@ -582,7 +582,7 @@ def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog
 def test_a_stop_in_the_middle_of_a_line_of_the_log_comes_with_the_next_tick() -> None:
     engine = Engine.__new__(Engine)
     engine.state, engine.open, engine.due, engine.home = STATES[SLOW], False, None, None
-    engine.job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_part=True)
+    engine.job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_fork=True)
     engine._stop(signal.SIGUSR1, None)
     engine.open = True
     with pytest.raises(Halted):

@@ -122,7 +122,7 @@ class Simulation(Cluster):
         history = self.history
         if history is None:
             return
-        self.__dict__ = _anew(history, history.commands).__dict__
+        self.__dict__ = _replay(history, history.commands).__dict__
 
     def as_of(self, entries: int) -> Simulation:
         """Replay the commands to the first point between two steps at which the trace has at least ``entries`` entries.
@@ -133,14 +133,14 @@ class Simulation(Cluster):
         recorded = self.recorder.entries
         number = recorded[entries - 1].command if entries else 0
         begun = bisect_left(recorded, number, key=lambda entry: entry.command)
-        anew = _anew(self.history, self.history.commands[: max(0, number - 1)])
+        rebuilt = _replay(self.history, self.history.commands[: max(0, number - 1)])
         if number:
             command = self.history.commands[number - 1]
-            anew.execute(commands.ended_early(command, entries - begun))
-        return anew
+            rebuilt.execute(commands.ended_early(command, entries - begun))
+        return rebuilt
 
 
-def _anew(history: History, log: Iterable[commands.Command]) -> Simulation:
+def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
     simulation = Simulation(
         history.seed,
         history.configuration,

@@ -17,7 +17,7 @@ MOST_ROUNDS = 500
 """Instants in a row, beyond those that are expected, after which a run ends: nothing is scheduled, and loops among
 controllers and kubelets may repeat for ever. A second or two of computing.
 """
-FORESEEN = 4
+STEPS_PER_TIMER = 4
 """The most instants that one timer leads to without a loop: a pod starts, is ready, is done, is gone."""
 NOTHING_TO_STEP = "No pod is ready to leave the queue. Add a pod, or let time pass."
 NOBODY_LEADS = "No running replica leads, so nobody schedules. Let time pass, or restart or resume a replica."
@@ -56,7 +56,7 @@ def run(cluster: Cluster, command: commands.Run) -> None:
     while cluster.settle(limit - cluster.scheduler.cycle_count):
         if cluster.scheduler.cycle_count > scheduled:
             scheduled = cluster.scheduler.cycle_count
-            rounds = MOST_ROUNDS + FORESEEN * len(cluster.timeline.timers)
+            rounds = MOST_ROUNDS + STEPS_PER_TIMER * len(cluster.timeline.timers)
         if not cluster.timeline.has_work(tomorrow_us) and not cluster.replicas.waits_for_time():
             return
         due = cluster.timeline.next_us()

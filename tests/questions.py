@@ -75,7 +75,7 @@ def parts_of(lesson: Lesson) -> Iterator[tuple[Part, Put | None]]:
             play(simulation, part.way)
             yield part, None
             continue
-        start, since = copy.deepcopy(simulation), len(simulation.recorder.entries) if part.foresee else 0
+        start, since = copy.deepcopy(simulation), len(simulation.recorder.entries) if part.predicts else 0
         offered = predictions.choices(RunView(start), question)
         play(simulation, part.way)
         run = RunView(simulation)

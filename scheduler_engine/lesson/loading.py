@@ -105,7 +105,7 @@ def _part(data: Data) -> Part:
         title=data.get("title", ""),
         look=Look(**data.get("look", {})),
         question=None if asked is None else _question(asked),
-        foresee="predict" in data,
+        predicts="predict" in data,
         task=_task(data) if "task" in data else None,
         do=_steps(data.get("do", [])),
         say=data.get("say", ""),

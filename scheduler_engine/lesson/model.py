@@ -79,7 +79,7 @@ class Look:
 class Part:
     """A text (Markdown), alone or with a button (``do``), a question, or a task.
 
-    ``foresee``: the question comes before ``do``, which answers it; otherwise it concerns the present state.
+    ``predicts``: the question comes before ``do``, which answers it; otherwise it concerns the present state.
     ``then``: Markdown for afterwards. ``expect``: what holds at the end of the part.
     """
 
@@ -87,7 +87,7 @@ class Part:
     title: str = ""
     look: Look = Look()
     question: Question | None = None
-    foresee: bool = False
+    predicts: bool = False
     task: Task | None = None
     do: Steps = ()
     say: str = ""

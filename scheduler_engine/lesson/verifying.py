@@ -90,7 +90,7 @@ def _part(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
 
 
 def _inner(part: Part) -> str:
-    return "predict" if part.foresee else "question"
+    return "predict" if part.predicts else "question"
 
 
 def _through(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
@@ -99,7 +99,7 @@ def _through(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]
     yield from _steps(simulation, part.way, f"{path}.{'right[0]' if part.task else 'do'}")
     if question:
         yield from _answered(
-            question, judge(question, since if part.foresee else 0, _sight(simulation, part, since)), inner
+            question, judge(question, since if part.predicts else 0, _sight(simulation, part, since)), inner
         )
     yield from _held(simulation, part.expect, f"{path}.expect")
 
@@ -107,7 +107,7 @@ def _through(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]
 def _sight(simulation: Simulation, part: Part, since: int) -> Sight:
     """Return the view of a learner who has pressed the button of the part."""
     run = RunView(simulation)
-    walk = Walk(part.do, simulation.recorder, since, lambda *_: simulation, pressed=True) if part.foresee else None
+    walk = Walk(part.do, simulation.recorder, since, lambda *_: simulation, pressed=True) if part.predicts else None
     return Sight(simulation.recorder, lambda _: run, walk)
 
 

@@ -121,7 +121,7 @@ def ask(page: Page, eventually: Eventually, part: Part, put: Put, turn: int, slo
     answers = put.answers()
     choices = answers[turn % (len(answers) if COMPLETE else 2) % len(answers)]
     answer(page, put, choices)
-    if slow and part.foresee:
+    if slow and part.predicts:
         step_slowly(page, eventually, part, put)
     elif part.do:
         page.locator("#les-step").click()

@@ -138,7 +138,7 @@ def test_a_run_ends_although_pods_come_and_go_slowly_for_ever(
     kind: str, grace: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time_commands, "MOST_ROUNDS", 20)
-    monkeypatch.setattr(time_commands, "FORESEEN", 0)
+    monkeypatch.setattr(time_commands, "STEPS_PER_TIMER", 0)
     simulation = hot_node()
     make, _ = OWNERS[kind]
     pod = {"nodeName": "hot", "tolerations": [AT_ONCE], "terminationGracePeriodSeconds": grace}

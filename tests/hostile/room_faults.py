@@ -54,9 +54,9 @@ def _of_questions(room: Room, rows: RoomRows) -> Iterator[str]:
             yield f"“{text}” was asked by nobody"
         elif held[text] not in room.asked[text]:
             yield f"“{text}” is there {held[text]} times, not {room.asked[text]}"
-    foreseen = sum(bool(row["prediction"]) for row in rows.questions)
-    if foreseen not in room.predicted:
-        yield f"{foreseen} predictions are there, not {room.predicted}"
+    predictions = sum(bool(row["prediction"]) for row in rows.questions)
+    if predictions not in room.predicted:
+        yield f"{predictions} predictions are there, not {room.predicted}"
     for row in rows.questions:
         yield from _of_marks(room, row)
 

@@ -76,9 +76,9 @@ def render_preview(request: HttpRequest, draft: Draft, tried: list[str]) -> Http
     return render(request, "fragments/draft.html", {**_context(request, draft), "tried": tried})
 
 
-def render_errors(request: HttpRequest, draft: Draft, anew: bool = False) -> HttpResponse:
-    """Return a form with its errors and those of its text. ``anew``: offer to replace the object by a new one."""
-    context = {**_context(request, draft), "refused": True, "anew": anew}
+def render_errors(request: HttpRequest, draft: Draft, recreate: bool = False) -> HttpResponse:
+    """Return a form with its errors and those of its text. ``recreate``: offer to replace the object by a new one."""
+    context = {**_context(request, draft), "refused": True, "recreate": recreate}
     return render(request, "fragments/draft_refused.html", context, status=422)
 
 

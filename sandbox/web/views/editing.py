@@ -43,19 +43,19 @@ def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     command = _command(request, draft, edited)
     if draft.valid and not command:
         return problem(request, 409, say("errors.no-change"), calm=True)
-    anew = False
+    recreate = False
     if draft.valid:
         try:
-            if request.POST.get("anew") == "1" and _same_pod(edited, draft.manifests[0]):
+            if request.POST.get("recreate") == "1" and _same_pod(edited, draft.manifests[0]):
                 manifest = draft.manifests[0]
                 command = {"kind": "replace", "object_kind": edited.kind, "key": edited.key, "manifest": manifest}
             store.execute(access.sandbox, command, who(request))
         except Rejected as error:
             spec = _part(access, edited)
-            anew = edited.kind == "Pod" and bool(spec) and not spec.get("nodeName")
+            recreate = edited.kind == "Pod" and bool(spec) and not spec.get("nodeName")
             draft.add_errors(engines.read(access.sandbox, jobs.locate, draft.text, error.errors))
     if not draft.valid:
-        return render_errors(request, draft, anew=anew)
+        return render_errors(request, draft, recreate=recreate)
     return render_applied(request, warnings_about(draft.manifests[0]))
 
 

@@ -20,6 +20,6 @@ def step(request: HttpRequest, access: Access) -> HttpResponse:
     command = scenarios.command(access.sandbox.scenario, access.sandbox.story, number)
     if command is None:
         return problem(request, 400, say("errors.no-step"))
-    if number > engines.read(access.sandbox, jobs.steps_made):
+    if number > engines.read(access.sandbox, jobs.steps_done):
         store.execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)

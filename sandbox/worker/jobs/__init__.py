@@ -26,7 +26,7 @@ from sandbox.worker.jobs.reading import (
     offers,
     prometheus,
     state,
-    steps_made,
+    steps_done,
     trace,
 )
 from sandbox.worker.jobs.rooms import room_outcome, room_question

@@ -89,7 +89,7 @@ def leader_form(live: Live, position: Position) -> dict[str, Any]:
 
 
 @reading
-def steps_made(live: Live, position: Position) -> int:
+def steps_done(live: Live, position: Position) -> int:
     """Return how many steps of the scenario were taken."""
     return steps.steps_done(_world(live, position))
 

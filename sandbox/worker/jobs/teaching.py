@@ -151,10 +151,10 @@ def lesson_guess(live: Live, position: Position, named: Sequence[str] | None, pr
     question = _predicted(desk, key) if predicts else _question(desk)
     # In a large cluster not all nodes are offered, but each is a valid answer.
     more = live.world.nodes if question.kind == "winner" else ()
-    foresee = predicts or (desk.open is not None and desk.open.foresee)
-    data = question_data(desk.run, question, foresee)
+    predicts = predicts or (desk.open is not None and desk.open.predicts)
+    data = question_data(desk.run, question, predicts)
     _check(data, more, named)
-    points = None if foresee else desk.compare_now(question, named)
+    points = None if predicts else desk.compare_now(question, named)
     here = live.world.moment_of(len(live.world.entries))
     state = live.records.keys(live.plan.sandbox_id, [here.command]).get(here.command, 0)
     points_text = "" if points is None else json.dumps(points, ensure_ascii=False)

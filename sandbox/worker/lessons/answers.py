@@ -34,21 +34,21 @@ def question_of(text: str) -> Question:
     return Question(**{**data, "options": options, "tempting": tuple(data["tempting"]), "offered": offered})
 
 
-def question_data(run: RunView, question: Question, foresee: bool) -> dict[str, Any]:
+def question_data(run: RunView, question: Question, predicts: bool) -> dict[str, Any]:
     """Return a question with its choices, and when it is checked. ``typed``: there are too many choices to list."""
     offered = predictions.choices(run, question)
     return {
         "kind": question.kind,
         "ask": predictions.asked(question),
-        "when": _when(question, foresee),
+        "when": _when(question, predicts),
         "choices": list(offered),
         "many": predictions.KINDS[question.kind].many,
         "typed": len(offered) > FEW_NODES,
     }
 
 
-def _when(question: Question, foresee: bool) -> str:
-    if not foresee:
+def _when(question: Question, predicts: bool) -> str:
+    if not predicts:
         return say("lesson.when-answered")
     if question.at == ATTEMPT:
         return say("lesson.when-attempt")
@@ -76,7 +76,7 @@ def compare(question: Question, since: int, sight: Sight, named: Sequence[str] |
     rows = [
         {
             "choice": point.choice,
-            "given": point.chosen,
+            "chosen": point.chosen,
             "right": point.right,
             "why": reason_text(point.why) if point.why else "",
         }

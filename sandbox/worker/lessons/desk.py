@@ -146,7 +146,7 @@ class Desk:
             return True
         if part.task:
             return tasks.done(self.run, part.task)
-        if part.question and not part.foresee:
+        if part.question and not part.predicts:
             return self._guess is not None
         return self.stepped
 
@@ -258,9 +258,9 @@ class Desk:
             return None
         guess = self._guess
         points = self._points(guess) if guess else None
-        data = question_data(self.run, part.question, part.foresee)
+        data = question_data(self.run, part.question, part.predicts)
         # Once the steps have begun, the page may already show the answer.
-        late = guess is None and part.foresee and self._walk.begun
+        late = guess is None and part.predicts and self._walk.begun
         return {**data, **answer_data(guess, points), "late": say("reveal.late") if late else ""}
 
     def _points(self, guess: Guessed) -> dict[str, Any] | None:
@@ -337,7 +337,7 @@ class Desk:
         }
 
     def _predicted(self, key: str, question: Question, row: Guessed | None) -> dict[str, Any]:
-        return {"key": key, **question_data(self.run, question, foresee=True), **answer_data(row, None)}
+        return {"key": key, **question_data(self.run, question, predicts=True), **answer_data(row, None)}
 
     def predicted(self, key: str) -> Question | None:
         """Return the prediction ``key`` while it can be answered or answered again. "" = that of the next stage."""

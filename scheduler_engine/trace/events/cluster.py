@@ -65,7 +65,7 @@ class ObjectAdded(Event):
 
 @dataclass(frozen=True, slots=True)
 class ObjectApplied(Event):
-    """Somebody applied ``given``, as written; the API server has already stored its version."""
+    """Somebody applied a manifest: ``given``, as it was written. The API server has already stored its own version."""
 
     kind: str
     key: str

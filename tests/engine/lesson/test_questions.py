@@ -108,7 +108,7 @@ def holds(simulation: Simulation, question: Question) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", LESSONS)
 def test_it_is_checked_at_the_end_of_its_steps_and_not_before(name: str) -> None:
     for part, simulation in parts_of(name):
-        if part.foresee:
+        if part.predicts:
             offered = choices(RunView(simulation), part.question)
             quick = _taken(part, simulation, slow=False, offered=offered)
             assert quick == _taken(part, simulation, slow=True, offered=offered), part.text
@@ -136,7 +136,7 @@ def _taken(part: Part, simulation: Simulation, slow: bool, offered: tuple[str, .
 def test_past_events_are_checked_at_once(name: str) -> None:
     for part, simulation in parts_of(name):
         question = part.question
-        if part.foresee or question is None:
+        if part.predicts or question is None:
             continue
         run = RunView(simulation)
         judgement = judge(question, 0, Sight(simulation.recorder, lambda _, run=run: run))

@@ -33,7 +33,7 @@ from tests.sandbox.scenarios import (
 NOT_READY = {"kind": "node-condition", "node": "node1", "type": "Ready", "status": "False"}
 SCALE = {"kind": "scale", "object_kind": "StatefulSet", "key": "default/db", "replicas": 5}
 MORE_MEMORY = {"kind": "usage", "pod": "default/stays-an-hour", "memory": "2Gi"}
-ANEW = {
+RECREATED = {
     "kind": "replace",
     "object_kind": "Pod",
     "key": "default/stays-an-hour",
@@ -154,7 +154,7 @@ def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Comma
         ),
         pytest.param(
             "taint-removed-in-time",
-            [ANEW],
+            [RECREATED],
             "stays-an-hour was deleted and created again.",
             id="a pod is replaced",
         ),

@@ -82,8 +82,8 @@ def views(world: World) -> Iterator[View]:
         yield View(node=node)
 
 
-def check(simulation: Simulation, anew: Any, random: Random, slug: str = "") -> None:
-    """Check some moments of the history of ``simulation``. ``anew`` creates one that is still at its start."""
+def check(simulation: Simulation, create: Any, random: Random, slug: str = "") -> None:
+    """Check some moments of the history of ``simulation``. ``create`` creates one that is still at its start."""
     assert simulation.history is not None
     log, looked = simulation.history.commands, looked_back(simulation, slug)
     rests = [entries for entries, _ in simulation.recorder.rests]
@@ -91,7 +91,7 @@ def check(simulation: Simulation, anew: Any, random: Random, slug: str = "") -> 
         moment = looked.world.moment_of(rest)
         shown = looked.at(moment)
         at_its_end = rest in (*looked.world.starts, rests[-1])
-        entries, now_us = replayed(log, anew(), moment, at_its_end)
+        entries, now_us = replayed(log, create(), moment, at_its_end)
         assert len(entries) == rest == len(shown.entries)
         meant = world_of(entries, now_us, slug)
         for view in views(meant):
@@ -112,12 +112,12 @@ def test_every_panel_shows_a_moment_of_a_scenario_as_it_was(name: str, monkeypat
         except Rejected:
             continue
 
-    def anew() -> Simulation:
+    def create() -> Simulation:
         history = simulation.history
         assert history is not None
         return Simulation(history.seed, history.configuration, history.full, history.queue_rules)
 
-    check(simulation, anew, Random(name), scenario.slug)
+    check(simulation, create, Random(name), scenario.slug)
 
 
 def command(random: Random, number: int) -> commands.Command:

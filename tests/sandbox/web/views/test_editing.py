@@ -321,7 +321,7 @@ def test_a_device_is_a_request_too_once_kubernetes_made_it_one(visitor: Any, amo
         stored(visitor, key="default/train")["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] == "8"
     )
     original = shown(visitor, key="default/train")
-    fields = form | {"extended": f"nvidia.com/gpu={amount}" if amount else "", "priority": "0", "anew": "1"}
+    fields = form | {"extended": f"nvidia.com/gpu={amount}" if amount else "", "priority": "0", "recreate": "1"}
     fields |= {"toleration_key": "", "toleration_operator": "Exists"}
     answer = visitor.post("edit/Pod/?key=default/train", **FORM, yaml=original, original=original, **fields)
     assert answer.status_code == 204, text_of(answer)
@@ -376,8 +376,8 @@ def test_a_forbidden_change_is_reported_and_a_pending_pod_can_be_replaced(cluste
     assert "pod updates may not change fields other than" in text_of(answer)
     assert "Delete and recreate" in text_of(answer)
     assert cluster.log() == before
-    anew = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, anew="1")
-    assert anew.status_code == 204
+    recreated = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, recreate="1")
+    assert recreated.status_code == 204
     assert stored(cluster)["spec"]["nodeSelector"] == {"kubernetes.io/arch": "amd64"}
     assert [json.loads(command)["kind"] for command in cluster.log()[len(before) :]] == ["replace"]
     assert cluster.post("do/back/").status_code in (200, 204)
@@ -387,7 +387,7 @@ def test_a_forbidden_change_is_reported_and_a_pending_pod_can_be_replaced(cluste
 def test_a_pod_that_cannot_be_replaced_still_exists(cluster: Any) -> None:
     original = shown(cluster)
     text = original.replace("  priority: 0\n", "  priorityClassName: none\n")
-    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, anew="1")
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=text, original=original, recreate="1")
     assert answer.status_code == 422
     assert "no PriorityClass with name none" in text_of(answer)
     assert stored(cluster)["spec"]["nodeSelector"] == {"disk": "ssd"}
@@ -406,10 +406,10 @@ def test_a_running_pod_is_not_replaced(cluster: Any) -> None:
 def test_only_the_same_pod_is_replaced(cluster: Any) -> None:
     original, before = shown(cluster), cluster.log()
     other = original.replace("name: web", "name: other", 1)
-    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=other, original=original, anew="1")
+    answer = cluster.post("edit/Pod/?key=default/web", **TEXT, yaml=other, original=original, recreate="1")
     assert "the name of the object (other) does not match the name on the URL (web)" in text_of(answer)
     node = shown(cluster, "Node", "a")
-    assert cluster.post("edit/Node/?key=a", **TEXT, yaml=node, original=node, anew="1").status_code == 409
+    assert cluster.post("edit/Node/?key=a", **TEXT, yaml=node, original=node, recreate="1").status_code == 409
     assert cluster.log() == before
 
 

@@ -110,7 +110,7 @@ def test_every_lesson_can_be_completed(slug: str) -> None:
         if part.question:
             assert learner.do("lesson/answer", look="1") == 204, number
         # By turns slowly, and with the button alone, which does the remaining steps.
-        for command in commands_of(part.do, True, simulation)[:-1] if part.foresee and number % 2 else ():
+        for command in commands_of(part.do, True, simulation)[:-1] if part.predicts and number % 2 else ():
             assert "You chose to look without guessing." in learner.html(), number
             if "refused" not in command:
                 store.execute(learner.sandbox, command_of(command))
@@ -417,7 +417,7 @@ def test_where_to_go_next_follows_after() -> None:
     first = next(iter(shelf.lessons()))
     assert shelf.where_next("nonsense") == []
     assert all(other.slug in shelf.lessons() for other in shelf.where_next(first))
-    assert read_lesson(LESSON).parts[1].foresee
+    assert read_lesson(LESSON).parts[1].predicts
 
 
 # --- predictions --------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def test_no_reveal_and_no_missing_point_holds_a_raw_name(slug: str) -> None:
     lesson = lessons()[slug].lesson
     simulation = lesson.scenario.open()
     for part in lesson.parts:
-        since = len(simulation.recorder.entries) if part.foresee else 0
+        since = len(simulation.recorder.entries) if part.predicts else 0
         missing = tasks.checked(RunView(simulation), part.task) if part.task else []
         assert [text for row in missing for text in row.wrong if any(phrase in text for phrase in PHRASES)] == []
         play(simulation, part.way)

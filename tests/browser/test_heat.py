@@ -46,7 +46,7 @@ def opened(page: Page, eventually: Eventually, query: str = "") -> None:
 
 
 @pytest.fixture(name="map_page")
-def made_map_page(page: Page, eventually: Eventually) -> Page:
+def open_map_page(page: Page, eventually: Eventually) -> Page:
     opened(page, eventually)
     return page
 

@@ -74,7 +74,7 @@ class Cells:
                 if plugin in table.skipped:
                     continue
                 facts = filter_facts(scheduler, cycle.number, node, plugin)
-                if not self._told(facts, f"{plugin} filter"):
+                if not self._gives_facts(facts, f"{plugin} filter"):
                     continue
                 assert facts is not None
                 status = facts.status
@@ -87,14 +87,14 @@ class Cells:
         for plugin, raws in cycle.raw.items():
             for node, raw in raws.items():
                 facts = score_facts(scheduler, cycle.number, node, plugin)
-                if not self._told(facts, f"{plugin} score"):
+                if not self._gives_facts(facts, f"{plugin} score"):
                     continue
                 assert facts is not None
                 normalized = cycle.normalized[plugin][node]
                 if (facts.raw, facts.normalized) != (raw, normalized):
                     self.wrong.append(f"{cycle.pod.key} on {node}, {plugin}: {facts}, not {raw} → {normalized}")
 
-    def _told(self, facts: Facts | None, what: str) -> bool:
+    def _gives_facts(self, facts: Facts | None, what: str) -> bool:
         self.count += 1
         if facts is None:
             self.silent[what] += 1
@@ -118,7 +118,7 @@ class Cells:
         for plugin, code, reasons in event.verdicts:
             if code not in ("Success", "Skip"):
                 facts = pre_filter_facts(scheduler, cycle.number, plugin)
-                if self._told(facts, f"{plugin} preFilter"):
+                if self._gives_facts(facts, f"{plugin} preFilter"):
                     assert facts is not None
                     status = facts.status
                     if status is None or (status.code.value, status.reasons) != (code, reasons):
@@ -130,10 +130,10 @@ class Cells:
             self.count += 1
             self.silent["dry run"] += 1
             return
-        self._told(facts.facts, "dry run")
+        self._gives_facts(facts.facts, "dry run")
         steps = []
         for step in facts.steps:
-            self._told(step.facts, f"dry run, {step.action}")
+            self._gives_facts(step.facts, f"dry run, {step.action}")
             reason = _refusal(step.checked)
             if step.action == "remove":
                 values = step.facts.says.values
@@ -147,7 +147,7 @@ class Cells:
     def climbed(self, scheduler: Scheduler, cycle: Cycle, rungs: Sequence[ev.PreemptionCriterionApplied]) -> None:
         facts = [rung for rung in choice_facts(scheduler, cycle.number) if rung.facts.shown]
         for rung in facts:
-            self._told(rung.facts, "rung")
+            self._gives_facts(rung.facts, "rung")
         drawn = [rung for rung in facts if rung.criterion.key == "preemption.first-by-name"]
         concluded = [_compared(rung) for rung in facts if rung not in drawn]
         recorded = [(rung.values, rung.survivors, rung.fallen) for rung in rungs]
@@ -167,7 +167,7 @@ class Cells:
             if scheduler.cycle_numbered(cycle.number) is None:
                 continue  # Two binding cycles have ended since; the scheduler keeps one.
             facts = ask(scheduler, cycle.number, plugin)
-            if self._told(facts, f"{plugin} {event.extension_point}"):
+            if self._gives_facts(facts, f"{plugin} {event.extension_point}"):
                 assert facts is not None
                 status = facts.status
                 concluded = ("Success", ()) if status is None else (status.code.value, status.reasons)

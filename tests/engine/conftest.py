@@ -9,16 +9,16 @@ import os
 
 import hypothesis
 
-GIVEN = os.environ.get("HYPOTHESIS_EXAMPLES")
+EXAMPLES = os.environ.get("HYPOTHESIS_EXAMPLES")
 
 hypothesis.settings.register_profile(
     "thorough",
-    max_examples=int(GIVEN or 2000),
+    max_examples=int(EXAMPLES or 2000),
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile("patient", deadline=None)
-if GIVEN:
+if EXAMPLES:
     hypothesis.settings.load_profile("thorough")
 elif hypothesis.settings.get_current_profile_name() == "default":
     hypothesis.settings.load_profile("patient")

@@ -1,6 +1,6 @@
 """Invariants of a simulation after every command. Each check raises AssertionError.
 
-Most checks concern one scheduler and its view of the API server: ``seen_by`` returns all that schedule.
+Most checks concern one scheduler and its view of the API server: ``scheduler_views`` returns all that schedule.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SchedulerView:
         return self.api.known is not None or bool(self.scheduler.unheard)
 
 
-def seen_by(simulation: Simulation) -> list[SchedulerView]:
+def scheduler_views(simulation: Simulation) -> list[SchedulerView]:
     """Return the view of each scheduler that is working or paused."""
     members = simulation.replicas.leaders()
     return [SchedulerView(item.name, item.scheduler, item.connection) for item in members if item.scheduler is not None]
@@ -135,7 +135,7 @@ def parts_are_sound(view: SchedulerView) -> None:
 
 def everybody_has_seen_everything(simulation: Simulation) -> None:
     api = simulation.api
-    late = [view.scheduler.watch for view in seen_by(simulation) if view.late]
+    late = [view.scheduler.watch for view in scheduler_views(simulation) if view.late]
     for watch in api.watches:
         if not any(watch is item for item in late):
             assert watch.position == api.events_before + len(api.events)

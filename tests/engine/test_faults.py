@@ -338,7 +338,7 @@ def test_assumed_pods_never_expire_by_themselves() -> None:
         simulation.execute(commands.AssumedTtl(-1))
 
 
-def test_a_pod_that_goes_before_the_scheduler_has_heard_of_its_binding_leaves_the_cache_late() -> None:
+def test_a_pod_that_goes_before_the_scheduler_sees_its_binding_leaves_the_cache_late() -> None:
     simulation = cluster("web-1")
     simulation.execute(commands.Fault("DefaultBinder", "bind", "late", seconds=10))
     simulation.execute(commands.Settle())

@@ -26,7 +26,7 @@ from tests.engine.soundness import (
     check,
     described,
     everybody_has_seen_everything,
-    seen_by,
+    scheduler_views,
     several_have_scheduled_at_once,
     under_way,
     unfinished_pods_are_indexed,
@@ -191,7 +191,7 @@ class Machine(RuleBasedStateMachine):
 
     def objects(self, kind: str) -> list[KubeObject]:
         """Return the objects, those of a current cycle first."""
-        first = [uid for view in seen_by(self.simulation) for uid in under_way(view)]
+        first = [uid for view in scheduler_views(self.simulation) for uid in under_way(view)]
         return sorted(self.simulation.api.list(kind), key=lambda item: item.uid not in first)
 
     @rule(command=histories.STEPS, times=st.integers(1, 6))
@@ -292,7 +292,7 @@ class Machine(RuleBasedStateMachine):
     def simulation_is_sound(self) -> None:
         everybody_has_seen_everything(self.simulation)
         unfinished_pods_are_indexed(self.simulation)
-        for view in seen_by(self.simulation):
+        for view in scheduler_views(self.simulation):
             check(view)
 
     @invariant()
@@ -320,7 +320,7 @@ class Machine(RuleBasedStateMachine):
             json.dumps(entry_json(entry), allow_nan=False, default=tuple)
             self.world.apply(entry)
             last = entry
-        for view in seen_by(self.simulation):
+        for view in scheduler_views(self.simulation):
             self.world.look_at(view.replica)
             world_agrees_on_queue(view, self.world)
             world_agrees_on_lanes(view, self.world)

@@ -12,7 +12,7 @@ from scheduler_engine.replay import make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
 from scheduler_engine.trace.events import CycleFinished, PodMoved
-from tests.engine.soundness import nominations_are_of_pods_that_wait, seen_by
+from tests.engine.soundness import nominations_are_of_pods_that_wait, scheduler_views
 
 WEB = make_pod("web-1").cpu("1").obj()
 KEY = "default/web-1"
@@ -176,7 +176,7 @@ def test_an_attempt_that_finds_nothing_new_keeps_its_own_nomination_till_the_pod
     pod, nominator = simulation.api.pod(KEY), simulation.scheduler.queue.nominator
     assert pod is not None
     assert (pod.nominated_node_name, nominator.nodes) == ("n1", {pod.uid: ""})
-    [view] = seen_by(simulation)
+    [view] = scheduler_views(simulation)
     nominations_are_of_pods_that_wait(view)
     simulation.execute(commands.Apply((make_pod("web-1").label("app", "web").cpu("64").obj(),)))
     assert nominator.nodes == {pod.uid: "n1"}

@@ -115,7 +115,7 @@ def test_records_end_at_the_limit_of_one_command(
     assert_replays(simulation, log)
 
 
-def test_records_end_where_they_have_brought_about_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_end_after_a_share_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each record leaves the greater part of a command's budget, so one tick is never too much for it."""
     monkeypatch.setattr(effort, "MOST_STEPS", 1_000)
     simulation, log = Simulation(), list[Command]()

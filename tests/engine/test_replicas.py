@@ -228,11 +228,11 @@ def test_replaced_replicas_do_nothing_more() -> None:
     watching = len(simulation.api.watches)
     number = len(simulation.recorder.entries)
     do(simulation, Advance(60))
-    assert {event.replica for event in told_since(simulation, number, ev.ElectorTried)} == {ONE, TWO}
+    assert {event.replica for event in events_since(simulation, number, ev.ElectorTried)} == {ONE, TWO}
     assert len(simulation.api.watches) == watching == len(world().api.watches)
 
 
-def told_since(simulation: Simulation, number: int, kind: type[ev.Event]) -> list[Any]:
+def events_since(simulation: Simulation, number: int, kind: type[ev.Event]) -> list[Any]:
     return [entry.event for entry in simulation.recorder.entries[number:] if isinstance(entry.event, kind)]
 
 
@@ -312,7 +312,7 @@ def test_paused_leader_does_nothing_and_continues_where_it_stopped() -> None:
     assert where
     number = len(simulation.recorder.entries)
     do(simulation, does("resume"), Settle())
-    [refused] = told_since(simulation, number, ev.CycleFinished)
+    [refused] = events_since(simulation, number, ev.CycleFinished)
     assert refused.message.endswith(f'pod web-1 is already assigned to node "{where}"')
     do(simulation, Advance(11))
     assert leaders(simulation) == [TWO]

@@ -69,7 +69,7 @@ def hot_node() -> Simulation:
     return simulation
 
 
-def made_at(simulation: Simulation) -> list[int]:
+def creation_seconds(simulation: Simulation) -> list[int]:
     """Return the second in which each pod was created."""
     events = [(entry.at_us, entry.event) for entry in simulation.recorder.entries]
     return [at_us // 10**6 for at_us, event in events if isinstance(event, ObjectAdded) and event.kind == "Pod"]
@@ -85,7 +85,7 @@ def test_a_round_takes_a_second(owner: str, pods: str) -> None:
     world.apply(simulation, maker("web", 3, pod=PODS[pods]))
     simulation.execute(commands.Settle())
     world.advance(simulation, 4)
-    times = made_at(simulation)
+    times = creation_seconds(simulation)
     by_name = owner.startswith("a StatefulSet") or owner == "a DaemonSet"
     failed = "tolerations" not in PODS[pods]  # The kubelet does not admit them.
     if "slowly" in pods and by_name and not failed:
@@ -100,7 +100,7 @@ def test_a_job_waits_ten_seconds_and_then_twice_as_long(pods: str) -> None:
     simulation = hot_node()
     world.apply(simulation, world.job("web", pod=PODS[pods], backoffLimit=2_000_000_000))
     world.advance(simulation, 75)
-    assert made_at(simulation) == [0, 10, 30, 70]
+    assert creation_seconds(simulation) == [0, 10, 30, 70]
 
 
 @pytest.mark.parametrize("grace", [0, 60], ids=["at once", "slowly"])
@@ -170,7 +170,7 @@ def test_pods_of_a_job_that_end_at_once_are_created_second_by_second(duration: s
     world.apply(simulation, job)
     world.advance(simulation, 5)
     # Another command created the first one, so it is no part of a round.
-    first, *others = made_at(simulation)
+    first, *others = creation_seconds(simulation)
     assert first == 0
     assert len(others) >= 5
     assert all(later - earlier == 1 for earlier, later in pairwise(others))
@@ -183,7 +183,7 @@ def test_rounds_end_with_the_taint() -> None:
     world.advance(simulation, 1)
     assert [pod.phase for pod in world.pods(simulation, "web")] == ["Running"] * 2
     world.advance(simulation, 10)
-    assert set(made_at(simulation)) == {0, 1}
+    assert set(creation_seconds(simulation)) == {0, 1}
 
 
 @pytest.mark.parametrize("times", [1, 2, 5])

@@ -38,7 +38,7 @@ def obeyed(simulation: Simulation, wanted: list[Command]) -> list[Command]:
 
 @given(st.lists(COMMANDS, max_size=25), st.lists(COMMANDS, min_size=1, max_size=10))
 @settings(max_examples=60, deadline=None)
-def test_a_copy_made_at_any_moment_behaves_identically(first: list[Command], then: list[Command]) -> None:
+def test_a_copy_of_any_moment_behaves_identically(first: list[Command], then: list[Command]) -> None:
     original = Simulation(seed=7)
     obeyed(original, first)
     copied = copy.deepcopy(original)

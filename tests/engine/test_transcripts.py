@@ -12,7 +12,7 @@ from scheduler_engine.scenario import FOLDER, load_scenario, play
 from scheduler_engine.wording.story import story
 
 HERE = Path(__file__).parent / "transcripts"
-TOLD = (
+SCENARIOS = (
     "02-node-affinity-weights",
     "06-pod-affinity-s1-s2",
     "08-spread-one-constraint",
@@ -45,7 +45,7 @@ TOLD = (
 )
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_the_story_of_a_scenario_is_the_one_that_was_read(name: str, golden: Callable[[Path, str], None]) -> None:
     scenario = load_scenario(FOLDER / f"{name}.yaml")
     simulation = scenario.open()

@@ -24,7 +24,7 @@ from tests.hostile.people import Person, Tally
 from tests.hostile.requests import Drawer
 from tests.hostile.rooms import Room
 from tests.hostile.routes import Form, Route, forms_of, routes
-from tests.hostile.sender import DOCUMENTED, FEW_WORDS, SECONDS, Seen, Sender
+from tests.hostile.sender import DOCUMENTED, FEW_WORDS, SECONDS, Answers, Sender
 from tests.hostile.site import MEGABYTE, Site, end_in_order, prepare
 from tests.hostile.targets import Targets
 from tests.hostile.visitors import Click, gather, statuses
@@ -59,7 +59,7 @@ class Plan:
 @dataclass
 class Report:
     plan: Plan
-    answers: Seen = field(default_factory=Seen)
+    answers: Answers = field(default_factory=Answers)
     wrong: list[str] = field(default_factory=list)
     clicks: list[Click] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
@@ -178,12 +178,12 @@ async def _strangers(plan: Plan, site: Site, report: Report, room: Callable[[], 
         one.http.close()
 
 
-Found = dict[Route, list[tuple[list[str], Form]]]
+FormsByRoute = dict[Route, list[tuple[list[str], Form]]]
 
 
-async def _harvest(targets: Targets, known: tuple[Route, ...]) -> tuple[Found, dict[Route, Sequence[str]]]:
+async def _harvest(targets: Targets, known: tuple[Route, ...]) -> tuple[FormsByRoute, dict[Route, Sequence[str]]]:
     """Return the forms of the site's pages, and the methods that its routes accept."""
-    forms: Found = {}
+    forms: FormsByRoute = {}
     methods: dict[Route, Sequence[str]] = {}
     for route in known:
         for path in targets.pages(route):

@@ -322,7 +322,7 @@ NODE = {
     },
 }
 SNAPSHOT: dict[str, Any] = {"pods": [POD], "nodes": [NODE], "schedulerConfig": CONFIGURATION, "namespaces": []}
-GIVEN: dict[str, Any] = {
+SAMPLES: dict[str, Any] = {
     "manifests": [POD],
     "manifest": POD,
     "object_kind": "Pod",
@@ -362,7 +362,7 @@ def commands() -> tuple[dict[str, Any], ...]:
     return tuple(
         {
             "kind": kind,
-            **{name: GIVEN.get(name, OF_TYPE[row.types[0]]) for name, row in command.rows.items()},
+            **{name: SAMPLES.get(name, OF_TYPE[row.types[0]]) for name, row in command.rows.items()},
             **OTHERWISE.get(kind, {}),
         }
         for kind, command in COMMANDS.items()

@@ -46,7 +46,7 @@ def _step(verb: str) -> Callable[[Fields], tuple[str, Fields]]:
     return _as_named(f"do/{verb}/")
 
 
-def _given(data: Fields, name: str) -> str:
+def _as_yaml(data: Fields, name: str) -> str:
     return "" if data["configuration"] is None else yaml([data[name]])
 
 
@@ -77,7 +77,7 @@ FORMS: dict[str, Callable[[Fields], tuple[str, Fields]]] = {
     "admission": lambda data: ("do/admission/", {"plugin": data["plugin"], "enabled": "1" if data["enabled"] else ""}),
     "node-condition": _as_named("node-condition/"),
     "usage": _as_named("usage/"),
-    "kubelet": lambda data: ("kubelet/", {"node": data["node"], "configuration": _given(data, "configuration")}),
+    "kubelet": lambda data: ("kubelet/", {"node": data["node"], "configuration": _as_yaml(data, "configuration")}),
     "evict": _as_named("evict/"),
     "drain": _as_named("drain/"),
     "replicas": _replicas,

@@ -25,7 +25,7 @@ TRY_AGAIN = 1011
 
 
 @dataclass
-class Seen:
+class Answers:
     """The answers to strangers. ``wrong``: those nobody should get, as sentences."""
 
     sent: int = 0
@@ -47,7 +47,7 @@ class Seen:
 class Sender:
     """Send an input, and judge the answer."""
 
-    def __init__(self, target: Targets, answers: Seen) -> None:
+    def __init__(self, target: Targets, answers: Answers) -> None:
         self.target, self.answers = target, answers
 
     async def ask(self, item: Input) -> None:

@@ -15,7 +15,7 @@ from tests.engine.dumps import SECRET, as_documents, as_yaml, cluster
 
 
 @pytest.fixture(name="dumped")
-def made_dump(tmp_path: Path) -> Path:
+def write_dump(tmp_path: Path) -> Path:
     path = tmp_path / "cluster.yaml"
     path.write_bytes(as_yaml(cluster(seed=5).objects))
     return path

@@ -61,7 +61,7 @@ def test_any_number_is_a_seed(seed: int) -> None:
     assert problems_of(read_lesson(daily_text(seed), name_of(seed))) == []
 
 
-def test_a_problem_that_never_holds_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_problem_that_never_holds_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     draws: list[str] = []
 
     def refuse(lesson: object) -> list[str]:

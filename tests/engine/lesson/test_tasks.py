@@ -12,7 +12,7 @@ from scheduler_engine.scenario import play
 from scheduler_engine.scenario.attempts import RunView
 from tests.engine.lesson.test_lessons import FILES
 
-MADE = {
+OPEN_ROWS = {
     "stepping-and-looking-back": "It did so at its first attempt, in this run.",
     "pod-affinity": "api-1 and api-2 are on different nodes.",
     "the-fewest-nodes": "They are on two nodes.",
@@ -30,7 +30,7 @@ def test_a_row_is_open_until_it_holds_and_says_so_without_the_trace(path: Path) 
             for row in rows:
                 assert bool(row.shown) == bool(row.wrong)
                 assert not any("happened" in text and text != NOT_YET for text in row.shown), row
-            open_row = MADE.get(lesson.slug)
+            open_row = OPEN_ROWS.get(lesson.slug)
             assert open_row is None or [bool(row.wrong) for row in rows if row.item.say == open_row] == [True]
         play(simulation, part.way)
 

@@ -611,7 +611,7 @@ def test_hints(pod: PodBuilder, resource: str, old: KubeObject | None, new: Kube
     assert hint_of(VolumeBinding({}, World().handle), resource, pod_of(pod), old, new) is expected
 
 
-def test_an_ephemeral_claim_made_for_the_pod_is_provisioned() -> None:
+def test_an_ephemeral_claim_of_the_pod_is_provisioned() -> None:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}
     stored = object_of(
         Builder("v1", "PersistentVolumeClaim", "p-s", "default")

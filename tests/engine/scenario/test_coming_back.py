@@ -19,7 +19,7 @@ from tests.installed import SCENARIOS
 
 OVER = ("Succeeded", "Failed")
 """Phases of pods that a cluster keeps only for reading; an import omits them."""
-MADE_ANEW = {
+GENERATED = {
     "preemptionPolicy": "of classes that the export made up for pods with a bare number, which get the default",
     "message": "of conditions: another scheduler's words, which no sandbox gets",
     "observedGeneration": "counts changes, of which an import knows none",
@@ -38,7 +38,7 @@ def content_of(snapshot: dict[str, Any]) -> dict[str, Any]:
     stand_ins = StandIns()
     return {
         name: {
-            (item["metadata"].get("namespace"), item["metadata"]["name"]): _kept(
+            (item["metadata"].get("namespace"), item["metadata"]["name"]): _without_generated(
                 trimmed(named(item, SNAPSHOT[name]), stand_ins)[0]
             )
             for item in listed
@@ -53,13 +53,13 @@ def named(item: dict[str, Any], kind: str) -> dict[str, Any]:
     return {"apiVersion": KINDS[kind].api_versions[0], "kind": kind, **item}
 
 
-def _kept(value: Any) -> Any:
+def _without_generated(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {key: _kept(item) for key, item in value.items() if key not in MADE_ANEW}
+        kept = {key: _without_generated(item) for key, item in value.items() if key not in GENERATED}
         # The import reports pods that were not ready.
         kept.get("annotations", {}).pop("sandbox/ready", None)
         return {key: item for key, item in kept.items() if item not in ({}, [])}
-    return [_kept(item) for item in value] if isinstance(value, list) else value
+    return [_without_generated(item) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("slug", SCENARIOS)

@@ -63,14 +63,14 @@ def configured() -> Simulation:
     return simulation
 
 
-MADE = {"configured": configured, "small": small, "in flight": in_flight, "resized": resized}
+SIMULATIONS = {"configured": configured, "small": small, "in flight": in_flight, "resized": resized}
 
 
 @cache
 def world(name: str) -> Simulation:
-    """Return one of ``MADE``, or a scenario played to its end; ``NAME:2`` plays two steps of it."""
-    if name in MADE:
-        return MADE[name]()
+    """Return one of ``SIMULATIONS``, or a scenario played to its end; ``NAME:2`` plays two steps of it."""
+    if name in SIMULATIONS:
+        return SIMULATIONS[name]()
     slug, _, steps = name.partition(":")
     simulation = SCENARIOS[slug].open()
     play(simulation, SCENARIOS[slug].then[: int(steps) if steps else None])

@@ -109,7 +109,7 @@ def test_changes_are_noticed() -> None:
     assert "default/new: the winner is n1, expected n2" in failures_by_strictness[2]
 
 
-FOUND: list[tuple[str, str, dict[str, Any], Any]] = [
+EXPECTED: list[tuple[str, str, dict[str, Any], Any]] = [
     ("small", "placement", {"pod": "default/web-1"}, {"pod": "default/web-1", "node": "n1"}),
     ("small", "placement", {"pod": "default/big-1"}, {"pod": "default/big-1", "pending": True}),
     ("small", "placement", {"pod": "default/nobody"}, {"gone": "default/nobody"}),
@@ -202,7 +202,7 @@ FOUND: list[tuple[str, str, dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("where", "fact", "about", "wanted"), FOUND)
+@pytest.mark.parametrize(("where", "fact", "about", "wanted"), EXPECTED)
 def test_a_fact_becomes_an_expectation_that_holds(where: str, fact: str, about: dict[str, Any], wanted: Any) -> None:
     expectation = expectation_of(world(where), fact, **about)
     assert expectation == wanted
@@ -210,7 +210,7 @@ def test_a_fact_becomes_an_expectation_that_holds(where: str, fact: str, about: 
 
 
 def test_every_fact_is_tried() -> None:
-    assert {fact for _, fact, _, wanted in FOUND if wanted} == {*FACTS}
+    assert {fact for _, fact, _, wanted in EXPECTED if wanted} == {*FACTS}
 
 
 def test_an_invalid_fact_is_refused() -> None:

@@ -24,7 +24,7 @@ def test_scenario_has_words_expectations_and_something_left_to_happen(slug: str)
     assert len(opened.recorder.entries) > before
 
 
-def test_every_title_and_every_address_is_given_once() -> None:
+def test_every_title_and_every_address_is_unique() -> None:
     scenarios = load_scenarios()
     assert len({scenario.slug for scenario in scenarios}) == len(scenarios)
     assert len({scenario.title for scenario in scenarios}) == len(scenarios)

@@ -41,7 +41,7 @@ def decided(visitor: Any) -> Any:
     return visitor
 
 
-def kept(visitor: Any) -> list[dict[str, Any]]:
+def saved(visitor: Any) -> list[dict[str, Any]]:
     return [json.loads(row.text) for row in Database().expected(visitor.sandbox.pk)]
 
 
@@ -90,7 +90,7 @@ def test_a_fact_is_stored_as_a_scenario_writes_it_and_holds(
 ) -> None:
     answer = decided.post("expect/", **form)
     assert answer.status_code == 200, answer.content
-    (expectation,) = kept(decided)
+    (expectation,) = saved(decided)
     assert wanted.items() <= expectation.items()
     assert places(decided) == [(HERE, False)]
 
@@ -114,7 +114,7 @@ def test_an_invalid_fact_is_refused_and_changes_nothing(
     before = decided.row().revision
     answer = decided.post("expect/", **form)
     assert (answer.status_code, text in answer.content.decode()) == (status, True)
-    assert (kept(decided), decided.row().revision) == ([], before)
+    assert (saved(decided), decided.row().revision) == ([], before)
 
 
 def test_markup_in_a_name_is_text(decided: Any) -> None:
@@ -130,7 +130,7 @@ def test_it_is_stored_once_and_removed_once(decided: Any) -> None:
     key = str(Expectation.objects.get().pk)
     assert decided.post("take-back/", key=key).status_code == 200
     gone = decided.post("take-back/", key=key)
-    assert (gone.status_code, kept(decided)) == (404, [])
+    assert (gone.status_code, saved(decided)) == (404, [])
     assert decided.post("take-back/", key="x").status_code == 400
 
 
@@ -148,7 +148,7 @@ def test_there_is_a_limit(decided: Any) -> None:
         assert decided.post("expect/", fact="placement", pod=f"default/{pod}").status_code == 200
     answer = decided.post("expect/", fact="placement", pod="default/third")
     assert (answer.status_code, "at most 2 expectations" in answer.content.decode()) == (422, True)
-    assert len(kept(decided)) == 2
+    assert len(saved(decided)) == 2
 
 
 def test_a_very_long_expectation_is_refused(decided: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +165,7 @@ def test_the_browsers_hear_of_it(decided: Any) -> None:
 
 def test_it_is_placed_at_the_moment_in_view(decided: Any) -> None:
     decided.post("expect/", fact="placement", pod="default/web", at="1.2")
-    assert kept(decided) == [{"pod": "default/web", "pending": True}]
+    assert saved(decided) == [{"pod": "default/web", "pending": True}]
     assert places(decided) == [(BEHIND, False)]
     (outcome,) = outcomes(decided)
     assert outcome.differs is not None
@@ -220,7 +220,7 @@ def test_a_fork_has_the_expectations_before_it(decided: Any) -> None:
     answer = decided.post("fork/", at="3.2")
     identity = answer["HX-Redirect"].split("/")[2]
     fork = type(decided)(Sandbox.objects.get(pk=identity), "", decided.client)
-    assert kept(fork) == [{"pod": "default/web", "pending": True}]
+    assert saved(fork) == [{"pod": "default/web", "pending": True}]
     assert [outcome.place for outcome in outcomes(fork)] == [BEHIND]
 
 

@@ -14,7 +14,7 @@ from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, NodeBuilder, make_node, make_pod
 from scheduler_engine.trace.events import FilterRan
-from tests.engine.soundness import seen_by, world_agrees_on_cache
+from tests.engine.soundness import scheduler_views, world_agrees_on_cache
 from tests.sandbox.scenarios import panel_html
 
 TOO_LARGE = {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "99"}}}]}
@@ -29,7 +29,7 @@ def apply(simulation: Simulation, *manifests: dict[str, Any]) -> None:
 
 
 @pytest.fixture(name="simulation")
-def made_simulation() -> Simulation:
+def create_simulation() -> Simulation:
     """Return five nodes in three zones, with one pod bound on a1, and no cycle in progress."""
     simulation = Simulation()
     apply(simulation, *(in_zone(name, name[0]).obj() for name in ("a1", "a2", "b1", "b2", "c1")))
@@ -304,7 +304,7 @@ def test_images_are_counted_as_the_cache_counts_them(then: str) -> None:
     for step, changed in (("freed", with_image["b1"].label("disk", "ssd")), ("again", with_image["a1"])):
         if step == "freed" or then == "the node comes back":
             apply(simulation, changed.obj())
-        (view,) = seen_by(simulation)
+        (view,) = scheduler_views(simulation)
         world_agrees_on_cache(view, World.fold(simulation.recorder.entries))
 
 
@@ -315,6 +315,6 @@ def test_a_pod_that_is_deleted_on_its_way_counts_where_the_cache_assumes_it() ->
     simulation.execute(commands.Delete("Pod", "default/web"))
     for _ in range(6):
         simulation.execute(commands.Stage())
-        (view,) = seen_by(simulation)
+        (view,) = scheduler_views(simulation)
         world_agrees_on_cache(view, World.fold(simulation.recorder.entries))
     assert simulation.scheduler.cache.pod_count() == 1

@@ -27,7 +27,7 @@ def cards(panel: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture(name="filtered")
-def made_filtered() -> dict[str, Any]:
+def filtered_panel() -> dict[str, Any]:
     return stats(World.fold(traces.web_at_filter().entries), View())
 
 

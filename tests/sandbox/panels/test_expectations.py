@@ -34,7 +34,7 @@ def outcome(**changes: Any) -> Outcome:
 
 
 @pytest.fixture(name="world")
-def made_world() -> World:
+def create_world() -> World:
     simulation = Simulation(seed=1)
     simulation.execute(commands.Apply((make_node("n1").obj(),)))
     return World.fold(simulation.recorder.entries)

@@ -82,7 +82,7 @@ CHECKS = {
 """Key of a fact → a check that its numbers are consistent."""
 
 
-MADE_OF = {
+AMOUNT_FACTS = {
     "requests.overhead": "asked",
     "requests.pod-level": "asked",
     "requests.init-container": "step",
@@ -92,9 +92,9 @@ MADE_OF = {
 """Key of a fact → the value that a reader takes for the request. The first key with a fact counts."""
 
 
-def made_of(facts: Facts, resource: str) -> int | None:
+def explained_amount(facts: Facts, resource: str) -> int | None:
     """Return the explained amount; None if it is the sum of plain containers."""
-    for key, value in MADE_OF.items():
+    for key, value in AMOUNT_FACTS.items():
         for item in facts.of(key):
             amount = item.values[value]
             if item.values["resource"] == resource and isinstance(amount, Amount):
@@ -135,9 +135,9 @@ def test_the_parts_of_a_request_add_up_to_what_the_filter_asks(seed: int) -> Non
         for item in facts.of(*SUMS, *(f"{key}-nominated" for key in SUMS)):
             resource, asked = item.values["resource"], item.values["asked"]
             assert isinstance(asked, Amount)
-            assert made_of(facts, str(resource)) in (None, asked.number), facts
+            assert explained_amount(facts, str(resource)) in (None, asked.number), facts
 
 
 def test_the_random_clusters_show_every_sum() -> None:
     shown = (item.key for seed in SEEDS for half in all_facts(seed) for facts in half for item in facts.shown)
-    assert {*CHECKS, *MADE_OF} - {*shown} == set()
+    assert {*CHECKS, *AMOUNT_FACTS} - {*shown} == set()

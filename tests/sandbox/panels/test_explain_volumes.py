@@ -88,7 +88,7 @@ def test_a_pod_may_add_more_volumes_than_a_free_node_can_attach() -> None:
     assert lines(said) == [f"{driver}: 0 in use + 3 new = 3 > 2 (limit of the CSINode)"]
 
 
-def test_an_in_tree_volume_that_is_still_to_be_made_counts_too() -> None:
+def test_an_in_tree_volume_that_is_not_provisioned_yet_counts_too() -> None:
     objects = storage_class("gp2", "kubernetes.io/aws-ebs"), claim_of("waits", {"storageClassName": "gp2"})
     node = csi_node("n1", {"ebs.csi.aws.com": 0})
     simulation = ran(one_zone(), node, *objects, make_pod("web-1").claim("waits").obj())

@@ -94,7 +94,7 @@ def skewed() -> World:
     return after(*two_nodes(), excluded, *held, pod.obj(), then=(commands.Cordon("n2"), commands.Settle()))
 
 
-def kept_off() -> World:
+def repelled() -> World:
     loner = make_pod("db-1").label("app", "db").anti_affinity(ZONE, {"app": "web"}).node("n1").obj()
     return after(make_node("n1").zone("a").obj(), loner, make_pod("web-1").label("app", "web").obj())
 
@@ -174,7 +174,7 @@ REFUSALS: dict[str, tuple[Callable[[], World], str, str, str, list[str]]] = {
         ],
     ),
     "an existing pod's own anti-affinity is shown with its name": (
-        kept_off,
+        repelled,
         "web-1",
         "InterPodAffinity",
         "The anti-affinity of db-1 in zone a keeps web-1 out.",

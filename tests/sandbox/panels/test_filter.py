@@ -21,7 +21,7 @@ from tests.sandbox.scenarios import drawn, panel_html, world_of
 
 
 @pytest.fixture(name="world")
-def made_world() -> World:
+def create_world() -> World:
     return World.fold(traces.web_at_filter().entries)
 
 

@@ -11,7 +11,7 @@ from tests.sandbox.scenarios import world_after
 
 
 @pytest.fixture(name="world", scope="module")
-def made_world() -> World:
+def create_world() -> World:
     return World.fold(traces.web_at_filter().entries)
 
 

@@ -19,7 +19,7 @@ from tests.sandbox.witnessing import witnessed
 
 
 @pytest.fixture(name="world")
-def made_world() -> World:
+def create_world() -> World:
     return World.fold(traces.web_at_filter().entries)
 
 

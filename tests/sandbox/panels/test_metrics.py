@@ -21,7 +21,7 @@ html = partial(panel_html, "metrics")
 
 
 @pytest.fixture(name="world")
-def made_world() -> World:
+def create_world() -> World:
     return World.fold(traces.web_at_filter().entries)
 
 

@@ -59,7 +59,7 @@ class Remembers(Nobody):
 
 
 @pytest.fixture(name="world")
-def made_world() -> World:
+def create_world() -> World:
     world = World.fold(traces.payments_preempts().entries)
     world.witness = Remembers()
     return world

@@ -27,7 +27,7 @@ from tests.sandbox.scenarios import world_of
 
 
 @pytest.fixture(name="lanes")
-def made_lanes() -> dict[str, dict[str, Any]]:
+def create_lanes() -> dict[str, dict[str, Any]]:
     panel = stats(World.fold(traces.web_at_filter().entries), View())
     return {lane["id"]: lane for lane in panel["lanes"]}
 

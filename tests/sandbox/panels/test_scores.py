@@ -10,7 +10,7 @@ from tests.sandbox.scenarios import drawn
 
 
 @pytest.fixture(name="world")
-def made_world() -> World:
+def create_world() -> World:
     return World.fold(traces.api_scored().entries)
 
 

@@ -22,7 +22,7 @@ MISSING = [name for name in ("curl", "jq") if shutil.which(name) is None]
 
 
 @pytest.fixture(name="server", scope="module")
-def made_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("api")) as server:
         yield server
 

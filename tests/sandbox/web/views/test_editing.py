@@ -47,7 +47,7 @@ def value(answer: Any, name: str) -> str:
 
 
 @pytest.fixture(name="cluster")
-def made_cluster(visitor: Any, node: Any) -> Any:
+def create_cluster(visitor: Any, node: Any) -> Any:
     """Create two nodes, and a pod that waits for a label."""
     store.execute(visitor.sandbox, node("a", "b"))
     visitor.post("apply/", manifests=POD)

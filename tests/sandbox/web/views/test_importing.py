@@ -46,7 +46,7 @@ def bring(content: bytes, name: str = "cluster.yaml", **headers: Any) -> Any:
     return Client(headers=headers).post("/import/", {"file": SimpleUploadedFile(name, content)})
 
 
-def brought(content: bytes = b"") -> str:
+def uploaded(content: bytes = b"") -> str:
     """Upload a dump. Return the path of the preview."""
     answer = bring(content or dumps.as_yaml(OBJECTS))
     assert answer.status_code == 201, answer.content.decode()
@@ -68,7 +68,7 @@ def test_the_first_page_has_the_line_to_copy_and_the_door() -> None:
 
 
 def test_curl_gets_the_address_and_a_browser_is_redirected() -> None:
-    assert re.fullmatch(r"/import/[\w-]{32}/", brought())
+    assert re.fullmatch(r"/import/[\w-]{32}/", uploaded())
     answer = bring(dumps.as_json(OBJECTS), **BROWSER)
     assert answer.status_code == 302
     assert re.fullmatch(r"/import/[\w-]{32}/", answer["Location"])
@@ -76,7 +76,7 @@ def test_curl_gets_the_address_and_a_browser_is_redirected() -> None:
 
 def test_a_dump_written_by_powershell_is_read() -> None:
     text = dumps.as_yaml(OBJECTS).decode().replace("\n", "\r\n")
-    html = Client().get(brought(b"\xff\xfe" + text.encode("utf-16-le"))).content.decode()
+    html = Client().get(uploaded(b"\xff\xfe" + text.encode("utf-16-le"))).content.decode()
     assert "<b>6</b>" in html
 
 
@@ -88,7 +88,7 @@ def test_a_packed_scenario_opens_at_once() -> None:
 
 
 def test_unknown_fields_are_named_on_the_page() -> None:
-    html = Client().get(brought()).content.decode()
+    html = Client().get(uploaded()).content.decode()
     assert "Node: status.someNewField" in html
 
 
@@ -98,7 +98,7 @@ def test_a_pasted_text_is_a_file_too() -> None:
 
 
 def test_the_page_lists_what_will_be_imported_and_what_will_not() -> None:
-    html = Client().get(brought()).content.decode()
+    html = Client().get(uploaded()).content.decode()
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html))
     assert "6 nodes" in text
     assert "finished and were left out" in text
@@ -109,7 +109,7 @@ def test_the_page_lists_what_will_be_imported_and_what_will_not() -> None:
 
 
 def test_choices_stay_on_the_page_and_change_it() -> None:
-    path = brought()
+    path = uploaded()
     html = Client().get(path, {"without": "team-1", "without-kind": "Service", "names": "made-up"}).content.decode()
     assert re.search(r'value="team-1"[^>]*checked', html)
     assert re.search(r'value="Service"[^>]*checked', html)
@@ -118,7 +118,7 @@ def test_choices_stay_on_the_page_and_change_it() -> None:
 
 
 def test_the_sandbox_has_the_pods_where_they_were(trace: Any) -> None:
-    sandbox, location = opened(brought())
+    sandbox, location = opened(uploaded())
     page = Client().get(location)
     assert page.status_code == 200
     lines = "\n".join(trace(sandbox))
@@ -128,7 +128,7 @@ def test_the_sandbox_has_the_pods_where_they_were(trace: Any) -> None:
 
 
 def test_with_invented_names_no_real_one_remains(trace: Any) -> None:
-    sandbox, _ = opened(brought(), names="made-up")
+    sandbox, _ = opened(uploaded(), names="made-up")
     lines = "\n".join(trace(sandbox))
     assert "node-1" in lines
     assert "compute.internal" not in lines
@@ -136,7 +136,7 @@ def test_with_invented_names_no_real_one_remains(trace: Any) -> None:
 
 def test_the_configuration_of_a_snapshot_is_that_of_the_sandbox() -> None:
     configuration = {"profiles": [{"schedulerName": "acme-scheduler"}]}
-    sandbox, _ = opened(brought(json.dumps(dumps.as_snapshot(OBJECTS, configuration)).encode()))
+    sandbox, _ = opened(uploaded(json.dumps(dumps.as_snapshot(OBJECTS, configuration)).encode()))
     assert json.loads(sandbox.configuration)["profiles"] == configuration["profiles"]
 
 
@@ -152,7 +152,7 @@ def waiting(name: str, **spec: Any) -> dict[str, Any]:
 def test_my_pod_is_pending_opens_at_its_failed_filter() -> None:
     important = {"priority": 1000}
     others = [waiting("first"), waiting("loud", **important), waiting("mine"), waiting("last")]
-    path = brought(dumps.as_json([*OBJECTS, *others]))
+    path = uploaded(dumps.as_json([*OBJECTS, *others]))
     html = Client().get(path).content.decode()
     assert html.index("mine found no node") < html.index("team-1/elsewhere"), "refused pods come first"
     sandbox, location = opened(path, pod="default/mine")
@@ -166,7 +166,7 @@ def test_my_pod_is_pending_opens_at_its_failed_filter() -> None:
 
 @pytest.mark.parametrize("pod", ["team-1/gated", "team-1/elsewhere"])
 def test_a_pod_whose_turn_never_comes_is_still_shown(pod: str) -> None:
-    _, location = opened(brought(), pod=pod)
+    _, location = opened(uploaded(), pod=pod)
     assert location.endswith(f"?pod={pod.replace('/', '%2F')}")
     assert Client().get(location).status_code == 200
 
@@ -221,7 +221,7 @@ def test_an_unusable_object_gets_its_reason_and_leaves_nothing(name: str, own_fo
 
 def test_names_with_markup_are_shown_as_they_are_written() -> None:
     odd = {"apiVersion": "example.com/v1", "kind": "<b>Odd</b>", "metadata": {"name": "<script>alert(1)</script>"}}
-    html = Client().get(brought(dumps.as_json([*OBJECTS, odd]))).content.decode()
+    html = Client().get(uploaded(dumps.as_json([*OBJECTS, odd]))).content.decode()
     assert "&lt;script&gt;alert(1)" in html
     assert "<script>alert" not in html
 
@@ -242,14 +242,14 @@ def test_a_pasted_text_that_is_too_long_for_a_form_is_refused() -> None:
 
 def test_a_cluster_larger_than_a_sandbox_is_refused_with_the_limit(own_folder: Path, settings: Any) -> None:
     settings.QUOTAS = {"pods": 10}
-    answer = Client().post(f"{brought()}open/")
+    answer = Client().post(f"{uploaded()}open/")
     assert answer.status_code == 422
     assert "The limit is 10 pods in one sandbox" in answer.content.decode()
     assert not Sandbox.objects.exists()
 
 
 def test_excluding_everything_creates_nothing() -> None:
-    path = brought(dumps.as_json([waiting("mine")]))
+    path = uploaded(dumps.as_json([waiting("mine")]))
     answer = Client().post(f"{path}open/", {"without": "default"})
     assert answer.status_code == 422
     assert "Nothing is left to import" in answer.content.decode()
@@ -258,7 +258,7 @@ def test_excluding_everything_creates_nothing() -> None:
 
 
 def test_a_stored_file_is_readable_by_its_process_alone_and_deleted_after_an_hour(own_folder: Path) -> None:
-    path = brought()
+    path = uploaded()
     (kept,) = own_folder.iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
     assert own_folder.stat().st_mode & 0o777 == 0o700
@@ -269,7 +269,7 @@ def test_a_stored_file_is_readable_by_its_process_alone_and_deleted_after_an_hou
 
 
 def test_the_server_deletes_unused_drafts(own_folder: Path) -> None:
-    brought()
+    uploaded()
     (kept,) = own_folder.iterdir()
     os.utime(kept, (0, 0))
     pruning.chore()
@@ -286,7 +286,7 @@ def test_the_folder_has_a_size_limit(monkeypatch: pytest.MonkeyPatch, own_folder
 
 
 def test_one_address_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
-    brought()
+    uploaded()
     (first,) = own_folder.iterdir()
     monkeypatch.setattr(uploads, "MOST_OF_ONE", first.stat().st_size * 3 // 2)
     answer = bring(dumps.as_yaml(OBJECTS))
@@ -298,14 +298,14 @@ def test_one_address_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch, own
 
 
 def test_the_draft_of_an_address_does_not_name_it(own_folder: Path) -> None:
-    brought()
+    uploaded()
     (kept,) = own_folder.iterdir()
     assert "127.0.0.1" not in kept.name
     assert re.fullmatch("[0-9a-f]{16}-[0-9a-f]{64}", kept.name)
 
 
 def test_an_import_is_forgotten_when_it_is_opened(own_folder: Path) -> None:
-    path = brought()
+    path = uploaded()
     opened(path)
     assert list(own_folder.iterdir()) == []
     for answer in (Client().get(path), Client(headers=BROWSER).post(f"{path}open/")):
@@ -314,7 +314,7 @@ def test_an_import_is_forgotten_when_it_is_opened(own_folder: Path) -> None:
 
 
 def test_an_import_that_a_sandbox_has_no_room_for_can_be_tried_again(settings: Any) -> None:
-    path = brought()
+    path = uploaded()
     settings.QUOTAS = {"pods": 10}
     assert Client().post(f"{path}open/").status_code == 422
     settings.QUOTAS = {}
@@ -377,7 +377,7 @@ def test_a_wrong_key_opens_nothing(key: str) -> None:
 
 
 def test_the_pages_of_an_import_are_not_cached() -> None:
-    for answer in (Client().get(brought()), bring(b"")):
+    for answer in (Client().get(uploaded()), bring(b"")):
         assert (answer["Cache-Control"], answer["X-Robots-Tag"]) == ("no-store", "noindex, nofollow")
         assert "script-src 'self'" in answer["Content-Security-Policy"]
         assert not answer.cookies

@@ -80,7 +80,7 @@ def resolve_tagged(tag: str, text: str) -> JSONScalar:
         "null": value is None,
     }
     if not fits.get(name, False):
-        raise ValueError(f'"{text}" is no !!{name}')
+        raise ValueError(f'"{text}" is not a valid !!{name}')
     return value
 
 

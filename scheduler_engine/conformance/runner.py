@@ -121,7 +121,7 @@ def read_cases(file: Path) -> Iterator[Case]:
         if line.strip():
             case = json.loads(line)
             if not isinstance(case, dict):
-                raise ValueError(f"{file}: a line is no scenario")
+                raise ValueError(f"{file}: a line is not a scenario")
             yield case
 
 

@@ -30,7 +30,7 @@ ROUND_US = SECOND_US
 """How long an owner delays the next pod if one ended at the very moment it was made. In a cluster the kubelet, the
 watch and the controller take about as long; here none of them takes time.
 """
-ENDS_AT_ONCE = "Pods end within a second of being made: the next ones wait until it has passed"
+ENDS_AT_ONCE = "Pods end within a second of being created: the next ones wait until it has passed"
 REVISION_LABEL = "controller-revision-hash"
 """The template of a StatefulSet or DaemonSet that a pod was made from."""
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")

@@ -67,7 +67,7 @@ def from_annotation(text: str) -> LeaderElectionRecord:
     """Return the record in an annotation. Raises ValueError when the text is not one."""
     value = json.loads(text)
     if not isinstance(value, dict):
-        raise ValueError("the record is no JSON object")
+        raise ValueError("the record is not a JSON object")
     return _read(value)
 
 

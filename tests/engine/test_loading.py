@@ -187,7 +187,7 @@ BAD: dict[str, tuple[str | bytes, str, int, int]] = {
     "a repeated key in JSON": ('{"kind": "Pod",\n "kind": "Node"}', 'duplicate field "kind"', 2, 2),
     "a tag that creates objects": ("a: !!python/object/apply:os.system [ls]", "not allowed", 1, 4),
     "a custom tag": ("a: !secret x", "not allowed", 1, 4),
-    "a number tag on a text": ("a: !!int x", "is no !!int", 1, 4),
+    "a number tag on a text": ("a: !!int x", "is not a valid !!int", 1, 4),
     "infinity": ("a: .inf", "cannot be written as JSON", 1, 4),
     "not a number": ("a: .nan", "cannot be written as JSON", 1, 4),
     "a JSON number beyond all bounds": ('{"a": 1e999}', "too large", 1, 7),

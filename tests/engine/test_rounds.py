@@ -122,7 +122,7 @@ def test_the_owner_says_why_it_waits() -> None:
     simulation = hot_node()
     world.apply(simulation, world.replica_set("web", 1, pod=PODS["pods bound by name that end at once"]))
     events = world.events(simulation, "ReplicaSet", "web")
-    assert events[-1] == ("BackOff: Pods end within a second of being made: the next ones wait until it has passed")
+    assert events[-1] == ("BackOff: Pods end within a second of being created: the next ones wait until it has passed")
 
 
 def test_a_run_does_not_wait_for_the_next_round() -> None:
@@ -134,7 +134,7 @@ def test_a_run_does_not_wait_for_the_next_round() -> None:
 
 @pytest.mark.parametrize("grace", [1, 30])
 @pytest.mark.parametrize("kind", ["a ReplicaSet", "a Deployment", "a StatefulSet", "a DaemonSet"])
-def test_a_run_ends_although_pods_come_and_go_slowly_for_ever(
+def test_a_run_ends_although_pods_come_and_go_slowly_forever(
     kind: str, grace: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time_commands, "MOST_ROUNDS", 20)

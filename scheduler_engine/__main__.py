@@ -1,6 +1,6 @@
 """The engine on the command line: ``python -m scheduler_engine COMMAND``, or ``scheduler-sandbox COMMAND``.
 
-``python …/scheduler_engine COMMAND`` does the same in any folder, as the package's folder is a program, too.
+``python …/scheduler_engine COMMAND`` does the same in any folder, because the package's folder is a program, too.
 """
 
 import sys

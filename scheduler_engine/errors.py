@@ -50,4 +50,4 @@ class NothingToDo(Rejected):
 
 
 class OverBudget(Rejected):
-    """A command was refused while running, as it would exceed the limits of ``effort.py``."""
+    """A command was refused while running, because it would exceed the limits of ``effort.py``."""

@@ -15,7 +15,7 @@ from scheduler_engine.timeline import SECOND_US
 
 MOST_ROUNDS = 500
 """Instants in a row, beyond those that are expected, after which a run ends: nothing is scheduled, and loops among
-controllers and kubelets may repeat for ever. A second or two of computing.
+controllers and kubelets may repeat forever. A second or two of computing.
 """
 STEPS_PER_TIMER = 4
 """The most instants that one timer leads to without a loop: a pod starts, is ready, is done, is gone."""

@@ -50,7 +50,7 @@ class Timeline:
         return self.recorder.now_us
 
     def after(self, delay_us: int, callback: Callback, *args: Any, housekeeping: bool = False) -> int:
-        """Call ``callback(*args)`` in ``delay_us``. Housekeeping timers repeat for ever and do not count as work
+        """Call ``callback(*args)`` in ``delay_us``. Housekeeping timers repeat forever and do not count as work
         to wait for. Return the timer's number, for ``cancel``.
         """
         self.serial += 1

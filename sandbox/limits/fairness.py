@@ -77,7 +77,7 @@ class Shares:
         self.ends = {who: end for who, end in self.ends.items() if end >= self.now}
 
     def rest(self) -> None:
-        """Start again with equal shares, as nobody asks for anything."""
+        """Start again with equal shares, because nobody asks for anything."""
         self.now = max(self.ends.values(), default=self.now)
         self.ends.clear()
 
@@ -161,7 +161,7 @@ class Turns:
             self.kinds.rest()
 
     def give_way(self, turn: Turn) -> None:
-        """Let the next request begin, as this one does not compute for now."""
+        """Let the next request begin, because this one does not compute for now."""
         if turn.modest:
             turn.modest = False
             self.modest -= 1

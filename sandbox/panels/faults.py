@@ -39,7 +39,7 @@ def _row(world: World, fault: Fault) -> dict[str, Any]:
 def choices(world: World, point: str, profile: str) -> dict[str, Any]:
     """Return what the form offers for an extension point of a profile; unknown names become the first one.
 
-    Permit and PostBind can be broken with any plugin of the profile, as the default one has none there.
+    Permit and PostBind can be broken with any plugin of the profile: the default one has none there.
     """
     profiles = dict(world.configured.profiles) if world.configured else {}
     profile = profile if profile in profiles else next(iter(profiles), "")

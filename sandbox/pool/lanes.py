@@ -27,7 +27,7 @@ MOST_QUICK_CHARACTERS = 30_000
 QUICK_AGAIN = 5
 """Short jobs in a row that lead back to the quick lane. The number doubles each time a sandbox leaves it."""
 WAITING_COUNTS = 0.1
-"""CPU seconds that one second of waiting makes up for, so that no job waits for ever."""
+"""CPU seconds that one second of waiting makes up for, so that no job waits forever."""
 NEW_SECONDS = 1.0
 """CPU seconds that a new sandbox starts with, so that creating sandboxes gives no advantage."""
 USE_HALVES = 5.0

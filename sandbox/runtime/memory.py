@@ -28,7 +28,7 @@ def return_freed_memory() -> None:
     """Set malloc so that freed memory returns to the system. Call it before any thread starts.
 
     The GNU C library has an arena for each thread, up to eight per core. A large request can leave each of them large
-    for ever. Separately mapped blocks return completely. Other C libraries without ``mallopt`` are left alone.
+    forever. Separately mapped blocks return completely. Other C libraries without ``mallopt`` are left alone.
     """
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         for setting, value in MALLOC_SETTINGS.items():

@@ -248,7 +248,7 @@ class Channel(HTTPChannel):
 class Request(WebRequest):
     """A request whose body counts towards the limits while it arrives.
 
-    The body stays in memory, so that a full disk is no problem. Only an import goes to an unnamed temporary file.
+    The body stays in memory, so a full disk does not matter. Only an import goes to an unnamed temporary file.
     """
 
     body_bytes = 0

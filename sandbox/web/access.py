@@ -80,7 +80,7 @@ def problem(
     """Return a refusal as a fragment of the page: one sentence, and the invalid fields if there are any.
 
     ``calm``: nothing is wrong, and the page removes the message after a while. A browser that navigates gets a whole
-    page, with a link back to the lessons it came from (``?shelf=…``; read as text, as the query itself may be invalid).
+    page, with a link back to the lessons it came from (``?shelf=…``; read as text: the query itself may be invalid).
     """
     back = WAYS_BACK.get(request.META.get("QUERY_STRING", "").removeprefix("shelf="))
     context = {"message": message, "errors": errors or [], "calm": calm, "back": back}

@@ -16,7 +16,7 @@ CACHED = 2
 def simulation_at(live: Live, moment: Moment | None) -> Simulation:
     """Return the simulation at a moment, None = the present. Do not change it.
 
-    The last ``CACHED`` are cached, as the next moment in view is often the same or a little later. Raises
+    The last ``CACHED`` are cached, because the next moment in view is often the same or a little later. Raises
     ``Rejected`` if a command cannot end at the moment, or ``StateGone``.
     """
     if live.at(moment) is live.world:

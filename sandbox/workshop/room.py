@@ -32,7 +32,7 @@ LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
 CODE_TRIES = 20
 MOST_SEATS = 100
-"""Of one person: how many sandboxes a trainer can send them."""
+"""The number of sandboxes that a trainer can send one person."""
 MOST_MINUTES = 600
 TRAINER = say("room.trainer")
 """The name beside a trainer's step in the log of a participant's sandbox."""

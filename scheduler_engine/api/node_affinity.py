@@ -56,7 +56,7 @@ class RequiredNodeAffinity:
         return self.node_selector is None or self.node_selector.matches(node_name, labels)
 
     def broken_for(self, labels: Mapping[str, str]) -> bool:
-        """Return True if the result for a node that does not match is an error, as some term cannot be evaluated.
+        """Return True if the result for a node that does not match is an error because some term cannot be evaluated.
 
         Filter treats such an error as a no, queueing hints do not.
         """

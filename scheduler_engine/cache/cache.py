@@ -62,7 +62,7 @@ def pod_key(pod: Pod) -> str:
 class Cache:
     """``nodes``: node name → NodeInfo, most recently changed first, ghosts included: the recency list.
 
-    ``ttl_us``: how long an assumed pod survives after ``finish_binding``, in simulated microseconds; 0 = for ever.
+    ``ttl_us``: how long an assumed pod survives after ``finish_binding``, in simulated microseconds; 0 = forever.
     """
 
     def __init__(self, recorder: Recorder | None = None, ttl_us: int = 0) -> None:

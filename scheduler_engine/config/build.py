@@ -48,7 +48,7 @@ def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tup
 
 
 def _check_queue_sort(first: Profile, other: Profile) -> None:
-    """Check that its plugin has the same arguments in all profiles, as they share one queue."""
+    """Check that its plugin has the same arguments in all profiles, because they share one queue."""
     [(name, _)], [(expected, _)] = other.plugins["queueSort"], first.plugins["queueSort"]
     if name != expected:
         text = f'different queue sort plugins for profile "{other.scheduler_name}": "{name}", first: "{expected}"'

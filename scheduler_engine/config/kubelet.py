@@ -2,7 +2,7 @@
 
 Source: seed 002 §10 (Eviction thresholds, Node condition oscillation, Minimum eviction reclaim); upstream
 ``pkg/kubelet/eviction/helpers.go`` (ParseThresholdConfig) and ``pkg/kubelet/apis/config``. Other fields of a
-KubeletConfiguration are refused, as nothing here would follow them.
+KubeletConfiguration are refused, because nothing here would follow them.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _plugin_config(path: str, configs: list[dict[str, Any]]) -> list[FieldError]
 
 
 def _queue_sort(profiles: list[dict[str, Any]]) -> list[FieldError]:
-    """Check that all profiles sort the queue in the same way, as they share it."""
+    """Check that all profiles sort the queue in the same way, because they share it."""
     errors: list[FieldError] = []
     first = profiles[0]
     canon = first["plugins"]["queueSort"]

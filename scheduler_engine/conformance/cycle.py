@@ -49,7 +49,7 @@ def run(case: dict[str, Any], *, full: bool = False) -> list[str]:
 
 
 def _comparable(expected: dict[str, Any]) -> dict[str, Any]:
-    """Sort ``clearedNominations`` by name on both sides, as the format sets no order."""
+    """Sort ``clearedNominations`` by name on both sides, because the format sets no order."""
     post_filter = expected.get("postFilter") or {}
     if "clearedNominations" not in post_filter:
         return expected
@@ -70,7 +70,7 @@ def _unlimited(profile: Profile) -> Profile:
 
 
 class Turns(SchedulingQueue):
-    """A stub: nobody waits here, as the recording decides who is next."""
+    """A stub: nobody waits here, because the recording decides who is next."""
 
     def done(self, uid: str, cause: str = "") -> None:
         pass

@@ -148,7 +148,7 @@ class JobController(WorkloadController):
     def _free_indexes(self, owner: KubeObject, active: list[Pod], number: int) -> Iterator[str]:
         """Yield the lowest indexes that neither succeeded nor run, or ``number`` times "" without indexes.
 
-        Lazily, as there may be more than a sandbox can hold.
+        Lazily, because there may be more than a sandbox can hold.
         """
         if not _indexed(owner):
             return repeat("", number)

@@ -22,11 +22,11 @@ from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import EventRecorded
 
 PROVISIONING_US = SECOND_US
-"""How long it takes to make a volume."""
+"""How long it takes to create a volume."""
 
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 TOPOLOGY_LABELS = (ZONE, HOSTNAME)
-"""A volume made for a node is reachable from nodes with the same value of the first of these that the node has."""
+"""A volume created for a node is reachable from nodes with the same value of the first of these that the node has."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Provisioner:
         return True
 
     def _wanted(self, claim: KubeObject) -> KubeObject | None:
-        """Return the class if a volume is to be made for the claim now, else None."""
+        """Return the class if a volume is to be created for the claim now, else None."""
         storage_class = self.api.get(STORAGE_CLASS, storage_class_of(claim))
         if storage_class is None or claim.spec.get("volumeName") or STORAGE_PROVISIONER not in claim.annotations:
             return None

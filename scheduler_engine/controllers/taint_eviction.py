@@ -31,7 +31,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """How long a pod may stay on its node: for ``seconds``, None = for ever, or not at all. ``taint`` decides."""
+    """How long a pod may stay on its node: for ``seconds``, None = forever, or not at all. ``taint`` decides."""
 
     taint: str = ""
     seconds: int | None = None

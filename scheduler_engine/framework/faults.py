@@ -178,7 +178,7 @@ def inject(framework: Framework, point: str, plugin: str, answer: str, duration_
 
 
 def _plugins_at(framework: Framework, point: str) -> list[Any]:
-    """Return the list to change in place, as the queue holds the one for PreEnqueue."""
+    """Return the list to change in place, because the queue holds the one for PreEnqueue."""
     return framework.points["score" if point == NORMALIZE else point]
 
 

@@ -70,7 +70,7 @@ def _annotations(draft: Draft, key: str, pod: Manifest, status: Manifest) -> dic
 
 
 def _with_claims(draft: Draft, pod: Manifest) -> None:
-    """Detach a claim made for an ephemeral volume, as it names its pod by uid, and pods get new ones: the pod then uses
+    """Detach a claim created for an ephemeral volume: it names its pod by uid, and pods get new ones: the pod then uses
     it as a normal claim.
     """
     claims, metadata, volumes = draft.of("PersistentVolumeClaim"), pod["metadata"], []
@@ -93,7 +93,7 @@ def _belongs(claim: Manifest, pod: str) -> bool:
 
 
 def _unmerged(pod: Manifest) -> None:
-    """Remove what the API server merged into selectors from ``matchLabelKeys``, as it will merge it again."""
+    """Remove what the API server merged into selectors from ``matchLabelKeys``, because it will merge it again."""
     spec, labels = pod["spec"], pod["metadata"].get("labels") or {}
     if spec.get("topologySpreadConstraints"):
         constraints = [_without_merged(item, labels) for item in spec["topologySpreadConstraints"]]

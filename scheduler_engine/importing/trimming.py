@@ -160,7 +160,7 @@ class Trimmer:
         return replaced if items is item else replaced[0]
 
     def _without_source(self, result: Manifest, kind: str, quiet: bool) -> Manifest | None:
-        """Drop a pod's volume, as nothing depends on it, but give a PersistentVolume a location."""
+        """Drop a pod's volume, because nothing depends on it, but give a PersistentVolume a location."""
         if kind == "PersistentVolumeSpec":
             self.note("volume-places")
             return result | STAND_IN_SOURCE

@@ -65,7 +65,7 @@ def cycle_under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
 
 
 def _is_skipped(entries: Sequence[ev.Entry], begin: int) -> bool:
-    """Return True if the cycle that begins there ended at once, as the pod was assumed or deleted: no attempt."""
+    """Return True if the cycle that begins there ended at once because the pod was assumed or deleted: no attempt."""
     events = (entries[place].event for place in range(begin, len(entries)))
     first = next((event for event in events if isinstance(event, (ev.CycleFinished, ev.StageFinished))), None)
     return isinstance(first, ev.CycleFinished) and first.outcome == SKIPPED

@@ -175,7 +175,7 @@ def _node_names(pod: Pod) -> tuple[str, ...] | None:
 
 
 def _names_of(term: NodeSelectorTerm) -> set[str] | None:
-    """Return the nodes in all requirements of a term, as these are ANDed."""
+    """Return the nodes in all requirements of a term, because these are ANDed."""
     named: set[str] | None = None
     for requirement in term.fields:
         if requirement.key == "metadata.name" and requirement.operator == "In":

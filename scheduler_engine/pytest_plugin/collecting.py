@@ -127,7 +127,7 @@ class ScenarioItem(pytest.Item):
 
 
 def _difference(point: Point, failure: Failure) -> Difference:
-    """Add the attempt of the expectation; this must happen now, as the run continues."""
+    """Add the attempt of the expectation; this must happen now, because the run continues."""
     named = next(name for name in failure.expectation if name in ASSERTIONS)
     view, about = RunView(point.simulation), failure.expectation[named]
     attempt = _attempt(view, about, failure.expectation) if isinstance(about, str) else None

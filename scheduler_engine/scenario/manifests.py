@@ -29,7 +29,7 @@ KINDS = (
     *("DaemonSet", "Job", "Pod"),
 )
 """The order in which a cluster can take them: objects that others name come first."""
-LEFT_BEHIND = ("Pod", "ReplicaSet", "Job")
+OUTLIVES_OWNER = ("Pod", "ReplicaSet", "Job")
 """Kinds that owners create, and that stay when their owner is gone. Objects of other kinds that nobody applied are
 created again: volumes by provisioners, claims by pods and StatefulSets, locks by schedulers.
 """
@@ -106,12 +106,12 @@ def _comes_with_a_cluster(item: KubeObject) -> bool:
 
 
 def _is_own(item: KubeObject, api: ApiServer) -> bool:
-    """Return True if somebody applied it, or it was left behind; and it stays."""
+    """Return True if somebody applied it or it outlived its owner, and it stays."""
     if item.terminating or _comes_with_a_cluster(item):
         return False
     if item.uid in api.applied:
         return True
-    return item.kind in LEFT_BEHIND and not any(_exists(owner, item, api) for owner in _owners(item))
+    return item.kind in OUTLIVES_OWNER and not any(_exists(owner, item, api) for owner in _owners(item))
 
 
 def _owners(item: KubeObject) -> Sequence[Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """The stages of a pod's two cycles, and the allowed successors of each: stepping follows and enforces this table.
 
-``""`` = the cycle is over: the pod is bound, or has failed and is back in the queue. Pop is not in the table, as it
+``""`` = the cycle is over: the pod is bound, or has failed and is back in the queue. Pop is not in the table: it
 creates the cycle. Source: seed 002 §6 and 004; upstream ``schedule_one.go``.
 """
 

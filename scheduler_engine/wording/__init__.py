@@ -54,7 +54,7 @@ BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 STORED = ("memory", "ephemeral-storage", "storage")
 MOST_NAMES = 6
 MOST_HINTS = 4096
-"""Sentences that are kept, as the same one is read for each pod that waits."""
+"""Sentences that are kept, because the same one is read for each pod that waits."""
 MOST_COUNTS = 8
 
 

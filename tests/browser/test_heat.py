@@ -24,7 +24,7 @@ CELL = """([zone, column, row]) => {
     return { x: x + (column + 0.5) * side, y: y + (row + 0.5) * side, across };
 }"""
 """The middle of a cell, and the number of cells in a row of its zone; null until the frames are drawn. All of it is
-measured at once, as an update may replace this panel by another one.
+measured at once, because an update may replace this panel by another one.
 """
 
 

@@ -320,7 +320,7 @@ REFUSED = {
         },
         [("", "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config")],
     ),
-    "extenders that Kubernetes accepts are refused, as the sandbox does not call them": (
+    "extenders that Kubernetes accepts are refused, because the sandbox does not call them": (
         HEAD | {"extenders": [{"urlPrefix": "http://x", "filterVerb": "filter"}]},
         [NO_EXTENDERS],
     ),

@@ -311,7 +311,7 @@ UNHELD = {
 
 
 @pytest.mark.parametrize("kind", UNHELD)
-def test_finalizers_that_controllers_take_off_hold_nothing_for_ever(kind: str) -> None:
+def test_finalizers_that_controllers_take_off_hold_nothing_forever(kind: str) -> None:
     version, parts, names = UNHELD[kind]
     item = manifest(kind, "thing", version=version, metadata={"finalizers": names, **GOING}, **parts)
     result = imported(NODE, item)

@@ -123,7 +123,7 @@ CHOICES: dict[str, tuple[KubeObject, list[KubeObject], str]] = {
         "",
     ),
     "nothing when the one it names does not exist": (claim("c", volumeName="v9"), [volume("v1")], ""),
-    "one that no node reaches, as there is no pod to ask": (claim("c"), [volume("v1", zone="mars")], "v1"),
+    "one that no node reaches, because there is no pod to ask": (claim("c"), [volume("v1", zone="mars")], "v1"),
 }
 
 

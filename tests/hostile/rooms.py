@@ -180,7 +180,7 @@ class Room:
                 self.marks.setdefault((int(number), mark), Known(False)).note(True, outcome)
 
     async def _switch(self, verb: str, known: Known) -> None:
-        """Turn a switch. On is rare, as nobody in a frozen room does anything."""
+        """Turn a switch. On is rare, because nobody in a frozen room does anything."""
         on = known.certain is not True and self.random.random() < 0.4
         known.note(on, (await self.asker.post(self.http, f"{self.base}{verb}/", on=str(int(on))))[0])
 

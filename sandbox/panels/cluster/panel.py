@@ -59,7 +59,7 @@ SHOWN = ("Node", "Pod")
 
 
 def same_while(world: World, view: View) -> object:
-    """Return what the panel depends on. The clock counts only while pods leave, as they show the seconds left."""
+    """Return what the panel depends on. The clock counts only while pods leave: they show the seconds left."""
     cycle = world.cycle_in_view(view.cycle)
     leaving = any(pod.terminating_since_us is not None for pod in world.pods.values())
     present = cycle is None or not _is_over(world, cycle)

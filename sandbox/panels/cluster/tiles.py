@@ -54,7 +54,7 @@ def _tile_of(
     mem: tuple[int, int, int],
     word: Word,
 ) -> Tile:
-    """Return a tile. ``cpu``, ``mem``: (used, total, request). Cached, as most tiles do not change between steps."""
+    """Return a tile. ``cpu``, ``mem``: (used, total, request). Cached, because few tiles change between steps."""
     verdict = word.why or say("cluster.ghost" if ghost else "cluster.not-visited")
     verdict = say("cluster.leaving", verdict=verdict) if leaving else verdict
     amounts = {"cpu": cores(cpu[0]), "cpus": cores(cpu[1]), "memory": memory(mem[0]), "memories": memory(mem[1])}

@@ -95,7 +95,7 @@ class Budget:
 
 
 class Budgets:
-    """The budgets of one moment. Each is computed once, as a drain asks about hundreds of pods."""
+    """The budgets of one moment. Each is computed once, because a drain asks about hundreds of pods."""
 
     def __init__(self, world: World) -> None:
         self.world = world

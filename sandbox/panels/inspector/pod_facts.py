@@ -1,4 +1,4 @@
-"""What a pod asks for, in a learner's words."""
+"""What a pod requests, requires and prefers, in a learner's words."""
 
 from __future__ import annotations
 

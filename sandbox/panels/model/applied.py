@@ -62,7 +62,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], start: str 
 
 
 def _labels(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
-    """Yield the labels that changed. They are no paths, as their keys have dots and slashes."""
+    """Yield the labels that changed. They are not paths: their keys have dots and slashes."""
     for key in dict.fromkeys((*before, *after)):
         if key not in after:
             yield say("happenings.no-label", key=key)

@@ -50,7 +50,7 @@ class Requeuing:
     last: int = 0
 
     def since(self, entry: int) -> Requeuing:
-        """Return what came after ``entry``."""
+        """Return the events after ``entry``."""
         return Requeuing(
             {pod: item for pod, item in self.woken.items() if item.n > entry},
             {pod: item for pod, item in self.left.items() if item.n > entry},

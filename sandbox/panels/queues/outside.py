@@ -32,7 +32,7 @@ def outside_queue(world: World, view: View) -> tuple[dict[str, Any], dict[str, A
 
 
 def _of_nobody(pods: list[PodState], profiles: tuple[str, ...], view: View) -> dict[str, Any]:
-    """Return a lane of pods that are in no queue, as no profile has the name of their scheduler."""
+    """Return a lane of pods that are in no queue, because no profile has the name of their scheduler."""
     here = listed(list(profiles))
 
     def card_of(pod: PodState) -> dict[str, str]:

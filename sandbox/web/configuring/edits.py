@@ -171,7 +171,7 @@ def _entry(plugin: str, point: str) -> Manifest:
 
 
 def _weigh(profile: Manifest, plugin: str, value: str) -> None:
-    """Set the weight at ``score`` if the plugin is listed there, as that one wins; else at ``multiPoint``."""
+    """Set the weight at ``score`` if the plugin is listed there, because that one wins; else at ``multiPoint``."""
     weight = _number(value) if value else USUAL_WEIGHTS.get(plugin, 1)
     at_score = any(item.get("name") == plugin for item in _named(profile, "score", "enabled"))
     point = "score" if at_score else "multiPoint"

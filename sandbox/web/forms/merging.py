@@ -9,7 +9,7 @@ Data = Mapping[str, Any]
 
 SELECTOR = "labelSelector"
 WHOLE = (SELECTOR,)
-"""Members that a form replaces as a whole if it changes them, as it may write the same in another way."""
+"""Members that a form replaces as a whole if it changes them, because it may write the same in another way."""
 ABSENT = object()
 
 

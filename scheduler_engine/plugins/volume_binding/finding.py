@@ -79,7 +79,7 @@ class BoundFinding(NamedTuple):
 
 
 class UnboundFinding(NamedTuple):
-    """``volume``: the one for the claim, None = one must be made. ``reason``: why that is impossible."""
+    """``volume``: the one for the claim, None = one must be created. ``reason``: why that is impossible."""
 
     item: UnboundClaim
     volume: KubeObject | None
@@ -109,7 +109,7 @@ class Progress(NamedTuple):
 class NodeFindings(NamedTuple):
     """The findings so far: bound claims up to the first faulty one, and those to provision likewise.
 
-    ``elsewhere``: a claim whose volume is being made on another node; then no other unbound one was checked.
+    ``elsewhere``: a claim whose volume is being created on another node; then no other unbound one was checked.
     """
 
     bound: list[BoundFinding]
@@ -158,7 +158,7 @@ def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candida
 
 
 def _find_unbound(claims: PodVolumeClaims, node: Node) -> list[UnboundFinding]:
-    """Try existing volumes first, the smallest claim choosing first; the rest must be made."""
+    """Try existing volumes first, the smallest claim choosing first; the rest must be created."""
     findings: list[UnboundFinding] = []
     to_provision = [*claims.selected]
     taken: dict[str, None] = {}

@@ -57,7 +57,7 @@ class SnapshotTaken(Event):
     how many NodeInfos the cache's list holds, ghosts included, ``rebuilt`` the rebuilt lists (nodeInfoList,
     havePodsWithAffinityNodeInfoList, havePodsWithRequiredAntiAffinityNodeInfoList, usedPVCSet), ``node_order`` the
     snapshot's list, None if unchanged since the previous snapshot. ``dropped`` are nodes that left and whose copies
-    were removed; ``ghosts`` had changed and were skipped, as only their pods still exist.
+    were removed; ``ghosts`` had changed and were skipped, because only their pods still exist.
     """
 
     cycle: int

@@ -153,8 +153,8 @@ class PostFilterRan(Event):
 
     ``not_deleted``: (victim, why), those that nobody had to delete: it was ``terminating`` in the snapshot, ``gone``
     since then, or ``waiting`` on Permit, where it was rejected. ``ineligible``: why the pod may not preempt, so that no
-    node was tried: ``never``, by its preemptionPolicy, or ``waiting``, as a victim is still terminating on the node
-    ``waits_for``, where the pod is nominated.
+    node was tried: ``never``, by its preemptionPolicy, or ``waiting``, because a victim is still terminating on the
+    node ``waits_for``, where the pod is nominated.
     """
 
     cycle: int
@@ -227,7 +227,7 @@ class PluginsRan(Event):
 @dataclass(frozen=True, slots=True)
 class PermitWait(Event):
     """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds of its timeout); the first timeout rejects
-    the pod. Empty: the wait is over, as the pod was allowed or deleted.
+    the pod. Empty: the wait is over, because the pod was allowed or deleted.
     """
 
     cycle: int

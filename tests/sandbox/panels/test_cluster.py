@@ -341,7 +341,7 @@ def test_a_node_without_the_label_is_separate() -> None:
 
 
 def leaving() -> World:
-    """Return two nodes: b is being deleted and has a finalizer; c is gone, as it has none."""
+    """Return two nodes: b is being deleted and has a finalizer; c is gone, because it has none."""
     simulation = Simulation()
     held = make_node("b").metadata(finalizers=["x.io/a"]).obj()
     simulation.execute(commands.Apply((make_node("a").obj(), held, make_node("c").obj())))

@@ -135,7 +135,7 @@ def test_a_step_has_its_own_text_and_that_of_the_button_with_the_same_effect(slu
         assert re.match(words, step["say"]), step["say"]
 
 
-def test_no_step_of_the_leader_that_is_killed_stays_on_the_button_for_ever() -> None:
+def test_no_step_of_the_leader_that_is_killed_stays_on_the_button_forever() -> None:
     world = guided("leader-killed", *map(command_of, scenarios()["leader-killed"].then[:4]))
     assert steps_done(world) == 4
     assert [command.summary for command in world.commands[world.guide.setup :]][-1] == "settle"

@@ -176,7 +176,7 @@ def test_a_start_repairs_an_interrupted_first_start(first: Served, tmp_path: Pat
     assert not (tmp_path / "secret_key.new").exists()
 
 
-def test_a_browser_may_keep_each_module_for_ever(first: Served) -> None:
+def test_a_browser_may_keep_each_module_forever(first: Served) -> None:
     asked = [*first.directory.glob("static/js/workbench.*.js")]
     for address in asked:
         asked += {address.parent / name for name in re.findall(r"'\./(.+\.js)';$", address.read_text(), re.M)} - {

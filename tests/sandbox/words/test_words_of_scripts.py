@@ -1,4 +1,4 @@
-"""What scripts say stands in tables: no script has sentences, and each call has its row and its places."""
+"""The words of scripts are in tables: no script has sentences, and each call has its row and its places."""
 
 from __future__ import annotations
 

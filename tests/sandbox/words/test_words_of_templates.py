@@ -1,4 +1,4 @@
-"""What a person reads on a page stands in the word tables: templates have names of Kubernetes and signs alone."""
+"""What a person reads on a page is in the word tables: templates have only names of Kubernetes and signs."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts,
 explain_reserve    (state, pod, node_name) → Facts, with the status that ``reserve`` gives; likewise explain_pre_bind
 explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
 explain_dry_run    (state, node_info) → DryRunFacts, why a node is a candidate for preemption, or why not
+explain_room       (state, pod, node_info, resource) → Room: what the dry run on a node reckoned with
 explain_violations (state, node_info) → pod → the PodDisruptionBudgets that its eviction would violate, by their keys
 explain_choice     (state) → tuple[RungFacts, …]: why one of the candidates won
 ================== =================================================================================
@@ -216,7 +217,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class DryRunStep:
-    """One step of a dry run; ``action``, ``pod`` and ``ok`` as in ``PreemptionNodeTried``.
+    """One step of a dry run; ``action``, ``pod``, ``ok`` and ``reason`` as in ``PreemptionNodeTried``.
 
     ``facts``: its result, and what it follows from. ``checked``: (plugin, facts of a filter that ran in this step).
     """
@@ -224,6 +225,7 @@ class DryRunStep:
     action: str
     pod: str
     ok: bool
+    reason: str
     facts: Facts
     checked: tuple[tuple[str, Facts], ...] = ()
 
@@ -256,7 +258,7 @@ class RungFacts:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """One resource of a node, as a cycle saw it: ``total`` allocatable, ``asked`` by the pod, and the request of each
+    """One resource of a node, as a dry run saw it: ``total`` allocatable, ``asked`` by the pod, and the request of each
     of its ``pods``; ``nominated`` pods count as there, too. In millicores, bytes or whole units.
     """
 

@@ -12,7 +12,7 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import DryRunFacts, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, Room, RungFacts
 from scheduler_engine.framework.interface import (
     EventRegistration,
     Handle,
@@ -23,7 +23,7 @@ from scheduler_engine.framework.interface import (
 )
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
-from scheduler_engine.preemption.facts import choice_facts, dry_run_facts, not_tried_facts, violated_budgets
+from scheduler_engine.preemption.facts import choice_facts, dry_run_facts, not_tried_facts, room_on, violated_budgets
 from scheduler_engine.preemption.preemption import Evaluator, evaluation_of
 
 
@@ -62,6 +62,9 @@ class DefaultPreemption(Plugin):
         if node_info.name not in evaluation.tried:
             return not_tried_facts(node_info.name, evaluation)
         return dry_run_facts(self.evaluator.framework(), state, node_info, evaluation)
+
+    def explain_room(self, state: CycleState, pod: Pod, node_info: NodeInfo, resource: str) -> Room:
+        return room_on(pod, node_info, resource, evaluation_of(state))
 
     def explain_violations(self, state: CycleState, node_info: NodeInfo) -> Mapping[str, tuple[str, ...]]:
         return violated_budgets(node_info, evaluation_of(state))

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_resources import pod_requests, resource_of
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.facts import DryRunFacts, DryRunStep, Fact, Facts, Keys, RungFacts, Value, fact
+from scheduler_engine.framework.facts import DryRunFacts, DryRunStep, Fact, Facts, Keys, Room, RungFacts, Value, fact
 from scheduler_engine.framework.interface import FrameworkView, PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, refusal_by
@@ -126,6 +127,17 @@ def violated_budgets(node_info: NodeInfo, evaluation: Evaluation) -> dict[str, t
     return {turn.info.pod.key: turn.violated for turn in turns if turn.violates}
 
 
+def room_on(pod: Pod, node_info: NodeInfo, resource: str, evaluation: Evaluation) -> Room:
+    """Return what the dry run on a node reckoned with; ``pod``: as popped, for PreFilter read its requests then."""
+    asked = resource_of(pod_requests(pod, use_status=False)).of(resource)
+    waiting = _requests(evaluation.nominated.get(node_info.name, ()), resource)
+    return Room(node_info.allocatable.of(resource), asked, _requests(node_info.pods, resource), waiting)
+
+
+def _requests(pods: Sequence[PodInfo], resource: str) -> tuple[tuple[str, int], ...]:
+    return tuple((item.pod.key, item.resource.request.of(resource)) for item in pods)
+
+
 def _conclusion(run: DryRun, pod: Pod, steps: Sequence[DryRunStep]) -> Facts:
     about: dict[str, Value] = {"node": run.node, "pod": Keys((pod.key,))}
     if run.rejected is None:
@@ -144,9 +156,9 @@ def _conclusion(run: DryRun, pod: Pod, steps: Sequence[DryRunStep]) -> Facts:
 def _steps(run: DryRun, pod: Pod, checks: Sequence[Checked]) -> Iterator[DryRunStep]:
     """Yield the steps in order; the filters ran in all but those that remove a pod."""
     removed, turns, left = iter(run.removed), iter(enumerate(run.turns, 1)), iter(checks)
-    for action, key, ok, _ in run.steps:
+    for action, key, ok, reason in run.steps:
         if action == "remove":
-            yield DryRunStep(action, key, ok, _removal(next(removed), pod))
+            yield DryRunStep(action, key, ok, reason, _removal(next(removed), pod))
             continue
         checked = next(left)
         if action == "fits":
@@ -154,7 +166,7 @@ def _steps(run: DryRun, pod: Pod, checks: Sequence[Checked]) -> Iterator[DryRunS
         else:
             number, turn = next(turns)
             facts = _reprieve(run, pod, ok, checked, turn, number)
-        yield DryRunStep(action, key, ok, facts, checked)
+        yield DryRunStep(action, key, ok, reason, facts, checked)
 
 
 def _removal(victim: Pod, pod: Pod) -> Facts:

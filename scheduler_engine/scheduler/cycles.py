@@ -21,8 +21,9 @@ from scheduler_engine.scheduler.search import Search
 class Cycle:
     """A pod on its way from Pop to PostBind. ``stage`` is the next one to run.
 
-    ``pod`` is the pod as popped; ``assumed`` is the same pod with its node, once it is assumed. A cycle whose ``stage``
-    is a binding stage is a binding cycle: the next scheduling cycle may start beside it.
+    ``pod`` is the pod as popped, ``assumed`` is the same pod with its node, once it is assumed. ``info`` has the pod's
+    latest version after a failure. A cycle whose ``stage`` is a binding stage is a binding cycle: the next scheduling
+    cycle may start beside it.
     ``percentage_of_nodes_to_score`` comes from the general configuration at the start of the cycle. ``pre_filter``,
     ``post_filter`` and ``reserve`` hold the status of these points; None: success, or not run. ``nominated``: node →
     the nominated pods that Filter counted there.
@@ -32,6 +33,7 @@ class Cycle:
     info: QueuedPodInfo
     framework: Framework
     stage: str
+    pod: Pod = field(init=False)
     percentage_of_nodes_to_score: int = 0
     state: CycleState = field(default_factory=CycleState)
     note: str = ""
@@ -52,9 +54,8 @@ class Cycle:
     rejected_because: str = ""
     rejected_by: str = ""
 
-    @property
-    def pod(self) -> Pod:
-        return self.info.pod
+    def __post_init__(self) -> None:
+        self.pod = self.info.pod
 
     @property
     def placed(self) -> Pod:

@@ -6,7 +6,7 @@ Asking changes nothing and writes nothing to the trace.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -164,17 +164,12 @@ def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fa
 
 
 def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> Room | None:
-    """Return what cycle ``number`` saw on ``node``; None if another cycle has begun or the node did not exist."""
-    cycle, info = _searched(scheduler, number), scheduler.snapshot.get(node)
+    """Return what the dry runs of cycle ``number`` saw on ``node``; None as for ``dry_run_facts``."""
+    cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
     if cycle is None or info is None:
         return None
-    asked = cycle.info.pod_info.resource.request.of(resource)
-    waiting = _requests(cycle.nominated.get(node, ()), resource)
-    return Room(info.allocatable.of(resource), asked, _requests(info.pods, resource), waiting)
-
-
-def _requests(pods: Sequence[PodInfo], resource: str) -> tuple[tuple[str, int], ...]:
-    return tuple((item.pod.key, item.resource.request.of(resource)) for item in pods)
+    room: Room | None = _ask_post_filter(cycle, "explain_room", cycle.pod, info, resource)
+    return room
 
 
 def search_facts(scheduler: SchedulerParts, number: int) -> tuple[Fact, ...]:

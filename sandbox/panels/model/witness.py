@@ -33,7 +33,7 @@ class Witness(Protocol):
         return None
 
     def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
-        """Return what an attempt saw of a resource on a node, None if unknown."""
+        """Return what the dry run on a node saw of a resource, None if unknown."""
         return None
 
     def reserve(self, cycle: Cycle, plugin: str) -> Facts | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from scheduler_engine.framework.facts import DryRunFacts, Room
 from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import amounts
 
+FIT = "NodeResourcesFit"
 MOST_REMOVALS = 12
 """Pods that are taken out one by one; the rest go together."""
 
@@ -31,8 +31,8 @@ def film(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> dict[str, An
     facts = explain_dry_run(world, cycle, tried)
     return {
         "node": tried.node,
-        "frames": _Film(world, cycle, tried, _steps(tried, facts)).frames(),
-        "resource": _tight(world, cycle, tried.node),
+        "frames": _Film(world, cycle, tried, facts).frames(),
+        "resource": _tight(world, cycle, tried.node, facts),
         "rejected": tried.rejected,
         "why": wording.sentence(facts.facts) if facts is not None and tried.rejected else "",
         "lines": wording.lines(facts.facts) if facts is not None and tried.rejected else (),
@@ -56,8 +56,8 @@ def _steps(tried: PreemptionNodeTried, facts: DryRunFacts | None) -> list[_Step]
     if facts is None:
         return [_Step(*step) for step in tried.steps]
     return [
-        _Step(*step, wording.sentence(said.facts), wording.lines(said.facts))
-        for step, said in zip(tried.steps, facts.steps, strict=True)
+        _Step(said.action, said.pod, said.ok, said.reason, wording.sentence(said.facts), wording.lines(said.facts))
+        for said in facts.steps
     ]
 
 
@@ -72,15 +72,18 @@ def pod_block(world: World, cycle: Cycle, key: str) -> Block:
     return block(pod, "", state="bound") if pod else gone_block(key)
 
 
-def _tight(world: World, cycle: Cycle, node: str) -> str:
-    """Return the resource whose bar is drawn: the first one that was short on this node, else cpu."""
-    facts = world.witness.filter(cycle, node, "NodeResourcesFit")
+def _tight(world: World, cycle: Cycle, node: str, facts: DryRunFacts | None) -> str:
+    """Return the resource whose bar is drawn: the first one that was short in the dry run, else in Filter, else cpu."""
+    steps = facts.steps if facts is not None else ()
+    checked = [said for step in steps for plugin, said in step.checked if plugin == FIT]
+    filtered = world.witness.filter(cycle, node, FIT)
     short = (
-        (item.values["resource"] for item in facts.shown if item.ok is False and "resource" in item.values)
-        if facts
-        else ()
+        item.values["resource"]
+        for said in (*checked, *([filtered] if filtered is not None else []))
+        for item in said.shown
+        if item.ok is False and "resource" in item.values
     )
-    return str(next(iter(short), "cpu"))
+    return str(next(short, "cpu"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +97,23 @@ class _Bar:
 
 
 class _Film:
-    """What the cycle saw on the node, and how much of the drawn resource each pod requests."""
+    """What the dry run saw on the node, and how much of the drawn resource each pod requests."""
 
-    def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried, steps: Sequence[_Step]) -> None:
-        self.world, self.cycle, self.tried, self.steps = world, cycle, tried, steps
+    def __init__(self, world: World, cycle: Cycle, tried: PreemptionNodeTried, facts: DryRunFacts | None) -> None:
+        self.world, self.cycle, self.tried, self.steps = world, cycle, tried, _steps(tried, facts)
         self.name = short_name(cycle.pod)
-        self.resource = _tight(world, cycle, tried.node)
+        self.resource = _tight(world, cycle, tried.node, facts)
         room = world.witness.room(cycle, tried.node, self.resource) or Room(0, 0, ())
         self.total, self.asked = room.total, room.asked
         self.sizes, self.nominated = dict(room.pods), dict(room.nominated)
         self.waiting = sum(self.nominated.values())
 
     def frames(self) -> list[dict[str, Any]]:
+        if not self.steps:
+            return self._without_steps()
         removed = [step.pod for step in self.steps if step.action == "remove"]
         inside = tuple(key for key in self.sizes if key not in removed)
-        asks = say("film.asks", pod=self.name, amount=self._text(self.asked))
-        frames = [self._used(0, say("film.as-it-is"), _Bar((*inside, *removed), False), asks)]
+        frames = [self._as_it_is((*inside, *removed))]
         frames += self._removals(len(frames), inside, removed)
         for step in self.steps:
             if step.action == "fits":
@@ -117,12 +121,23 @@ class _Film:
             elif step.action == "reprieve":
                 frames.append(self._reprieve(len(frames), inside, step))
                 inside = (*inside, step.pod) if step.ok else inside
-        if not self.tried.rejected:
-            bar = _Bar(inside, True)
-            used = self._taken(self._size(*inside) + self.asked)
-            frame = self._frame(len(frames), say("film.result"), bar, used)
-            frames.append(frame | {"formula": self._sum(bar), "note": self._result()})
-        return frames
+        return frames if self.tried.rejected else [*frames, self._end(len(frames), inside)]
+
+    def _without_steps(self) -> list[dict[str, Any]]:
+        """Return the beginning and the end: nobody was removed, or a lean trace names only the victims."""
+        staying = tuple(key for key in self.sizes if key not in self.tried.victims)
+        first = self._as_it_is((*staying, *self.tried.victims))
+        return [first] if self.tried.rejected else [first, self._end(1, staying)]
+
+    def _as_it_is(self, inside: tuple[str, ...]) -> dict[str, Any]:
+        asks = say("film.asks", pod=self.name, amount=self._text(self.asked))
+        return self._used(0, say("film.as-it-is"), _Bar(inside, False), asks)
+
+    def _end(self, number: int, inside: tuple[str, ...]) -> dict[str, Any]:
+        bar = _Bar(inside, True)
+        used = self._taken(self._size(*inside) + self.asked)
+        frame = self._frame(number, say("film.result"), bar, used)
+        return frame | {"formula": self._sum(bar), "note": self._result()}
 
     def _removals(self, number: int, inside: tuple[str, ...], removed: list[str]) -> list[dict[str, Any]]:
         """Return one frame for each call of RemovePod, starting with the pods on the node."""

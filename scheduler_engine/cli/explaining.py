@@ -47,7 +47,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
         raise Unusable(f'nodes "{node}" not found')
     if chosen is None:
         raise Unusable(f"{key}: there is no attempt {attempt}" if attempt else _without_attempt(simulation, key))
-    for text in _explained(simulation, chosen, node):
+    for text in explained(simulation, chosen, node):
         click.echo(text)
     return OK
 
@@ -74,7 +74,8 @@ def _key(simulation: Simulation, name: str) -> str:
     raise Unusable(f"{name}: which one? {', '.join(keys)}" if keys else f'pods "{name}" not found')
 
 
-def _explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
+def explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
+    """Yield what is known about an attempt, and about ``node`` if it is not ""."""
     pod = simulation.api.pod(attempt.pod)
     where = f"on {pod.node_name}" if pod and pod.node_name else "without a node" if pod else "gone"
     if pod is not None and pod.uid != attempt.uid:
@@ -96,7 +97,10 @@ def _explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[
 
 def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
     verdict = attempt.verdict(node)
-    if verdict is None:
+    if verdict is None and attempt.is_lean:
+        yield f"{node}: the trace is lean, so it does not say what Filter answered."
+        yield from (f"  {text}" for text in dry_run_in_words(simulation, attempt, node))
+    elif verdict is None:
         yield f"{node}: this attempt did not check it."
     elif verdict[0]:
         early = " before any node was checked" if attempt.filter is None else ""

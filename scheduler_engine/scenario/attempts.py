@@ -50,6 +50,11 @@ class Attempt:
         return self.finished.outcome if self.finished else ""
 
     @property
+    def is_lean(self) -> bool:
+        """Return True if the trace has no rows for the nodes that Filter checked."""
+        return self.filter is not None and not self.filter.rows and self.filter.searched > 0
+
+    @property
     def failed(self) -> bool:
         return self.outcome in FAILED
 

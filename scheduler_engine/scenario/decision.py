@@ -31,6 +31,9 @@ def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
         refused = [verdict for verdict in attempt.pre_filter.verdicts if verdict[2]] if attempt.pre_filter else []
         yield from (f"  {plugin} in PreFilter: {'; '.join(reasons)}" for plugin, _, reasons in refused)
         return
+    if attempt.is_lean:
+        yield "  The trace is lean: it has no answers for single nodes."
+        return
     scored = sorted(attempt.totals, key=lambda node: -attempt.totals[node])
     looked = [row[0] for row in attempt.filter.looked_at]
     order = [*scored, *(node for node in looked if node not in attempt.totals)]

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands, wording
+from scheduler_engine.cli.explaining import explained
 from scheduler_engine.framework.facts import DryRunFacts, RungFacts
-from scheduler_engine.scheduler.explaining import choice_facts, dry_run_facts
+from scheduler_engine.scenario.attempts import RunView
+from scheduler_engine.scheduler.explaining import choice_facts, dry_run_facts, filter_facts
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import NodeBuilder, PodBuilder, make_node, make_pod
 
@@ -171,6 +173,30 @@ def test_nothing_is_known_without_a_dry_run_or_once_another_cycle_has_begun() ->
     bound.execute(commands.Apply((four_cpu().obj(), make_pod("web").obj())))
     bound.execute(commands.Settle())
     assert (dry_run_facts(bound.scheduler, 1, "n1"), ladder(bound)) == (None, ())
+
+
+def test_a_lean_trace_does_not_say_that_nodes_were_not_checked() -> None:
+    simulation = at_post_filter(four_cpu(), low("small", "1", 5), low("large", "3", 1), VIP, full=False)
+    attempt = RunView(simulation).attempts["default/vip"][0]
+    texts = [text.strip() for text in explained(simulation, attempt, "n1")]
+    assert "The trace is lean: it has no answers for single nodes." in texts
+    assert "n1: the trace is lean, so it does not say what Filter answered." in texts
+    assert "n1 is a candidate: without large, vip fits." in texts
+    assert not [text for text in texts if "not check" in text]
+
+
+def test_a_filter_explains_its_answer_for_the_popped_pod_after_another_took_the_name() -> None:
+    """A failed attempt puts the pod that has the name by then into the queue."""
+    simulation = Simulation()
+    simulation.execute(commands.Apply((four_cpu().taint("dedicated").obj(), make_pod("vip").obj())))
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    simulation.execute(commands.Delete("Pod", "default/vip"))
+    simulation.execute(commands.Apply((make_pod("vip").toleration("dedicated").obj(),)))
+    simulation.execute(commands.Stage())
+    facts = filter_facts(simulation.scheduler, 1, "n1", "TaintToleration")
+    assert facts is not None
+    assert facts.status is not None
 
 
 def test_a_node_that_was_not_tried_says_why() -> None:

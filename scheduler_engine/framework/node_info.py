@@ -229,3 +229,11 @@ def _take_out(infos: list[PodInfo], uid: str) -> PodInfo | None:
             infos.pop()
             return info
     return None
+
+
+def removed_pods(before: NodeInfo | None, now: NodeInfo) -> list[Pod]:
+    """Return the pods of ``before`` that are not in ``now``: those that a dry run of preemption removed."""
+    if before is None or before is now:
+        return []
+    left = {info.pod.uid for info in now.pods}
+    return [info.pod for info in before.pods if info.pod.uid not in left]

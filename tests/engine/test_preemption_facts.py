@@ -8,11 +8,11 @@ import pytest
 
 from scheduler_engine import commands, wording
 from scheduler_engine.cli.explaining import explained
-from scheduler_engine.framework.facts import DryRunFacts, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, Facts, RungFacts
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scheduler.explaining import choice_facts, dry_run_facts, filter_facts
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import NodeBuilder, PodBuilder, make_node, make_pod
+from scheduler_engine.testing import ZONE, NodeBuilder, PodBuilder, make_node, make_pod
 
 
 def four_cpu(name: str = "n1") -> NodeBuilder:
@@ -207,6 +207,44 @@ def test_a_node_that_was_not_tried_says_why() -> None:
         "Preemption does not try n2: evicting pods cannot change why vip was refused there."
     )
     assert (facts.steps, facts.victims) == ((), ())
+
+
+def spreading_beside_one_that_leaves(*others: PodBuilder) -> Simulation:
+    """Return a simulation after PostFilter of a pod that spreads over zones; ``dying`` is being deleted in zone a."""
+    simulation = Simulation()
+    nodes = make_node("n1").zone("a").capacity(cpu="9"), make_node("n2").zone("b").capacity(cpu="1").taint("x")
+    pods = low("dying", "1", 5).label("app", "w").grace_period(300), *(item.label("app", "w") for item in others)
+    simulation.execute(commands.Apply(tuple(item.obj() for item in (*nodes, *pods))))
+    simulation.execute(commands.Delete("Pod", "default/dying"))
+    spread = make_pod("vip").label("app", "w").cpu("2").priority(9).spread(ZONE, {"app": "w"})
+    simulation.execute(commands.Apply((spread.obj(),)))
+    for _ in range(5):
+        simulation.execute(commands.Stage())
+    return simulation
+
+
+def counted(facts: Facts) -> list[tuple[str, str]]:
+    """Return the lines on the pods that count or do not."""
+    return [(line.label, line.formula) for line in wording.lines(facts) if line.label.endswith(" zone")]
+
+
+def test_a_terminating_pod_that_the_dry_run_removes_is_subtracted_although_it_never_counted() -> None:
+    """As upstream: RemovePod does not ask if the pod was counted."""
+    simulation = spreading_beside_one_that_leaves(*(low(f"keep{number}", "1", 50) for number in range(3)))
+    filtered = filter_facts(simulation.scheduler, 1, "n1", "PodTopologySpread")
+    assert filtered is not None
+    assert counted(filtered) == [("Pods per zone", "a 3, b 0 (fewest)"), ("Does not count for zone", "dying")]
+    assert counted(dry_run(simulation).facts) == [
+        ("Pods per zone", "a 2, b 0 (fewest)"),
+        ("Subtracted for zone", "dying"),
+    ]
+
+
+def test_a_terminating_pod_that_may_stay_is_no_longer_subtracted() -> None:
+    steps_of = dry_run(spreading_beside_one_that_leaves(low("last", "1", 1))).steps
+    refused = next(step for step in steps_of if step.action == "reprieve" and not step.ok)
+    assert refused.pod == "default/last"
+    assert counted(refused.facts)[1:] == [("Does not count for zone", "dying")]
 
 
 def test_enough_candidates_leave_the_other_nodes_untried() -> None:

@@ -16,6 +16,7 @@ from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, SpreadConstraint, has_all_keys
 from scheduler_engine.plugins.pod_topology_spread.filtering import Domains, FilterState
 
+WHILE_LEAVING = "spread.uncounted-while-leaving"
 Reason = tuple[str, str]
 """Why a node does not count, and the label or taint that causes it."""
 
@@ -44,6 +45,30 @@ def filter_left_out(state: FilterState, nodes: Sequence[NodeInfo]) -> tuple[Fact
         reasons = [*_reasons(state, constraint, nodes)]
         facts += left_out_facts(constraint, domain, state.pod, reasons)
     return tuple(facts)
+
+
+def left_out_in_dry_run(left_out: Iterable[Fact], removed: Iterable[Pod]) -> Iterator[Fact]:
+    """Yield the facts without the pods that a dry run removed, and what their removal did to the counts.
+
+    ``FilterState.update`` subtracts a terminating pod although it was never added.
+    """
+    gone = {pod.key for pod in removed}
+    for item in left_out:
+        pods = item.values.get("pods")
+        if not isinstance(pods, Keys):
+            yield item
+            continue
+        subtracted = Keys(key for key in pods if key in gone)
+        staying = Keys(key for key in pods if key not in gone)
+        if staying:
+            yield replace(item, values={**item.values, "pods": staying, "count": len(staying)})
+        if subtracted and item.key == WHILE_LEAVING:
+            yield fact(
+                "spread.removed-while-leaving",
+                domain=item.values["domain"],
+                pods=subtracted,
+                count=len(subtracted),
+            )
 
 
 def _names(state: FilterState) -> tuple[Domain, ...]:
@@ -190,9 +215,9 @@ def _uncounted(constraint: SpreadConstraint, domain: Domain, pod: Pod, nodes: It
             elsewhere.append(held.key)
         elif held.terminating:
             leaving.append(held.key)
-    for row, keys in (("uncounted-while-leaving", leaving), ("uncounted-by-namespace", elsewhere)):
+    for row, keys in ((WHILE_LEAVING, leaving), ("spread.uncounted-by-namespace", elsewhere)):
         if keys:
-            yield fact(f"spread.{row}", domain=domain, pods=Keys(keys), count=len(keys))
+            yield fact(row, domain=domain, pods=Keys(keys), count=len(keys))
 
 
 def _reasons(

@@ -16,7 +16,7 @@ from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent, taints_changed
 from scheduler_engine.framework.facts import Fact, Facts, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
-from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo, removed_pods
 from scheduler_engine.framework.status import SKIP, Status
 from scheduler_engine.plugins.pod_topology_spread.constraints import (
     DO_NOT_SCHEDULE,
@@ -27,7 +27,12 @@ from scheduler_engine.plugins.pod_topology_spread.constraints import (
     default_selector,
     has_all_keys,
 )
-from scheduler_engine.plugins.pod_topology_spread.facts import filter_facts, filter_left_out, standing_facts
+from scheduler_engine.plugins.pod_topology_spread.facts import (
+    filter_facts,
+    filter_left_out,
+    left_out_in_dry_run,
+    standing_facts,
+)
 from scheduler_engine.plugins.pod_topology_spread.filtering import FilterState, filter_state
 from scheduler_engine.plugins.pod_topology_spread.score_facts import score_facts, score_left_out
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
@@ -108,6 +113,9 @@ class PodTopologySpread(Plugin):
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         held = _filter_state_of(state)
         left_out = self._left_out(state, FILTER_STATE, partial(filter_left_out, held))
+        removed = removed_pods(self.handle.snapshot.get(node_info.name), node_info)
+        if removed:
+            left_out = (*left_out_in_dry_run(left_out, removed),)
         return self._with_origin(filter_facts(held, node_info, left_out), pod)
 
     def _with_origin(self, facts: Facts, pod: Pod) -> Facts:

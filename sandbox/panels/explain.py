@@ -13,7 +13,7 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import DryRunFacts, Facts
+from scheduler_engine.framework.facts import DryRunFacts, Facts, abandoned
 from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import Line
 
@@ -115,7 +115,8 @@ def explain_stage(world: World, cycle: Cycle, stage: str) -> list[tuple[str, Exp
     for plugin, code, reasons in ran.verdicts if ran is not None else ():
         facts = ask(cycle, plugin)
         if facts is not None and facts.shown:
-            explanations.append((plugin, _checked_filter(_of_facts(facts), (code, reasons))))
+            said = abandoned(facts) if cycle.outcome == "abandoned" else facts
+            explanations.append((plugin, _checked_filter(_of_facts(said), (code, reasons))))
     return explanations
 
 

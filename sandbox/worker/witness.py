@@ -30,8 +30,8 @@ class BaseWitness:
         """Return the scheduler of an attempt, before it began another one. None if it cannot be replayed."""
         raise NotImplementedError
 
-    def binder(self, cycle: Cycle, stage: str) -> Scheduler | None:
-        """Return the scheduler that still has the attempt, after this stage. None if it cannot be replayed."""
+    def binder(self, cycle: Cycle) -> Scheduler | None:
+        """Return the scheduler that still has the attempt, after its last stage. None if it cannot be replayed."""
         raise NotImplementedError
 
     def simulation_at_hand(self) -> Simulation | None:
@@ -59,11 +59,11 @@ class BaseWitness:
         return None if scheduler is None else explaining.room_on(scheduler, cycle.number, node, resource)
 
     def reserve(self, cycle: Cycle, plugin: str) -> Facts | None:
-        scheduler = self.binder(cycle, "Reserve")
+        scheduler = self.binder(cycle)
         return None if scheduler is None else explaining.reserve_facts(scheduler, cycle.number, plugin)
 
     def pre_bind(self, cycle: Cycle, plugin: str) -> Facts | None:
-        scheduler = self.binder(cycle, "PreBind")
+        scheduler = self.binder(cycle)
         return None if scheduler is None else explaining.pre_bind_facts(scheduler, cycle.number, plugin)
 
     def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
@@ -122,8 +122,8 @@ class LiveWitness(BaseWitness):
         schedulers = (replicas.scheduler_of(cycle.number) for replicas in self._replicas(cycle.last_scheduling))
         return next((item for item in schedulers if item is not None), None)
 
-    def binder(self, cycle: Cycle, stage: str) -> Scheduler | None:
-        schedulers = (replicas.binder_of(cycle.number) for replicas in self._replicas(cycle.mark(stage)))
+    def binder(self, cycle: Cycle) -> Scheduler | None:
+        schedulers = (replicas.binder_of(cycle.number) for replicas in self._replicas(cycle.last_finished))
         return next((item for item in schedulers if item is not None), None)
 
     def _replicas(self, mark: StageMark | None) -> Iterator[Replicas]:

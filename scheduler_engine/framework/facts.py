@@ -26,7 +26,7 @@ formats each value by its type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from scheduler_engine.api.topology import HOSTNAME
@@ -213,6 +213,11 @@ class Facts:
     def of(self, *keys: str) -> list[Fact]:
         """Return the shown facts whose key is one of ``keys``."""
         return [item for item in self.shown if item.key in keys]
+
+
+def abandoned(facts: Facts) -> Facts:
+    """Return the facts of an attempt whose scheduler has stopped: they describe the last moment before that."""
+    return replace(facts, says=fact("attempt.abandoned", facts.says.ok, then=facts.says))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import Facts
+from scheduler_engine.framework.facts import Facts, abandoned
 from scheduler_engine.scenario.attempts import Attempt
 from scheduler_engine.scheduler.explaining import (
     choice_facts,
@@ -96,7 +96,7 @@ def reservation_in_words(simulation: Simulation, attempt: Attempt) -> Iterator[s
     """Yield what plugins reserved on the chosen node, and what they did before the binding."""
     for point, ask in AFTER_THE_CHOICE:
         entry = attempt.ran.get(point)
-        scheduler = _binder_of(simulation, attempt, entry.n) if entry is not None else None
+        scheduler = _binder_of(simulation, attempt) if entry is not None else None
         if entry is None or scheduler is None:
             continue
         event: PluginsRan = entry.event  # type: ignore[assignment]
@@ -107,15 +107,17 @@ def reservation_in_words(simulation: Simulation, attempt: Attempt) -> Iterator[s
             if not _is_recorded(facts, verdict):
                 yield f"{point}, {verdict[0]}: {OTHERWISE}"
                 continue
-            yield f"{point}, {verdict[0]}: {wording.sentence(facts)}"
+            said = abandoned(facts) if attempt.abandoned else facts
+            yield f"{point}, {verdict[0]}: {wording.sentence(said)}"
             yield from _aligned(wording.lines(facts))
 
 
-def _binder_of(simulation: Simulation, attempt: Attempt, entries: int) -> Scheduler | None:
-    """Return the scheduler that has the attempt; if none has it any more, its state after these entries."""
+def _binder_of(simulation: Simulation, attempt: Attempt) -> Scheduler | None:
+    """Return the scheduler that has the attempt; if none has it any more, its state after the attempt's last stage."""
     scheduler = simulation.replicas.binder_of(attempt.cycle)
     if scheduler is None and simulation.history is not None:
-        scheduler = simulation.as_of(entries).replicas.binder_of(attempt.cycle)
+        last = max(entry.n for entry in attempt.ran.values())
+        scheduler = simulation.as_of(last).replicas.binder_of(attempt.cycle)
     return scheduler
 
 

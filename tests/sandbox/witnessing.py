@@ -21,8 +21,8 @@ class TestedWitness(BaseWitness):
     def simulation_at_hand(self) -> Simulation:
         return self.simulation
 
-    def binder(self, cycle: Cycle, stage: str) -> Scheduler | None:
-        running, mark = self.simulation.replicas.binder_of(cycle.number), cycle.mark(stage)
+    def binder(self, cycle: Cycle) -> Scheduler | None:
+        running, mark = self.simulation.replicas.binder_of(cycle.number), cycle.last_finished
         if running is not None or mark is None:
             return running
         return self.simulation.as_of(mark.entry).replicas.binder_of(cycle.number)

@@ -213,6 +213,11 @@ class Cycle:
         return self.lists.nodes
 
     @property
+    def last_finished(self) -> StageMark | None:
+        """Return the last finished stage."""
+        return self.stages[-1] if self.stages else None
+
+    @property
     def last_stage(self) -> str:
         return self.stages[-1].stage if self.stages else ""
 

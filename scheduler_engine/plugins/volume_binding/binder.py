@@ -37,6 +37,14 @@ BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
+class Stopped(PluginError):
+    """The first failure, which ends Reserve or the writes of PreBind; ``done``: steps before it, one for each claim."""
+
+    def __init__(self, text: str, done: int) -> None:
+        super().__init__(text)
+        self.done = done
+
+
 class VolumeBinder:
     def __init__(self, handle: Handle) -> None:
         self.handle = handle
@@ -89,7 +97,7 @@ class VolumeBinder:
         )
 
     def assume(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
-        """Assume the choice; return True if all was already bound. Raises PluginError, with nothing assumed."""
+        """Assume the choice; return True if all was already bound. Raises Stopped, with nothing assumed."""
         latest = [self.claims.get(f"{pod.namespace}/{item.name}") for item in claim_references(pod)]
         if all(claim is not None and fully_bound(claim) for claim in latest):
             return True
@@ -104,9 +112,9 @@ class VolumeBinder:
                 selected = claim.evolve({"metadata": {"annotations": {SELECTED_NODE: node_name}}})
                 self.claims.assume(selected)
                 assumed.provisions.append(selected)
-        except PluginError:
+        except PluginError as problem:
             self.revert(assumed)
-            raise
+            raise Stopped(str(problem), assumed.count) from problem
         chosen.static_bindings, chosen.provisions = assumed.static_bindings, assumed.provisions
         return False
 
@@ -118,7 +126,10 @@ class VolumeBinder:
             self.claims.restore(claim.key)
 
     def write(self, chosen: PodVolumes) -> None:
-        """Write to the API server; the volume controller does the rest. Raises PluginError; finished writes stay."""
+        """Write to the API server; the volume controller does the rest. Raises PluginError; finished writes stay.
+
+        The error is Stopped if a write failed.
+        """
         left = PodVolumes(list(chosen.static_bindings), list(chosen.provisions))
         try:
             while left.static_bindings:
@@ -134,7 +145,7 @@ class VolumeBinder:
                 del left.provisions[0]
         except ApiError as problem:
             self.revert(left)
-            raise PluginError(str(problem)) from problem
+            raise Stopped(str(problem), chosen.count - left.count) from problem
 
     def _update(self, kind: str, resource: str, changed: KubeObject, changes: Mapping[str, Any]) -> None:
         stored = self.handle.objects.get(kind, changed.key)
@@ -144,20 +155,26 @@ class VolumeBinder:
             raise conflict(resource, changed.name, MODIFIED)
         self.handle.api.patch(kind, changed.key, changes)
 
-    def first_unbound(self, pod: Pod, node_name: str, chosen: PodVolumes) -> KubeObject | None:
-        """Return the first claim that the volume controller has not bound yet, None: it is done.
+    def unbound(self, pod: Pod, node_name: str, chosen: PodVolumes) -> list[KubeObject]:
+        """Return the claims that the volume controller has not bound yet; empty: it is done.
 
-        Raises PluginError when it can no longer succeed.
+        Raises PluginError when it can no longer succeed. As upstream, this is checked up to the first unbound claim.
         """
         node = self.handle.objects.get("Node", node_name)
         if node is None:
             raise PluginError(f'failed to get node "{node_name}": node "{node_name}" not found')
         if self.handle.objects.get("Pod", pod.key) is None:
             raise PluginError(f'pod does not exist any more: pod "{pod.name}" not found')
-        for binding in chosen.static_bindings:
-            if not self._bound_statically(binding, node):
-                return binding.claim
-        return next((claim for claim in chosen.provisions if not self._provisioned(claim, node)), None)
+        claims = [item.claim for item in chosen.static_bindings] + chosen.provisions
+        for place, claim in enumerate(claims):
+            static = chosen.static_bindings[place : place + 1]
+            if not (self._bound_statically(static[0], node) if static else self._provisioned(claim, node)):
+                return [claim, *(later for later in claims[place + 1 :] if not self._is_bound(later))]
+        return []
+
+    def _is_bound(self, asked: KubeObject) -> bool:
+        claim = self.handle.objects.get("PersistentVolumeClaim", asked.key)
+        return claim is not None and fully_bound(claim)
 
     def _bound_statically(self, binding: Binding, node: KubeObject) -> bool:
         volume = self.handle.objects.get("PersistentVolume", binding.volume.key)

@@ -5,7 +5,7 @@ Source: upstream ``volumebinding/binder.go``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.facts import Amount, AnyOf, Fact, Facts, Keys, Parts, Value, fact
@@ -20,7 +20,13 @@ from scheduler_engine.plugins.volume_binding.finding import (
     UnboundClaim,
     UnboundFinding,
 )
-from scheduler_engine.plugins.volume_binding.matching import bound_to, objections, requested_storage, suitable_volumes
+from scheduler_engine.plugins.volume_binding.matching import (
+    Candidate,
+    bound_to,
+    objections,
+    requested_storage,
+    suitable_volumes,
+)
 from scheduler_engine.plugins.volume_facts import claim_fact
 from scheduler_engine.plugins.volume_references import storage_class_of
 from scheduler_engine.timeline import SECOND_US
@@ -74,9 +80,7 @@ def _waiting(node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Ite
     for finding in findings.unbound:
         claim = finding.item.claim.name
         if finding.volume is not None:
-            reserved = bound_to(finding.volume, finding.item.claim)
-            row = "volumes.takes-what-is-set-aside" if reserved else "volumes.takes-the-smallest"
-            yield fact(row, True, claim=claim, volume=finding.volume.name)
+            yield _takes(node, claims, findings, finding, finding.volume.name)
             continue
         if finding.item.selected_node:
             yield fact("volumes.provisioned-here", claim=claim, chosen=node.name)
@@ -84,6 +88,17 @@ def _waiting(node: Node, claims: PodVolumeClaims, findings: NodeFindings) -> Ite
             yield fact("volumes.none-suits", claim=claim)
             yield from _passed_over(node, claims, findings, finding)
         yield _provisioned(node, finding)
+
+
+def _takes(node: Node, claims: PodVolumeClaims, findings: NodeFindings, finding: UnboundFinding, volume: str) -> Fact:
+    item = finding.item
+    if finding.volume is not None and bound_to(finding.volume, item.claim):
+        return fact("volumes.takes-what-is-set-aside", True, claim=item.claim.name, volume=volume)
+    taken = _taken_before(claims, findings, item)
+    suitable = suitable_volumes(item.claim, item.size, item.candidates, node.labels, taken)
+    equal = _equal(suitable, suitable[0].capacity)
+    row = "takes-the-first" if equal > 1 else "takes-the-smallest"
+    return fact(f"volumes.{row}", True, claim=item.claim.name, volume=volume, equal=equal)
 
 
 def _passed_over(
@@ -117,28 +132,56 @@ def _provisioned(node: Node, finding: UnboundFinding) -> Fact:
 
 
 def reserve_facts(
-    pod: Pod, node: Node, claims: PodVolumeClaims, findings: NodeFindings, reservation: Reservation
+    pod: Pod,
+    node: Node,
+    claims: PodVolumeClaims,
+    findings: NodeFindings,
+    reservation: Reservation,
+    given_back: int | None = None,
 ) -> Facts:
-    """Explain which volumes are reserved for the claims, why these, and for which claims one is provisioned."""
+    """Explain which volumes are reserved for the claims, why these, and for which claims one is provisioned.
+
+    ``given_back``: Unreserve ran, and this number of claims was written before.
+    """
     about: dict[str, Value] = {"pod": Keys((pod.key,)), "node": node.name}
     bound = [claim_fact(item.claim.name, item.claim) for item in findings.bound]
     if reservation.all_bound:
         return Facts(fact("volumes.all-claims-bound", True, **about), tuple(bound))
-    waiting = [_reserved(node, claims, findings, finding) for finding in findings.unbound]
     if reservation.problem:
         says = fact("volumes.not-reserved", False, **about, reason=reservation.problem)
-    else:
-        says = _reserved_in_all(about, findings)
+        return Facts(says, (*bound, *_not_reserved(findings, reservation.assumed)))
+    waiting = [_reserved(node, claims, findings, finding) for finding in findings.unbound]
+    says = _given_back(about, findings, given_back) if given_back else _reserved_in_all(about, findings, given_back)
     return Facts(says, (*bound, *waiting))
 
 
-def _reserved_in_all(about: dict[str, Value], findings: NodeFindings) -> Fact:
+def _reserved_in_all(about: dict[str, Value], findings: NodeFindings, given_back: int | None) -> Fact:
     volumes = Keys(item.volume.name for item in findings.unbound if item.volume is not None)
     provisioned = Keys(item.item.claim.name for item in findings.unbound if item.volume is None)
     row = "reserved-and-provisioned" if volumes and provisioned else "reserved" if volumes else "provisioned"
-    return fact(
-        f"volumes.{row}", True, **about, volumes=volumes, claims=provisioned, count=len(volumes) or len(provisioned)
-    )
+    row = row if given_back is None else f"{row}-given-back"
+    ok = True if given_back is None else None
+    return fact(f"volumes.{row}", ok, **about, volumes=volumes, claims=provisioned, count=len(volumes) or len(provisioned))
+
+
+def _given_back(about: dict[str, Value], findings: NodeFindings, written: int) -> Fact:
+    """Say that Unreserve gave back what PreBind had not written."""
+    stay = Keys(item.item.claim.name for item in findings.unbound[:written])
+    row = "rest-given-back" if written < len(findings.unbound) else "nothing-given-back"
+    return fact(f"volumes.{row}", **about, claims=stay, count=len(stay))
+
+
+def _not_reserved(findings: NodeFindings, assumed: int) -> Iterator[Fact]:
+    """Say for which claim Reserve failed, what it gave back, and what it did not try."""
+    for place, finding in enumerate(findings.unbound):
+        row = "assumed-and-given-back" if place < assumed else "not-assumed" if place == assumed else "not-tried"
+        item, volume = finding.item, finding.volume
+        if volume is not None:
+            what = fact("volumes.that-volume", volume=volume.name)
+        else:
+            size = Amount("storage", item.size // NANO)
+            what = fact("volumes.new-volume", size=size, name=storage_class_of(item.claim))
+        yield fact(f"volumes.{row}", False if place == assumed else None, claim=item.claim.name, what=what)
 
 
 def _reserved(node: Node, claims: PodVolumeClaims, findings: NodeFindings, finding: UnboundFinding) -> Fact:
@@ -154,17 +197,25 @@ def _reserved(node: Node, claims: PodVolumeClaims, findings: NodeFindings, findi
         fact("volumes.size", volume=one.volume.name, size=Amount("storage", one.capacity // NANO)) for one in suitable
     ]
     capacity = next(one.capacity for one in suitable if one.volume.name == volume.name)
+    equal = _equal(suitable, capacity)
+    several = "reserves-the-first" if equal > 1 else "reserves-the-smallest"
     return fact(
-        "volumes.reserves-the-smallest" if len(suitable) > 1 else "volumes.reserves-the-only",
+        f"volumes.{several}" if len(suitable) > 1 else "volumes.reserves-the-only",
         True,
         claim=claim.name,
         volume=volume.name,
         size=size,
         capacity=Amount("storage", capacity // NANO),
         count=len(suitable),
+        equal=equal,
         suitable=Parts(sizes),
         node=node.name,
     )
+
+
+def _equal(suitable: Sequence[Candidate], capacity: int) -> int:
+    """Return how many volumes have this size; ``find_matching_volume`` takes the first of them by name."""
+    return sum(one.capacity == capacity for one in suitable)
 
 
 def _taken_before(claims: PodVolumeClaims, findings: NodeFindings, item: UnboundClaim) -> list[str]:
@@ -174,7 +225,7 @@ def _taken_before(claims: PodVolumeClaims, findings: NodeFindings, item: Unbound
 
 
 def pre_bind_facts(pod: Pod, node: str, findings: NodeFindings, progress: Progress) -> Facts:
-    """Explain what PreBind writes, and for which claims it waits."""
+    """Explain what PreBind wrote, and for which claims it waits. The first write that fails ends it."""
     about: dict[str, Value] = {"pod": Keys((pod.key,)), "count": len(progress.waits_for)}
     if progress.problem:
         says = fact("volumes.binding-failed", False, **about, reason=progress.problem)
@@ -183,13 +234,16 @@ def pre_bind_facts(pod: Pod, node: str, findings: NodeFindings, progress: Progre
         says = fact("volumes.waits-for-controller", **about, claims=claims, seconds=deadline)
     else:
         says = fact("volumes.controller-is-done", True, **about)
-    written = (
-        fact("volumes.writes-selected-node", claim=item.item.claim.name, node=node)
-        if item.volume is None
-        else fact("volumes.writes-claim-ref", claim=item.item.claim.name, volume=item.volume.name)
-        for item in findings.unbound
-    )
-    return Facts(says, tuple(written))
+    return Facts(says, tuple(_writes(node, findings, progress.written)))
+
+
+def _writes(node: str, findings: NodeFindings, written: int) -> Iterator[Fact]:
+    for place, item in enumerate(findings.unbound):
+        ok, end = (None, "") if place < written else (False, "-failed") if place == written else (None, "-not-tried")
+        if item.volume is None:
+            yield fact(f"volumes.writes-selected-node{end}", ok, claim=item.item.claim.name, node=node)
+        else:
+            yield fact(f"volumes.writes-claim-ref{end}", ok, claim=item.item.claim.name, volume=item.volume.name)
 
 
 CONCLUSIONS = {

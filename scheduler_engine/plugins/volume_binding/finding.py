@@ -69,6 +69,10 @@ class PodVolumes:
     static_bindings: list[Binding] = field(default_factory=list)
     provisions: list[KubeObject] = field(default_factory=list)
 
+    @property
+    def count(self) -> int:
+        return len(self.static_bindings) + len(self.provisions)
+
 
 class BoundFinding(NamedTuple):
     """``volume`` as seen from the node."""
@@ -87,27 +91,33 @@ class UnboundFinding(NamedTuple):
 
 
 class Reservation(NamedTuple):
-    """The result of Reserve on ``node``. ``all_bound``: there was nothing to assume. ``problem``: why it failed."""
+    """The result of Reserve on ``node``. ``all_bound``: there was nothing to assume. ``problem``: why it failed.
+
+    ``assumed``: claims before the one that failed, in the order of ``NodeFindings.unbound``.
+    """
 
     node: Node | None
     all_bound: bool
     problem: str = ""
+    assumed: int = 0
 
 
 class Progress(NamedTuple):
     """The result of a call of PreBind after Reserve assumed something.
 
-    ``waits_for``: names of claims that are not bound, as far as they were checked; empty: the volume controller is
-    done. ``problem``: why it failed, or "".
+    ``waits_for``: names of claims that are not bound; empty: the volume controller is done. ``problem``: why it
+    failed, or "". ``written``: claims whose choice the API server has, in the order of ``NodeFindings.unbound``.
     """
 
     deadline_us: int
     waits_for: tuple[str, ...] = ()
     problem: str = ""
+    written: int = 0
 
 
 class NodeFindings(NamedTuple):
-    """The findings so far: bound claims up to the first faulty one, and those to provision likewise.
+    """The findings so far: bound claims up to the first faulty one, and those to provision likewise, after those with
+    a volume.
 
     ``elsewhere``: a claim whose volume is being created on another node; then no other unbound one was checked.
     """

@@ -19,7 +19,7 @@ from scheduler_engine.framework.interface import EventRegistration, Handle, Hint
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Code, Status, error, unresolvable
-from scheduler_engine.plugins.volume_binding.binder import VolumeBinder
+from scheduler_engine.plugins.volume_binding.binder import Stopped, VolumeBinder
 from scheduler_engine.plugins.volume_binding.facts import (
     filter_facts,
     immediate_facts,
@@ -50,6 +50,8 @@ FINDINGS = "VolumeBinding/findings"
 """Topic of Filter's findings: node → NodeFindings."""
 RESERVATION, PROGRESS = "VolumeBinding/reservation", "VolumeBinding/progress"
 """Topics of the results of Reserve (node → Reservation) and PreBind (number → Progress)."""
+GIVEN_BACK = "VolumeBinding/given back"
+"""Topic of the nodes on which Unreserve ran after Reserve."""
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 WAITING = Status(Code.WAIT, ("waiting for the volume controller to bind the pod's claims",))
 DEFAULT_BIND_TIMEOUT_SECONDS = 600
@@ -192,7 +194,8 @@ class VolumeBinding(Plugin):
         try:
             held.all_bound = chosen is None or self.binder.assume(pod, node_name, chosen)
         except PluginError as problem:
-            notes.setdefault(node_name, Reservation(node, False, str(problem)))
+            done = problem.done if isinstance(problem, Stopped) else 0
+            notes.setdefault(node_name, Reservation(node, False, str(problem), done))
             raise
         notes.setdefault(node_name, Reservation(node, held.all_bound))
         return None
@@ -202,29 +205,34 @@ class VolumeBinding(Plugin):
         status = error(reservation.problem) if reservation.problem else None
         if findings is None or reservation.node is None:
             return Facts(fact("volumes.nothing-to-reserve", True, pod=Keys((pod.key,))), status=status)
-        facts = reserve_facts(pod, reservation.node, _state_of(state).claims, findings, reservation)
+        written = _progress(state)[-1].written if _progress(state) else 0
+        given_back = written if node_name in state.noted.get(GIVEN_BACK, {}) else None
+        facts = reserve_facts(pod, reservation.node, _state_of(state).claims, findings, reservation, given_back)
         return replace(facts, status=status)
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         held = state.read(STATE)
         if isinstance(held, BindingState) and node_name in held.pod_volumes:
             self.binder.revert(held.pod_volumes[node_name])
+            state.notes(GIVEN_BACK).setdefault(node_name, True)
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Write the choice once, then Wait for the volume controller and check every simulated second."""
         held = _state_of(state)
         if held.all_bound:
             return None
+        chosen = held.pod_volumes.get(node_name, PodVolumes())
         try:
             waits_for = self._bind(held, pod, node_name)
         except PluginError as problem:
-            _note(state, Progress(held.deadline_us or 0, problem=str(problem)))
+            written = problem.done if isinstance(problem, Stopped) else chosen.count
+            _note(state, Progress(held.deadline_us or 0, problem=str(problem), written=written))
             raise
-        _note(state, Progress(held.deadline_us or 0, waits_for))
+        _note(state, Progress(held.deadline_us or 0, waits_for, written=chosen.count))
         return WAITING if waits_for else None
 
     def _bind(self, held: BindingState, pod: Pod, node_name: str) -> tuple[str, ...]:
-        """Return the names of claims that are not bound yet: after writing all, later the first one."""
+        """Return the names of claims that are not bound yet; right after writing, all."""
         chosen = held.pod_volumes.get(node_name)
         if chosen is None:
             raise PluginError(f'no pod volume found for node "{node_name}"')
@@ -234,25 +242,30 @@ class VolumeBinding(Plugin):
             held.deadline_us = self.handle.now_us + self.bind_timeout_us
             return tuple(names)
         try:
-            unbound = self.binder.first_unbound(pod, node_name, chosen)
+            unbound = self.binder.unbound(pod, node_name, chosen)
         except PluginError as problem:
             raise PluginError(f"binding volumes: {problem}") from problem
-        held.all_bound = unbound is None
+        held.all_bound = not unbound
         if not held.all_bound and self.handle.now_us >= held.deadline_us:
             raise PluginError("binding volumes: context deadline exceeded")
-        return () if unbound is None else (unbound.name,)
+        return tuple(claim.name for claim in unbound)
 
     def explain_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Facts:
         """Explain the last call."""
         reservation, findings = _reservation(state, node_name), _findings(state, node_name)
         if reservation.all_bound or findings is None:
             return Facts(fact("volumes.nothing-to-write", True, pod=Keys((pod.key,))))
-        progress = [*state.notes(PROGRESS).values()]
+        progress = _progress(state)
         if not progress:
             raise PluginError("PreBind has not run")
-        last: Progress = progress[-1]
+        last = progress[-1]
         status = error(last.problem) if last.problem else WAITING if last.waits_for else None
         return replace(pre_bind_facts(pod, node_name, findings, last), status=status)
+
+
+def _progress(state: CycleState) -> list[Progress]:
+    """Return the results of PreBind's calls, each one once."""
+    return [*state.noted.get(PROGRESS, {}).values()]
 
 
 def _note(state: CycleState, progress: Progress) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.changes import store
-from sandbox.panels.explain import explain_filter
+from sandbox.panels.explain import explain_filter, explain_stage
 from sandbox.panels.facts.skew import skews
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
@@ -141,3 +141,47 @@ def test_a_reservation_is_explained_after_the_pod_is_bound_and_others_have_come(
     assert pre_bind is not None
     assert wording_sentence(reserve) == "disk is reserved for db."
     assert wording_sentence(pre_bind) == "db can be bound: the volume controller has bound all its claims."
+
+
+def test_a_reservation_that_was_given_back_is_explained_as_such_after_others_have_come(visitor: Any) -> None:
+    """The attempt is replayed to its end, not to the end of Reserve."""
+    local = {"storageClassName": "local"}
+    kinds = (storage_class("local", "kubernetes.io/no-provisioner"), claim_of("data", local), claim_of("other", local))
+    objects = (
+        volume_of("disk", storageClassName="local"),
+        *kinds,
+        make_node("n1").obj(),
+        make_pod("db").claim("data").obj(),
+    )
+    denial = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "permit", "answer": "deny"}
+    store.execute(visitor.row(), denial)
+    store.execute(visitor.row(), {"kind": "apply", "manifests": [*objects]})
+    store.execute(visitor.row(), {"kind": "settle"})
+    do(visitor, make_pod("next").claim("other"))
+    store.execute(visitor.row(), {"kind": "advance", "seconds": 5})
+    _, world = here(visitor)
+    said = [explain_stage(world, world.attempts[f"default/{name}"][0], "Reserve") for name in ("db", "next")]
+    assert [item.sentence for (_, item), *_ in said] == [
+        "disk was reserved for db, but Unreserve gave it back.",
+        "disk is reserved for next.",
+    ]
+
+
+def test_an_attempt_whose_replica_was_killed_says_what_it_did_before(visitor: Any) -> None:
+    store.execute(visitor.row(), {"kind": "replicas", "count": 2, "leader_elect": True})
+    store.execute(visitor.row(), {"kind": "advance", "seconds": 3})
+    objects = (
+        storage_class("csi", "csi.example.com"),
+        claim_of("data", {"storageClassName": "csi"}),
+        make_node("n1").obj(),
+        make_pod("db").claim("data").obj(),
+    )
+    store.execute(visitor.row(), {"kind": "apply", "manifests": [*objects]})
+    while not (world := here(visitor)[1]).attempts.get("default/db") or world.cycle.last_stage != "PreBind":
+        store.execute(visitor.row(), {"kind": "stage"})
+    before, replica = explain_stage(world, world.cycle, "PreBind")[0][1].sentence, world.cycle.replica
+    store.execute(visitor.row(), {"kind": "replica", "replica": replica, "action": "kill"})
+    _, world = here(visitor)
+    after = explain_stage(world, world.attempts["default/db"][0], "PreBind")[0][1].sentence
+    assert before.startswith("db waits until the volume controller has bound the claim data")
+    assert after == f"Before its scheduler stopped: {before}"

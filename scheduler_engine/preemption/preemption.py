@@ -278,7 +278,7 @@ class Evaluator:
         if not waited:
             self.handle.api.delete_pod(victim.key, DISRUPTION_REASON, message)
         text = f"Preempted by pod {pod.uid} on node {node}"
-        self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text))
+        self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text, uid=victim.uid))
         return not waited
 
 

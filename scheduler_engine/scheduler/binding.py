@@ -71,7 +71,7 @@ def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     if status is not None and not status.is_success:
         return _binding_failed(scheduler, cycle, status)
     text = f"Successfully assigned {pod.namespace}/{pod.name} to {cycle.host}"
-    scheduler.recorder.add(EventRecorded("Pod", pod.key, "Normal", "Scheduled", text))
+    scheduler.recorder.add(EventRecorded("Pod", pod.key, "Normal", "Scheduled", text, uid=pod.uid))
     return "PostBind"
 
 

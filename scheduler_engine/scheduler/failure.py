@@ -49,7 +49,8 @@ def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str,
             # Another pod has this name now. Upstream only logs this, and forgets that the first pod is in flight.
             unqueued = f"; {problem}"
         scheduler.queue.nominator.add_nominated_pod(live, nominated_node)
-    scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", event_note(message)))
+    note = event_note(message)
+    scheduler.recorder.add(EventRecorded("Pod", popped.key, "Warning", "FailedScheduling", note, uid=popped.uid))
     stored = scheduler.api.pod(popped.key)
     if stored is not None:
         # Upstream does not check for changes to the pod: one that has finished, got a node, or was replaced under the

@@ -80,7 +80,7 @@ class Scheduler(SchedulerParts):
         )
         if why_not:
             if pod.terminating:
-                self.recorder.add(EventRecorded("Pod", pod.key, "Warning", "FailedScheduling", why_not))
+                self.recorder.add(EventRecorded("Pod", pod.key, "Warning", "FailedScheduling", why_not, uid=pod.uid))
             self.queue.done(pod.uid, DISCARDED)
             self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", "the pod is skipped", ""))
             self.recorder.add(CycleFinished(self.cycle_count, pod.key, "skipped", "", why_not))

@@ -340,7 +340,9 @@ def test_making_room_deletes_victims_and_withdraws_lower_nominations() -> None:
         ),
     ], "in this order, as asynchronous preemption does"
     assert cluster.events(EventRecorded) == [
-        EventRecorded("Pod", "default/victim", "Normal", "Preempted", "Preempted by pod uid-vip on node n1")
+        EventRecorded(
+            "Pod", "default/victim", "Normal", "Preempted", "Preempted by pod uid-vip on node n1", uid="uid-victim"
+        )
     ]
 
 

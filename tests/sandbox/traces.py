@@ -220,10 +220,6 @@ class Story:
         return f"{message} {after}".strip()
 
     def fail(self, key: str, message: str, plugins: tuple[str, ...], attempts: int, priority: int = 0) -> None:
-        self.say(
-            ev.EventRecorded("Pod", key, "Warning", "FailedScheduling", message),
-            ev.CycleFinished(self.cycle, key, "unschedulable", "", message),
-        )
         self.move(
             key,
             "inFlight",
@@ -232,6 +228,10 @@ class Story:
             unschedulable_plugins=plugins,
             attempts=attempts,
             priority=priority,
+        )
+        self.say(
+            ev.EventRecorded("Pod", key, "Warning", "FailedScheduling", message),
+            ev.CycleFinished(self.cycle, key, "unschedulable", "", message),
         )
 
     def bind(self, key: str, name: str, manifest: dict[str, Any]) -> None:

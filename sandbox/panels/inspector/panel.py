@@ -108,10 +108,18 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
 
 
 def _of_namesake(pod: PodState, attempts: list[Cycle]) -> str:
-    """Say that the message of a pending pod comes from the attempt of a deleted pod of its name, else ""."""
-    if pod.pod.node_name or not attempts or not attempts[-1].taken or attempts[-1].is_of(pod.pod.uid):
+    """Say that the message of a pending pod comes from the attempt of a deleted pod of its name, else "".
+
+    Attempts may end in another order than they began: the last one to end with this message wrote it.
+    """
+    message = (pod.pod.condition("PodScheduled") or {}).get("message")
+    if pod.pod.node_name or not message:
         return ""
-    return say("inspector.message-of-namesake", cycle=attempts[-1].number)
+    latest_first = sorted(attempts, key=lambda cycle: -cycle.last_entry)
+    writer = next((cycle for cycle in latest_first if cycle.message.startswith(str(message))), None)
+    if writer is None or not writer.taken or writer.is_of(pod.pod.uid):
+        return ""
+    return say("inspector.message-of-namesake", cycle=writer.number)
 
 
 def _withdrawn(world: World, pod: PodState, own: list[Cycle]) -> str:
@@ -252,7 +260,9 @@ def _message(pod: PodState, cycle: Cycle | None) -> str:
     if pod.pod.node_name:
         return ""
     message = (pod.pod.condition("PodScheduled") or {}).get("message")
-    return str(message) if message else cycle.message if cycle and cycle.outcome != "bound" else ""
+    if message or cycle is None or cycle.outcome == "bound" or not cycle.is_of(pod.pod.uid):
+        return str(message or "")
+    return cycle.message
 
 
 def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:

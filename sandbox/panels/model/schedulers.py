@@ -23,7 +23,8 @@ class SchedulerState:
     ``cycle``: the one that moved last; ``started``: number of the one that began last; ``binding``: running binding
     cycles, the oldest first. ``hints``: uid of a pod → all answers about it. ``stayed``: pod → the last QueueSkip
     since its last move. ``requeuing``: what just happened to waiting pods. ``replaced``: uid → place in
-    flight of a deleted pod whose name another pod now has; as upstream, it stays when the attempt fails.
+    flight of a deleted pod whose name another pod now has; as upstream, it stays when the attempt fails. ``requeued``:
+    the move that requeued a pod, until the entry on the end of the attempt that failed.
     """
 
     replica: str = ""
@@ -41,6 +42,7 @@ class SchedulerState:
     started: int = 0
     binding: dict[int, Cycle] = field(default_factory=dict)
     faults: dict[int, Fault] = field(default_factory=dict)
+    requeued: ev.PodMoved | None = None
 
     def abandon(self, why: str, at_us: int) -> None:
         """End its running cycles with the outcome ``abandoned``; times in simulated microseconds."""

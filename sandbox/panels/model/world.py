@@ -26,8 +26,6 @@ BESIDE = (
     *("boxes", "expected", "witness", "lesson", "_appliers"),
 )
 """Fields that ``changing`` leaves out."""
-OF_ATTEMPTS = ("Scheduled", "FailedScheduling")
-"""Reasons of the events that a scheduler records about the pod of an attempt."""
 FOLDS = (queueing, cycles, node_health, eviction_log, election)
 
 
@@ -155,23 +153,21 @@ class World(Models):
 
     def _recorded(self, entry: ev.Entry, event: ev.EventRecorded) -> None:
         last = self.kube_events[-1] if self.kube_events else None
-        uid = self._regarded(entry, event) if event.regarding_kind == "Pod" else ""
+        uid = self._regarded(event) if event.regarding_kind == "Pod" else ""
         if last is not None and (last.event, last.uid) == (event, uid):
             last.count, last.at_us = last.count + 1, entry.at_us
         else:
             self.kube_events.append(KubeEvent(entry.at_us, event, uid=uid))
 
-    def _regarded(self, entry: ev.Entry, event: ev.EventRecorded) -> str:
+    def _regarded(self, event: ev.EventRecorded) -> str:
         """Return the uid of the pod that an event regards.
 
         A scheduler may still try a deleted pod whose name another one has. All others speak of the pod that has the
         name, or had it last.
         """
-        attempts = self.attempts.get(event.regarding, ()) if event.reason in OF_ATTEMPTS else ()
-        running = (cycle for cycle in reversed(attempts) if cycle.replica == entry.replica and not cycle.outcome)
-        attempt, pod = next(running, None), self.pods.get(event.regarding)
-        if attempt is not None and attempt.uid:
-            return attempt.uid
+        if event.uid:
+            return event.uid
+        pod = self.pods.get(event.regarding)
         return pod.pod.uid if pod is not None else self.last_uids.get(event.regarding, "")
 
     # --- cache -----------------------------------------------------------------------------------------------------

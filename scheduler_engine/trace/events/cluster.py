@@ -89,7 +89,8 @@ class ObjectDeleted(Event):
 class EventRecorded(Event):
     """A Kubernetes Event object, as ``kubectl describe`` lists it. ``type`` is Normal or Warning.
 
-    ``cause``: the cause, if the message does not say it: the taint that drives a pod away.
+    ``cause``: the cause, if the message does not say it: the taint that drives a pod away. ``uid`` is the pod's, if a
+    scheduler records the event: another pod may have the name now. Others leave it empty.
     """
 
     regarding_kind: str
@@ -98,3 +99,4 @@ class EventRecorded(Event):
     reason: str
     message: str
     cause: str = ""
+    uid: str = ""

@@ -122,6 +122,44 @@ def test_the_new_pod_is_bound_while_the_old_one_stays_in_flight() -> None:
     assert [attempt["earlier"] for attempt in new["attempts"]] == [False, True]
 
 
+def overtaken() -> Simulation:
+    """Return a simulation: web's binding fails while a new pod of its name waits on Permit, in cycle 2."""
+    simulation = cluster(make_pod("web").cpu("1"))
+    simulation.execute(commands.Fault("DefaultBinder", "bind", "wait", 5))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((make_pod("web").cpu("1").obj(),)))
+    simulation.execute(commands.Fault("NodeResourcesFit", "permit", "wait", 60))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Advance(6))
+    return simulation
+
+
+def test_a_binding_that_fails_after_the_new_pod_was_tried_is_still_the_old_pods() -> None:
+    world = world_of(overtaken())
+    old, new = world.attempts[KEY]
+    assert (old.outcome, new.outcome) == ("error", "")
+    (failed,) = (recorded for recorded in world.kube_events if recorded.event.reason == "FailedScheduling")
+    assert (failed.uid, world.regards_namesake(failed)) == (old.uid, True)
+    shown = inspector(world, View(pod=KEY))
+    assert shown["events"] == []
+    assert shown["message"].startswith('running Bind plugin "DefaultBinder"')
+    assert shown["message_of"] == (
+        "This message belongs to a deleted pod with the same name. "
+        "Its attempt, cycle 1, failed after this pod was created."
+    )
+    assert (old.requeued, new.requeued) == (None, None), "the move to a queue was neither the old pod's, nor a failure"
+
+
+def test_an_earlier_attempt_of_a_deleted_pod_has_no_message_for_the_new_one() -> None:
+    simulation = cluster(make_pod("web").cpu("64"))
+    simulation.execute(commands.Settle())
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((make_pod("web").cpu("1").obj(),)))
+    shown = inspector(world_of(simulation), View(pod=KEY, cycle=1))
+    assert (shown["message"], shown["message_of"]) == ("", "")
+
+
 def test_a_deleted_pod_leaves_the_flight_if_no_pod_took_its_name() -> None:
     simulation = cluster(make_pod("web").cpu("64"))
     stages(simulation, 4)

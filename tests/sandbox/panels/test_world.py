@@ -151,6 +151,7 @@ def test_each_replica_has_its_own_queue_cache_and_cycle() -> None:
     story = two_schedulers()
     story.recorder.replica = "a-2"
     story.move("default/p-1", "inFlight", "backoffQ", "ScheduleAttemptFailure")
+    story.say(ev.CycleFinished(story.cycle, "default/p-1", "error", "", "no"))
     world = World.fold(story.entries)
     observed = {}
     for name in ("a-1", "a-2"):

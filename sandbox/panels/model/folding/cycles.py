@@ -49,6 +49,9 @@ def finished(world: Models, entry: ev.Entry, event: ev.CycleFinished) -> None:
         cycle.ended_us, cycle.last_entry = entry.at_us, entry.n
         pod = world.pods.get(cycle.pod)
         cycle.taken = bool(cycle.uid) and pod is not None and pod.pod.uid != cycle.uid
+        scheduler = world.of(entry)
+        requeued, scheduler.requeued = scheduler.requeued, None
+        cycle.requeued = requeued if requeued is not None and cycle.is_of(requeued.uid) else None
 
 
 def snapshot_taken(world: Models, entry: ev.Entry, event: ev.SnapshotTaken) -> None:

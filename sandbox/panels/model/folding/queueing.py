@@ -80,9 +80,7 @@ def _place(world: Models, entry: ev.Entry, event: ev.PodMoved) -> None:
     if event.target:
         scheduler.queue[event.pod] = queued
     if event.cause == FAILED:
-        attempt = world.attempt_of(event.pod, scheduler)
-        if attempt is not None:
-            attempt.requeued = event
+        scheduler.requeued = event
 
 
 def _cycle(world: Models, entry: ev.Entry) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.running import nobodys, played_through
@@ -36,20 +37,49 @@ COLUMNS = ("raw", "normalized", "weighted")
     metavar="N",
     help="Explain this attempt, counted from 1. Default: the last one.",
 )
-def command(scenario: str, pod: str, node: str, attempt: int | None) -> int:
+@click.option(
+    "--cycle",
+    type=int,
+    default=None,
+    metavar="N",
+    help="Explain the attempt in this scheduling cycle, if several attempts have the same number.",
+)
+def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int | None) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
+    if attempt is not None and cycle is not None:
+        raise Unusable("use --attempt or --cycle, not both")
     simulation = played_through(scenario_of(scenario))[1]
     key = _key(simulation, pod)
     run = RunView(simulation)
-    chosen = run.own_attempt(key) if attempt is None else run.attempt(key, attempt)
+    is_last = attempt is None and cycle is None
+    chosen = run.own_attempt(key) if is_last else _chosen(run, key, attempt, cycle)
     # A node that was deleted later is explained as the attempt knew it.
     if node and simulation.api.get("Node", node) is None and (chosen is None or chosen.verdict(node) is None):
         raise Unusable(f'nodes "{node}" not found')
     if chosen is None:
-        raise Unusable(f"{key}: there is no attempt {attempt}" if attempt else _without_attempt(simulation, key))
+        raise Unusable(_without_attempt(simulation, key))
     for text in explained(simulation, chosen, node):
         click.echo(text)
     return OK
+
+
+def _chosen(run: RunView, key: str, number: int | None, cycle: int | None) -> Attempt:
+    """Return the attempt with this number or in this cycle. Raises Unusable when there is none, or more than one."""
+    attempts = [item for item in run.attempts.get(key, ()) if number in (None, item.number)]
+    listed = [item for item in attempts if cycle in (None, item.cycle)]
+    if len(listed) == 1:
+        return listed[0]
+    if not listed:
+        raise Unusable(f"{key}: there is no attempt " + (f"{number}" if cycle is None else f"in cycle {cycle}"))
+    pod = run.simulation.api.pod(key)
+    lines = [f"  --cycle {item.cycle}{_whose(item, pod)}" for item in listed]
+    raise Unusable("\n".join([f"{key}: there are {len(listed)} attempts {number}; choose one:", *lines]))
+
+
+def _whose(attempt: Attempt, pod: Pod | None) -> str:
+    """Return the scheduler that made an attempt, if it has a name, and if the attempt was for a deleted pod."""
+    by = f" by {attempt.replica}" if attempt.replica else ""
+    return f"{by}, for a deleted pod" if pod is not None and pod.uid != attempt.uid else by
 
 
 def _without_attempt(simulation: Simulation, key: str) -> str:

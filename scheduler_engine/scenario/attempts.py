@@ -22,8 +22,8 @@ class Attempt:
 
     ``number`` counts the pod's own attempts, ``nominated_node`` is its earlier nomination, ``last_table`` is the
     number of the entry with its last table. ``ran``: stage → the entry with its last ``PluginsRan``. ``abandoned``: why
-    it never ends, if its scheduler stopped. ``uid`` is its pod's: another pod may have the name now. Use it only when
-    all its events are there.
+    it never ends, if its scheduler stopped. ``uid`` is its pod's: another pod may have the name now. ``replica`` is the
+    scheduler that made it. Use it only when all its events are there.
     """
 
     cycle: int
@@ -43,6 +43,7 @@ class Attempt:
     last_table: int = 0
     abandoned: str = ""
     uid: str = ""
+    replica: str = ""
 
     @property
     def outcome(self) -> str:
@@ -143,7 +144,7 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
                 popped[entry.replica] = event.uid
         elif isinstance(event, ev.CycleStarted):
             attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt, event.nominated_node)
-            attempt.uid = popped.get(entry.replica, "")
+            attempt.uid, attempt.replica = popped.get(entry.replica, ""), entry.replica
             by_pod.setdefault(event.pod, []).append(attempt)
             by_replica.setdefault(entry.replica, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:
@@ -192,6 +193,9 @@ class RunView:
         return next((item for item in reversed(listed) if number in (None, item.number)), None)
 
     def own_attempt(self, pod: str) -> Attempt | None:
-        """Return the last attempt for the pod with this name now; if there is none, for the last one that had it."""
-        attempt, existing = self.attempt(pod), self.simulation.api.pod(pod)
-        return None if existing is not None and attempt is not None and attempt.uid != existing.uid else attempt
+        """Return the last attempt for the pod that has this name now; if no pod has it, for the last one that did.
+
+        A scheduler that is behind may still try a deleted pod after another one has tried the new one.
+        """
+        existing, latest_first = self.simulation.api.pod(pod), reversed(self.attempts.get(pod, ()))
+        return next((item for item in latest_first if existing is None or item.uid == existing.uid), None)

@@ -313,6 +313,57 @@ def test_explain_does_not_explain_a_new_pod_by_the_attempt_of_a_deleted_one(tmp_
     assert capsys.readouterr().out.startswith("default/web is on n1.\n")
 
 
+@pytest.fixture
+def namesakes(tmp_path: Path) -> str:
+    """Write a scenario: a pod that fits nowhere is deleted, and the new pod of its name is bound."""
+    path = tmp_path / "x.yaml"
+    path.write_text(NAMESAKE + "- settle: {}\n")
+    return str(path)
+
+
+def test_explain_asks_which_cycle_if_two_attempts_have_the_same_number(namesakes: str, capsys: Any) -> None:
+    assert main(["explain", namesakes, "--pod", "web", "--attempt", "1"]) == 2
+    said = capsys.readouterr().err
+    assert "default/web: there are 2 attempts 1; choose one:\n  --cycle 1, for a deleted pod\n  --cycle 2\n" in said
+
+
+@pytest.mark.parametrize(
+    ("cycle", "first"), [("1", "This attempt was for a deleted pod."), ("2", "default/web is on n1.")]
+)
+def test_explain_reaches_each_attempt_by_its_cycle(cycle: str, first: str, namesakes: str, capsys: Any) -> None:
+    assert main(["explain", namesakes, "--pod", "web", "--cycle", cycle]) == 0
+    assert capsys.readouterr().out.startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--cycle", "7"], "default/web: there is no attempt in cycle 7"),
+        (["--cycle", "1", "--attempt", "1"], "use --attempt or --cycle, not both"),
+    ],
+)
+def test_explain_refuses_a_cycle_of_no_use(arguments: list[str], message: str, namesakes: str, capsys: Any) -> None:
+    assert main(["explain", namesakes, "--pod", "web", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+LATE_REPLICA = NAMESAKE.replace("then:\n", "then:\n- replicas: {count: 2, leader_elect: false}\n").replace(
+    "- delete:", "- replica: {replica: kube-scheduler-2, action: partition}\n- delete:"
+)
+
+
+def test_explain_knows_the_pods_own_attempt_although_a_late_replica_tried_a_deleted_pod_since(
+    tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(LATE_REPLICA + "- settle: {}\n- advance: {seconds: 400}\n")
+    assert main(["explain", str(path), "--pod", "web"]) == 0
+    assert capsys.readouterr().out.startswith("default/web is on n1.\nattempt 1 at default/web: bound\n")
+    assert main(["explain", str(path), "--pod", "web", "--attempt", "1"]) == 2
+    said = capsys.readouterr().err
+    assert "  --cycle 2 by kube-scheduler-2, for a deleted pod\n  --cycle 3 by kube-scheduler-1\n" in said
+
+
 def test_explain_knows_a_node_that_was_deleted_after_the_attempt(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "x.yaml"
     steps = "then:\n- settle: {}\n- delete: {object_kind: Node, key: n1}\n"

@@ -104,8 +104,15 @@ def _binding_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> 
 
 def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> bool:
     """Release the pod's place in the cache. Return True if it is free again."""
-    cycle.note = f"{status.plugin or 'the binding'} {'rejects the pod' if status.is_rejected else 'failed'}"
+    cycle.note = _objection(cycle, status)
     return unreserve_and_forget(scheduler, cycle)
+
+
+def _objection(cycle: Cycle, status: Status) -> str:
+    """Return who rejects the pod, or what failed. A deleted pod is rejected by no plugin."""
+    if status.is_rejected and not status.plugin:
+        return "the pod was deleted while it waited" if cycle.rejected_because else "the binding rejects the pod"
+    return f"{status.plugin or 'the binding'} {'rejects the pod' if status.is_rejected else 'failed'}"
 
 
 def _its_going_helps_others(scheduler: SchedulerParts, cycle: Cycle) -> None:

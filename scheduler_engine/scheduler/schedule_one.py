@@ -156,8 +156,17 @@ def post_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     cycle.post_filter = result, status
     cycle.diagnosis.post_filter_message = status.message
     nominated = result.nominated_node if result is not None else None
-    cycle.note = f"the pod is nominated to {nominated}" if nominated else "no node is nominated"
-    return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), nominated)
+    popped = cycle.pod
+    following = fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), nominated)
+    kept = scheduler.queue.nominator.nodes.get(popped.uid, "") if nominated is None else ""
+    cycle.note = _nomination(nominated or "", kept)
+    return following
+
+
+def _nomination(node: str, kept: str) -> str:
+    if kept:
+        return f"the pod stays nominated to {kept}"
+    return f"the pod is nominated to {node}" if node else "no node is nominated"
 
 
 def pre_score(scheduler: SchedulerParts, cycle: Cycle) -> str:

@@ -113,6 +113,26 @@ def test_a_note_on_a_stage_that_fails_is_not_that_of_the_stage_before(
     assert notes(with_pod(commands.Fault(plugin, point, answer, seconds=5)))[stage] == note
 
 
+def test_the_note_on_post_filter_says_which_nomination_stays() -> None:
+    low = make_pod("low").cpu("2").priority(1).node("n1").grace_period(300)
+    simulation = Simulation(priority_numbers=True)
+    node = make_node("n1").capacity(cpu="2").obj()
+    simulation.execute(commands.Apply((node, low.obj(), make_pod("web").cpu("2").priority(10).obj())))
+    simulation.execute(commands.Settle())
+    assert notes(simulation)["PostFilter"] == "the pod is nominated to n1"
+    simulation.execute(commands.Apply((make_node("n2").capacity(cpu="2").taint("x").obj(),)))
+    simulation.execute(commands.Advance(20))
+    assert notes(simulation)["PostFilter"] == "the pod stays nominated to n1"
+    assert simulation.scheduler.cycle_count == 2
+
+
+def test_the_note_on_a_pod_that_is_deleted_on_permit_names_no_plugin() -> None:
+    simulation = with_pod(commands.Fault("NodeResourcesFit", "permit", "wait", seconds=60))
+    simulation.execute(commands.Delete("Pod", "default/web"))
+    simulation.execute(commands.Stage())
+    assert notes(simulation)["WaitOnPermit"] == "the pod was deleted while it waited"
+
+
 def test_a_stage_that_leads_elsewhere_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = replace(STAGES["Filter"], run=lambda scheduler, cycle: "Bind")
     monkeypatch.setitem(STAGES, "Filter", wrong)

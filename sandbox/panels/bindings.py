@@ -38,7 +38,7 @@ def _row(world: World, cycle: Cycle) -> dict[str, Any]:
         "node": cycle.selected.node if cycle.selected else "",
         "cycle": cycle.number,
         "stage": stage,
-        "text": say(WAITS[stage], by=by) if by else say(NEXT[stage]),
+        "text": say(WAITS[stage], by=by) if by else say("bindings.rejected" if cycle.wait_rejected else NEXT[stage]),
         "waits": bool(by),
         "allow": stage == "WaitOnPermit" and bool(cycle.waits),
         "left": say("bindings.left", left=seconds(left)) if until_us else "",

@@ -200,7 +200,7 @@ class SchedulerParts:
             if binding.waits and binding.placed.uid == uid:
                 if not binding.rejected_because:
                     binding.rejected_because, binding.rejected_by = reason, plugin
-                self.recorder.add(PermitWait(binding.number, binding.pod.key, ()))
+                self.recorder.add(PermitWait(binding.number, binding.pod.key, (), binding.rejected_because))
                 binding.wait_until_us = self.timeline.now_us
                 return True
         return False

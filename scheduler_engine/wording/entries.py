@@ -82,6 +82,8 @@ def _selected(event: ev.HostSelected) -> str:
 
 
 def _waits(event: ev.PermitWait) -> str:
+    if event.rejected:
+        return f"{event.pod} is {event.rejected} while it waits on Permit"
     if not event.waits:
         return f"{event.pod} need not wait on Permit any more"
     until = ", ".join(f"{plugin} until {at_us / 1_000_000:g} s" for plugin, at_us in event.waits)

@@ -225,7 +225,7 @@ def _undone(cycle: Cycle) -> str:
 
 def _wait_on_permit(cycle: Cycle) -> str:
     undone = _undone(cycle)
-    return _joined(say("stages.not-allowed-in-time"), undone) if undone else say("stages.wait-is-over")
+    return _joined(say(WAIT_ENDS[cycle.wait_rejected]), undone) if undone else say("stages.wait-is-over")
 
 
 HELP = {(True, True): "stages.never-or-by-eviction", (True, False): "stages.never", (False, True): "stages.by-eviction"}
@@ -239,6 +239,12 @@ UNDONE = {
 """(the cache forgot the pod, it is back in the queue) → key."""
 INELIGIBLE = {"never": "stages.never-preempts", "waiting": "stages.waits-for-a-victim"}
 """Why a pod may not preempt → key."""
+WAIT_ENDS = {
+    "": "stages.not-allowed-in-time",
+    "preempted": "stages.preempted-while-it-waited",
+    "removed": "stages.deleted-while-it-waited",
+}
+"""Why a pod that waited on Permit was rejected; "" = its time was up → key."""
 AT_POINT = {
     "Reserve": ("stages.set-aside", "stages.nothing-set-aside"),
     "Permit": ("stages.approved", "stages.nobody-to-approve"),

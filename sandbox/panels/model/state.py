@@ -157,7 +157,8 @@ class Cycle:
     runs it; ``before``: number of the previous cycle of that scheduler, 0 = none. ``uid`` is its pod's; ``taken``: when
     the attempt ended, another pod had the name.
 
-    ``waits``: (plugin, simulated microseconds) on Permit: who makes it wait, and until when. After a failure:
+    ``waits``: (plugin, simulated microseconds) on Permit: who makes it wait, and until when.
+    ``wait_rejected``: why it was rejected before any timeout, as in ``PermitWait``. After a failure:
     ``forgotten`` is the node from which the cache took the pod, ``requeued`` its move back to the queue.
 
     ``configured`` is the configuration at its start, which it keeps.
@@ -196,6 +197,7 @@ class Cycle:
     plugins: dict[str, ev.PluginsRan] = field(default_factory=dict)
     waits: tuple[tuple[str, int], ...] = ()
     waits_since_us: int = 0
+    wait_rejected: str = ""
     forgotten: str = ""
     requeued: ev.PodMoved | None = None
     configured: ev.Configured | None = None

@@ -227,12 +227,14 @@ class PluginsRan(Event):
 @dataclass(frozen=True, slots=True)
 class PermitWait(Event):
     """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds of its timeout); the first timeout rejects
-    the pod. Empty: the wait is over, because the pod was allowed or deleted.
+    the pod. Empty: the wait is over, because the pod was allowed, or rejected before any timeout: ``rejected`` is then
+    ``preempted`` or ``removed`` (it was deleted).
     """
 
     cycle: int
     pod: str
     waits: tuple[tuple[str, int], ...]
+    rejected: str = ""
 
 
 @dataclass(frozen=True, slots=True)

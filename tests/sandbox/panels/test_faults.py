@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.bindings import stats as bindings
 from sandbox.panels.faults import choices, stats
 from sandbox.panels.ribbon import stats as ribbon
 from sandbox.panels.sentence.panel import stats as sentence
@@ -104,6 +105,34 @@ def test_a_wait_on_permit_that_times_out_says_so() -> None:
     simulation.execute(commands.Advance(15))
     text = sentence(world_of(simulation), View(cycle=1))["text"]
     assert text.startswith("nobody allowed it in time, so it is rejected. Unreserve runs in reverse order")
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        (
+            (commands.Apply((make_pod("vip").cpu("2").priority(9).obj(),)), *[commands.Stage()] * 5),
+            "a pod with higher priority preempted it while it waited, so it is rejected. Unreserve goes back",
+        ),
+        (
+            (commands.Delete("Pod", "default/web"),),
+            "it was deleted while it waited, so it is rejected. Unreserve goes back",
+        ),
+    ],
+    ids=["preempted", "deleted"],
+)
+def test_a_wait_on_permit_that_ends_before_its_timeout_says_why(
+    before: tuple[commands.Command, ...], text: str
+) -> None:
+    simulation = Simulation(priority_numbers=True)
+    node, pod = make_node("n1").capacity(cpu="2").obj(), make_pod("web").cpu("1").obj()
+    fault = commands.Fault("NodeResourcesFit", "permit", "wait", 60)
+    for command in (commands.Apply((node, pod)), fault, commands.Settle(), *before):
+        simulation.execute(command)
+    (row,) = bindings(world_of(simulation), View())["rows"]
+    assert (row["text"], row["waits"]) == ("rejected: WaitOnPermit is next", False)
+    simulation.execute(commands.Stage())
+    assert sentence(world_of(simulation), View(cycle=1))["text"].startswith(text)
 
 
 def test_every_choice_of_the_form_is_one_that_the_engine_takes() -> None:

@@ -138,7 +138,7 @@ def nominated(world: Models, entry: ev.Entry, event: ev.NominationChanged) -> No
 def permit_wait(world: Models, entry: ev.Entry, event: ev.PermitWait) -> None:
     cycle = world.by_number.get(event.cycle)
     if cycle is not None:
-        cycle.waits, cycle.waits_since_us = event.waits, entry.at_us
+        cycle.waits, cycle.waits_since_us, cycle.wait_rejected = event.waits, entry.at_us, event.rejected
 
 
 def fault_set(world: Models, entry: ev.Entry, event: ev.FaultSet) -> None:

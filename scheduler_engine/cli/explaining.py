@@ -12,7 +12,7 @@ from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.running import nobodys, played_through
 from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
-from scheduler_engine.scenario.expectations.attempts import HOW
+from scheduler_engine.scenario.expectations.attempts import how_chosen
 from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
 from scheduler_engine.scenario.why import (
     choice_in_words,
@@ -115,7 +115,7 @@ def explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[s
     yield from decision(attempt, [node] if node else [])
     if attempt.selected is not None:
         lead = f", by {attempt.margin}" if attempt.margin else ""
-        yield f"{attempt.selected.node} was chosen: {HOW.get(attempt.selected.how, attempt.selected.how)}{lead}."
+        yield f"{attempt.selected.node} was chosen: {how_chosen(attempt.selected, attempt)}{lead}."
         yield from (f"  {text}" for text in reservation_in_words(simulation, attempt))
     if attempt.post_filter is not None and attempt.post_filter.nominated_node:
         yield f"preemption nominated it to {attempt.post_filter.nominated_node}."

@@ -98,8 +98,16 @@ def winner(window: Window, question: Question) -> Answer | Why:
     if len(chosen.ties) > 1:
         why[chosen.node] = Why("drawn", {"total": chosen.total, "count": len(chosen.ties)})
     elif chosen.how == "only":
-        why[chosen.node] = Why("only")
+        why[chosen.node] = _only(attempt, chosen.node)
     return Answer(tuple(chosen.ties) if len(chosen.ties) > 1 else (chosen.node,), why)
+
+
+def _only(attempt: Attempt, node: str) -> Why:
+    """Return why an attempt chose a node without a score."""
+    cut_short = attempt.filter.cut_short if attempt.filter else ""
+    if cut_short == "nominated":
+        return Why("nominated-first", {"node": node})
+    return Why("passes") if cut_short else Why("only")
 
 
 def victims(window: Window, question: Question) -> Answer | Why:

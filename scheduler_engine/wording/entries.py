@@ -76,7 +76,7 @@ def _selected(event: ev.HostSelected) -> str:
     how = {
         "highest": f"highest total {event.total}",
         "draw": f"drawn among {_names(event.ties)} with {event.total}",
-        "only": "the only node that fits",
+        "only": "without a score",
     }
     return f"{event.pod}: {event.node} selected, {how.get(event.how, event.how)}"
 

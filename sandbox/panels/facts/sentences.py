@@ -179,7 +179,7 @@ def _select(cycle: Cycle) -> str:
     if chosen is None:
         return say("stages.chosen")
     if chosen.how == "only":
-        return say("stages.chosen-without-score", node=chosen.node)
+        return say(WITHOUT_SCORE[cycle.filter.cut_short if cycle.filter else ""], node=chosen.node)
     if chosen.how == "draw":
         nodes = plural(len(chosen.ties), "node")
         return say("stages.drawn", nodes=nodes, total=chosen.total, node=chosen.node)
@@ -239,6 +239,12 @@ UNDONE = {
 """(the cache forgot the pod, it is back in the queue) → key."""
 INELIGIBLE = {"never": "stages.never-preempts", "waiting": "stages.waits-for-a-victim"}
 """Why a pod may not preempt → key."""
+WITHOUT_SCORE = {
+    "": "stages.chosen-without-score",
+    "nominated": "stages.nominated-without-score",
+    "enough": "stages.first-without-score",
+}
+"""Why nodes that may fit were not visited (``FilterRan.cut_short``) → key."""
 WAIT_ENDS = {
     "": "stages.not-allowed-in-time",
     "preempted": "stages.preempted-while-it-waited",

@@ -41,9 +41,10 @@ def _why_only(cycle: Cycle) -> str:
     """Return the key of why no score was needed."""
     if cycle.filter is None:
         return "inspector.only-one"
-    if cycle.filter.nominated_first == cycle.filter.feasible[0]:
-        return "inspector.only-nominated"
-    return "inspector.only-node" if cycle.filter.all_nodes == 1 else "inspector.only-one"
+    alone = "inspector.only-node" if cycle.filter.all_nodes == 1 else "inspector.only-one"
+    return {"nominated": "inspector.only-nominated", "enough": "inspector.only-first"}.get(
+        cycle.filter.cut_short, alone
+    )
 
 
 def _edge(world: World, cycle: Cycle, winner: str) -> dict[str, str]:

@@ -15,10 +15,21 @@ from scheduler_engine.scenario.expectations.vocabulary import (
     shown,
 )
 from scheduler_engine.shapes import Data, Flag, ListOf, Text
+from scheduler_engine.trace.events import HostSelected
 
 CODES = ("Unschedulable", "UnschedulableAndUnresolvable", "Error")
-HOW = {"highest": "it has the highest total", "draw": "the seeded draw picked it among equals", "only": "no other fits"}
+HOW = {
+    "highest": "it has the highest total",
+    "draw": "the seeded draw picked it among equals",
+    "only": "no other node is left",
+}
 """Why a node is chosen, in words."""
+ONLY = {
+    "": "no other fits",
+    "nominated": "it is nominated and fits, so no other node was checked",
+    "enough": "it is the first that fits, and one is enough",
+}
+"""Why no other node is left: ``FilterRan.cut_short`` → words."""
 COLUMNS = ("raw", "normalized", "weighted")
 
 
@@ -86,7 +97,7 @@ def _score(run: RunView, expectation: Data) -> list[str]:
 
 def _why_no_scores(attempt: Attempt, node: str) -> str:
     if attempt.selected is not None and attempt.selected.how == "only":
-        return f"because only {attempt.selected.node} fits"
+        return f"because {attempt.selected.node} was chosen without a score: {how_chosen(attempt.selected, attempt)}"
     verdict = attempt.verdict(node)
     return f"because it was {in_words(verdict)}" if verdict and verdict[0] else "because it has not reached them yet"
 
@@ -103,15 +114,19 @@ def _winner(run: RunView, expectation: Data) -> list[str]:
         failures += differs(f"{key}: the winner is", attempt.selected.node, expectation["node"])
     if "margin" in expectation:
         failures += differs(f"{key}: {attempt.selected.node} leads by", attempt.margin, expectation["margin"])
-    if "how" in expectation:
-        failures += differs(f"{key}: chosen", _because(attempt.selected.how), _because(expectation["how"]))
+    if "how" in expectation and attempt.selected.how != expectation["how"]:
+        reason = f"because {how_chosen(attempt.selected, attempt)}"
+        failures += differs(f"{key}: chosen", reason, f"because {HOW[expectation['how']]}")
     if "among" in expectation:
         failures += differs(f"{key}: drawn among", sorted(attempt.selected.ties), sorted(expectation["among"]))
     return failures
 
 
-def _because(how: str) -> str:
-    return f"because {HOW.get(how, how)}"
+def how_chosen(selected: HostSelected, attempt: Attempt) -> str:
+    """Return why the attempt chose its node, in words."""
+    if selected.how == "only" and attempt.filter is not None:
+        return ONLY[attempt.filter.cut_short]
+    return HOW[selected.how]
 
 
 def _failed(run: RunView, expectation: Data) -> list[str]:
@@ -188,7 +203,7 @@ ASSERTIONS = {
             "node": NODE,
             "margin": WHOLE,
             "how": Text(
-                "How the node was chosen: by the highest total, by a draw among equals, or as the only one that fits.",
+                "How the node was chosen: by the highest total, by a draw among equals, or as the only one left.",
                 values=tuple(HOW),
             ),
             "among": ListOf(NODE, "The nodes with the same total."),

@@ -87,6 +87,16 @@ class FilterRan(Event):
             return self.rows
         return (self.nominated, *self.rows)
 
+    @property
+    def cut_short(self) -> str:
+        """Return why nodes that may fit were not visited: ``nominated``, as the nominated node fits, or ``enough``, as
+        enough nodes fit. Return "" if there was no such node, and in a lean trace.
+        """
+        passing = [row[0] for row in self.rows if not row[1]]
+        if self.nominated is None and passing == [self.nominated_first]:
+            return "nominated" if self.all_nodes > 1 else ""
+        return "enough" if len(passing) > len(self.feasible) or 0 < len(self.rows) < self.searched else ""
+
 
 @dataclass(frozen=True, slots=True)
 class PodUnschedulable(Event):

@@ -313,6 +313,54 @@ def test_explain_does_not_explain_a_new_pod_by_the_attempt_of_a_deleted_one(tmp_
     assert capsys.readouterr().out.startswith("default/web is on n1.\n")
 
 
+TWO_NODES = """
+title: t
+setup:
+- apply:
+  - apiVersion: v1
+    kind: Node
+    metadata: {name: n1}
+    status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+  - apiVersion: v1
+    kind: Node
+    metadata: {name: n2}
+    status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: "1"}}}]}
+    status: {nominatedNodeName: NOMINATED}
+then:
+- settle: {}
+"""
+
+
+NO_SCORE_PLUGIN = """
+configuration:
+  apiVersion: kubescheduler.config.k8s.io/v1
+  kind: KubeSchedulerConfiguration
+  profiles:
+  - plugins: {score: {disabled: [{name: "*"}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("nominated", "more", "why"),
+    [
+        ("n1", "", "it is nominated and fits, so no other node was checked"),
+        ('""', NO_SCORE_PLUGIN, "it is the first that fits, and one is enough"),
+    ],
+    ids=["nominated", "no score plugin"],
+)
+def test_explain_does_not_say_of_unvisited_nodes_that_they_do_not_fit(
+    nominated: str, more: str, why: str, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(TWO_NODES.replace("NOMINATED", nominated) + more)
+    assert main(["explain", str(path), "--pod", "web"]) == 0
+    assert f" was chosen: {why}.\n" in capsys.readouterr().out
+
+
 @pytest.fixture
 def namesakes(tmp_path: Path) -> str:
     """Write a scenario: a pod that fits nowhere is deleted, and the new pod of its name is bound."""

@@ -324,7 +324,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "victims-come-back",
         {"winner": "default/vip-1", "how": "only"},
         {"score": "default/vip-1", "node": "node-1", "total": 1},
-        "default/vip-1 on node-1: no scores in attempt 2, because only node-1 fits",
+        "default/vip-1 on node-1: no scores in attempt 2, because node-1 was chosen without a score: no other fits",
     ),
     "the winner and its margin": (
         "small",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sandbox.panels import PANELS, View, World
 from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector.panel import stats
+from sandbox.panels.sentence.panel import stats as sentence
 from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, load_scenario
 from scheduler_engine.simulation import Simulation
@@ -14,7 +17,7 @@ from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.installed import SCENARIOS
 from tests.sandbox import traces
-from tests.sandbox.scenarios import panel_html, world_after
+from tests.sandbox.scenarios import panel_html, world_after, world_of
 from tests.sandbox.witnessing import witnessed
 
 
@@ -66,6 +69,39 @@ def test_why_here_in_words(story: object, pod: str, words: str) -> None:
     assert callable(story)
     here = stats(World.fold(story().entries), View(pod=pod))["here"]
     assert words in f"{here['text']} {here.get('edge', '')}"
+
+
+NO_SCORE_PLUGIN = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"plugins": {"score": {"disabled": [{"name": "*"}]}}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("nominated", "configuration", "here", "said"),
+    [
+        ("n1", None, "It was nominated here and fits, so no other node was visited.", "n1 is nominated and fits, so"),
+        (
+            "",
+            NO_SCORE_PLUGIN,
+            "It was the first node that fits, and one is enough.",
+            "n1 is the first node that fits, and one is",
+        ),
+    ],
+    ids=["nominated", "no score plugin"],
+)
+def test_unvisited_nodes_are_not_said_to_refuse(
+    nominated: str, configuration: dict[str, Any] | None, here: str, said: str
+) -> None:
+    simulation = Simulation(configuration=configuration)
+    pod = make_pod("p").nominated(nominated).obj()
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_node("n2").obj(), pod)))
+    while not (world := world_of(simulation)).cycles or world.cycles[0].last_stage != "SelectHost":
+        simulation.execute(commands.Stage())
+    assert sentence(world, View())["text"].startswith(said)
+    simulation.execute(commands.Settle())
+    assert stats(world_of(simulation), View(pod="default/p"))["here"]["text"] == here
 
 
 def test_why_here_and_why_not_there_use_the_sentences_of_the_explanations() -> None:

@@ -58,12 +58,11 @@ class Tab:
 class Panel:
     """A part of the page. ``stats`` returns plain data for ``templates/panels/<id>.html``.
 
-    It reads only the fields ``depends_on_view`` of the View, and the pages and orders of its own lists. ``PANELS`` is
-    the table of all titles, by ``id``. Its own styles, if any, are in ``static/css/panels/<id>.css``.
+    It reads only the fields ``depends_on_view`` of the View, and the pages and orders of its own lists. Its own styles,
+    if any, are in ``static/css/panels/<id>.css``.
     """
 
     id: str
-    title: str
     stats: Callable[[World, View], dict[str, Any]]
     depends_on_view: tuple[str, ...] = ()
     same_while: Callable[[World, View], object] | None = None
@@ -77,30 +76,27 @@ class Panel:
     table: Callable[[World, View], Iterator[tables.Row]] | None = None
     """Its rows as comma-separated values, None if there are none."""
 
+    @property
+    def title(self) -> str:
+        """Return the name of its tab, or of its part of the page."""
+        return say(f"panels.{self.id}")
+
 
 OF_CLUSTER, OF_RUN = Tab("cluster", stays=True), Tab("run", stays=True)
 PANELS: dict[str, Panel] = {
     panel.id: panel
     for panel in (
-        Panel("lesson", "Lesson", lesson.stats, ("predict",), tells_expected=True),
-        Panel("toolbar", "Clock", toolbar.stats),
-        Panel("ribbon", "Stages", ribbon.stats, ("cycle",), embed="ribbon"),
-        Panel(
-            "sentence",
-            say("sentence.what-just-happened"),
-            sentence.stats,
-            ("cycle",),
-            tells_expected=True,
-            embed="sentence",
-        ),
-        Panel("queues", "Queues", queues.stats, embed="lanes", table=tables.queue),
-        Panel("bindings", "Binding cycles", bindings.stats, embed="bindings"),
-        Panel("faults", "Faults", faults.stats),
-        Panel("cluster", "Cluster", cluster.stats, ("cycle", "layout", "colour"), cluster.same_while, embed="map"),
-        Panel("inspector", "Inspector", inspector.stats, ("pod", "node", "cycle"), embed="why"),
+        Panel("lesson", lesson.stats, ("predict",), tells_expected=True),
+        Panel("toolbar", toolbar.stats),
+        Panel("ribbon", ribbon.stats, ("cycle",), embed="ribbon"),
+        Panel("sentence", sentence.stats, ("cycle",), tells_expected=True, embed="sentence"),
+        Panel("queues", queues.stats, embed="lanes", table=tables.queue),
+        Panel("bindings", bindings.stats, embed="bindings"),
+        Panel("faults", faults.stats),
+        Panel("cluster", cluster.stats, ("cycle", "layout", "colour"), cluster.same_while, embed="map"),
+        Panel("inspector", inspector.stats, ("pod", "node", "cycle"), embed="why"),
         Panel(
             "filter",
-            "Filter",
             filter.stats,
             ("cycle", "pod", "node", "plugin", "group", "reasons"),
             tab=Tab("decision"),
@@ -109,7 +105,6 @@ PANELS: dict[str, Panel] = {
         ),
         Panel(
             "scores",
-            "Scores",
             scores.stats,
             ("cycle", "pod", "node", "plugin"),
             tab=Tab("decision", note="tabs.scores-note"),
@@ -118,32 +113,30 @@ PANELS: dict[str, Panel] = {
         ),
         Panel(
             "preemption",
-            "Preemption",
             preemption.stats,
             ("cycle", "pod", "node"),
             tab=Tab("decision", note="tabs.preemption-note"),
             embed="ladder",
             table=tables.preemption,
         ),
-        Panel("cache", "Cache & snapshot", cache.stats, ("cycle",), tab=Tab("scheduler"), embed="cache"),
-        Panel("workloads", "Workloads", workloads.stats, (), workloads.same_while, tab=OF_CLUSTER, embed="workloads"),
-        Panel("nodes", "Nodes", nodes.stats, ("pod", "node"), tab=OF_CLUSTER, embed="nodes", table=tables.nodes),
+        Panel("cache", cache.stats, ("cycle",), tab=Tab("scheduler"), embed="cache"),
+        Panel("workloads", workloads.stats, (), workloads.same_while, tab=OF_CLUSTER, embed="workloads"),
+        Panel("nodes", nodes.stats, ("pod", "node"), tab=OF_CLUSTER, embed="nodes", table=tables.nodes),
         Panel(
             "evictions",
-            "Evictions",
             evictions.stats,
             ("pod", "node"),
             tab=OF_CLUSTER,
             embed="evictions",
             table=tables.evictions,
         ),
-        Panel("leader", "Leader", leader.stats, tab=Tab("scheduler", stays=True), embed="leader"),
-        Panel("metrics", "Metrics", metrics.stats, tab=OF_RUN, embed="metrics"),
-        Panel("events", "Events", events.stats, ("pod", "node"), tab=Tab("run"), embed="events", table=tables.events),
-        Panel("expectations", "Expectations", expectations.stats, tab=OF_RUN, tells_expected=True),
-        Panel("configuration", "Configuration", configuration.stats, tab=Tab("scheduler"), embed="configuration"),
-        Panel("timeline", "Timeline", timeline.stats, ("cycle",), embed="timeline"),
-        Panel("status", "Status", status.stats),
+        Panel("leader", leader.stats, tab=Tab("scheduler", stays=True), embed="leader"),
+        Panel("metrics", metrics.stats, tab=OF_RUN, embed="metrics"),
+        Panel("events", events.stats, ("pod", "node"), tab=Tab("run"), embed="events", table=tables.events),
+        Panel("expectations", expectations.stats, tab=OF_RUN, tells_expected=True),
+        Panel("configuration", configuration.stats, tab=Tab("scheduler"), embed="configuration"),
+        Panel("timeline", timeline.stats, ("cycle",), embed="timeline"),
+        Panel("status", status.stats),
     )
 }
 GROUPS = {

@@ -72,7 +72,7 @@ def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
     return {
         "name": stage.name,
         "title": stage.title,
-        "says": stage.says,
+        "says": say(f"stage-purposes.{stage.name}"),
         "state": state,
         "note": note,
         "binding": stage.binding,

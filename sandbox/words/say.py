@@ -11,19 +11,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
+from scheduler_engine.words import Row, read_tables, row_for
 
-Row = str | dict[str, str]
-FOLDER = Path(__file__).parent / "en"
 GAP = "\x00"
 
 
-ROWS: dict[str, Row] = {
-    f"{path.stem}.{key}": row
-    for path in sorted(FOLDER.glob("*.yaml"))
-    # This loader reads every scalar as a string: "on" and "no" are words here.
-    for key, row in yaml.load(path.read_text(), yaml.CBaseLoader).items()
-}
+ROWS: dict[str, Row] = read_tables(Path(__file__).parent / "en")
 
 
 def rows(table: str) -> dict[str, Row]:
@@ -33,10 +26,7 @@ def rows(table: str) -> dict[str, Row]:
 
 def pattern(key: str, places: dict[str, object]) -> str:
     """Return the row of a key; if it has ``one`` and ``other``, the one for ``count``."""
-    row = ROWS[key]
-    if isinstance(row, dict):
-        row = row["one" if places["count"] == 1 else "other"]
-    return row
+    return row_for(ROWS, key, places)
 
 
 def say(key: str, /, **places: object) -> str:

@@ -13,34 +13,32 @@ from dataclasses import dataclass
 class Stage:
     """One stage of a pod's scheduling.
 
-    ``binding``: runs in the binding cycle. ``optional``: only some pods reach it. ``says`` is one sentence for
-    learners.
+    ``binding``: runs in the binding cycle. ``optional``: only some pods reach it.
     """
 
     name: str
     title: str
     binding: bool
     optional: bool
-    says: str
 
 
 STAGES: tuple[Stage, ...] = (
-    Stage("Pop", "Pop", False, False, "The first pod of activeQ leaves the queue."),
-    Stage("Snapshot", "Snapshot", False, False, "The cache is copied, so that all plugins see the same cluster."),
-    Stage("PreFilter", "PreFilter", False, False, "Plugins look at the pod once and may skip or narrow the search."),
-    Stage("Filter", "Filter", False, False, "Node by node: may the pod run here? The first no ends it."),
-    Stage("PostFilter", "PostFilter", False, True, "Nothing fits: would evicting lower-priority pods help?"),
-    Stage("PreScore", "PreScore", False, True, "Plugins prepare what they need for scoring."),
-    Stage("Score", "Score", False, True, "Every plugin gives every feasible node a raw score."),
-    Stage("NormalizeScore", "Normalize", False, True, "Plugins convert raw scores to 0 to 100; weights multiply them."),
-    Stage("SelectHost", "Select", False, False, "The highest total wins; a draw decides among equals."),
-    Stage("Assume", "Assume", False, False, "The cache counts the pod on the node before the API server knows."),
-    Stage("Reserve", "Reserve", False, False, "Plugins set things aside for the pod."),
-    Stage("Permit", "Permit", False, False, "Plugins may approve, deny or make the pod wait."),
-    Stage("WaitOnPermit", "Wait", True, True, "A pod that was told to wait stays here until it is allowed."),
-    Stage("PreBind", "PreBind", True, False, "What must be ready before binding, such as volumes."),
-    Stage("Bind", "Bind", True, False, "The API server learns where the pod runs."),
-    Stage("PostBind", "PostBind", True, False, "Clean-up after a successful bind."),
+    Stage("Pop", "Pop", False, False),
+    Stage("Snapshot", "Snapshot", False, False),
+    Stage("PreFilter", "PreFilter", False, False),
+    Stage("Filter", "Filter", False, False),
+    Stage("PostFilter", "PostFilter", False, True),
+    Stage("PreScore", "PreScore", False, True),
+    Stage("Score", "Score", False, True),
+    Stage("NormalizeScore", "Normalize", False, True),
+    Stage("SelectHost", "Select", False, False),
+    Stage("Assume", "Assume", False, False),
+    Stage("Reserve", "Reserve", False, False),
+    Stage("Permit", "Permit", False, False),
+    Stage("WaitOnPermit", "Wait", True, True),
+    Stage("PreBind", "PreBind", True, False),
+    Stage("Bind", "Bind", True, False),
+    Stage("PostBind", "PostBind", True, False),
 )
 STAGE_INDEX: dict[str, int] = {stage.name: index for index, stage in enumerate(STAGES)}
 

@@ -23,8 +23,6 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-import yaml
-
 from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.facts import (
     AllOf,
@@ -47,9 +45,9 @@ from scheduler_engine.framework.facts import (
     fact,
 )
 from scheduler_engine.trace.events import HintAnswered
+from scheduler_engine.words import read_tables
 
 Part = str | dict[str, str]
-FOLDER = Path(__file__).parent / "en"
 BINARY = (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 STORED = ("memory", "ephemeral-storage", "storage")
 MOST_NAMES = 6
@@ -58,13 +56,7 @@ MOST_HINTS = 4096
 MOST_COUNTS = 8
 
 
-def _read(folder: Path) -> dict[str, dict[str, Part]]:
-    # A loader that reads every scalar as a string: "on" and "no" are words here.
-    tables = {path.stem: yaml.load(path.read_text(), yaml.CBaseLoader) for path in sorted(folder.glob("*.yaml"))}
-    return {f"{table}.{key}": row for table, rows in tables.items() for key, row in rows.items()}
-
-
-ROWS = _read(FOLDER)
+ROWS: dict[str, dict[str, Part]] = read_tables(Path(__file__).parent / "en")
 HINTS = {key for key in ROWS if key.startswith("hints.")}
 
 

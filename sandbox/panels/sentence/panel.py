@@ -101,7 +101,7 @@ def _sentence(world: World, view: View) -> dict[str, Any]:
         "pod": cycle.pod,
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
-        "says": STAGES[stage].says if stage is not None else "",
+        "says": say(f"stage-purposes.{cycle.last_stage}") if stage is not None else "",
         "text": " ".join(filter(None, (_said(world, cycle), _faster(world, cycle), _taken(world, cycle), effect))),
         "next": _next(world, cycle),
         "precise": _precise(cycle),

@@ -9,6 +9,7 @@ import pytest
 
 from sandbox.panels import View, World
 from sandbox.panels.ribbon import stats
+from sandbox.words.say import ROWS, say
 from scheduler_engine import commands
 from scheduler_engine.errors import NothingToDo
 from scheduler_engine.framework.extension_points import STAGES
@@ -118,6 +119,15 @@ def test_an_attempt_that_is_over_does_not_come_to_later_stages() -> None:
 def test_stages_are_those_of_the_table_without_an_unneeded_wait() -> None:
     shown = [stop["name"] for stop in stats(World(), View())["stages"]]
     assert shown == [stage.name for stage in STAGES if stage.name != "WaitOnPermit"]
+
+
+def test_every_stage_has_its_purpose_in_one_sentence() -> None:
+    assert [key for key in ROWS if key.startswith("stage-purposes.")] == [
+        f"stage-purposes.{one.name}" for one in STAGES
+    ]
+    says = {stop["name"]: stop["says"] for stop in stats(World.fold(traces.web_at_filter().entries), View())["stages"]}
+    assert says["PreBind"] == "Plugins prepare what binding needs, such as volumes."
+    assert say("stage-purposes.WaitOnPermit") == "The pod waits here until a plugin allows it."
 
 
 def test_the_binding_cycle_begins_at_one_place() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from string import Formatter
 
 import jinja2
 import pytest
@@ -16,26 +13,11 @@ from markupsafe import Markup
 
 from sandbox.web.jinja2 import say_html
 from sandbox.words.say import ROWS, around, say
+from tests.sentences import SENTENCE, modules, named_keys, shown_texts, wrong_calls, wrong_in
 
 ROOT = Path(__file__).parents[3] / "sandbox"
 TEMPLATES = ROOT.parent / "templates"
 SCRIPTS = ROOT.parent / "static" / "js"
-
-
-@cache
-def modules() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
-
-
-def places(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
-
-
-def calls(*names: str) -> Iterator[tuple[Path, ast.Call]]:
-    for path, module in modules().items():
-        for node in ast.walk(module):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
-                yield path, node
 
 
 @cache
@@ -51,8 +33,7 @@ def calls_of_templates() -> list[tuple[Path, str, jinja.Call]]:
 
 
 def test_every_row_is_said_by_somebody() -> None:
-    nodes = (node for module in modules().values() for node in ast.walk(module) if isinstance(node, ast.Constant))
-    named = {node.value for node in nodes if isinstance(node.value, str)}
+    named = named_keys(ROOT, ROWS)
     for script in SCRIPTS.glob("*.js"):
         named |= set(re.findall(r"'((?:script|element)\.[\w-]+)'", script.read_text()))
     for _, _, call in calls_of_templates():
@@ -65,28 +46,8 @@ def test_every_row_is_said_by_somebody() -> None:
     assert [key for key in ROWS if key not in named and key.removeprefix("things.") not in named] == []
 
 
-def wrong_in(key: str, filled: set[str]) -> str:
-    """What does not fit between a row and the places that somebody fills; empty if all does."""
-    row = ROWS.get(key)
-    if row is None:
-        return f"no row {key}"
-    many = isinstance(row, Mapping)
-    if many and sorted(row) != ["one", "other"]:
-        return f"{key} has {sorted(row)}"
-    asked = places(row["one"]) | places(row["other"]) | {"count"} if isinstance(row, Mapping) else places(row)
-    return "" if asked == filled else f"{key} has {sorted(asked)}, filled are {sorted(filled)}"
-
-
 def test_every_sentence_that_is_said_has_its_row_and_its_places() -> None:
-    wrong = []
-    for path, call in calls("say", "around"):
-        key = call.args[0]
-        if not isinstance(key, ast.Constant) or any(keyword.arg is None for keyword in call.keywords):
-            continue
-        filled = {str(keyword.arg) for keyword in call.keywords}
-        filled |= {str(gap.value) for gap in call.args[1:] if isinstance(gap, ast.Constant)}
-        if said := wrong_in(str(key.value), filled):
-            wrong.append(f"{path.name}:{call.lineno}: {said}")
+    wrong = wrong_calls(ROOT, ROWS, "say", "around")
     assert not wrong, "\n".join(wrong)
 
 
@@ -94,7 +55,9 @@ def test_every_sentence_of_a_template_has_its_row_and_its_places() -> None:
     wrong = []
     for path, _, call in calls_of_templates():
         key = call.args[0]
-        if isinstance(key, jinja.Const) and (said := wrong_in(key.value, {keyword.key for keyword in call.kwargs})):
+        if isinstance(key, jinja.Const) and (
+            said := wrong_in(ROWS, key.value, {keyword.key for keyword in call.kwargs})
+        ):
             wrong.append(f"{path.name}:{call.lineno}: {said}")
     assert not wrong, "\n".join(wrong)
 
@@ -111,7 +74,6 @@ def test_marks_of_a_row_become_elements_and_its_places_are_escaped(monkeypatch: 
     assert said == "<b>&lt;a&gt;</b> &amp; <code>kubectl</code> on <i>n1</i>"
 
 
-SENTENCE = re.compile(r"\b[a-z]{2,},? [a-z]{2,}\b(?!-)")
 KUBERNETES_WORDS = (
     *("nodes are available", "missing required label", "untolerated taint", "looking up PVC"),
     *("No preemption victims", "Preemption is not helpful"),
@@ -129,38 +91,14 @@ UNSEEN_CALLS = {"AssertionError", "ConnectionDeny", "TypeError", "debug", "error
 """Functions whose arguments no visitor reads."""
 
 
-def text_of(node: ast.expr) -> str | None:
-    """Return the text of a string or an f-string, with ``{}`` for what is filled in."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.JoinedStr(values=parts):
-            return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
-    return None
-
-
-def shown_texts(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and text of the f-strings and the sentences in a tree that a visitor may read."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Assert) or (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):
-            continue
-        if isinstance(child, ast.Call) and ast.unparse(child.func).split(".")[-1] in UNSEEN_CALLS:
-            continue
-        text = text_of(child) if isinstance(child, ast.expr) else None
-        if text is not None and (isinstance(child, ast.JoinedStr) or text[:1].isupper()):
-            yield child.lineno, text  # type: ignore[attr-defined]
-        else:
-            yield from shown_texts(child)
-
-
 def test_no_module_writes_a_sentence_itself() -> None:
     wrong = []
-    for path, module in modules().items():
+    for path, module in modules(ROOT).items():
         package, *inner = path.relative_to(ROOT).parts
         if package not in PACKAGES or "migrations" in inner or "/".join(path.parts[-2:]) in WITHOUT_PAGE:
             continue
-        for line, text in shown_texts(module):
-            if SENTENCE.search(text) and not any(words in text for words in KUBERNETES_WORDS):
+        for line, text, begins in shown_texts(module, UNSEEN_CALLS):
+            if begins and SENTENCE.search(text) and not any(words in text for words in KUBERNETES_WORDS):
                 wrong.append(f"{path.name}:{line}: {text}")
     assert not wrong, "\n".join(wrong)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.words.say import ROWS
-from tests.sandbox.words.test_say import places
+from tests.sentences import places
 
 FOLDER = Path(__file__).resolve().parents[3] / "static" / "js"
 FILES = sorted(path.name for path in FOLDER.glob("*.js"))

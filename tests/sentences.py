@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Formatter
 
 Row = str | dict[str, str]
+ENGINE = Path(__file__).parents[1] / "scheduler_engine"
 SENTENCE = re.compile(r"\b[a-z]{2,},? [a-z]{2,}\b(?!-)")
 
 
@@ -30,19 +31,25 @@ def calls(root: Path, *names: str) -> Iterator[tuple[Path, ast.Call]]:
                 yield path, node
 
 
-def named_keys(root: Path, rows: Mapping[str, Row]) -> set[str]:
-    """Return what code may say: every text in it, and the keys that begin as a composed one does.
-
-    Things, of which ``say(f"things.{thing}")`` says the number, have to be named.
-    """
-    nodes = (node for module in modules(root).values() for node in ast.walk(module) if isinstance(node, ast.Constant))
-    composed = [
+def said_keys(root: Path, rows: Mapping[str, Row]) -> set[str]:
+    """Return the keys that code names, whole or in two parts: ``say(f"panels.{panel.id}")`` and ``"lesson"``."""
+    trees = {**modules(ENGINE), **modules(root)}.values()
+    names = {name for module in trees for node in ast.walk(module) if (name := _name(node))}
+    starts = {
         str(start.value)
         for _, call in calls(root, "say")
         if isinstance(call.args[0], ast.JoinedStr) and isinstance(start := call.args[0].values[0], ast.Constant)
-    ]
-    named = {node.value for node in nodes if isinstance(node.value, str)}
-    return named | {key for key in rows for start in composed if start != "things." and key.startswith(start)}
+    }
+    composed = (key for key in rows for start in starts if key.startswith(start) and key.removeprefix(start) in names)
+    return names.intersection(rows).union(composed)
+
+
+def _name(node: ast.AST) -> str:
+    """Return the text of a constant, or the name of a class."""
+    match node:
+        case ast.Constant(value=str(name)) | ast.ClassDef(name=name):
+            return name
+    return ""
 
 
 def wrong_in(rows: Mapping[str, Row], key: str, filled: set[str]) -> str:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 
 from scheduler_engine.api.parse_events import NotReadable
+from scheduler_engine.words import say
 
 GET = "kubectl get nodes,pods,pvc,pv,sc,csinodes,pdb,priorityclasses,deploy,rs,sts,ds,svc,ns -A -o yaml"
 """The command that writes everything that affects placement."""
-HOW = f"Write it with: {GET}"
 LONGEST = 200
 """The most characters of a line in a message."""
-CUT_OFF = "the file ends here: it is cut off. Run kubectl again, wait until it has finished, and upload the whole file"
 KUBECTL = re.compile(
     "error: |Error from server|The connection to the server |Unable to connect to the server|No resources found|"
     r"Error in configuration|Warning: |[EWIF]\d{4} \d\d:\d\d:\d\d|.*: (command )?not found$|.* is not recognized as "
@@ -23,25 +22,27 @@ KUBECTL = re.compile(
 PREFIX = re.compile(r"kubectl(\.exe)? : ")
 """PowerShell's prefix before them."""
 WHAT_TO_DO = (
-    (r"\(Forbidden\)", "You may not list this kind. Leave it out of the command, or ask for permission."),
-    (r"Unauthorized|be logged in", "Log in to the cluster, then run the command again."),
-    (
-        r"refused|Unable to connect|no such host|timeout",
-        "kubectl did not reach the cluster. Check: kubectl cluster-info",
-    ),
-    (r"have a resource type", "The cluster does not know this kind. Leave it out of the command."),
-    (r"\(NotFound\)", "There is no such object. Check its name and its namespace."),
-    (r"No resources found", "Check the namespace and the context of kubectl."),
-    (r"not found|not recognized", "Run the command where kubectl is installed."),
-    (r"^(Warning|[EWIF]\d{4})", "Run the command again without 2>&1, so that messages stay out of the file."),
-    ("", "Run the command again, and upload the file when it has no message."),
+    (r"\(Forbidden\)", "import-advice.forbidden"),
+    (r"Unauthorized|be logged in", "import-advice.log-in"),
+    (r"refused|Unable to connect|no such host|timeout", "import-advice.unreachable"),
+    (r"have a resource type", "import-advice.unknown-kind"),
+    (r"\(NotFound\)", "import-advice.no-such-object"),
+    (r"No resources found", "import-advice.nothing-found"),
+    (r"not found|not recognized", "import-advice.no-kubectl"),
+    (r"^(Warning|[EWIF]\d{4})", "import-advice.warning"),
+    ("", "import-advice.other"),
 )
-"""Part of a message → advice; the first match counts."""
+"""Part of a message → key of the advice; the first match counts."""
 FOR_PEOPLE = (
-    (re.compile(r"(NAMESPACE +)?NAME {2,}\S"), f"this is a table for people. {HOW}"),
-    (re.compile(r"Name: {3,}\S"), f"this is the output of kubectl describe. {HOW}"),
+    (re.compile(r"(NAMESPACE +)?NAME {2,}\S"), "import-advice.for-people"),
+    (re.compile(r"Name: {3,}\S"), "import-advice.describe"),
 )
-"""Beginning of a text → what is wrong with it."""
+"""Beginning of a text → key of what is wrong with it."""
+
+
+def how() -> str:
+    """Return how to write a dump."""
+    return say("import-advice.how", command=GET)
 
 
 def said_by_kubectl(line: str) -> str:
@@ -49,8 +50,8 @@ def said_by_kubectl(line: str) -> str:
     bare = PREFIX.sub("", line.strip())
     if not KUBECTL.match(bare):
         return ""
-    advice = next(text for part, text in WHAT_TO_DO if re.search(part, bare))
-    return f"this is a message, not an object: “{bare[:LONGEST]}”. {advice}"
+    advice = next(key for part, key in WHAT_TO_DO if re.search(part, bare))
+    return say("import-advice.message", line=bare[:LONGEST], advice=say(advice))
 
 
 def check_beginning(text: str) -> None:
@@ -58,7 +59,8 @@ def check_beginning(text: str) -> None:
     first = re.search(r"\S.*", text)
     if first is None:
         return
-    advice = said_by_kubectl(first[0]) or next((advice for form, advice in FOR_PEOPLE if form.match(first[0])), "")
+    problems = (say(key, how=how()) for form, key in FOR_PEOPLE if form.match(first[0]))
+    advice = said_by_kubectl(first[0]) or next(problems, "")
     if advice:
         raise NotReadable(advice, text.count("\n", 0, first.start()) + 1, 0)
 
@@ -75,7 +77,7 @@ def explained(text: str, error: NotReadable) -> NotReadable:
     bare = text.rstrip()
     last, width = bare.count("\n") + 1, len(bare) - bare.rfind("\n") - 1
     if error.message.startswith("invalid") and (error.line, error.column) > (last, width):
-        return NotReadable(f"{error.message}: {CUT_OFF}", last, 0)
+        return NotReadable(f"{error.message}: {say('import-advice.cut-off')}", last, 0)
     return error
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.importing.reading import MOST_BYTES
+from scheduler_engine.words import say
 
 ZIP, GZIP = b"PK", b"\x1f\x8b"
 MOST_FILES = 20_000
@@ -41,15 +42,15 @@ def _zip(content: bytes, most: int) -> Iterator[tuple[str, bytes]]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
-        raise Rejected(f"the archive cannot be read: {error}") from error
+        raise Rejected(say("import-errors.broken-archive", problem=error)) from error
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > MOST_FILES:
-        raise Rejected(f"the archive has {len(entries):,} files, more than {MOST_FILES:,}")
+        raise Rejected(say("import-errors.too-many-files", files=len(entries), most=MOST_FILES))
     names: dict[str, None] = {}
     for entry in entries:
         problem = _wrong_name(entry.filename, names)
         if problem:
-            raise Rejected(f"the archive has a file {entry.filename[:LONGEST_NAME]!r}: {problem}")
+            raise Rejected(say("import-errors.wrong-file", file=repr(entry.filename[:LONGEST_NAME]), problem=problem))
         names[entry.filename] = None
     left = most
     for entry in entries:
@@ -63,12 +64,12 @@ def _wrong_name(name: str, names: dict[str, None]) -> str:
     """Return why an archive with a file of this name is refused; "" if the name is fine."""
     parts = name.replace("\\", "/").split("/")
     if name.startswith(("/", "\\")) or name[1:2] == ":":
-        return "its name is absolute"
+        return say("import-errors.absolute")
     if ".." in parts:
-        return "its name leads out of the archive"
+        return say("import-errors.outside")
     if name.lower().endswith(NESTED):
-        return "it is an archive in the archive"
-    return "another file has the same name" if name in names else ""
+        return say("import-errors.nested")
+    return say("import-errors.same-name") if name in names else ""
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int, most: int) -> bytes:
@@ -78,7 +79,7 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int, most: int
         with archive.open(entry) as file:
             data = file.read(left + 1)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-        raise Rejected(f"{entry.filename[:LONGEST_NAME]}: cannot be unpacked: {error}") from error
+        raise _broken(entry.filename[:LONGEST_NAME], error) from error
     if len(data) > left:
         raise _too_large(most)
     return data
@@ -89,13 +90,17 @@ def _gunzipped(content: bytes, name: str, most: int) -> bytes:
     try:
         data = decompressor.decompress(content, most + 1)
     except zlib.error as error:
-        raise Rejected(f"{name or 'the file'}: cannot be unpacked: {error}") from error
+        raise _broken(name, error) from error
     if len(data) > most:
         raise _too_large(most)
     if not decompressor.eof:
-        raise Rejected(f"{name or 'the file'}: cannot be unpacked: it ends too early")
+        raise _broken(name, say("import-errors.ends-too-early"))
     return data
 
 
+def _broken(name: str, problem: object) -> Rejected:
+    return Rejected(say("import-errors.cannot-unpack", file=name or say("import-errors.the-file"), problem=problem))
+
+
 def _too_large(most: int) -> Rejected:
-    return Rejected(f"this is more than {most // 1024 // 1024} MiB once it is unpacked")
+    return Rejected(say("import-errors.too-large", most=most // 1024 // 1024))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 from scheduler_engine.api.parse_events import NotReadable
+from scheduler_engine.words import say
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -32,7 +33,5 @@ def decoded(content: bytes) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start + len(mark)) + 1
         known = "UTF-8" if encoding == "utf-8" else encoding.upper().rpartition("-")[0]
-        raise NotReadable(
-            f"the text is not {known}. Bring the file as kubectl wrote it, or save it as UTF-8", line, 0
-        ) from error
+        raise NotReadable(say("import-errors.wrong-encoding", encoding=known), line, 0) from error
     return text.replace("\r\n", "\n") if "\r\n" in text else text

@@ -12,11 +12,12 @@ from typing import Any
 
 from scheduler_engine.api.scheme import KINDS, NO_OBJECTS
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.importing.advice import CUT_OFF, HOW
+from scheduler_engine.importing.advice import how
 from scheduler_engine.importing.archives import unpacked
-from scheduler_engine.importing.reading import MOST_BYTES, MOST_OBJECTS, NO_KIND, NO_OBJECT, Text, read_text
+from scheduler_engine.importing.reading import MOST_BYTES, MOST_OBJECTS, Text, read_text
 from scheduler_engine.importing.result import Skipped, grouped
 from scheduler_engine.importing.trimming import Notes, StandIns, trimmed, trimmed_configuration
+from scheduler_engine.words import say
 
 CONFIGURATION = "KubeSchedulerConfiguration"
 SNAPSHOT = {
@@ -32,14 +33,13 @@ SNAPSHOT = {
 SNAPSHOT_CONFIGURATION = "schedulerConfig"
 WITH_DATA = ("Secret", "ConfigMap")
 UNREAD = {
-    "Endpoints": "the scheduler does not read it",
-    "EndpointSlice": "the scheduler does not read it",
-    "Event": "the scheduler does not read it",
-    "Lease": "the sandbox keeps its own",
-    "ControllerRevision": "the sandbox keeps its own",
+    "Endpoints": "import-errors.not-read",
+    "EndpointSlice": "import-errors.not-read",
+    "Event": "import-errors.not-read",
+    "Lease": "import-errors.own",
+    "ControllerRevision": "import-errors.own",
 }
-"""Kinds that are omitted although, or because, the sandbox could know them → the reason."""
-NO_SUCH_KIND = "the sandbox has no objects of this kind"
+"""Kinds that are omitted although, or because, the sandbox could know them → key of the reason."""
 LONGEST = 253
 """The most characters of a kind or name shown."""
 
@@ -81,7 +81,8 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: St
         if not several and _is_scenario(text.documents):
             return Gathered(scenario=text.whole)
         for number, document in enumerate(text.documents):
-            _take(gathered, document, text, f"document {number + 1}" if len(text.documents) > 1 else "")
+            place = say("import-errors.document", number=number + 1) if len(text.documents) > 1 else ""
+            _take(gathered, document, text, place)
         for number in range(len(gathered.notes), len(gathered.objects)):
             gathered.objects[number], notes = trimmed(gathered.objects[number], stand_ins)
             gathered.notes.append(notes)
@@ -94,11 +95,11 @@ def gather(content: bytes, name: str = "", most: int = MOST_BYTES, stand_ins: St
 
 def _nothing(gathered: Gathered, several: bool) -> str:
     if gathered.configurations:
-        return f"This file has a scheduler configuration, but no object of a cluster. {HOW}"
+        return say("import-errors.only-configuration", how=how())
     if gathered.skipped or gathered.secrets:
         kinds = ", ".join(dict.fromkeys(item.kind for item in gathered.skipped)) or "Secret, ConfigMap"
-        return f"This file has no object that the sandbox can import, only: {kinds}. {HOW}"
-    return f"This {'archive' if several else 'file'} has no object of a cluster. {HOW}"
+        return say("import-errors.only-others", kinds=kinds, how=how())
+    return say("import-errors.no-object-in-archive" if several else "import-errors.no-object-in-file", how=how())
 
 
 def _is_scenario(documents: list[Any]) -> bool:
@@ -116,7 +117,7 @@ def _take(gathered: Gathered, data: Any, text: Text, place: str) -> None:
         for index, item in enumerate(data):
             _take(gathered, item, text, f"{place}[{index}]")
     elif not isinstance(data, dict):
-        raise _wrong(text, data, place, NO_OBJECT)
+        raise _wrong(text, data, place, say("import-errors.not-an-object"))
     elif data.get("kind") == CONFIGURATION:
         gathered.configurations.append(data)
     elif isinstance(data.get("kind"), str):
@@ -126,11 +127,12 @@ def _take(gathered: Gathered, data: Any, text: Text, place: str) -> None:
         _take_snapshot(gathered, data, text)
     elif "items" in data:
         last = text.whole.rstrip().count("\n") + 1
-        raise _wrong(text, data, place, f"a list without kind: {CUT_OFF}", last)
+        problem = say("import-errors.list-without-kind", cut_off=say("import-advice.cut-off"))
+        raise _wrong(text, data, place, problem, last)
     elif not data.get("kind") and "metadata" in data:
-        raise _wrong(text, data, f"{place}.kind".lstrip("."), NO_KIND)
+        raise _wrong(text, data, f"{place}.kind".lstrip("."), say("import-errors.no-kind"))
     else:
-        raise _wrong(text, data, place, NO_OBJECT)
+        raise _wrong(text, data, place, say("import-errors.not-an-object"))
 
 
 def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -141,31 +143,31 @@ def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple
         return
     items = data["items"]
     if items is not None and not isinstance(items, list):
-        raise _wrong(text, data, f"{place}.items".lstrip("."), "items must be a list")
+        raise _wrong(text, data, f"{place}.items".lstrip("."), say("import-errors.items-not-a-list"))
     common = {} if kind == "List" else {"apiVersion": data.get("apiVersion"), "kind": kind.removesuffix("List")}
     for index, item in enumerate(items or ()):
         where = f"{place}.items[{index}]".lstrip(".")
         if not isinstance(item, dict):
-            raise _wrong(text, data, where, "an item of a list must be an object")
+            raise _wrong(text, data, where, say("import-errors.item-not-an-object"))
         whole = item if not common or item.get("kind") else {**common, **item}
         text.lines[id(whole)] = text.line(item)
         if isinstance(whole.get("kind"), str):
             yield from _taken_apart(whole, text, where)
         else:
-            raise _wrong(text, whole, f"{where}.kind", NO_KIND)
+            raise _wrong(text, whole, f"{where}.kind", say("import-errors.no-kind"))
 
 
 def _take_snapshot(gathered: Gathered, data: dict[str, Any], text: Text) -> None:
     for key, kind in SNAPSHOT.items():
         items = data.get(key)
         if items is not None and not isinstance(items, list):
-            raise _wrong(text, data, key, "must be a list")
+            raise _wrong(text, data, key, say("import-errors.not-a-list"))
         for index, item in enumerate(items or ()):
             where = f"{key}[{index}]"
             if item is None:
                 continue
             if not isinstance(item, dict):
-                raise _wrong(text, data, where, "an item of a list must be an object")
+                raise _wrong(text, data, where, say("import-errors.item-not-an-object"))
             line = text.line(item)
             # Objects of a snapshot have neither.
             whole = {**item, "apiVersion": KINDS[kind].api_versions[0], "kind": kind}
@@ -178,7 +180,7 @@ def _take_snapshot(gathered: Gathered, data: dict[str, Any], text: Text) -> None
             named | {key: value for key, value in configuration.items() if value is not None}
         )
     elif configuration is not None:
-        raise _wrong(text, data, SNAPSHOT_CONFIGURATION, "must be a mapping")
+        raise _wrong(text, data, SNAPSHOT_CONFIGURATION, say("import-errors.not-a-mapping"))
 
 
 def _sort(gathered: Gathered, item: dict[str, Any], text: Text, where: str) -> None:
@@ -196,16 +198,16 @@ def _sort(gathered: Gathered, item: dict[str, Any], text: Text, where: str) -> N
     shown = name[:LONGEST] if isinstance(name, str) else ""
     reason = ""
     if kind in UNREAD:
-        reason = UNREAD[kind]
+        reason = say(UNREAD[kind])
     elif kind not in KINDS:
-        reason = NO_OBJECTS.get(kind, NO_SUCH_KIND)
+        reason = NO_OBJECTS.get(kind) or say("import-errors.no-such-kind")
     elif not isinstance(name, str) or not name:
-        reason = "metadata.name: Required value: an imported object needs a name"
+        reason = say("import-errors.no-name")
     if reason:
         gathered.skipped.append(Skipped(kind[:LONGEST], shown, reason, place))
         return
     if len(gathered.objects) >= MOST_OBJECTS:
-        raise Rejected(f"there are more than {MOST_OBJECTS:,} objects in this file")
+        raise Rejected(say("import-errors.too-many-objects", most=MOST_OBJECTS))
     gathered.objects.append(item)
     gathered.places.append(place)
 
@@ -213,7 +215,7 @@ def _sort(gathered: Gathered, item: dict[str, Any], text: Text, where: str) -> N
 def _place(text: Text, item: Any, where: str) -> str:
     """Return the place in words: file, line or path."""
     line = text.line(item)
-    spot = f"line {line}" if line else where
+    spot = say("import-errors.line", number=line) if line else where
     return ", ".join(part for part in (text.name, spot) if part)
 
 

@@ -13,9 +13,9 @@ from scheduler_engine.importing import completing, pods, workloads
 from scheduler_engine.importing.anonymous import make_anonymous
 from scheduler_engine.importing.draft import ORDER, Draft
 from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
-from scheduler_engine.importing.notices import NO_NODES, TEXTS
 from scheduler_engine.importing.result import Choices, Import, Skipped, Summary, Waiting, grouped, is_waiting, key_of
 from scheduler_engine.importing.trimming import CONTAINERS, TIMES, Notes, pod_specs
+from scheduler_engine.words import say
 
 Manifest = dict[str, Any]
 
@@ -35,7 +35,7 @@ def prepare(gathered: Gathered, choices: Choices = EVERYTHING) -> Import:
     try:
         return _prepare(gathered, choices)
     except RecursionError as error:
-        raise Rejected("an object is nested too deep") from error
+        raise Rejected(say("import-errors.object-too-deep")) from error
 
 
 def _prepare(gathered: Gathered, choices: Choices) -> Import:
@@ -63,7 +63,7 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
     pods.tell_of_owners(draft)
     configuration = _configuration(draft, gathered)
     if choices.pod and not _waits(draft, choices.pod):
-        raise Rejected(f"{choices.pod}: this is not one of the imported pods without a node")
+        raise Rejected(say("import-errors.not-a-waiting-pod", pod=choices.pod))
     chosen = choices.pod
     if choices.anonymous:
         renamed = make_anonymous(draft)
@@ -81,8 +81,8 @@ def _result(
     ordered = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
     objects += [pod for _, pod in ordered]
     if not objects:
-        no_nodes = f" {NO_NODES}" if "Node" not in offered else ""
-        raise Rejected(f"Nothing is left to import.{no_nodes}")
+        no_nodes = "" if "Node" in offered else say("import-notices.no-nodes")
+        raise Rejected(" ".join(filter(None, (say("import-errors.nothing-left"), no_nodes))))
     waits = [(key, pod) for key, pod in ordered if _waits(draft, key)]
     for key, pod in waits:
         if _scheduler(pod) not in served:
@@ -99,7 +99,7 @@ def _result(
         tuple(objects),
         tuple(draft.terminating),
         configuration,
-        draft.notice_log.notices(TEXTS),
+        draft.notice_log.notices(),
         grouped(draft.skipped),
         summary,
         chosen,
@@ -165,7 +165,7 @@ def _take_message(pod: Manifest) -> str:
 
 
 def _reason(errors: list[FieldError]) -> str:
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    more = f" {say('import-errors.more-errors', more=len(errors) - 1)}" if len(errors) > 1 else ""
     return str(errors[0])[:LONGEST_REASON] + more
 
 

@@ -20,6 +20,7 @@ from scheduler_engine.api.scalars import key_text
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.importing.advice import check_beginning, explained
 from scheduler_engine.importing.decoding import decoded
+from scheduler_engine.words import say
 
 MOST_BYTES = 96 * 1024 * 1024
 """The limit for one import, after unpacking."""
@@ -46,8 +47,6 @@ HEAD = ("kind", "metadata")
 """Fields that identify an object; those in a ``PodList`` have no kind."""
 MANY = ("title", "setup", "namespaces", "priorityClasses", "storageClasses", "pvcs", "pvs", "nodes", "pods")
 """Fields of a scenario, and of a snapshot of the simulator."""
-NO_KIND = "Required value: every object needs a kind, such as Pod"
-NO_OBJECT = "an object must be a mapping with apiVersion, kind and metadata"
 
 
 class _Entangled(Exception):
@@ -79,7 +78,7 @@ def read_text(content: bytes, name: str = "") -> Text:
         explanation = explained(text, error)
         raise _rejected(name, explanation.message, explanation.line, explanation.column) from error
     except RecursionError as error:
-        raise _rejected(name, f"nested deeper than {MOST_DEPTH} levels") from error
+        raise _rejected(name, say("import-errors.too-deep", levels=MOST_DEPTH)) from error
 
 
 def _read(text: str, name: str) -> Text:
@@ -117,7 +116,7 @@ def _json(text: str) -> list[Any]:
     """Return one or more values. Raises ValueError."""
     if nul := _NUL.search(text):
         line = text.count("\n", 0, nul.start()) + 1
-        raise NotReadable("a text must not contain the character U+0000", line, 1)
+        raise NotReadable(say("import-errors.character-zero"), line, 1)
     decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
     values: list[Any] = []
     position, size = _after_blanks(text, 0), len(text)
@@ -140,12 +139,12 @@ def _after_blanks(text: str, position: int) -> int:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ValueError(f"the number {digits[:40]} is too large")
+        raise ValueError(say("import-errors.number-too-large", number=digits[:40]))
     return number
 
 
 def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is not a JSON number")
+    raise ValueError(say("import-errors.not-a-number", word=word))
 
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
@@ -192,20 +191,20 @@ def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
             value, ended = container, where
             container, key, where = stack.pop()
             if where == LISTED and ended == OBJECT and value.keys().isdisjoint(HEAD):
-                raise NotReadable(NO_KIND, lines.get(id(value), line), 0)
+                raise NotReadable(say("import-errors.no-kind"), lines.get(id(value), line), 0)
         elif type(container) is dict and key is _MISSING:
             key = _key(container, what, value, line, column)
             continue
         elif what in ("map", "list"):
             if len(stack) >= MOST_DEPTH:
-                raise NotReadable(f"nested deeper than {MOST_DEPTH} levels", line, column)
+                raise NotReadable(say("import-errors.too-deep", levels=MOST_DEPTH), line, column)
             stack.append((container, key, where))
             where = _inside(where, what, key)
             container, key = ({} if what == "map" else []), _MISSING
             if where == OBJECT:
                 objects += 1
                 if objects > MOST_OBJECTS:
-                    raise NotReadable(f"there are more than {MOST_OBJECTS:,} objects in this file", line, column)
+                    raise NotReadable(say("import-errors.too-many-objects", most=MOST_OBJECTS), line, column)
                 most = min(count + MOST_IN_OBJECT, MOST_VALUES)
             if len(stack) <= NOTED_DEPTH:
                 lines[id(container)] = line
@@ -213,9 +212,9 @@ def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
         elif what == "merge":
             value = "<<"
         elif where == LISTED:
-            raise NotReadable("an item of a list must be an object", line, column)
+            raise NotReadable(say("import-errors.item-not-an-object"), line, column)
         elif where == OUTSIDE and value is not None:
-            raise NotReadable(NO_OBJECT, line, column)
+            raise NotReadable(say("import-errors.not-an-object"), line, column)
         if container is None:
             if value is not None:
                 yield value
@@ -241,21 +240,21 @@ def _holds_many(stack: list[tuple[Any, Any, str]], container: Any) -> bool:
 
 def _too_many(count: int) -> str:
     if count > MOST_VALUES:
-        return f"more than {MOST_VALUES:,} values"
-    return f"an object with more than {MOST_IN_OBJECT:,} values, which no API server would store"
+        return say("import-errors.too-many-values", most=MOST_VALUES)
+    return say("import-errors.object-too-large", most=MOST_IN_OBJECT)
 
 
 def _key(container: dict[str, Any], what: str, value: Any, line: int, column: int) -> str:
     if what == "merge":
         raise _Entangled
     if what != "scalar":
-        raise NotReadable("a key must be a plain text", line, column)
+        raise NotReadable(say("import-errors.key-not-plain"), line, column)
     try:
         key = key_text(value)
     except ValueError as error:
         raise NotReadable(str(error), line, column) from error
     if key in container:
-        raise NotReadable(f'duplicate field "{key[:100]}"', line, column)
+        raise NotReadable(say("import-errors.duplicate-field", field=key[:100]), line, column)
     return key
 
 

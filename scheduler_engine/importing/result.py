@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.words import keys_of, say
+
 Manifest = dict[str, Any]
 OWNERS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
 """Kinds whose controllers create and delete pods."""
@@ -116,13 +118,13 @@ class NoticeLog:
         """Count ``count`` more, of which one may be named."""
         self.about.setdefault(key, []).extend([name] * count)
 
-    def notices(self, texts: dict[str, tuple[str, str]]) -> tuple[Notice, ...]:
-        """Return notices in the order of the table; ``texts``: key → sentence for one, for several."""
+    def notices(self) -> tuple[Notice, ...]:
+        """Return the notices in the order of their table."""
         notices: list[Notice] = []
-        for key, (one, other) in texts.items():
+        for key in keys_of("import-notices"):
             names = self.about.get(key)
             if names:
-                text = (one if len(names) == 1 else other).format(count=f"{len(names):,}")
+                text = say(f"import-notices.{key}", count=len(names))
                 examples = tuple(dict.fromkeys(name for name in names if name))[:MOST_EXAMPLES]
                 notices.append(Notice(key, len(names), text, examples))
         return tuple(notices)

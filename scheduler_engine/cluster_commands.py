@@ -28,6 +28,7 @@ from scheduler_engine.controllers.drain_filters import Flags
 from scheduler_engine.controllers.workload import WorkloadController
 from scheduler_engine.errors import Rejected
 from scheduler_engine.kubelet.node import CONDITION_TEXTS
+from scheduler_engine.words import say
 
 RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
@@ -87,15 +88,16 @@ def cordon(cluster: Cluster, command: commands.Cordon) -> None:
 
 def scale(cluster: Cluster, command: commands.Scale) -> None:
     if command.object_kind not in SCALES:
-        raise Rejected(f"a {command.object_kind} cannot be scaled, only {', '.join(SCALES)}")
+        raise Rejected(say("refusals.cannot-scale", kind=command.object_kind, kinds=", ".join(SCALES)))
     _patch(cluster, command.object_kind, command.key, {"spec": {"replicas": command.replicas}})
 
 
 def node_condition(cluster: Cluster, command: commands.NodeCondition) -> None:
     if command.type not in CONDITION_TAINTS:
-        raise Rejected(f"unknown node condition {command.type!r}; use one of {', '.join(CONDITION_TAINTS)}")
+        known = ", ".join(CONDITION_TAINTS)
+        raise Rejected(say("refusals.unknown-condition", condition=repr(command.type), conditions=known))
     if command.status not in STATUSES:
-        raise Rejected([commands.wrong_field("status", f"must be {', '.join(STATUSES)}")])
+        raise Rejected([commands.wrong_field("status", say("refusals.must-be", what=", ".join(STATUSES)))])
     node = _node(cluster, command.node)
     if node.condition_status(command.type) == command.status:
         return
@@ -111,7 +113,7 @@ def taint(cluster: Cluster, command: commands.Taint) -> None:
     held = list(node.spec.get("taints") or [])
     others = [item for item in held if (item.get("key"), item.get("effect")) != (command.key, command.effect)]
     if not command.on and len(others) == len(held):
-        raise Rejected(f'taint "{command.key}:{command.effect}" not found')
+        raise Rejected(say("refusals.no-such-taint", taint=f"{command.key}:{command.effect}"))
     if command.on:
         entries = {"key": command.key, "value": command.value, "effect": command.effect}
         others.append({name: text for name, text in entries.items() if text})
@@ -124,7 +126,7 @@ def taint(cluster: Cluster, command: commands.Taint) -> None:
 
 def usage(cluster: Cluster, command: commands.Usage) -> None:
     if bool(command.pod) == bool(command.node):
-        raise Rejected("usage: name a pod or a node, not both")
+        raise Rejected(say("refusals.pod-or-node"))
     amounts = {name: getattr(command, name) for name in commands.AMOUNTS if getattr(command, name) is not None}
     problems = [(name, amount_problem(text)) for name, text in amounts.items()]
     errors = [commands.wrong_field(name, problem) for name, problem in problems if problem]
@@ -147,7 +149,8 @@ def kubelet(cluster: Cluster, command: commands.KubeletConfigure) -> None:
 
 def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
     if command.object_kind not in RESTARTABLE:
-        raise Rejected(f"restarting is not supported for a {command.object_kind}, only for {', '.join(RESTARTABLE)}")
+        known = ", ".join(RESTARTABLE)
+        raise Rejected(say("refusals.cannot-restart", kind=command.object_kind, kinds=known))
     owner = cluster.api.get(command.object_kind, command.key)
     now = timestamp(cluster.now_us)
     if owner is not None:
@@ -156,7 +159,7 @@ def rollout_restart(cluster: Cluster, command: commands.RolloutRestart) -> None:
         if owner.spec.get("paused"):
             raise Rejected(f"{name} can't restart paused deployment (run rollout resume first)")
         if held.get(RESTARTED_AT) == now:
-            raise Rejected(f"{name} was already restarted in this second; let time pass first")
+            raise Rejected(say("refusals.just-restarted", name=name))
     template = {"metadata": {"annotations": {RESTARTED_AT: now}}}
     _patch(cluster, command.object_kind, command.key, {"spec": {"template": template}})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scheduler_engine.errors import OverBudget
+from scheduler_engine.words import say
 
 MOST_ENTRIES = 500_000
 """Trace entries of one command. To schedule a pod takes about 40, so 10,000 pods in one `run` take 400,000."""
@@ -35,13 +36,13 @@ class Effort:
         """Count an entry. Raises OverBudget."""
         self.entries += 1
         if self.entries > MOST_ENTRIES:
-            raise OverBudget(f"more than {MOST_ENTRIES:,} trace entries")
+            raise OverBudget(say("overrun.entries", most=MOST_ENTRIES))
 
     def count_step(self) -> None:
         """Count a step. Raises OverBudget."""
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise OverBudget(f"more than {MOST_STEPS:,} steps")
+            raise OverBudget(say("overrun.steps", most=MOST_STEPS))
 
     def count_pod(self, owner: str, now_us: int) -> None:
         """Count a pod that ``owner`` creates. Raises OverBudget."""
@@ -49,7 +50,7 @@ class Effort:
             self.instant_us, self.created = now_us, {}
         self.created[owner] = self.created.get(owner, 0) + 1
         if self.created[owner] > MOST_PODS:
-            raise OverBudget(f"{owner} makes {MOST_PODS:,} pods in one instant")
+            raise OverBudget(say("overrun.pods", owner=owner, most=MOST_PODS))
 
     def small(self) -> bool:
         """Return True if what comes next may still belong to the same command."""

@@ -10,30 +10,26 @@ from typing import Any
 
 from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.events import Entry
+from scheduler_engine.words import say
 
 MAKES_MANY = 100
 """An owner that makes this many pods that end at once is the cause."""
 ENDS = {"TaintManagerEviction": "evicted", "Evicted": "evicted"}
-"""Reason of a Kubernetes Event about a pod → how the pod ends."""
+"""Reason of a Kubernetes Event about a pod → how the pod ends: key of the word."""
 SUBJECTS: dict[type[ev.Event], Callable[[Any], str]] = {
-    ev.CycleStarted: lambda event: "scheduling cycles",
-    ev.ElectorTried: lambda event: "tries for the lock",
-    ev.EvictionAnswered: lambda event: "answers to evictions",
-    ev.EvictionRanked: lambda event: f"searches by the kubelet on {event.node} for a pod to evict",
-    ev.HintAnswered: lambda event: "answers of plugins about waiting pods",
-    ev.ObjectAdded: lambda event: f"new objects of kind {event.kind}",
-    ev.ObjectModified: lambda event: f"changes of objects of kind {event.kind}",
-    ev.PodMoved: lambda event: "moves of pods between queues",
-    ev.PreemptionNodeTried: lambda event: "nodes tried for preemption",
+    ev.CycleStarted: lambda event: say("overrun.cycles"),
+    ev.ElectorTried: lambda event: say("overrun.tries"),
+    ev.EvictionAnswered: lambda event: say("overrun.answers-to-evictions"),
+    ev.EvictionRanked: lambda event: say("overrun.searches", node=event.node),
+    ev.HintAnswered: lambda event: say("overrun.answers-of-plugins"),
+    ev.ObjectAdded: lambda event: say("overrun.new-objects", kind=event.kind),
+    ev.ObjectModified: lambda event: say("overrun.changes", kind=event.kind),
+    ev.PodMoved: lambda event: say("overrun.moves"),
+    ev.PreemptionNodeTried: lambda event: say("overrun.nodes-tried"),
 }
 """Type of event → what is counted."""
-ADVICE = {
-    "advance": "Let less time pass at once.",
-    "run": "Let time pass in steps instead, or run fewer cycles at once.",
-    "settle": "Continue pod by pod, or run a few cycles at a time.",
-    "apply": "Apply fewer objects at once.",
-}
-"""Kind of command → advice."""
+ADVISED = ("advance", "run", "settle", "apply")
+"""Kinds of commands with advice."""
 
 
 def explain(kind: str, problem: str, entries: Iterable[Entry]) -> str:
@@ -41,8 +37,9 @@ def explain(kind: str, problem: str, entries: Iterable[Entry]) -> str:
     command's own.
     """
     what = _round(entries)
-    opening = f"{what[0].upper()}{what[1:]}. " if what else ""
-    return f"{opening}This is too much for one command: {problem}. Nothing has changed. {ADVICE.get(kind, '')}".rstrip()
+    opening = f"{what[0].upper()}{what[1:]}." if what else ""
+    advice = say(f"overrun.{kind}") if kind in ADVISED else ""
+    return " ".join(filter(None, (opening, say("overrun.too-much", problem=problem), advice)))
 
 
 def _round(entries: Iterable[Entry]) -> str:
@@ -70,9 +67,9 @@ def _round(entries: Iterable[Entry]) -> str:
     worst = max(ends, key=lambda owner: created[owner], default="")
     if worst and created[worst] >= MAKES_MANY:
         how = max(ends[worst], key=lambda end: (ends[worst][end], end == "evicted"))
-        return f"{worst} created {created[worst]:,} pods that were {how} at once"
+        return say("overrun.created", owner=worst, pods=created[worst], how=say(f"overrun.{how}"))
     most = max(counts, key=lambda name: counts[name], default="")
-    return f"{counts[most]:,} {most}" if most else ""
+    return say("overrun.counted", number=counts[most], events=most) if most else ""
 
 
 def _owner(event: ev.ObjectAdded) -> str:

@@ -19,6 +19,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import CommandGiven, Entry
+from scheduler_engine.words import say
 
 FLAGS = ("allow_privileged", "priority_numbers")
 """Arguments of ``Simulation`` that are on if a log does not mention them."""
@@ -47,14 +48,14 @@ def make_log(
 def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
     """Run a log from the start. Raises Rejected when it is invalid, or a command is refused."""
     if not isinstance(log.get("commands"), list):
-        raise Rejected("not a command log: the list of commands is missing")
+        raise Rejected(say("refusals.not-a-log"))
     rules = log.get("queue_rules", "v1.34")
     if rules not in QUEUES:
-        raise Rejected(f"unknown queue rules {rules!r}; use {' or '.join(QUEUES)}")
+        raise Rejected(say("refusals.unknown-rules", rules=repr(rules), known=say("types.or").join(QUEUES)))
     flags = {name: log.get(name, True) for name in FLAGS}
     for name, value in flags.items():
         if not isinstance(value, bool):
-            raise Rejected(f"{name}: must be true or false")
+            raise Rejected(say("refusals.not-a-flag", flag=name))
     settings = (log.get("seed", 42), log.get("configuration"), full, rules)
     simulation = Simulation(*settings, **flags)
     for data in log["commands"]:

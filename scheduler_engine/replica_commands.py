@@ -11,34 +11,35 @@ from scheduler_engine.config.duration import format_duration, parse_duration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.replica import ElectionSettings, Replica
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.words import say
 
 DURATIONS = ("lease_duration", "renew_deadline", "retry_period")
 
 MIN_RETRY_NS = 500_000_000
 
 Condition = tuple[Callable[[Replica], bool], str]
-RUNS: Condition = (lambda replica: replica.runs, "has stopped; restart it first")
+RUNS: Condition = (lambda replica: replica.runs, "replicas.stopped")
 POSSIBLE: dict[str, tuple[Condition, ...]] = {
     "kill": (RUNS,),
     "release": (
         RUNS,
-        (lambda replica: not replica.timers.paused, "is paused and cannot react; resume it first, or kill it"),
+        (lambda replica: not replica.timers.paused, "replicas.paused"),
     ),
     "restart": (
-        (lambda replica: not replica.runs, "is running; kill it first"),
+        (lambda replica: not replica.runs, "replicas.running"),
         (
             lambda replica: replica.reachable or replica.election is not None,
-            "cannot start while it is cut off from the API server",
+            "replicas.cut-off",
         ),
     ),
-    "pause": (RUNS, (lambda replica: not replica.timers.paused, "is already paused")),
-    "resume": ((lambda replica: replica.timers.paused, "is not paused"),),
-    "partition": ((lambda replica: replica.reachable, "is already cut off from the API server"),),
-    "heal": ((lambda replica: not replica.reachable, "is not cut off from the API server"),),
+    "pause": (RUNS, (lambda replica: not replica.timers.paused, "replicas.already-paused")),
+    "resume": ((lambda replica: replica.timers.paused, "replicas.not-paused"),),
+    "partition": ((lambda replica: replica.reachable, "replicas.already-cut-off"),),
+    "heal": ((lambda replica: not replica.reachable, "replicas.not-cut-off"),),
     "skew": (),
     "rate": (),
 }
-"""Action → (condition on the replica, message if it does not hold)."""
+"""Action → (condition on the replica, key of the message if it does not hold)."""
 
 
 def replicas(cluster: Cluster, command: commands.Replicas) -> None:
@@ -61,7 +62,7 @@ def _election(cluster: Cluster, command: commands.Replicas) -> ElectionSettings:
             message = f'invalid argument "{text}" for "{flag}" flag: {problem}'
             errors.append(commands.wrong_field(name, message))
     if not errors and 0 < durations["retry_period"] < MIN_RETRY_NS:
-        message = f"must be at least {format_duration(MIN_RETRY_NS)} in a sandbox"
+        message = say("replicas.retry-too-short", least=format_duration(MIN_RETRY_NS))
         errors.append(commands.wrong_field("retry_period", message))
     if errors:
         raise Rejected(errors)
@@ -79,15 +80,14 @@ def _election(cluster: Cluster, command: commands.Replicas) -> ElectionSettings:
 def replica(cluster: Cluster, command: commands.Replica) -> None:
     members = cluster.replicas.members
     if not cluster.replicas.named:
-        raise Rejected("this sandbox has only one scheduler; start replicas first")
+        raise Rejected(say("replicas.only-one"))
     target = next((member for member in members if member.name == command.replica), None)
     if target is None:
-        raise Rejected(
-            f'there is no replica "{command.replica}"; use one of {", ".join(member.name for member in members)}'
-        )
+        names = ", ".join(member.name for member in members)
+        raise Rejected(say("replicas.unknown", replica=command.replica, replicas=names))
     for holds, why_not in POSSIBLE[command.action]:
         if not holds(target):
-            raise Rejected(f"{target.name} {why_not}")
+            raise Rejected(say(why_not, replica=target.name))
     if command.action == "skew":
         target.skew(round(command.seconds * SECOND_US))
     elif command.action == "rate":

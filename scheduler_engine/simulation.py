@@ -22,6 +22,7 @@ from scheduler_engine.history import History
 from scheduler_engine.overrun import explain
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CommandGiven
+from scheduler_engine.words import say
 
 
 class Simulation(Cluster):
@@ -104,8 +105,7 @@ class Simulation(Cluster):
         most_us = self.patience_us()
         if commands.time_us(command) > most_us:
             most = most_us // SECOND_US
-            text = f"must be at most {most}, because replicas try for the lock often"
-            raise Rejected([commands.wrong_field("seconds", text)])
+            raise Rejected([commands.wrong_field("seconds", say("replicas.tries-too-often", most=most))])
         return most_us
 
     def _note(self, command: commands.Command, merged: commands.Advance | None, room_us: int) -> None:
@@ -179,11 +179,11 @@ def _configure(simulation: Simulation, command: commands.Configure) -> None:
 def _fault(simulation: Simulation, command: commands.Fault) -> None:
     leader = next(iter(simulation.replicas.leaders()), None)
     if leader is None:
-        raise Rejected(time_commands.NOBODY_LEADS)
+        raise Rejected(say("refusals.nobody-leads"))
     scheduler = simulation.scheduler
     framework = scheduler.profiles.get(command.profile)
     if framework is None:
-        raise Rejected(f'no profile serves the scheduler name "{command.profile}"')
+        raise Rejected(say("refusals.no-profile", name=command.profile))
     duration_us = round(command.seconds * SECOND_US)
     with simulation.recorder.doing(leader.name):
         problem = faults.inject(framework, command.point, command.plugin, command.answer, duration_us)
@@ -195,7 +195,7 @@ def _fault(simulation: Simulation, command: commands.Fault) -> None:
 
 def _allow(simulation: Simulation, command: commands.Allow) -> None:
     if not simulation.replicas.allow_waiting_pod(command.pod):
-        raise Rejected(f"{command.pod} does not wait on Permit")
+        raise Rejected(say("refusals.not-waiting", pod=command.pod))
 
 
 def _assumed_ttl(simulation: Simulation, command: commands.AssumedTtl) -> None:

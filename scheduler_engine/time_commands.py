@@ -12,6 +12,7 @@ from scheduler_engine import commands
 from scheduler_engine.cluster import Cluster
 from scheduler_engine.errors import NothingToDo
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.words import say
 
 MOST_ROUNDS = 500
 """Instants in a row, beyond those that are expected, after which a run ends: nothing is scheduled, and loops among
@@ -19,8 +20,6 @@ controllers and kubelets may repeat forever. A second or two of computing.
 """
 STEPS_PER_TIMER = 4
 """The most instants that one timer leads to without a loop: a pod starts, is ready, is done, is gone."""
-NOTHING_TO_STEP = "No pod is ready to leave the queue. Add a pod, or let time pass."
-NOBODY_LEADS = "No running replica leads, so nobody schedules. Let time pass, or restart or resume a replica."
 
 
 def stage(cluster: Cluster, command: commands.Stage) -> None:
@@ -29,7 +28,7 @@ def stage(cluster: Cluster, command: commands.Stage) -> None:
 
 def _first_stage(cluster: Cluster) -> None:
     if not cluster.step():
-        raise NothingToDo(NOTHING_TO_STEP if cluster.replicas.works() else NOBODY_LEADS)
+        raise NothingToDo(say("refusals.nothing-to-step" if cluster.replicas.works() else "refusals.nobody-leads"))
 
 
 def pod_cycle(cluster: Cluster, command: commands.PodCycle) -> None:

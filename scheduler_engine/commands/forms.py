@@ -7,17 +7,18 @@ from dataclasses import asdict
 from typing import Any
 
 from scheduler_engine.commands.kinds import Apply
-from scheduler_engine.commands.table import COMMANDS, SPELLED, Command, wrong_field
+from scheduler_engine.commands.table import COMMANDS, SPELLED, Command, any_of, wrong_field
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.words import say
 
 TYPES = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    dict: "an object",
-    list: "a list",
-    type(None): "null",
+    str: say("types.text"),
+    int: say("types.whole-number"),
+    float: say("types.number"),
+    bool: say("types.truth"),
+    dict: say("types.object"),
+    list: say("types.list"),
+    type(None): say("types.null"),
 }
 """JSON's names for Python's types. A tuple is a list."""
 
@@ -42,19 +43,19 @@ def from_json(data: Any) -> Command:
     """Read a command from its JSON form. Raises Rejected when it is invalid, or a number is out of bounds."""
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or kind not in COMMANDS:
-        raise Rejected(f"unknown command {data if kind is None else kind!r}")
+        raise Rejected(say("refusals.unknown-command", command=data if kind is None else repr(kind)))
     command = COMMANDS[kind]
     fields = {name: value for name, value in data.items() if name != "kind"}
     for name, value in fields.items():
         if name not in command.rows:
-            raise Rejected(f"{kind}: unknown field {name!r}")
+            raise Rejected(say("refusals.unknown-field", command=kind, field=repr(name)))
         types = command.rows[name].types
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            wanted = " or ".join(TYPES[item] for item in types if item in TYPES)
-            raise Rejected(f'{kind}: "{name}" must be {wanted}')
+            wanted = any_of(TYPES[item] for item in types if item in TYPES)
+            raise Rejected(say("refusals.wrong-type", command=kind, field=name, what=wanted))
     missing = ", ".join(f'"{name}"' for name, row in command.rows.items() if row.needed and name not in fields)
     if missing:
-        raise Rejected(f"{kind}: {missing} is missing")
+        raise Rejected(say("refusals.missing-field", command=kind, fields=missing))
     if "manifests" in fields:
         fields["manifests"] = tuple(fields["manifests"])
     built = command(**fields)

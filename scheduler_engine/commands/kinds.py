@@ -16,6 +16,7 @@ from scheduler_engine.commands.table import OBJECTS, REMOVAL, Command, Spelled, 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.faults import ANSWERS
 from scheduler_engine.shapes import Anything, Flag, ListOf, MapOf, Number, Text
+from scheduler_engine.words import say
 
 MAX_ADVANCE_SECONDS = 86_400
 MAX_CYCLES = 10_000
@@ -37,20 +38,20 @@ LONGEST_VALUE = 40
 
 Kind = Annotated[str, Spelled("kind")]
 Seconds = Annotated[float, Number(least=0, most=MAX_ADVANCE_SECONDS)]
-Until = Annotated[int, Number("Stop after this many trace entries. 0: run to the end.", whole=True, least=0)]
+Until = Annotated[int, Number(say("command-parts.until"), whole=True, least=0)]
 
 
 def _some(names: list[str], count: int) -> str:
     """Return the first of ``count`` names, and the number of others."""
-    more = f" and {count - MOST_NAMES} more" if count > MOST_NAMES else ""
-    return f"{', '.join(names[:MOST_NAMES])}{more}"
+    some = ", ".join(names[:MOST_NAMES])
+    return say("command-parts.more", names=some, more=count - MOST_NAMES) if count > MOST_NAMES else some
 
 
-@command("apply", "apply {0.named}", charge=OBJECTS, traced=True)
+@command("apply", charge=OBJECTS, traced=True)
 class Apply(Command):
     """Create or update the objects in ``manifests``, in this order. If one is refused, nothing changes."""
 
-    manifests: Annotated[tuple[dict[str, Any], ...], ListOf(MapOf(Anything(), "A manifest, as for kubectl apply."))]
+    manifests: Annotated[tuple[dict[str, Any], ...], ListOf(MapOf(Anything(), say("command-parts.manifest")))]
 
     @property
     def named(self) -> str:
@@ -65,7 +66,7 @@ def _named(manifest: Any) -> str:
     return f"{data.get('kind', '?')} {name or '?'}"
 
 
-@command("delete", "delete {0.object_kind} {0.key}{0.how}", charge=REMOVAL)
+@command("delete", charge=REMOVAL)
 class Delete(Command):
     """Delete an object. A pod on a node gets its grace period.
 
@@ -81,7 +82,7 @@ class Delete(Command):
         return "" if self.propagation_policy == BACKGROUND else f" ({self.propagation_policy})"
 
 
-@command("patch", "{0.verb} {0.object_kind} {0.key}: {0.paths}")
+@command("patch")
 class Patch(Command):
     """``kubectl patch --type=merge``: merge ``changes`` into an object as a JSON merge patch (RFC 7396).
 
@@ -95,11 +96,11 @@ class Patch(Command):
 
     @property
     def verb(self) -> str:
-        return self.subresource or "edit"
+        return self.subresource or say("command-parts.edit")
 
     @property
     def paths(self) -> str:
-        paths = [*_paths(self.changes, "")] or ["nothing"]
+        paths = [*_paths(self.changes, "")] or [say("command-parts.nothing")]
         return _some(paths, len(paths))
 
 
@@ -110,14 +111,14 @@ def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
         if isinstance(value, Mapping) and value:
             yield from _paths(value, f"{path}.")
         elif value is None:
-            yield f"no {path}"
+            yield say("command-parts.removed", path=path)
         elif isinstance(value, (str, int, float)) and len(text := str(value)) <= LONGEST_VALUE:
             yield f"{path}={text}"
         else:
             yield path
 
 
-@command("replace", "replace {0.object_kind} {0.key}", charge=REMOVAL)
+@command("replace", charge=REMOVAL)
 class Replace(Command):
     """``kubectl replace --force``: delete the object without a grace period, and create ``manifest``."""
 
@@ -126,7 +127,7 @@ class Replace(Command):
     manifest: dict[str, Any]
 
 
-@command("cordon", "{0.verb} {0.node}")
+@command("cordon")
 class Cordon(Command):
     """Cordon a node; if ``on`` is false, uncordon it."""
 
@@ -135,10 +136,10 @@ class Cordon(Command):
 
     @property
     def verb(self) -> str:
-        return "cordon" if self.on else "uncordon"
+        return say("command-parts.cordon" if self.on else "command-parts.uncordon")
 
 
-@command("taint", "{0.verb} {0.node} {0.taint}")
+@command("taint")
 class Taint(Command):
     """Add a taint to a node, or replace the one with the same key and effect; if ``on`` is false, remove it."""
 
@@ -150,14 +151,14 @@ class Taint(Command):
 
     @property
     def verb(self) -> str:
-        return "taint" if self.on else "untaint"
+        return say("command-parts.taint" if self.on else "command-parts.untaint")
 
     @property
     def taint(self) -> str:
         return f"{self.key}{f'={self.value}' if self.value and self.on else ''}:{self.effect}"
 
 
-@command("scale", "scale {0.object_kind} {0.key} to {0.replicas}")
+@command("scale")
 class Scale(Command):
     """Set the number of replicas of a workload."""
 
@@ -170,7 +171,7 @@ class Scale(Command):
             raise Rejected([invalid("spec.replicas", self.replicas, "must be greater than or equal to 0")])
 
 
-@command("rollout-restart", "restart {0.object_kind} {0.key}")
+@command("rollout-restart")
 class RolloutRestart(Command):
     """``kubectl rollout restart``: replace the pods of a workload by new ones with the same template."""
 
@@ -178,12 +179,12 @@ class RolloutRestart(Command):
     key: str
 
 
-@command("stage", "next stage", steps=True)
+@command("stage", steps=True)
 class Stage(Command):
     """Run the next stage of the current cycle, or Pop if there is no cycle."""
 
 
-@command("pod", "next pod", steps=True)
+@command("pod", steps=True)
 class PodCycle(Command):
     """Run to the end of the current pod's cycle, or of the next pod's, including its binding.
 
@@ -193,28 +194,28 @@ class PodCycle(Command):
     until: Until = 0
 
 
-@command("settle", "settle", steps=True)
+@command("settle", steps=True)
 class Settle(Command):
     """Run until nothing can happen at this instant."""
 
     until: Until = 0
 
 
-@command("advance", "{0.passing}", steps=True)
+@command("advance", steps=True)
 class Advance(Command):
     """Let simulated time pass, with all that is due in it. ``play``: merge it with the previous tick of playing."""
 
-    seconds: Annotated[float, Number("Simulated seconds.", above=0, most=MAX_ADVANCE_SECONDS)]
+    seconds: Annotated[float, Number(say("command-parts.seconds"), above=0, most=MAX_ADVANCE_SECONDS)]
     play: bool = False
     until: Until = 0
 
     @property
     def passing(self) -> str:
-        return "play" if self.play else f"advance {self.seconds:g} s"
+        return say("command-parts.play") if self.play else say("command-parts.advance", seconds=self.seconds)
 
     def check(self) -> None:
         if not (0 < self.seconds <= MAX_ADVANCE_SECONDS and time_us(self) > 0):
-            raise Rejected([wrong_field("seconds", f"must be at least 0.000001 and at most {MAX_ADVANCE_SECONDS}")])
+            raise Rejected([wrong_field("seconds", say("refusals.seconds", most=MAX_ADVANCE_SECONDS))])
 
     def recorded(self) -> Command:
         """Return a tick of playing without its seconds, because later ticks may merge with it."""
@@ -226,7 +227,7 @@ def time_us(advance: Advance) -> int:
     return round(advance.seconds * 1_000_000)
 
 
-@command("run", "run until idle", steps=True)
+@command("run", steps=True)
 class Run(Command):
     """Run until nothing is left to schedule, backs off, or is due within a day, for at most ``cycles`` cycles."""
 
@@ -234,14 +235,14 @@ class Run(Command):
     until: Until = 0
 
 
-@command("configure", "configure the scheduler")
+@command("configure")
 class Configure(Command):
     """Use another KubeSchedulerConfiguration from the next cycle on. null: the default one."""
 
     configuration: dict[str, Any] | None = None
 
 
-@command("fault", "fault: {0.failing}")
+@command("fault")
 class Fault(Command):
     """Make the next call of ``plugin`` at ``point`` fail, be denied or wait. See ``framework/faults.py``.
 
@@ -256,21 +257,21 @@ class Fault(Command):
 
     @property
     def failing(self) -> str:
-        return f"{self.plugin} at {self.point} answers {self.answer}"
+        return say("command-parts.failing", plugin=self.plugin, point=self.point, answer=self.answer)
 
     def check(self) -> None:
         if self.answer not in ANSWERS.get(self.point, ()):
-            raise Rejected(f"a plugin cannot answer {self.answer!r} at {self.point!r}")
+            raise Rejected(say("refusals.no-such-answer", answer=repr(self.answer), point=repr(self.point)))
 
 
-@command("allow", "allow {0.pod}")
+@command("allow")
 class Allow(Command):
     """Allow a pod that waits on Permit."""
 
     pod: str
 
 
-@command("assumed-ttl", "assumed pods {0.expiry}")
+@command("assumed-ttl")
 class AssumedTtl(Command):
     """Let assumed pods expire in the cache this many ``seconds`` after their binding. 0, the default: never.
 
@@ -281,10 +282,12 @@ class AssumedTtl(Command):
 
     @property
     def expiry(self) -> str:
-        return f"expire after {self.seconds:g} s" if self.seconds else "never expire"
+        if self.seconds:
+            return say("command-parts.expire", seconds=self.seconds)
+        return say("command-parts.never-expire")
 
 
-@command("admission", "switch {0.switched} admission plugin {0.plugin}")
+@command("admission")
 class Admission(Command):
     """Switch an admission plugin of the API server on or off: LimitPodHardAntiAffinityTopology.
 
@@ -296,10 +299,10 @@ class Admission(Command):
 
     @property
     def switched(self) -> str:
-        return "on" if self.enabled else "off"
+        return say("command-parts.switch-on" if self.enabled else "command-parts.switch-off")
 
 
-@command("node-condition", "{0.node}: {0.condition}")
+@command("node-condition")
 class NodeCondition(Command):
     """Set a node's condition ``type`` (Ready, MemoryPressure …) to a ``status``: True, False or Unknown."""
 
@@ -309,10 +312,10 @@ class NodeCondition(Command):
 
     @property
     def condition(self) -> str:
-        return f"{self.type} is {self.status}"
+        return say("command-parts.condition", type=self.type, status=self.status)
 
 
-@command("usage", "{0.who} uses {0.amounts}")
+@command("usage")
 class Usage(Command):
     """Set the usage of ``pod``, or of the system daemons of ``node``, as quantities. null keeps an amount.
 
@@ -330,15 +333,16 @@ class Usage(Command):
 
     @property
     def who(self) -> str:
-        return self.pod or f"the system on {self.node}"
+        return self.pod or say("command-parts.system", node=self.node)
 
     @property
     def amounts(self) -> str:
         amounts = ((name.replace("_", " "), getattr(self, name)) for name in AMOUNTS)
-        return ", ".join(f"{name} {amount}" for name, amount in amounts if amount is not None) or "as before"
+        said = (say("command-parts.amount", name=name, amount=amount) for name, amount in amounts if amount is not None)
+        return ", ".join(said) or say("command-parts.as-before")
 
 
-@command("kubelet", "configure the kubelet on {0.node}")
+@command("kubelet")
 class KubeletConfigure(Command):
     """Use another KubeletConfiguration for the kubelet of ``node``. null: the default one.
 
@@ -351,17 +355,18 @@ class KubeletConfigure(Command):
 
     def check(self) -> None:
         if not 0 <= (self.hard_eviction_grace or 0) <= MAX_ADVANCE_SECONDS:
-            raise Rejected([wrong_field("hard_eviction_grace", f"must be from 0 to {MAX_ADVANCE_SECONDS}")])
+            problem = say("refusals.from-to", least=0, most=MAX_ADVANCE_SECONDS)
+            raise Rejected([wrong_field("hard_eviction_grace", problem)])
 
 
-@command("evict", "evict {0.pod}", charge=OBJECTS, traced=True)
+@command("evict", charge=OBJECTS, traced=True)
 class Evict(Command):
     """Ask the API server to evict a pod. The trace has its answer."""
 
     pod: str
 
 
-@command("drain", "{0.doing}")
+@command("drain")
 class Drain(Command):
     """``kubectl drain``: cordon a node and evict its pods. If ``on`` is false, stop, and uncordon the node.
 
@@ -371,25 +376,27 @@ class Drain(Command):
 
     node: str
     on: bool = True
-    force: Annotated[bool, Flag("Also evict pods without a controller.")] = False
+    force: Annotated[bool, Flag(say("command-parts.force"))] = False
     ignore_daemonsets: Annotated[
         bool,
-        Flag("Leave pods of DaemonSets on the node. Without this flag they prevent a drain."),
+        Flag(say("command-parts.ignore-daemonsets")),
         Spelled("ignore-daemonsets"),
     ] = False
     delete_emptydir_data: Annotated[
         bool,
-        Flag("Also evict pods with an emptyDir volume, and lose the data in it."),
+        Flag(say("command-parts.delete-emptydir-data")),
         Spelled("delete-emptydir-data"),
     ] = False
 
     @property
     def doing(self) -> str:
         flags = "".join(f" {flag}" for name, flag in DRAIN_FLAGS.items() if getattr(self, name))
-        return f"drain {self.node}{flags}" if self.on else f"stop draining {self.node}"
+        if self.on:
+            return say("command-parts.drain", node=self.node, flags=flags)
+        return say("command-parts.stop-draining", node=self.node)
 
 
-@command("replicas", "{0.counted} of the scheduler, which {0.electing}", traced=True)
+@command("replicas", traced=True)
 class Replicas(Command):
     """Replace the replicas of the scheduler by ``count`` new ones: kube-scheduler-1, kube-scheduler-2 …
 
@@ -407,14 +414,16 @@ class Replicas(Command):
 
     @property
     def counted(self) -> str:
-        return "1 replica" if self.count == 1 else f"{self.count} replicas"
+        return say("command-parts.replicas", count=self.count)
 
     @property
     def electing(self) -> str:
-        return f"elect a leader with {self.lock}" if self.leader_elect else "elect no leader"
+        if self.leader_elect:
+            return say("command-parts.elect-leader", lock=self.lock)
+        return say("command-parts.elect-nobody")
 
 
-@command("replica", "{0.replica}: {0.action}{0.amount}", traced=True)
+@command("replica", traced=True)
 class Replica(Command):
     """Kill, pause, cut off or otherwise disturb a replica of the scheduler, or undo that.
 
@@ -428,13 +437,13 @@ class Replica(Command):
 
     @property
     def amount(self) -> str:
-        amounts = {"skew": f" by {self.seconds:g} s", "rate": f" {self.rate}"}
-        return amounts.get(self.action, "")
+        if self.action == "skew":
+            return f" {say('command-parts.by-seconds', seconds=self.seconds)}"
+        return f" {self.rate}" if self.action == "rate" else ""
 
     def check(self) -> None:
         if self.action == "skew" and not 0 < abs(self.seconds) <= MAX_ADVANCE_SECONDS:
-            text = f"must be from -{MAX_ADVANCE_SECONDS} to {MAX_ADVANCE_SECONDS}, and not 0"
-            raise Rejected([wrong_field("seconds", text)])
+            raise Rejected([wrong_field("seconds", say("refusals.skew", most=MAX_ADVANCE_SECONDS))])
         if self.action == "rate":
             rate_of(self)
 
@@ -443,8 +452,8 @@ def rate_of(replica: Replica) -> Fraction:
     """Return the rate of a clock: a number, or a text such as 1.1 or 1/3. Raises Rejected."""
     written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)(?:/([0-9]{1,6}))?", str(replica.rate))
     if written is None or (written[2] is not None and int(written[2]) == 0):
-        raise Rejected([wrong_field("rate", "must be a number or a fraction such as 1/2")])
+        raise Rejected([wrong_field("rate", say("refusals.fraction"))])
     rate = Fraction(written[1]) / int(written[2] or 1)
     if not Fraction(1, MAX_RATE) <= rate <= MAX_RATE:
-        raise Rejected([wrong_field("rate", f"must be from 1/{MAX_RATE} to {MAX_RATE}")])
+        raise Rejected([wrong_field("rate", say("refusals.from-to", least=Fraction(1, MAX_RATE), most=MAX_RATE))])
     return rate

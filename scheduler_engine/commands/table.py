@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType, UnionType
 from typing import (
@@ -20,6 +20,7 @@ from typing import (
 
 from scheduler_engine.errors import FieldError
 from scheduler_engine.shapes import Anything, Either, Fields, Flag, ListOf, MapOf, Nothing, Number, Shape, Text
+from scheduler_engine.words import say
 
 CHANGE, OBJECTS, REMOVAL = "change", "objects", "removal"
 """What a challenge charges: the command; only the objects that it changes; the command unless it removes something."""
@@ -37,10 +38,13 @@ class Field(NamedTuple):
         shape = self.shape
         if isinstance(shape, Text) and shape.values and value not in shape.values:
             named = [word for word in shape.values if word]
-            return f"must be {', '.join(named)}" if "" not in shape.values else f'must be "{named[0]}" or nothing'
+            if "" in shape.values:
+                return say("refusals.or-nothing", word=named[0])
+            return say("refusals.must-be", what=", ".join(named))
         if isinstance(shape, Number) and not shape.allows(value):
-            bounds = f"at least {shape.least}" if shape.most is None else f"from {shape.least} to {shape.most}"
-            return f"must be {bounds}"
+            if shape.most is None:
+                return say("refusals.at-least", least=shape.least)
+            return say("refusals.from-to", least=shape.least, most=shape.most)
         return ""
 
 
@@ -48,13 +52,12 @@ class Field(NamedTuple):
 class Command:
     """A command; each kind is a subclass, added by ``command``, whose arguments are the class variables.
 
-    ``kind``: its name in JSON. ``words``: one line for people, in which ``{0.node}`` is its field ``node``. ``steps``:
-    it only lets the sandbox continue, and costs nothing. ``charge``: its cost otherwise. ``traced``: other events of
+    ``kind``: its name in JSON, and the key of its line for people in ``words/en/commands.yaml``. ``steps``: it only
+    lets the sandbox continue, and costs nothing. ``charge``: its cost otherwise. ``traced``: other events of
     the trace report its outcome. ``rows``: name of a field → the field. ``shape``: all fields, and what it does.
     """
 
     kind: ClassVar[str]
-    words: ClassVar[str]
     steps: ClassVar[bool]
     charge: ClassVar[str]
     traced: ClassVar[bool]
@@ -64,8 +67,8 @@ class Command:
     @property
     def summary(self) -> str:
         """Return a line that says what the command does, and to what."""
-        text = self.words.format(self)
-        return f"{text}, ended early" if getattr(self, "until", 0) else text
+        text = say(f"commands.{self.kind}", command=self)
+        return say("command-parts.ended-early", summary=text) if getattr(self, "until", 0) else text
 
     def check(self) -> None:
         """Raise Rejected for errors that concern several fields."""
@@ -79,6 +82,11 @@ COMMANDS: dict[str, type[Command]] = {}
 """Kind of a command → its class, in the order of the documentation."""
 SPELLED: dict[str, str] = {}
 """Field of a command → its name in Kubernetes or on the page. Other fields have the same name there."""
+
+
+def any_of(names: Iterable[str]) -> str:
+    """Return ``a list or null``."""
+    return say("types.or").join(names)
 
 
 def wrong_field(name: str, problem: str) -> FieldError:
@@ -102,13 +110,13 @@ class _Type(NamedTuple):
 
 
 TYPES: dict[Any, _Type] = {
-    str: _Type((str,), Text(), "a text"),
-    bool: _Type((bool,), Flag(), "true or false"),
-    int: _Type((int,), Number(whole=True), "a whole number"),
-    float: _Type((int, float), Number(), "a number"),
-    dict: _Type((dict,), MapOf(Anything()), "a mapping"),
-    tuple: _Type((list, tuple), ListOf(Anything()), "a list"),
-    NoneType: _Type((NoneType,), Nothing(), "left empty"),
+    str: _Type((str,), Text(), say("types.text")),
+    bool: _Type((bool,), Flag(), say("types.truth")),
+    int: _Type((int,), Number(whole=True), say("types.whole-number")),
+    float: _Type((int, float), Number(), say("types.number")),
+    dict: _Type((dict,), MapOf(Anything()), say("types.mapping")),
+    tuple: _Type((list, tuple), ListOf(Anything()), say("types.list")),
+    NoneType: _Type((NoneType,), Nothing(), say("types.empty")),
 }
 """Type of a field → its description."""
 C = TypeVar("C", bound=Command)
@@ -116,7 +124,7 @@ C = TypeVar("C", bound=Command)
 
 @dataclass_transform(frozen_default=True)
 def command(
-    kind: str, words: str, *, steps: bool = False, charge: str = CHANGE, traced: bool = False
+    kind: str, *, steps: bool = False, charge: str = CHANGE, traced: bool = False
 ) -> Callable[[type[C]], type[C]]:
     """Add a class to the table of commands; the arguments are as in ``Command``.
 
@@ -125,7 +133,7 @@ def command(
 
     def add(described: type[C]) -> type[C]:
         cls = dataclass(frozen=True, slots=True)(described)
-        cls.kind, cls.words, cls.steps, cls.charge, cls.traced = kind, words, steps, charge, traced
+        cls.kind, cls.steps, cls.charge, cls.traced = kind, steps, charge, traced
         hints = get_type_hints(cls, include_extras=True)
         cls.rows = {item.name: _field(item.name, hints[item.name], item.default is MISSING) for item in fields(cls)}
         needed = tuple(name for name, row in cls.rows.items() if row.needed)
@@ -148,6 +156,8 @@ def _field(name: str, hint: Any, needed: bool) -> Field:
     if len(types) == 1:
         shape = types[0].shape
     else:
-        shape = Either(tuple(one.shape for one in types), f"must be {' or '.join(one.called for one in types)}")
+        shape = Either(
+            tuple(one.shape for one in types), say("refusals.must-be", what=any_of(one.called for one in types))
+        )
     narrower = (extra for extra in extras if not isinstance(extra, Spelled))
     return Field(sum((one.json for one in types), ()), next(narrower, shape), needed)

@@ -16,6 +16,7 @@ from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, Framework
 from scheduler_engine.framework.status import Code, Status, error, unschedulable
 from scheduler_engine.trace.events import FaultSet, FaultStruck
+from scheduler_engine.words import say
 
 ANSWERS: dict[str, tuple[str, ...]] = {
     "preEnqueue": ("error", "deny"),
@@ -166,7 +167,7 @@ def inject(framework: Framework, point: str, plugin: str, answer: str, duration_
     original = next((item for item in plugins if item.name == plugin), None)
     normalizes = point != NORMALIZE or hasattr(framework.plugins.get(plugin), "normalize_score")
     if not normalizes or (original is None and not (point in OPEN_TO_ALL and plugin in framework.plugins)):
-        return f"{plugin} does not take part in {point} of {framework.profile_name}"
+        return say("refusals.not-a-plugin-there", plugin=plugin, point=point, profile=framework.profile_name)
     faulty = FaultyPlugin(framework, point, plugin, answer, duration_us, original)
     if original is None:
         plugins.append(faulty)

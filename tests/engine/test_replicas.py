@@ -30,9 +30,9 @@ from scheduler_engine.metrics import render
 from scheduler_engine.replay import make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.time_commands import NOBODY_LEADS
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
+from scheduler_engine.words import say
 from tests.engine.soundness import described, several_have_scheduled_at_once
 
 ONE, TWO, THREE = "kube-scheduler-1", "kube-scheduler-2", "kube-scheduler-3"
@@ -305,7 +305,7 @@ def test_next_pod_is_one_cycle_of_one_replica() -> None:
 
 def test_paused_leader_does_nothing_and_continues_where_it_stopped() -> None:
     simulation = world(Replicas(2), pods("web-1"), *[Stage()] * 12, does("pause"))
-    assert refusal(simulation, Stage()) == NOBODY_LEADS
+    assert refusal(simulation, Stage()) == say("refusals.nobody-leads")
     do(simulation, Advance(60))
     assert leaders(simulation) == [ONE, TWO]
     where = node_of(simulation, "web-1")
@@ -407,7 +407,7 @@ def test_configuration_holds_for_the_leader_and_for_those_after_it() -> None:
 def test_fault_strikes_the_leader() -> None:
     simulation = world(Replicas(2), Fault("DefaultBinder", "bind"), pods("web-1"), Settle())
     assert [event.outcome for event in events_of(simulation, ev.CycleFinished)] == ["error"]
-    assert refusal(do(simulation, does("kill")), Fault("DefaultBinder", "bind")) == NOBODY_LEADS
+    assert refusal(do(simulation, does("kill")), Fault("DefaultBinder", "bind")) == say("refusals.nobody-leads")
 
 
 def test_pod_that_waits_with_any_leader_can_be_allowed() -> None:
@@ -520,8 +520,8 @@ REFUSED: dict[str, tuple[tuple[Command, ...], Command, str]] = {
         Advance(86_400),
         "seconds: must be at most 4285, because replicas try for the lock often",
     ),
-    "a stage without a leader": ((Replicas(1), does("kill")), Stage(), NOBODY_LEADS),
-    "a pod without a leader": ((Replicas(1), does("kill")), PodCycle(), NOBODY_LEADS),
+    "a stage without a leader": ((Replicas(1), does("kill")), Stage(), say("refusals.nobody-leads")),
+    "a pod without a leader": ((Replicas(1), does("kill")), PodCycle(), say("refusals.nobody-leads")),
 }
 
 

@@ -1,66 +1,135 @@
-"""One line of plain text for every trace event, shared by the command line, logs and the workbench."""
+"""One line of plain text for every trace event, shared by the command line, logs and the workbench.
+
+The words are in ``words/en/entries.yaml``. An event that only fills its fields into a row has the row of its name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording import hint
+from scheduler_engine.words import say
 
 MOST_NAMES = 5
 
 
-def _names(names: tuple[str, ...], none: str = "none") -> str:
+def _names(names: tuple[str, ...], none: str = "entries.none") -> str:
+    """Return the first names and the number of others; ``none``: key of the word for no names."""
     shown = ", ".join(names[:MOST_NAMES])
-    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown or none
-
-
-def _count(number: int, one: str) -> str:
-    return f"{number} {one}" if number == 1 else f"{number} {one}s"
+    if len(names) > MOST_NAMES:
+        return say("entries.more", names=shown, more=len(names) - MOST_NAMES)
+    return shown or say(none)
 
 
 def _verdicts(verdicts: tuple[ev.Verdict, ...]) -> str:
     said = (f"{plugin} {code}" + (f" ({'; '.join(reasons)})" if reasons else "") for plugin, code, reasons in verdicts)
-    return ", ".join(said) or "no plugin"
+    return ", ".join(said) or say("entries.no-plugin")
+
+
+def _seconds(time_us: int) -> float:
+    return time_us / SECOND_US
+
+
+def _plain(event: ev.Event) -> str:
+    return say(f"entries.{type(event).__name__}", event=event)
+
+
+def _configured(event: ev.Configured) -> str:
+    return say("entries.configured", profiles=", ".join(name for name, _ in event.profiles))
 
 
 def _moved(event: ev.PodMoved) -> str:
-    hint = f", {event.plugin} answered {event.hint}" if event.plugin and event.hint else ""
-    return f"{event.pod}: {event.source or 'outside'} → {event.target or 'outside'} ({event.cause}{hint})"
+    hinted = event.plugin and event.hint
+    return say(
+        "entries.moved",
+        pod=event.pod,
+        source=event.source or say("entries.outside"),
+        target=event.target or say("entries.outside"),
+        cause=event.cause,
+        hint=say("entries.with-hint", plugin=event.plugin, hint=event.hint) if hinted else "",
+    )
 
 
 def _requested(event: ev.MoveRequested) -> str:
-    return (
-        f"{event.cluster_event} {event.object_key}: moved {_names(event.moved)}; "
-        f"noted by {_names(event.in_flight, 'nobody')} in flight"
-    )
+    in_flight = _names(event.in_flight, "entries.nobody")
+    return say("entries.requested", event=event, moved=_names(event.moved), in_flight=in_flight)
 
 
 def _noted(event: ev.EventNoted) -> str:
-    return f"{event.cluster_event} {event.object_key}: noted by {_names(event.in_flight)} in flight"
+    return say("entries.noted", event=event, in_flight=_names(event.in_flight))
+
+
+def _hint_answered(event: ev.HintAnswered) -> str:
+    why = hint(event)
+    return say("entries.hint", event=event, why=f": {why}" if why else "")
+
+
+def _nominated(event: ev.NominationChanged) -> str:
+    return say("entries.nominated" if event.node else "entries.no-longer-nominated", event=event)
+
+
+def _node_tree(event: ev.NodeTreeChanged) -> str:
+    nodes, zones = say("entries.nodes", count=len(event.order)), say("entries.zones", count=len(event.zones))
+    return say("entries.node-tree", nodes=nodes, zones=zones, order=_names(event.order))
+
+
+def _switched(event: ev.AdmissionSwitched) -> str:
+    return say("entries.switched-on" if event.enabled else "entries.switched-off", plugin=event.plugin)
+
+
+def _expire(event: ev.AssumedPodsExpire) -> str:
+    if event.ttl_us:
+        return say("entries.expire", seconds=_seconds(event.ttl_us))
+    return say("entries.never-expire")
 
 
 def _snapshot(event: ev.SnapshotTaken) -> str:
-    stop = f", stopped at {event.stopped_at}" if event.stopped_at else ""
-    return (
-        f"Snapshot {event.generation} for cycle {event.cycle}: cloned {_names(event.cloned)}{stop}; "
-        f"rebuilt {_names(event.rebuilt, 'no list')}"
-    )
+    stop = say("entries.stopped-at", node=event.stopped_at) if event.stopped_at else ""
+    rebuilt = _names(event.rebuilt, "entries.no-list")
+    return say("entries.snapshot", event=event, cloned=_names(event.cloned), stop=stop, rebuilt=rebuilt)
+
+
+def _started(event: ev.CycleStarted) -> str:
+    nominated = say("entries.with-nomination", node=event.nominated_node) if event.nominated_node else ""
+    return say("entries.started", event=event, nominated=nominated)
+
+
+def _stage(event: ev.StageFinished) -> str:
+    return say("entries.stage", event=event, note=f": {event.note}" if event.note else "")
 
 
 def _filter(event: ev.FilterRan) -> str:
-    return (
-        f"Filter: {len(event.feasible)} of {_count(event.all_nodes, 'node')} fit, {len(event.looked_at)} looked at "
-        f"from index {event.start_index}; the next search starts at {event.next_start_index}"
+    return say(
+        "entries.filter",
+        event=event,
+        feasible=len(event.feasible),
+        nodes=say("entries.nodes", count=event.all_nodes),
+        looked_at=len(event.looked_at),
     )
+
+
+def _pre_filter(event: ev.PreFilterRan) -> str:
+    return say("entries.pre-filter", verdicts=_verdicts(event.verdicts))
 
 
 def _tried(event: ev.PreemptionNodeTried) -> str:
     if event.rejected:
-        return f"Preemption on {event.node}: no candidate, {event.rejected}"
-    pdb = f", {_count(event.pdb_violations, 'PDB violation')}" if event.pdb_violations else ""
-    return f"Preemption on {event.node}: would evict {_names(event.victims)}{pdb}"
+        return say("entries.no-candidate", event=event)
+    broken = say("entries.pdb-violations", count=event.pdb_violations) if event.pdb_violations else ""
+    victims = _names(event.victims)
+    return say("entries.candidate", event=event, victims=victims, budgets=f", {broken}" if broken else "")
+
+
+def _limited(event: ev.PreemptionLimited) -> str:
+    candidates = say("entries.candidates", count=event.candidates_to_find)
+    return say("entries.limited", event=event, nodes=say("entries.nodes", count=event.nodes), candidates=candidates)
+
+
+def _criterion(event: ev.PreemptionCriterionApplied) -> str:
+    return say("entries.criterion", event=event, stay=_names(event.survivors), fall=_names(event.fallen))
 
 
 def _post_filter(event: ev.PostFilterRan) -> str:
@@ -68,159 +137,185 @@ def _post_filter(event: ev.PostFilterRan) -> str:
         spared = dict(event.not_deleted)
         evicted = tuple(victim for victim in event.victims if victim not in spared)
         others = "".join(f"; {victim} {why}" for victim, why in event.not_deleted)
-        return f"PostFilter: nominated to {event.nominated_node}, evicting {_names(evicted, 'nobody')}{others}"
-    return f"PostFilter: {_verdicts(event.verdicts)}"
+        return say("entries.evicting", event=event, victims=_names(evicted, "entries.nobody"), others=others)
+    return say("entries.post-filter", verdicts=_verdicts(event.verdicts))
+
+
+def _state(event: ev.CycleStateWritten) -> str:
+    return say("entries.cycle-state", event=event, keys=_names(tuple(key for key, _ in event.values)))
+
+
+def _pre_score(event: ev.PreScoreRan) -> str:
+    return say("entries.pre-score", verdicts=_verdicts(event.verdicts))
+
+
+def _score(event: ev.ScoreRan) -> str:
+    return say("entries.score", plugins=_names(tuple(plugin for plugin, _ in event.weights)))
+
+
+def _totals(event: ev.NormalizeRan) -> str:
+    return say("entries.totals", totals=_names(tuple(f"{node} {total}" for node, total in event.totals)))
 
 
 def _selected(event: ev.HostSelected) -> str:
-    how = {
-        "highest": f"highest total {event.total}",
-        "draw": f"drawn among {_names(event.ties)} with {event.total}",
-        "only": "without a score",
-    }
-    return f"{event.pod}: {event.node} selected, {how.get(event.how, event.how)}"
+    keys = {"highest": "entries.highest", "draw": "entries.draw", "only": "entries.only"}
+    key = keys.get(event.how)
+    how = say(key, ties=_names(event.ties), total=event.total) if key else event.how
+    return say("entries.selected", event=event, how=how)
+
+
+def _plugins(event: ev.PluginsRan) -> str:
+    return say("entries.plugins", event=event, verdicts=_verdicts(event.verdicts))
 
 
 def _waits(event: ev.PermitWait) -> str:
     if event.rejected:
-        return f"{event.pod} is {event.rejected} while it waits on Permit"
+        return say("entries.rejected-while-waiting", pod=event.pod, rejected=event.rejected)
     if not event.waits:
-        return f"{event.pod} need not wait on Permit any more"
-    until = ", ".join(f"{plugin} until {at_us / 1_000_000:g} s" for plugin, at_us in event.waits)
-    return f"{event.pod} waits on Permit: {until}"
+        return say("entries.waits-no-more", pod=event.pod)
+    waits = (say("entries.until", plugin=plugin, seconds=_seconds(at_us)) for plugin, at_us in event.waits)
+    return say("entries.waits", pod=event.pod, waits=", ".join(waits))
 
 
 def _fault_set(event: ev.FaultSet) -> str:
-    length = f" {event.duration_us / 1_000_000:g} s" if event.answer == "wait" else ""
-    return f"Fault {event.number} set: the next call of {event.plugin} at {event.point} answers {event.answer}{length}"
+    length = say("entries.length", seconds=_seconds(event.duration_us)) if event.answer == "wait" else ""
+    return say("entries.fault-set", event=event, length=f" {length}" if length else "")
 
 
 def _fault_struck(event: ev.FaultStruck) -> str:
     if event.until_us is None:
-        return f"Fault {event.number} happened to {event.pod} and is over"
-    return f"Fault {event.number} delays {event.pod} until {event.until_us / 1_000_000:g} s"
+        return say("entries.fault-over", event=event)
+    return say("entries.fault-delays", event=event, seconds=_seconds(event.until_us))
 
 
-def _pressure(event: ev.PressureObserved) -> str:
-    asked = [signal for _, signal, _, _, _ in event.thresholds]
-    signals = ", ".join(f"{name} {left} of {capacity}" for name, left, capacity in event.signals if name in asked)
-    conditions = ", ".join(name for name, _ in event.conditions) or "no pressure"
-    states = "".join(f"; {text} {state}" for text, _, _, _, state in event.thresholds if state != "quiet")
-    return f"Kubelet on {event.node}: {conditions}; {signals or 'no thresholds'}{states}"
-
-
-def _answered(event: ev.EvictionAnswered) -> str:
+def _finished(event: ev.CycleFinished) -> str:
+    where = say("entries.on-node", node=event.node) if event.node else ""
     message = f": {event.message}" if event.message else ""
-    cause = f" {event.cause}" if event.cause else ""
-    return f"Eviction of {event.pod} answered {event.code}{message}{cause}"
-
-
-def _drain(event: ev.DrainChanged) -> str:
-    pods = f": {_names(event.pods)}" if event.pods else ""
-    kept = f"; stay: {_names(event.kept)}" if event.kept else ""
-    later = "" if event.next_us is None else f", asked again at {event.next_us / 1_000_000:g} s"
-    message = f"; {event.message}" if event.message else ""
-    return f"Drain of {event.node} {event.what}{pods}{later}{kept}{message}"
+    return say("entries.finished", event=event, where=f" {where}" if where else "", message=message)
 
 
 def _taint_eviction(event: ev.TaintEvictionPlanned) -> str:
     if event.at_us is None:
-        return f"{event.pod} may stay on {event.node}"
-    return f"{event.pod} must leave {event.node} at {event.at_us / 1_000_000:g} s"
+        return say("entries.may-stay", event=event)
+    return say("entries.must-leave", event=event, seconds=_seconds(event.at_us))
+
+
+def _pressure(event: ev.PressureObserved) -> str:
+    asked = [signal for _, signal, _, _, _ in event.thresholds]
+    signals = (
+        say("entries.signal", signal=name, left=left, capacity=capacity)
+        for name, left, capacity in event.signals
+        if name in asked
+    )
+    return say(
+        "entries.pressure",
+        node=event.node,
+        conditions=", ".join(name for name, _ in event.conditions) or say("entries.no-pressure"),
+        signals=", ".join(signals) or say("entries.no-thresholds"),
+        states="".join(f"; {text} {state}" for text, _, _, _, state in event.thresholds if state != "quiet"),
+    )
+
+
+def _reclaimed(event: ev.NodeResourcesReclaimed) -> str:
+    return say("entries.reclaimed", event=event, names=_names(event.names))
+
+
+def _ranked(event: ev.EvictionRanked) -> str:
+    return say("entries.ranked", event=event, pods=_names(tuple(row[0] for row in event.rows), "entries.no-pods"))
+
+
+def _rejected(event: ev.PodRejected) -> str:
+    return say("entries.rejected", event=event, message=event.message.rstrip())
+
+
+def _answered(event: ev.EvictionAnswered) -> str:
+    message = f": {event.message}" if event.message else ""
+    return say("entries.answered", event=event, message=message, cause=f" {event.cause}" if event.cause else "")
+
+
+def _drain(event: ev.DrainChanged) -> str:
+    return say(
+        "entries.drain",
+        event=event,
+        pods=f": {_names(event.pods)}" if event.pods else "",
+        later="" if event.next_us is None else say("entries.asked-again", seconds=_seconds(event.next_us)),
+        kept=say("entries.stay", pods=_names(event.kept)) if event.kept else "",
+        message=f"; {event.message}" if event.message else "",
+    )
 
 
 def _replicas(event: ev.ReplicasConfigured) -> str:
-    how = f"compete for {event.lock} {event.lock_key}" if event.leader_elect else "all schedule"
-    return f"Replicas: {_names(event.replicas)} {how}"
+    key = "entries.replicas-compete" if event.leader_elect else "entries.replicas-all"
+    return say(key, event=event, replicas=_names(event.replicas))
 
 
 def _replica(event: ev.ReplicaChanged) -> str:
-    still = ", stands still" if event.paused else ""
-    cut = "" if event.reachable else ", cut off"
-    return f"Replica {event.replica} {event.state}{still}{cut}: {event.why}"
+    still = say("entries.stands-still") if event.paused else ""
+    return say("entries.replica", event=event, still=still, cut="" if event.reachable else say("entries.cut-off"))
 
 
 def _elector_tried(event: ev.ElectorTried) -> str:
-    until = "" if event.valid_until_us is None else f" until {event.valid_until_us / 1_000_000:g} s"
-    believes = f"believes in {event.holder}{until}" if event.holder else "believes that nobody leads"
-    return f"{event.replica}: lock {event.outcome}{f' ({event.message})' if event.message else ''}, {believes}"
+    until = event.valid_until_us
+    if not event.holder:
+        believes = say("entries.believes-in-nobody")
+    elif until is None:
+        believes = say("entries.believes-in", holder=event.holder)
+    else:
+        believes = say("entries.believes-until", holder=event.holder, seconds=_seconds(until))
+    message = f" ({event.message})" if event.message else ""
+    return say("entries.elector", event=event, message=message, believes=believes)
 
 
 def _lock(event: ev.LockChanged) -> str:
-    holder = f"held by {event.holder} for {event.lease_duration_seconds} s" if event.holder else "held by nobody"
-    return f"Lock written by {event.writer}: {holder}, {_count(event.leader_transitions, 'transition')}"
-
-
-def _finished(event: ev.CycleFinished) -> str:
-    where = f" on {event.node}" if event.node else ""
-    message = f": {event.message}" if event.message else ""
-    return f"Cycle {event.cycle} of {event.pod}: {event.outcome}{where}{message}"
+    holder = say("entries.held-by", event=event) if event.holder else say("entries.held-by-nobody")
+    transitions = say("entries.transitions", count=event.leader_transitions)
+    return say("entries.lock", event=event, holder=holder, transitions=transitions)
 
 
 LINES: dict[type[ev.Event], Callable[[Any], str]] = {
-    ev.CommandGiven: lambda e: f"Command {e.number}: {e.summary}",
-    ev.Configured: lambda e: "Configured: " + ", ".join(name for name, _ in e.profiles),
-    ev.ObjectAdded: lambda e: f"{e.kind} {e.key} added",
-    ev.ObjectApplied: lambda e: f"Applied: {e.kind} {e.key}",
-    ev.ObjectModified: lambda e: f"{e.kind} {e.key} changed",
-    ev.ObjectDeleted: lambda e: f"{e.kind} {e.key} deleted",
-    ev.EventRecorded: lambda e: f"{e.type} {e.reason} for {e.regarding_kind} {e.regarding}: {e.message}",
+    ev.CommandGiven: _plain,
+    ev.Configured: _configured,
+    ev.ObjectAdded: _plain,
+    ev.ObjectApplied: _plain,
+    ev.ObjectModified: _plain,
+    ev.ObjectDeleted: _plain,
+    ev.EventRecorded: _plain,
     ev.PodMoved: _moved,
     ev.MoveRequested: _requested,
     ev.EventNoted: _noted,
-    ev.HintAnswered: lambda e: (
-        f"{e.plugin} answered {e.verdict} to {e.cluster_event} for {e.pod}" + (f": {why}" if (why := hint(e)) else "")
-    ),
-    ev.NominationChanged: lambda e: f"{e.pod} nominated to {e.node}" if e.node else f"{e.pod} no longer nominated",
-    ev.NodeTreeChanged: lambda e: (
-        f"nodeTree: {_count(len(e.order), 'node')} in {_count(len(e.zones), 'zone')}, order {_names(e.order)}"
-    ),
-    ev.AdmissionSwitched: lambda e: f"Admission plugin {e.plugin} switched {'on' if e.enabled else 'off'}",
-    ev.AssumedPodsExpire: lambda e: (
-        f"Assumed pods expire {e.ttl_us / 1_000_000:g} s after their binding"
-        if e.ttl_us
-        else "Assumed pods never expire"
-    ),
-    ev.CachePodChanged: lambda e: f"Cache: {e.pod} {e.what} on {e.node}",
-    ev.CacheNodeChanged: lambda e: f"Cache: {e.node} {e.what}, generation {e.generation}",
+    ev.HintAnswered: _hint_answered,
+    ev.NominationChanged: _nominated,
+    ev.NodeTreeChanged: _node_tree,
+    ev.AdmissionSwitched: _switched,
+    ev.AssumedPodsExpire: _expire,
+    ev.CachePodChanged: _plain,
+    ev.CacheNodeChanged: _plain,
     ev.SnapshotTaken: _snapshot,
-    ev.CycleStarted: lambda e: (
-        f"Cycle {e.cycle}: {e.pod} popped, attempt {e.attempt}"
-        + (f", nominated to {e.nominated_node}" if e.nominated_node else "")
-    ),
-    ev.StageFinished: lambda e: f"{e.stage} done for {e.pod}" + (f": {e.note}" if e.note else ""),
-    ev.PreFilterRan: lambda e: f"PreFilter: {_verdicts(e.verdicts)}",
+    ev.CycleStarted: _started,
+    ev.StageFinished: _stage,
+    ev.PreFilterRan: _pre_filter,
     ev.FilterRan: _filter,
-    ev.PodUnschedulable: lambda e: f"{e.pod} fits nowhere: {e.message}",
+    ev.PodUnschedulable: _plain,
     ev.PreemptionNodeTried: _tried,
-    ev.PreemptionLimited: lambda e: (
-        f"Preemption tried {e.tried} of {_count(e.nodes, 'node')} from {e.first} on, "
-        f"for {_count(e.candidates_to_find, 'candidate')}"
-    ),
-    ev.PreemptionCriterionApplied: lambda e: (
-        f"Preemption, {e.criterion}: {_names(e.survivors)} stay, {_names(e.fallen)} fall"
-    ),
+    ev.PreemptionLimited: _limited,
+    ev.PreemptionCriterionApplied: _criterion,
     ev.PostFilterRan: _post_filter,
-    ev.CycleStateWritten: lambda e: (
-        f"CycleState after {e.extension_point}: {_names(tuple(key for key, _ in e.values))}"
-    ),
-    ev.PreScoreRan: lambda e: f"PreScore: {_verdicts(e.verdicts)}",
-    ev.ScoreRan: lambda e: f"Score: {_names(tuple(plugin for plugin, _ in e.weights))}",
-    ev.NormalizeRan: lambda e: "Totals: " + _names(tuple(f"{node} {total}" for node, total in e.totals)),
+    ev.CycleStateWritten: _state,
+    ev.PreScoreRan: _pre_score,
+    ev.ScoreRan: _score,
+    ev.NormalizeRan: _totals,
     ev.HostSelected: _selected,
-    ev.PluginsRan: lambda e: f"{e.extension_point} on {e.node}: {_verdicts(e.verdicts)}",
+    ev.PluginsRan: _plugins,
     ev.PermitWait: _waits,
     ev.FaultSet: _fault_set,
     ev.FaultStruck: _fault_struck,
     ev.CycleFinished: _finished,
     ev.TaintEvictionPlanned: _taint_eviction,
     ev.PressureObserved: _pressure,
-    ev.NodeResourcesReclaimed: lambda e: f"{e.node}: {_names(e.names)} freed {e.freed} bytes ({e.what})",
-    ev.EvictionRanked: lambda e: (
-        f"{e.node} must reclaim {e.resource} ({e.threshold}): {_names(tuple(row[0] for row in e.rows), 'no pods')}"
-    ),
-    ev.PodRejected: lambda e: f"{e.node} does not take {e.pod}: {e.reason}: {e.message.rstrip()}",
-    ev.PodEvicted: lambda e: f"{e.node} evicts {e.pod} within {e.grace_seconds} s: {e.message}",
+    ev.NodeResourcesReclaimed: _reclaimed,
+    ev.EvictionRanked: _ranked,
+    ev.PodRejected: _rejected,
+    ev.PodEvicted: _plain,
     ev.EvictionAnswered: _answered,
     ev.DrainChanged: _drain,
     ev.ReplicasConfigured: _replicas,

@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
+from scheduler_engine.words import say
 
 LEFT_OUT = frozenset(
     (
@@ -63,8 +64,12 @@ def _no_table(event: Any) -> Iterator[str]:
 
 def _filter(event: ev.FilterRan) -> Iterator[str]:
     for node, plugin, code, reasons, nominated in event.looked_at:
-        beside = f" (with {', '.join(nominated)} nominated there)" if nominated else ""
-        yield f"{node}: fits{beside}" if not plugin else f"{node}: {plugin} {code}, {'; '.join(reasons)}{beside}"
+        beside = f" {say('entries.nominated-there', pods=', '.join(nominated))}" if nominated else ""
+        yield (
+            f"{node}: {say('entries.fits')}{beside}"
+            if not plugin
+            else f"{node}: {plugin} {code}, {'; '.join(reasons)}{beside}"
+        )
 
 
 def _totals(event: ev.NormalizeRan) -> Iterator[str]:
@@ -75,15 +80,16 @@ def _totals(event: ev.NormalizeRan) -> Iterator[str]:
 
 
 def _steps(event: ev.PreemptionNodeTried) -> Iterator[str]:
-    texts = {
-        ("remove", True): "{} is taken out",
-        ("fits", True): "then the pod fits",
-        ("fits", False): "even then the pod does not fit",
-        ("reprieve", True): "{} may stay",
-        ("reprieve", False): "{} must leave",
+    keys = {
+        ("remove", True): "entries.taken-out",
+        ("fits", True): "entries.then-fits",
+        ("fits", False): "entries.even-then",
+        ("reprieve", True): "entries.reprieved",
+        ("reprieve", False): "entries.victim",
     }
     for action, pod, ok, _ in event.steps:
-        yield texts.get((action, ok), f"{action} {{}}").format(pod)
+        key = keys.get((action, ok))
+        yield say(key, pod=pod) if key else f"{action} {pod}"
 
 
 def _values(event: ev.PreemptionCriterionApplied) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 APPS = (
     *("api", "billing", "cache", "cart", "catalog", "chat", "feed", "forum", "geo", "index", "ledger", "login", "mail"),
@@ -77,12 +78,13 @@ def cordon(name: str, on: bool = True) -> Data:
     return {"cordon": {"node": name, "on": on}}
 
 
-def item(say: str, *holds: Data) -> Data:
-    return {"say": say, "holds": [*holds]}
+def item(sentence: str, *holds: Data) -> Data:
+    return {"say": sentence, "holds": [*holds]}
 
 
 def wrong(says: str, *do: Data) -> Data:
-    return {"do": [*do], "says": says}
+    """Return a wrong way, and what the learner reads then, or its beginning."""
+    return {"do": [*do], "says": says.removesuffix(".")}
 
 
 def runs(name: str) -> Data:
@@ -91,7 +93,7 @@ def runs(name: str) -> Data:
 
 def same_nodes(names: list[str]) -> Data:
     """Return a check of nodes without zones, in order of creation."""
-    return item("The nodes are the same.", {"nodeOrder": [*names]}, *(as_large(name, "4") for name in names))
+    return item(say("daily-checks.same-nodes"), {"nodeOrder": [*names]}, *(as_large(name, "4") for name in names))
 
 
 def as_large(name: str, cpu: str) -> Data:
@@ -102,7 +104,7 @@ def as_large(name: str, cpu: str) -> Data:
 def asks(amounts: dict[str, int]) -> Data:
     """Return a check of requests: pod → thousandths of a CPU."""
     held = ({"asks": f"default/{name}", "cpu": f"{milli}m", "memory": "128Mi"} for name, milli in amounts.items())
-    return item("Each pod still has its requests.", *held)
+    return item(say("daily-checks.same-requests"), *held)
 
 
 def labelled(app: str, count: int) -> list[Data]:
@@ -114,7 +116,7 @@ def labelled(app: str, count: int) -> list[Data]:
 
 
 def stays(name: str) -> Data:
-    return item(f"{name} has never been deleted.", runs(name), {"never": "deleted", "of": f"default/{name}"})
+    return item(say("daily-checks.never-deleted", pod=name), runs(name), {"never": "deleted", "of": f"default/{name}"})
 
 
 def to_pod(name: str) -> str:

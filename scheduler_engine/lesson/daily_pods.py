@@ -26,6 +26,7 @@ from scheduler_engine.lesson.daily_parts import (
     wrong,
 )
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 IMMUTABLE = "pod updates may not change fields other than"
 
@@ -43,34 +44,39 @@ def toleration(draw: Random) -> Data:
         return patch("Pod", f"default/{name}", {"spec": {"tolerations": [{"key": taint["key"], **more}]}})
 
     part = {
-        "text": f"{to_pod(name)} belongs on {to_node(target)}, the node of the pool {pool}. Its nodeSelector requires "
-        f"that pool. There are {len(names)} nodes with four CPUs each, but no node passes. Read the reason for each "
-        "node in [the table](tab:filter).",
-        "task": f"Get {name} onto {target}. Do not delete the pod, and do not remove the taint.",
+        "text": say(
+            "daily-toleration.text", pod_link=to_pod(name), node_link=to_node(target), pool=pool, nodes=len(names)
+        ),
+        "task": say("daily-toleration.task", pod=name, node=target),
         "check": [
-            item(f"{name} runs on {target}.", {"pod": f"default/{name}", "node": target, "phase": "Running"}),
-            item(f"{target} still has its taint.", {"object": f"Node {target}", "has": {"spec": {"taints": [taint]}}}),
-            item(f"{name} has never been deleted.", {"never": "deleted", "of": f"default/{name}"}),
+            item(
+                say("daily-checks.runs-on", pod=name, node=target),
+                {"pod": f"default/{name}", "node": target, "phase": "Running"},
+            ),
+            item(
+                say("daily-checks.keeps-taint", node=target),
+                {"object": f"Node {target}", "has": {"spec": {"taints": [taint]}}},
+            ),
+            item(say("daily-checks.never-deleted", pod=name), {"never": "deleted", "of": f"default/{name}"}),
         ],
         "hints": [
-            f"Two plugins refuse nodes here. Which one refuses {target}?",
-            "A taint keeps away every pod that does not tolerate it. You can add tolerations to a waiting pod.",
-            f"Give {name} a toleration with the key {taint['key']}, and the value {value} or the operator Exists.",
+            say("daily-toleration.hint-1", node=target),
+            say("daily-toleration.hint-2"),
+            say("daily-toleration.hint-3", pod=name, key=taint["key"], value=value),
         ],
         "right": [[tolerate(value=value), SETTLED], [tolerate(operator="Exists"), SETTLED]],
         "wrong": [
-            wrong(f"{name} runs on {target}", tolerate(value="yes"), SETTLED),
-            wrong(f"{target} still has its taint", untaint(target, taint["key"]), SETTLED),
+            wrong(say("daily-checks.runs-on", pod=name, node=target), tolerate(value="yes"), SETTLED),
+            wrong(say("daily-checks.keeps-taint", node=target), untaint(target, taint["key"]), SETTLED),
         ],
-        "then": f"The nodeSelector allowed only {target}, and the taint kept {name} away from it. The message named "
-        "the taint that the pod did not tolerate. For dedicated nodes you need both a selector and a toleration.",
+        "then": say("daily-toleration.then", node=target, pod=name),
         "expect": [{"verdict": f"default/{name}", "node": target, "plugin": "TaintToleration", "attempt": 1}],
     }
     head = {
-        "title": f"{name} and the pool {pool}",
-        "group": "Filter",
-        "about": "A pod selects a node, but the node does not accept it.",
-        "source": f"Kubernetes documentation, “Taints and Tolerations”: {DOCS}/taint-and-toleration/",
+        "title": say("daily-toleration.title", pod=name, pool=pool),
+        "group": say("daily-toleration.group"),
+        "about": say("daily-toleration.about"),
+        "source": say("daily-toleration.source", docs=DOCS),
         "par": 1,
         "tab": "filter",
     }
@@ -80,7 +86,7 @@ def toleration(draw: Random) -> Data:
         head,
         setup,
         part,
-        ["A nodeSelector limits a pod to some nodes. A toleration only lets it onto tainted ones."],
+        [say("daily-toleration.know")],
     )
 
 
@@ -102,26 +108,28 @@ def selector(draw: Random) -> Data:
     target, name, milli = draw.choice(names), f"{app}-{draw.randint(1, 9)}", draw.randrange(250, 1500, 250)
     nodes = [node(each, 4, {label: true if each == target else "other"}) for each in names]
     part = {
-        "text": f"{to_pod(name)} has been waiting since it was created. The {len(names)} nodes are empty. The pod is "
-        f"meant for {to_node(target)}. Select the pod, and compare its spec with the labels of the node.",
-        "task": f"Get the scheduler to place a pod {name} on {target}. Keep the nodes open to others, and add none.",
+        "text": say("daily-selector.text", pod_link=to_pod(name), nodes=len(names), node_link=to_node(target)),
+        "task": say("daily-selector.task", pod=name, node=target),
         "check": [
-            item(f"{name} runs on {target}.", {"pod": f"default/{name}", "node": target, "phase": "Running"}),
-            item("The scheduler chose the node.", {"winner": f"default/{name}", "node": target}),
             item(
-                f"{name} still has a nodeSelector for {label}.",
+                say("daily-checks.runs-on", pod=name, node=target),
+                {"pod": f"default/{name}", "node": target, "phase": "Running"},
+            ),
+            item(say("daily-checks.scheduler-chose"), {"winner": f"default/{name}", "node": target}),
+            item(
+                say("daily-checks.keeps-selector", pod=name, label=label),
                 {"verdict": f"default/{name}", "node": next(each for each in names if each != target), "passes": False},
             ),
             item(
-                f"{target} still accepts other pods.",
+                say("daily-checks.accepts-others", node=target),
                 {"object": f"Node {target}", "has": {"spec": {"unschedulable": None}}},
             ),
             same_nodes(names),
         ],
         "hints": [
-            f"Which plugin refuses {target}, and what does it compare?",
-            f"Compare the label {label} letter by letter, on the node and in the nodeSelector.",
-            f"{name} requires {slip}, but the node has {true}. Change the label of {target}, or replace the pod.",
+            say("daily-selector.hint-1", node=target),
+            say("daily-selector.hint-2", label=label),
+            say("daily-selector.hint-3", pod=name, mistyped=slip, right=true, node=target),
         ],
         "right": [
             [patch("Node", target, {"metadata": {"labels": {label: slip}}}), wait(15)],
@@ -129,22 +137,21 @@ def selector(draw: Random) -> Data:
         ],
         "wrong": [
             wrong(IMMUTABLE, patch("Pod", f"default/{name}", {"spec": {"nodeSelector": {label: true}}})),
-            wrong(f"{name} runs on {target}", wait(400)),
+            wrong(say("daily-checks.runs-on", pod=name, node=target), wait(400)),
         ],
-        "then": f"{name} required {label}: {slip}, but {target} had {label}: {true}. So NodeAffinity refused every "
-        "node. You cannot change the nodeSelector of an existing pod, but you can change the label of a node.",
+        "then": say("daily-selector.then", pod=name, label=label, mistyped=slip, node=target, right=true),
         "expect": [{"verdict": f"default/{name}", "node": target, "plugin": "NodeAffinity", "attempt": 1}],
     }
     head = {
-        "title": f"{name} waits, but the nodes are empty",
-        "group": "Filter",
-        "about": "All nodes are empty, but a pod fits on none of them.",
-        "source": f"Kubernetes documentation, “Assigning Pods to Nodes”: {DOCS}/assign-pod-node/",
+        "title": say("daily-selector.title", pod=name),
+        "group": say("daily-selector.group"),
+        "about": say("daily-selector.about"),
+        "source": say("daily-selector.source", docs=DOCS),
         "par": 1,
         "tab": "filter",
     }
     setup = [apply(*nodes, pod(name, app, milli, nodeSelector={label: slip})), {"settle": {}}]
-    return document(draw, head, setup, part, ["The scheduler compares label values letter by letter."])
+    return document(draw, head, setup, part, [say("daily-selector.know")])
 
 
 def gate(draw: Random) -> Data:
@@ -159,19 +166,17 @@ def gate(draw: Random) -> Data:
         return patch("Pod", f"default/{name}", {"spec": {"schedulingGates": left}})
 
     part = {
-        "text": f"{to_pod(name)} and {to_pod('other-1')} were created together, with equal requests. other-1 runs. "
-        f"The scheduler has never tried {name}. The person who should have released it has left the company. Look at "
-        "[the queues](pane:queues).",
-        "task": f"Get {name} onto a node. Do not delete it.",
+        "text": say("daily-gate.text", pod_link=to_pod(name), other_link=to_pod("other-1"), pod=name),
+        "task": say("daily-gate.task", pod=name),
         "check": [
-            item(f"{name} runs.", runs(name)),
-            item("The scheduler chose the node.", {"winner": f"default/{name}"}),
-            item(f"{name} has never been deleted.", {"never": "deleted", "of": f"default/{name}"}),
+            item(say("daily-checks.runs", pod=name), runs(name)),
+            item(say("daily-checks.scheduler-chose"), {"winner": f"default/{name}"}),
+            item(say("daily-checks.never-deleted", pod=name), {"never": "deleted", "of": f"default/{name}"}),
         ],
         "hints": [
-            f"In which lane is {name}, and why are pods in that lane?",
-            "Two entries in its spec hold it back. You can remove both, but you cannot add any.",
-            f"Remove {words[0]} and {words[1]} from the schedulingGates of {name}. Then press Settle.",
+            say("daily-gate.hint-1", pod=name),
+            say("daily-gate.hint-2"),
+            say("daily-gate.hint-3", gate=words[0], other_gate=words[1], pod=name),
         ],
         "right": [
             [leave(None), SETTLED],
@@ -179,18 +184,17 @@ def gate(draw: Random) -> Data:
             [leave(gates[1:]), leave(None), SETTLED],
         ],
         "wrong": [
-            wrong(f"{name} runs", leave(gates[1:]), SETTLED),
-            wrong(f"{name} runs", apply(node("extra-1", 16)), wait(400)),
+            wrong(say("daily-checks.runs", pod=name), leave(gates[1:]), SETTLED),
+            wrong(say("daily-checks.runs", pod=name), apply(node("extra-1", 16)), wait(400)),
         ],
-        "then": f"{name} had two scheduling gates, {words[0]} and {words[1]}. So it stayed in the lane gated, and the "
-        "scheduler never tried it. When the last gate is removed, a pod moves to activeQ without backoff.",
+        "then": say("daily-gate.then", pod=name, gate=words[0], other_gate=words[1]),
         "expect": [{"waits": f"default/{name}", "in": "nowhere"}],
     }
     head = {
-        "title": f"{name} is not even tried",
-        "group": "The queue",
-        "about": "A pod waits, and the scheduler ignores it.",
-        "source": f"Kubernetes documentation, “Pod Scheduling Readiness”: {DOCS}/pod-scheduling-readiness/",
+        "title": say("daily-gate.title", pod=name),
+        "group": say("daily-gate.group"),
+        "about": say("daily-gate.about"),
+        "source": say("daily-gate.source", docs=DOCS),
         "par": 1,
     }
     setup = [
@@ -202,7 +206,7 @@ def gate(draw: Random) -> Data:
         head,
         setup,
         part,
-        ["The scheduler never tries a pod with a scheduling gate, whatever happens in the cluster."],
+        [say("daily-gate.know")],
     )
 
 

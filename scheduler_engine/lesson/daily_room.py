@@ -24,6 +24,7 @@ from scheduler_engine.lesson.daily_parts import (
     wrong,
 )
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 
 def fragments(draw: Random) -> Data:
@@ -45,56 +46,60 @@ def fragments(draw: Random) -> Data:
     place = names.index(target)
     other = (place + 1) % len(names)
     part = {
-        "text": f"{to_pod(name)} requests {need}m of CPU. The {len(names)} nodes of four CPUs together have that much "
-        f"free, but no single node does. On each node runs a pod of {keep}, such as {to_pod(f'{keep}-{place}')}. It "
-        f"must stay. On each node also runs a test, such as {to_pod(f'test-{place}')}. You may delete it.",
-        "task": f"Get {name} onto a node. Add no node, delete at most one test, and keep every pod of {keep}.",
+        "text": say(
+            "daily-fragments.text",
+            pod_link=to_pod(name),
+            milli=need,
+            nodes=len(names),
+            kept=keep,
+            kept_link=to_pod(f"{keep}-{place}"),
+            test_link=to_pod(f"test-{place}"),
+        ),
+        "task": say("daily-fragments.task", pod=name, kept=keep),
         "check": [
             item(
-                f"{name} runs, and the scheduler chose the node.",
+                say("daily-checks.runs-as-chosen", pod=name),
                 runs(name),
                 {"winner": f"default/{name}", "node": target},
                 {"requested": target, "cpu": f"{left[f'{keep}-{place}'] + need}m", "memory": "256Mi"},
             ),
             item(
-                f"No pod of {keep} has been deleted.",
+                say("daily-checks.none-of-deleted", kept=keep),
                 *({"never": "deleted", "of": f"default/{keep}-{number}"} for number in range(len(names))),
             ),
             item(
-                "All other tests still run.",
+                say("daily-checks.tests-run"),
                 *(runs(f"test-{number}") for number in range(len(names)) if number != place),
             ),
             asks({name: need} | left),
-            item("No pod has been resized.", {"never": "resized"}),
+            item(say("daily-checks.none-resized"), {"never": "resized"}),
             same_nodes(names),
         ],
         "hints": [
-            "How much is free on each node, and how much would be free without its test?",
-            f"One node must have {need}m free. Only one of the tests is large enough to free that much.",
-            f"Delete test-{place} on {target}, and let 40 seconds pass.",
+            say("daily-fragments.hint-1"),
+            say("daily-fragments.hint-2", milli=need),
+            say("daily-fragments.hint-3", number=place, node=target),
         ],
         "right": [
             [delete(f"test-{place}"), wait(45)],
             [{"evict": {"pod": f"default/test-{place}"}}, wait(45)],
         ],
         "wrong": [
-            wrong(f"{name} runs", delete(f"test-{other}"), wait(45)),
-            wrong("The nodes are the same", apply(node("extra-1", 8)), wait(20)),
+            wrong(say("daily-checks.runs", pod=name), delete(f"test-{other}"), wait(45)),
+            wrong(say("daily-checks.same-nodes"), apply(node("extra-1", 8)), wait(20)),
         ],
-        "then": "The scheduler looks at the free CPU of each node, never at the sum. The message counted every node "
-        f"under *Insufficient cpu*. On {target} the free CPU and the test's request added up to at least {need}m.",
+        "then": say("daily-fragments.then", node=target, milli=need),
         "expect": [{"failed": f"default/{name}", "attempt": 1}],
     }
     head = {
-        "title": f"Enough room for {name}",
-        "group": "Resources",
-        "about": "The cluster has enough free CPU, but a pod does not fit.",
-        "source": "Kubernetes documentation, “Resource Management for Pods and Containers”: "
-        "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/",
+        "title": say("daily-fragments.title", pod=name),
+        "group": say("daily-fragments.group"),
+        "about": say("daily-fragments.about"),
+        "source": say("daily-fragments.source"),
         "par": 5,
         "tab": "filter",
     }
-    return document(draw, head, setup, part, ["A pod fits only on a node that has room for all of its requests."])
+    return document(draw, head, setup, part, [say("daily-fragments.know")])
 
 
 def never_preempts(draw: Random) -> Data:
@@ -111,20 +116,27 @@ def never_preempts(draw: Random) -> Data:
     vital = pod(f"{kept}-1", kept, 1000, nodeName=names[place])
     small = delete(f"{kept}-1")
     part = {
-        "text": f"{to_pod(name)} has priority {value} and requests two CPUs. On each of the {len(names)} nodes a pod "
-        f"of {low}, such as {to_pod(f'{low}-0')}, requests three of the four CPUs. Its priority is 0. Still {name} "
-        f"waits, and evicts no pod. {to_pod(f'{kept}-1')} must stay.",
-        "task": f"Get a pod {name} with priority {value} to run. Only one pod of {low} may leave. Add no node.",
+        "text": say(
+            "daily-never-preempts.text",
+            pod_link=to_pod(name),
+            value=value,
+            nodes=len(names),
+            app=low,
+            low_link=to_pod(f"{low}-0"),
+            pod=name,
+            kept_link=to_pod(f"{kept}-1"),
+        ),
+        "task": say("daily-never-preempts.task", pod=name, value=value, app=low),
         "check": [
             item(
-                f"{name} runs with priority {value}, and the scheduler chose the node.",
+                say("daily-checks.runs-with-priority", pod=name, value=value),
                 runs(name),
                 {"winner": f"default/{name}"},
                 {"object": f"Pod default/{name}", "has": {"spec": {"priority": value}}},
             ),
             stays(f"{kept}-1"),
             item(
-                f"One pod of {low} has left, and the others still run.",
+                say("daily-checks.one-left", app=low),
                 {
                     "spans": {
                         "selector": {"app": low},
@@ -135,31 +147,30 @@ def never_preempts(draw: Random) -> Data:
                 },
             ),
             asks({name: 2000, f"{kept}-1": 1000}),
-            item("No pod has been resized.", {"never": "resized"}),
+            item(say("daily-checks.none-resized"), {"never": "resized"}),
             same_nodes(names),
         ],
         "hints": [
-            f"Priority decides which pod is tried first. What does the spec of {name} say about preemption?",
-            "Its class is patient, with the preemptionPolicy Never. The class urgent does not set that.",
-            f"Evict one pod of {low}, and let 40 seconds pass. Or replace {name} by a pod of the class urgent.",
+            say("daily-never-preempts.hint-1", pod=name),
+            say("daily-never-preempts.hint-2"),
+            say("daily-never-preempts.hint-3", app=low, pod=name),
         ],
         "right": [
             [{"evict": {"pod": f"default/{low}-{1 - place}"}}, wait(45)],
             [replace(pod(name, app, 2000, priorityClassName="urgent")), wait(45)],
         ],
         "wrong": [
-            wrong(f"{kept}-1 has never been deleted", small, wait(45)),
-            wrong(f"{name} runs", wait(400)),
+            wrong(say("daily-checks.never-deleted", pod=f"{kept}-1"), small, wait(45)),
+            wrong(say("daily-checks.runs", pod=name), wait(400)),
         ],
-        "then": f"{name} had the class patient, which never preempts. The message said so: *not eligible due to "
-        "preemptionPolicy=Never*. The scheduler tries such a pod before others, but it waits until there is room.",
+        "then": say("daily-never-preempts.then", pod=name),
         "expect": [{"never": "preempted"}],
     }
     head = {
-        "title": f"{name} is important, but waits",
-        "group": "Preemption",
-        "about": "A pod of high priority waits, while pods of priority 0 run.",
-        "source": f"Kubernetes documentation, “Pod Priority and Preemption”: {DOCS}/pod-priority-preemption/",
+        "title": say("daily-never-preempts.title", pod=name),
+        "group": say("daily-never-preempts.group"),
+        "about": say("daily-never-preempts.about"),
+        "source": say("daily-never-preempts.source", docs=DOCS),
         "par": 5,
         "tab": "preemption",
     }
@@ -176,7 +187,7 @@ def never_preempts(draw: Random) -> Data:
         head,
         setup,
         part,
-        ["A pod with preemptionPolicy Never is tried before pods of lower priority, but evicts none."],
+        [say("daily-never-preempts.know")],
     )
 
 

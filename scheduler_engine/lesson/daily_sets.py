@@ -28,12 +28,15 @@ from scheduler_engine.lesson.daily_parts import (
     wrong,
 )
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 TAINT = {"key": "maintenance", "effect": "NoSchedule"}
 
 
 def _all_run(app: str, count: int) -> Data:
-    return item(f"All {count} pods of {app} run.", *(runs(f"{app}-{number}") for number in range(count)))
+    return item(
+        say("daily-checks.all-run", count=count, app=app), *(runs(f"{app}-{number}") for number in range(count))
+    )
 
 
 def _template(app: str, name: str, has: object) -> Data:
@@ -52,41 +55,44 @@ def apart(draw: Random) -> Data:
     begin = [apply(*nodes), *([cordon(shut)] if cordoned else []), apply(replicas), {"settle": {}}]
     opened, more = cordon(shut, False) if cordoned else untaint(shut, TAINT["key"]), apply(node("extra-1"))
     part = {
-        "text": f"The StatefulSet {app} has {count} replicas, {all_to_pods(app, count)}. They refuse to share a node. "
-        f"There are {len(names)} nodes, and somebody did maintenance on {to_node(shut)}. {len(names) - 1} of the "
-        "replicas run. See in [the queues](pane:queues) which pods wait, and why.",
-        "task": f"Get each of the {count} replicas onto a separate node. Do not change the anti-affinity of {app}, and "
-        "delete no pod.",
+        "text": say(
+            "daily-apart.text",
+            app=app,
+            count=count,
+            pod_links=all_to_pods(app, count),
+            nodes=len(names),
+            node_link=to_node(shut),
+            usable=len(names) - 1,
+        ),
+        "task": say("daily-apart.task", count=count, app=app),
         "check": [
             _all_run(app, count),
             item(
-                f"No two of them share a node, and all keep the label app={app}.",
+                say("daily-checks.none-share", app=app),
                 {"distinctNodes": {"selector": {"app": app}}},
                 *labelled(app, count),
             ),
-            item(f"{app} still has its anti-affinity.", _template(app, "affinity", affinity)),
-            item("No pod has been deleted.", {"never": "deleted"}),
+            item(say("daily-checks.keeps-anti-affinity", app=app), _template(app, "affinity", affinity)),
+            item(say("daily-checks.none-deleted"), {"never": "deleted"}),
         ],
         "hints": [
-            f"How many nodes do {count} such pods need, and how many can they use now?",
-            f"{shut} accepts no pods. Even if it did, there would be one node too few.",
-            f"{f'Uncordon {shut}' if cordoned else f'Remove the taint from {shut}'}, and add one node.",
+            say("daily-apart.hint-1", count=count),
+            say("daily-apart.hint-2", node=shut),
+            say("daily-apart.uncordon" if cordoned else "daily-apart.untaint", node=shut),
         ],
         "right": [[opened, more, wait(15)], [apply(node("extra-1"), node("extra-2")), wait(15)]],
         "wrong": [
-            wrong(f"All {count} pods of {app} run", opened, wait(15)),
-            wrong(f"All {count} pods of {app} run", more, wait(15)),
+            wrong(say("daily-checks.all-run", count=count, app=app), opened, wait(15)),
+            wrong(say("daily-checks.all-run", count=count, app=app), more, wait(15)),
         ],
-        "then": f"{count} replicas that avoid each other need {count} nodes, but they could use only {len(names) - 1}. "
-        "The message counted the nodes that *didn't match pod anti-affinity rules*, and the closed one. Opening a "
-        "node costs less than adding one.",
+        "then": say("daily-apart.then", count=count, usable=len(names) - 1),
         "expect": [{"failed": f"default/{app}-{count - 1}", "attempt": 1}],
     }
     head = {
-        "title": f"{count} replicas of {app}",
-        "group": "Affinity",
-        "about": "Replicas that avoid each other, and too few nodes.",
-        "source": f"Kubernetes documentation, “Assigning Pods to Nodes”: {DOCS}/assign-pod-node/",
+        "title": say("daily-apart.title", count=count, app=app),
+        "group": say("daily-apart.group"),
+        "about": say("daily-apart.about"),
+        "source": say("daily-apart.source", docs=DOCS),
         "par": 11,
         "tab": "filter",
     }
@@ -95,7 +101,7 @@ def apart(draw: Random) -> Data:
         head,
         begin,
         part,
-        ["With required anti-affinity over host names there are never more replicas than nodes."],
+        [say("daily-apart.know")],
     )
 
 
@@ -103,10 +109,10 @@ def spread(draw: Random) -> Data:
     """Draw a zone that counts for the spread but accepts no pods: its node is cordoned, tainted or too small."""
     app, cause = draw.choice(APPS), draw.choice(("cordoned", "tainted", "small"))
     zones = draw.sample(("east", "west", "north", "south", "middle"), draw.randint(2, 3))
-    problem = "too small" if cause == "small" else cause
+    problem = say(f"daily-spread.is-{cause}")
     count, names, milli = 2 * len(zones), node_names(draw, len(zones)), draw.randrange(500, 1001, 250)
     lost, zone = names[-1], zones[-1]
-    remedies = {"cordoned": "Uncordon it", "tainted": "Remove its taint", "small": f"Add a node in zone {zone}"}
+    remedy = say(f"daily-spread.remedy-{cause}", zone=zone)
     constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
     constraint |= {"labelSelector": {"matchLabels": {"app": app}}}
     nodes = [node(name, 8, {ZONE: each}) for name, each in zip(names[:-1], zones, strict=False)]
@@ -120,50 +126,59 @@ def spread(draw: Random) -> Data:
     opened = {"cordoned": cordon(lost, False), "tainted": untaint(lost, TAINT["key"]), "small": bought}[cause]
     ways = [[opened, wait(15)], *([[bought, wait(15)]] if opened != bought else [])]
     part = {
-        "text": f"{app} has {count} replicas, {all_to_pods(app, count)}, spread over {len(zones)} zones with maxSkew "
-        f"1. Only some of them run, although {to_node(names[0])} has much room. Look at [the map](pane:cluster), above "
-        f"all at {to_node(lost)} in zone {zone}.",
-        "task": f"Get all {count} replicas to run. {app} keeps its constraint. Remove no zone, and delete no pod.",
+        "text": say(
+            "daily-spread.text",
+            app=app,
+            count=count,
+            pod_links=all_to_pods(app, count),
+            zones=len(zones),
+            other_link=to_node(names[0]),
+            node_link=to_node(lost),
+            zone=zone,
+        ),
+        "task": say("daily-spread.task", count=count, app=app),
         "check": [
             _all_run(app, count),
             item(
-                "The pod counts of any two zones differ by at most one.",
+                say("daily-checks.even"),
                 {"skew": {"selector": {"app": app}, "per": ZONE, "atMost": 1}},
             ),
             item(
-                f"Each zone has two pods of {app}, and all replicas keep the label app={app}.",
+                say("daily-checks.two-in-each", app=app),
                 {"count": {"selector": {"app": app}, "per": ZONE, "equals": dict.fromkeys(zones, 2)}},
                 *labelled(app, count),
             ),
-            item(f"{app} still has its constraint.", _template(app, "topologySpreadConstraints", [constraint])),
+            item(
+                say("daily-checks.keeps-constraint", app=app), _template(app, "topologySpreadConstraints", [constraint])
+            ),
             asks({f"{app}-{number}": milli for number in range(count)}),
             item(
-                f"{lost} has its old capacity, and is not overcommitted.",
+                say("daily-checks.keeps-capacity", node=lost),
                 as_large(lost, last["status"]["capacity"]["cpu"]),
                 *([{"requested": lost, "cpu": "0", "memory": "0"}] if cause == "small" else []),
             ),
-            item("No pod has been deleted.", {"never": "deleted"}),
+            item(say("daily-checks.none-deleted"), {"never": "deleted"}),
         ],
         "hints": [
-            f"How many pods of {app} are in each zone? How many more may a zone have than the one with the fewest?",
-            f"Zone {zone} has no pod, but it counts as long as it has a node. Why does {lost} accept none?",
-            f"{lost} is {problem}. {remedies[cause]}.",
+            say("daily-spread.hint-1", app=app),
+            say("daily-spread.hint-2", zone=zone, node=lost),
+            say("daily-spread.hint-3", node=lost, problem=problem, remedy=remedy),
         ],
         "right": ways,
         "wrong": [
-            wrong(f"All {count} pods of {app} run", apply(node("extra-1", 8, {ZONE: zones[0]})), wait(15)),
-            wrong(f"All {count} pods of {app} run", wait(400)),
+            wrong(
+                say("daily-checks.all-run", count=count, app=app), apply(node("extra-1", 8, {ZONE: zones[0]})), wait(15)
+            ),
+            wrong(say("daily-checks.all-run", count=count, app=app), wait(400)),
         ],
-        "then": f"Zone {zone} counted as a domain with no pod, so each other zone could have only one. The message "
-        f"said *didn't match pod topology spread constraints*. {lost} was {problem}, but by default its zone counts "
-        "all the same.",
+        "then": say("daily-spread.then", zone=zone, node=lost, problem=problem),
         "expect": [{"failed": f"default/{app}-{count - 1}", "attempt": 1}],
     }
     head = {
-        "title": f"{app} stops halfway",
-        "group": "Spread",
-        "about": "A spread constraint keeps pods off nodes with much room.",
-        "source": f"Kubernetes documentation, “Pod Topology Spread Constraints”: {DOCS}/topology-spread-constraints/",
+        "title": say("daily-spread.title", app=app),
+        "group": say("daily-spread.group"),
+        "about": say("daily-spread.about"),
+        "source": say("daily-spread.source", docs=DOCS),
         "par": 10 if cause == "small" else 1,
         "tab": "filter",
     }
@@ -172,7 +187,7 @@ def spread(draw: Random) -> Data:
         head,
         begin,
         part,
-        ["A zone counts as long as one of its nodes does. By default taints and lack of room do not change that."],
+        [say("daily-spread.know")],
     )
 
 
@@ -188,70 +203,77 @@ def drain(draw: Random) -> Data:
     begin += [apply(*(node(each) for each in later)), {"drain": {"node": first}}, wait(waited)]
     grown = count + 1
     part = {
-        "text": f"Somebody started to drain {to_node(first)} {waited} seconds ago. Its {count} pods, "
-        f"{all_to_pods(app, count)}, are still there. In [Evictions](tab:evictions) every answer is 429. "
-        f"{to_node(names[-1])} has enough room. A PodDisruptionBudget requires {count} healthy pods of {app}.",
-        "task": f"Get the drain of {first} to finish. Do not change the budget, and do not bypass it by deleting pods.",
+        "text": say(
+            "daily-drain.text",
+            node_link=to_node(first),
+            seconds=waited,
+            count=count,
+            pod_links=all_to_pods(app, count),
+            other_link=to_node(names[-1]),
+            app=app,
+        ),
+        "task": say("daily-drain.task", node=first),
         "check": [
             item(
-                f"{first} is empty, and still cordoned.",
+                say("daily-checks.empty", node=first),
                 {"requested": first, "cpu": "0", "memory": "0"},
                 {"object": f"Node {first}", "has": {"spec": {"unschedulable": True}}},
             ),
-            item("The drain has finished.", {"trace": ["answered 429", "answered 200", f"Drain of {first} finished"]}),
             item(
-                f"The budget still requires {count} pods.",
+                say("daily-checks.drain-finished"),
+                {"trace": ["answered 429", "answered 200", f"Drain of {first} finished"]},
+            ),
+            item(
+                say("daily-checks.keeps-budget", count=count),
                 {
                     "object": f"PodDisruptionBudget default/{app}",
                     "has": {"spec": {"minAvailable": count, "selector": selected}},
                 },
             ),
             item(
-                f"At least {count} pods of {app} were ready at all times.",
+                say("daily-checks.always-ready", count=count, app=app),
                 {"ready": {"selector": selected["matchLabels"], "atLeast": count}},
             ),
             item(
-                "The Eviction API evicted each pod.",
+                say("daily-checks.all-evicted"),
                 *({"order": [{"evicted": f"default/{app}-{number}"}]} for number in range(count)),
             ),
             _all_run(app, count),
         ],
         "hints": [
-            "How many pods are healthy, how many does the budget require, and how many can be spared?",
-            "The API server allows an eviction as soon as one healthy pod more than required is there.",
-            f"Scale {app} to {grown}, and let {40 * count} seconds pass.",
+            say("daily-drain.hint-1"),
+            say("daily-drain.hint-2"),
+            say("daily-drain.hint-3", app=app, more=grown, seconds=40 * count),
         ],
         "right": [
             [{"scale": {"object_kind": "StatefulSet", "key": f"default/{app}", "replicas": grown}}, wait(45 * count)],
             [patch("StatefulSet", f"default/{app}", {"spec": {"replicas": grown + 1}}), wait(45 * count)],
         ],
         "wrong": [
-            wrong(f"{first} is empty", wait(300)),
+            wrong(say("daily-checks.empty-begins", node=first), wait(300)),
             wrong(
-                f"The budget still requires {count}",
+                say("daily-checks.keeps-budget-begins", count=count),
                 patch("PodDisruptionBudget", f"default/{app}", {"spec": {"minAvailable": count - 1}}),
                 wait(45 * count),
             ),
             wrong(
-                f"At least {count} pods of {app} were ready at all times",
+                say("daily-checks.always-ready", count=count, app=app),
                 *({"delete": {"object_kind": "Pod", "key": f"default/{app}-{number}"}} for number in range(count)),
                 wait(45 * count),
             ),
         ],
-        "then": f"The budget required {count} of {count} pods, so none could be spared. The answer named both numbers. "
-        "With one more replica the drain continued, one pod after the other.",
+        "then": say("daily-drain.then", count=count),
         "expect": [{"trace": [f"needs {count} healthy pods and has {count} currently"]}],
     }
     head = {
-        "title": f"{first} is never empty",
-        "group": "Eviction",
-        "about": "A drain asks again and again, and always gets the same answer.",
-        "source": f"Kubernetes documentation, “API-initiated Eviction”: {DOCS}/api-eviction/",
+        "title": say("daily-drain.title", node=first),
+        "group": say("daily-drain.group"),
+        "about": say("daily-drain.about"),
+        "source": say("daily-drain.source", docs=DOCS),
         "par": 1 + 5 * count,
         "tab": "evictions",
     }
-    know = "If a budget requires every replica, a drain waits until its timeout. Without a timeout it waits forever."
-    return document(draw, head, begin, part, [know])
+    return document(draw, head, begin, part, [say("daily-drain.know")])
 
 
 PROBLEMS = (apart, spread, drain)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scheduler_engine.words import say
+
 MOST_ERRORS = 1000
 """The number of errors listed per text or command, and of warnings. After one more, the search stops."""
 
@@ -41,7 +43,7 @@ class Rejected(Exception):
     def __init__(self, errors: list[FieldError] | str) -> None:
         self.errors = [FieldError("", "Invalid", errors)] if isinstance(errors, str) else list(errors[:MOST_ERRORS])
         if len(errors) > MOST_ERRORS and not isinstance(errors, str):
-            self.errors.append(FieldError("", "TooMany", f"Only the first {MOST_ERRORS} errors are listed."))
+            self.errors.append(FieldError("", "TooMany", say("refusals.first-errors", most=MOST_ERRORS)))
         super().__init__("; ".join(str(error) for error in self.errors))
 
 

@@ -182,16 +182,23 @@ class Framework:
         """Run the filters with the nominated pods of equal or higher priority, and without: both must pass."""
         nominated = self.nominated_for(pod, node_info.name)
         if nominated:
-            with_state, with_info = state.clone(), node_info.clone()
-            for info in nominated:
-                with_info.add_pod_info(info)
-                problem = self.run_add_pod(with_state, pod, info, with_info)
-                if problem is not None:
-                    return problem
-            status = self.run_filter_plugins(with_state, pod, with_info)
+            with_state, with_info, status = self.with_pods(state, pod, node_info, nominated)
+            status = status or self.run_filter_plugins(with_state, pod, with_info)
             if status is not None:
                 return status
         return self.run_filter_plugins(state, pod, node_info)
+
+    def with_pods(
+        self, state: CycleState, pod: Pod, node_info: NodeInfo, more: Sequence[PodInfo]
+    ) -> tuple[CycleState, NodeInfo, Status | None]:
+        """Return copies in which ``more`` pods count on the node, and an error status if a plugin fails."""
+        with_state, with_info = state.clone(), node_info.clone()
+        for info in more:
+            with_info.add_pod_info(info)
+            problem = self.run_add_pod(with_state, pod, info, with_info)
+            if problem is not None:
+                return with_state, with_info, problem
+        return with_state, with_info, None
 
     def other_failing_filters(
         self, state: CycleState, pod: Pod, node_info: NodeInfo, first: str

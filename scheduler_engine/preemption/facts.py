@@ -51,12 +51,9 @@ class ExplainingFilters:
 
     def _both_runs(self, state: CycleState, pod: Pod, info: NodeInfo) -> tuple[Status | None, Checked]:
         if self.nominated:
-            with_state, with_info = state.clone(), info.clone()
-            for waiting in self.nominated:
-                with_info.add_pod_info(waiting)
-                problem = self.framework.run_add_pod(with_state, pod, waiting, with_info)
-                if problem is not None:
-                    return problem, ()
+            with_state, with_info, problem = self.framework.with_pods(state, pod, info, self.nominated)
+            if problem is not None:
+                return problem, ()
             status, checked = self._asked(with_state, pod, with_info)
             if status is not None:
                 return status, self._with_nominated(checked, "nominated.counted")

@@ -61,11 +61,9 @@ def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodIn
     alone: Facts = plugin.explain_filter(cycle.state, cycle.pod, info)
     if not nominated:
         return alone
-    state, there = cycle.state.clone(), info.clone()
-    for waiting in nominated:
-        there.add_pod_info(waiting)
-        if cycle.framework.run_add_pod(state, cycle.pod, waiting, there) is not None:
-            return None
+    state, there, problem = cycle.framework.with_pods(cycle.state, cycle.pod, info, nominated)
+    if problem is not None:
+        return None
     facts: Facts = plugin.explain_filter(state, cycle.pod, there)
     key = "nominated.passes-both-ways"
     if facts.status is not None:

@@ -161,7 +161,9 @@ def _reserved_in_all(about: dict[str, Value], findings: NodeFindings, given_back
     row = "reserved-and-provisioned" if volumes and provisioned else "reserved" if volumes else "provisioned"
     row = row if given_back is None else f"{row}-given-back"
     ok = True if given_back is None else None
-    return fact(f"volumes.{row}", ok, **about, volumes=volumes, claims=provisioned, count=len(volumes) or len(provisioned))
+    return fact(
+        f"volumes.{row}", ok, **about, volumes=volumes, claims=provisioned, count=len(volumes) or len(provisioned)
+    )
 
 
 def _given_back(about: dict[str, Value], findings: NodeFindings, written: int) -> Fact:

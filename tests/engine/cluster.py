@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from scheduler_engine import commands
 from scheduler_engine.api.topology import ZONE
 from scheduler_engine.commands import Command
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 
 Manifest = dict[str, Any]
 
@@ -103,3 +105,19 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
     st.builds(commands.Advance, st.sampled_from([0.5, 1, 7, 40]), st.booleans()),
     st.just(commands.Run(20)),
 )
+
+
+def preemptor() -> Simulation:
+    """Return a simulation in which web has preempted a pod on n1 that takes 300 s to terminate."""
+    low = make_pod("low").cpu("2").priority(1).node("n1").grace_period(300).obj()
+    simulation = Simulation(priority_numbers=True)
+    node = make_node("n1").capacity(cpu="2").obj()
+    simulation.execute(commands.Apply((node, low, make_pod("web").cpu("2").priority(10).obj())))
+    simulation.execute(commands.Settle())
+    return simulation
+
+
+def tried_again(simulation: Simulation) -> None:
+    """Let a node that does not help wake the preemptor: it waits on for its victim."""
+    simulation.execute(commands.Apply((make_node("n2").capacity(cpu="2").taint("x").obj(),)))
+    simulation.execute(commands.Advance(20))

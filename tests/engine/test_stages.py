@@ -13,6 +13,7 @@ from scheduler_engine.scheduler.stages import BINDING, OVER, SCHEDULING, STAGES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import StageFinished
+from tests.engine.cluster import preemptor, tried_again
 from tests.installed import SCENARIOS
 
 WITH_FAULTS_ALONE = {
@@ -114,14 +115,9 @@ def test_a_note_on_a_stage_that_fails_is_not_that_of_the_stage_before(
 
 
 def test_the_note_on_post_filter_says_which_nomination_stays() -> None:
-    low = make_pod("low").cpu("2").priority(1).node("n1").grace_period(300)
-    simulation = Simulation(priority_numbers=True)
-    node = make_node("n1").capacity(cpu="2").obj()
-    simulation.execute(commands.Apply((node, low.obj(), make_pod("web").cpu("2").priority(10).obj())))
-    simulation.execute(commands.Settle())
+    simulation = preemptor()
     assert notes(simulation)["PostFilter"] == "the pod is nominated to n1"
-    simulation.execute(commands.Apply((make_node("n2").capacity(cpu="2").taint("x").obj(),)))
-    simulation.execute(commands.Advance(20))
+    tried_again(simulation)
     assert notes(simulation)["PostFilter"] == "the pod stays nominated to n1"
     assert simulation.scheduler.cycle_count == 2
 

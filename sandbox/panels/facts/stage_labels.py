@@ -50,8 +50,10 @@ def _filter(cycle: Cycle) -> str:
 
 
 def _post_filter(cycle: Cycle) -> str:
-    node = cycle.post_filter.nominated_node if cycle.post_filter is not None else ""
-    return say("ribbon.nominates", node=node) if node else say("ribbon.cannot-help")
+    ran = cycle.post_filter
+    if ran is not None and ran.waits_for:
+        return say("ribbon.waits-for-victim")
+    return say("ribbon.nominates", node=ran.nominated_node) if ran and ran.nominated_node else say("ribbon.cannot-help")
 
 
 def _pre_score(cycle: Cycle) -> str:

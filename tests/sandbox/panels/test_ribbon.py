@@ -16,6 +16,7 @@ from scheduler_engine.framework.extension_points import STAGES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import PreFilterRan
+from tests.engine.cluster import preemptor, tried_again
 from tests.sandbox import traces
 from tests.sandbox.scenarios import world_of
 
@@ -33,8 +34,11 @@ def labels(*before: commands.Command, steps: int = 20, cpu: str = "1") -> dict[s
     with suppress(NothingToDo):  # the attempt is over, or waits
         for _ in range(steps):
             simulation.execute(commands.Stage())
-    shown = {stop["name"]: stop["note"] for stop in stats(world_of(simulation), View())["stages"]}
-    return {name: note for name, note in shown.items() if note}
+    return {name: note for name, note in notes(simulation).items() if note}
+
+
+def notes(simulation: Simulation) -> dict[str, str]:
+    return {stop["name"]: stop["note"] for stop in stats(world_of(simulation), View())["stages"]}
 
 
 def test_each_stage_says_in_a_few_words_what_it_came_to() -> None:
@@ -59,6 +63,13 @@ def test_each_stage_says_in_a_few_words_what_it_came_to() -> None:
     }
     refused = labels(cpu="64")
     assert (refused["Filter"], refused["PostFilter"]) == ("0 of 2 fit", "cannot help")
+
+
+def test_a_preemptor_that_waits_for_its_victim_is_not_said_to_be_helpless() -> None:
+    simulation = preemptor()
+    assert notes(simulation)["PostFilter"] == "nominates n1"
+    tried_again(simulation)
+    assert notes(simulation)["PostFilter"] == "waits for victim"
 
 
 @pytest.mark.parametrize(

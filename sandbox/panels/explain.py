@@ -94,17 +94,9 @@ def _checked_filter(explanation: Explanation, recorded: tuple[str, tuple[str, ..
 
 
 def explain_dry_run(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> DryRunFacts | None:
-    """Return the facts of a dry run of preemption; None if there are none, or if they differ from the record.
-
-    A lean trace has no steps.
-    """
+    """Return the facts of a dry run of preemption; None if there are none, or if they differ from the record."""
     facts = world.witness.dry_run(cycle, tried.node)
-    if facts is None:
-        return None
-    rejected = facts.facts.status.message if facts.facts.status is not None else ""
-    steps = tuple((step.action, step.pod, step.ok, step.reason) for step in facts.steps)
-    same = (facts.victims, rejected) == (tried.victims, tried.rejected)
-    return facts if same and tried.steps in ((), steps) else None
+    return facts if facts is not None and facts.agree_with(tried) else None
 
 
 def explain_stage(world: World, cycle: Cycle, stage: str) -> list[tuple[str, Explanation]]:

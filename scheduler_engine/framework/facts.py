@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.framework.status import Status
+from scheduler_engine.trace.events import PreemptionNodeTried
 
 
 class Amount(NamedTuple):
@@ -246,6 +247,12 @@ class DryRunFacts:
     victims: tuple[str, ...] = ()
     violations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     steps: tuple[DryRunStep, ...] = ()
+
+    def agree_with(self, tried: PreemptionNodeTried) -> bool:
+        """Return True if the trace recorded the same dry run. A lean trace has no steps."""
+        rejected = self.facts.status.message if self.facts.status is not None else ""
+        steps = tuple((step.action, step.pod, step.ok, step.reason) for step in self.steps)
+        return (self.victims, rejected) == (tried.victims, tried.rejected) and tried.steps in ((), steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,7 @@ def dry_run_in_words(simulation: Simulation, attempt: Attempt, node: str) -> lis
         return []
     if tried is None:
         return [wording.sentence(facts.facts)]
-    rejected = facts.facts.status.message if facts.facts.status is not None else ""
-    if (rejected, facts.victims) != (tried.rejected, tried.victims):
+    if not facts.agree_with(tried):
         return [OTHERWISE]
     texts = [wording.sentence(facts.facts)]
     for step in facts.steps:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+NoteT = TypeVar("NoteT")
 
 
 class CycleState:
@@ -32,6 +35,14 @@ class CycleState:
     def notes(self, topic: str) -> dict[Any, Any]:
         """Return the notes on one topic. Write with ``setdefault``: a dry run must not replace Filter's notes."""
         return self.noted.setdefault(topic, {})
+
+    def note_once(self, topic: str, key: Any, make: Callable[[], NoteT]) -> NoteT:
+        """Return a note that ``make`` returns once per cycle, because it is the same for all nodes."""
+        notes = self.notes(topic)
+        if key not in notes:
+            notes[key] = make()
+        note: NoteT = notes[key]
+        return note
 
     def clone(self) -> CycleState:
         copied = CycleState()

@@ -6,7 +6,7 @@ terms. Source: seed 002 §3; upstream ``plugins/interpodaffinity/plugin.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import Fact, Facts
+from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo, WeightedAffinityTerm
 from scheduler_engine.framework.status import SKIP, Status
@@ -112,7 +112,9 @@ class InterPodAffinity(Plugin):
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         held = _filter_state_of(state)
         facts = filter_facts(held, node_info, self.handle.snapshot)
-        uncounted = self._uncounted(state, FILTER_STATE, partial(filter_uncounted, held))
+        uncounted = state.note_once(
+            UNCOUNTED, FILTER_STATE, partial(filter_uncounted, held, self.handle.snapshot.list())
+        )
         return replace(facts, shown=(*facts.shown, *uncounted))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
@@ -143,18 +145,8 @@ class InterPodAffinity(Plugin):
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         held, nodes = _score_state_of(state), self.handle.snapshot.list()
         facts = score_facts(held, node_info, nodes, raw, ignore_others=self.ignore_existing_preferences)
-        uncounted = self._uncounted(state, SCORE_STATE, partial(score_uncounted, held))
+        uncounted = state.note_once(UNCOUNTED, SCORE_STATE, partial(score_uncounted, held, nodes))
         return replace(facts, shown=(*facts.shown, *uncounted))
-
-    def _uncounted(
-        self, state: CycleState, key: str, ask: Callable[[Sequence[NodeInfo]], tuple[Fact, ...]]
-    ) -> tuple[Fact, ...]:
-        """Compute this once per cycle: it visits every pod of the snapshot, and is the same for all nodes."""
-        notes = state.notes(UNCOUNTED)
-        if key not in notes:
-            notes[key] = ask(self.handle.snapshot.list())
-        facts: tuple[Fact, ...] = notes[key]
-        return facts
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)

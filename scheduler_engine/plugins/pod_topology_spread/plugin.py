@@ -6,7 +6,7 @@ Source: seed 002 §4; upstream ``plugins/podtopologyspread/plugin.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -112,7 +112,7 @@ class PodTopologySpread(Plugin):
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         held = _filter_state_of(state)
-        left_out = self._left_out(state, FILTER_STATE, partial(filter_left_out, held))
+        left_out = state.note_once(LEFT_OUT, FILTER_STATE, partial(filter_left_out, held, self.handle.snapshot.list()))
         removed = removed_pods(self.handle.snapshot.get(node_info.name), node_info)
         if removed:
             left_out = (*left_out_in_dry_run(left_out, removed),)
@@ -149,18 +149,8 @@ class PodTopologySpread(Plugin):
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         held = _score_state_of(state)
-        left_out = self._left_out(state, SCORE_STATE, partial(score_left_out, held))
+        left_out = state.note_once(LEFT_OUT, SCORE_STATE, partial(score_left_out, held, self.handle.snapshot.list()))
         return self._with_origin(score_facts(held, node_info, raw, left_out), pod)
-
-    def _left_out(
-        self, state: CycleState, key: str, ask: Callable[[Sequence[NodeInfo]], tuple[Fact, ...]]
-    ) -> tuple[Fact, ...]:
-        """Compute this once per cycle: it visits every node of the snapshot, and is the same for all nodes."""
-        notes = state.notes(LEFT_OUT)
-        if key not in notes:
-            notes[key] = ask(self.handle.snapshot.list())
-        facts: tuple[Fact, ...] = notes[key]
-        return facts
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)

@@ -238,7 +238,7 @@ def test_explain_reports_missing_objects(blank: Path, arguments: list[str], mess
     assert message in capsys.readouterr().err
 
 
-WITHOUT_ATTEMPT = """
+ON_ONE_NODE = """
 title: t
 setup:
 - apply:
@@ -246,6 +246,10 @@ setup:
     kind: Node
     metadata: {name: n1}
     status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+"""
+WITHOUT_ATTEMPT = (
+    ON_ONE_NODE
+    + """\
   - apiVersion: v1
     kind: Pod
     metadata: {name: gated}
@@ -260,6 +264,7 @@ setup:
     spec: {containers: [{name: main, image: x}]}
 then: []
 """
+)
 
 
 @pytest.mark.parametrize(
@@ -277,14 +282,9 @@ def test_explain_says_why_there_was_no_attempt(pod: str, reason: str, tmp_path: 
     assert reason in capsys.readouterr().err
 
 
-NAMESAKE = """
-title: t
-setup:
-- apply:
-  - apiVersion: v1
-    kind: Node
-    metadata: {name: n1}
-    status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+NAMESAKE = (
+    ON_ONE_NODE
+    + """\
   - apiVersion: v1
     kind: Pod
     metadata: {name: web}
@@ -298,6 +298,7 @@ then:
     metadata: {name: web}
     spec: {containers: [{name: main, image: x}]}
 """
+)
 
 
 def test_explain_does_not_explain_a_new_pod_by_the_attempt_of_a_deleted_one(tmp_path: Path, capsys: Any) -> None:
@@ -313,13 +314,12 @@ def test_explain_does_not_explain_a_new_pod_by_the_attempt_of_a_deleted_one(tmp_
     assert capsys.readouterr().out.startswith("default/web is on n1.\n")
 
 
-TWO_NODES = """
-title: t
-setup:
-- apply:
+TWO_NODES = (
+    ON_ONE_NODE
+    + """\
   - apiVersion: v1
     kind: Node
-    metadata: {name: n1}
+    metadata: {name: n2}
     status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
   - apiVersion: v1
     kind: Node
@@ -333,6 +333,7 @@ setup:
 then:
 - settle: {}
 """
+)
 
 
 NO_SCORE_PLUGIN = """

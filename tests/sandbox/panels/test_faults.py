@@ -104,7 +104,7 @@ def test_a_wait_on_permit_that_times_out_says_so() -> None:
     simulation.execute(commands.Settle())
     simulation.execute(commands.Advance(15))
     text = sentence(world_of(simulation), View(cycle=1))["text"]
-    assert text.startswith("nobody allowed it in time, so it is rejected. Unreserve runs in reverse order")
+    assert text.startswith("nobody allowed it in time, so it is rejected. Unreserve runs in reverse")
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ def test_a_wait_on_permit_that_times_out_says_so() -> None:
     [
         (
             (commands.Apply((make_pod("vip").cpu("2").priority(9).obj(),)), *[commands.Stage()] * 5),
-            "a pod with higher priority preempted it while it waited, so it is rejected. Unreserve goes back",
+            "a pod with higher priority preempted it while it waited, so it is rejected. Unreserve runs in reverse",
         ),
         (
             (commands.Delete("Pod", "default/web"),),
-            "it was deleted while it waited, so it is rejected. Unreserve goes back",
+            "it was deleted while it waited, so it is rejected. Unreserve runs in reverse",
         ),
     ],
     ids=["preempted", "deleted"],

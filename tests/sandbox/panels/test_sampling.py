@@ -15,7 +15,7 @@ from sandbox.panels.facts.verdicts import words_for
 from sandbox.panels.filter.panel import stats
 from sandbox.panels.model.state import Cycle
 from scheduler_engine import commands
-from scheduler_engine.cli.explaining import _explained
+from scheduler_engine.cli.explaining import explained
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
@@ -242,7 +242,7 @@ def test_a_nominated_node_tried_first_in_vain_counts_as_visited_everywhere() -> 
     assert sum(group["count"] for group in stats(world, View())["groups"]) == 150
     attempt = RunView(simulation).attempt("default/p")
     assert attempt is not None
-    text = "\n".join(_explained(simulation, attempt, "n149"))
+    text = "\n".join(explained(simulation, attempt, "n149"))
     assert "n149  tried first, NodeResourcesFit: Insufficient cpu" in text
     assert "n149: NodeResourcesFit refused it: Insufficient cpu" in text
     assert "not checked: 48 of 150 nodes" in text

@@ -107,7 +107,7 @@ def _filter(event: ev.FilterRan) -> str:
         event=event,
         feasible=len(event.feasible),
         nodes=say("entries.nodes", count=event.all_nodes),
-        looked_at=len(event.looked_at),
+        checked=len(event.looked_at),
     )
 
 
@@ -129,7 +129,7 @@ def _limited(event: ev.PreemptionLimited) -> str:
 
 
 def _criterion(event: ev.PreemptionCriterionApplied) -> str:
-    return say("entries.criterion", event=event, stay=_names(event.survivors), fall=_names(event.fallen))
+    return say("entries.criterion", event=event, kept=_names(event.survivors), dropped=_names(event.fallen))
 
 
 def _post_filter(event: ev.PostFilterRan) -> str:

@@ -35,7 +35,7 @@ def test_a_line_is_one_line(story: str) -> None:
             ev.FilterRan(
                 1, (), (), tuple((n, "", "Success", (), ()) for n in ("n3", "n1")), ("n3",), 3, 3, 1, 2, 0, ""
             ),
-            "Filter: 1 of 3 nodes fit, 2 looked at from index 2; the next search starts at 0",
+            "Filter: 1 of 3 nodes fit, 2 checked from index 2; the next search starts at 0",
         ),
         (ev.CycleFinished(3, "a/p", "bound", "n1", ""), "Cycle 3 of a/p: bound on n1"),
         (

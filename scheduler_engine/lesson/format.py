@@ -12,6 +12,7 @@ from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS
 from scheduler_engine.scenario.steps import LONGEST_SAY, Step
 from scheduler_engine.shapes import Data, Fields, ListOf, Number, Shape, Text, inside
+from scheduler_engine.words import say
 
 KIND = "Lesson"
 LONGEST_TEXT = 4000
@@ -31,7 +32,7 @@ OPTION = Fields(
 QUESTION = Fields(
     {
         "ask": LINE,
-        **{name: Text(f"A pod: {kind.about}") for name, kind in KINDS.items() if name != "options"},
+        **{name: Text(say(kind.about)) for name, kind in KINDS.items() if name != "options"},
         "options": ListOf(OPTION, "The answers. Exactly one must be right.", fewest=2),
         "node": Text("The node that the question is about."),
         "tempting": ListOf(Text(), "Common answers. They must be wrong."),

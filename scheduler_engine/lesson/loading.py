@@ -18,6 +18,7 @@ from scheduler_engine.scenario.model import Origin, Scenario
 from scheduler_engine.scenario.steps import in_configuration
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_in, rename_on, slug_of
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 ENDING = ".lesson"
 """The end of a name such as ``spread.lesson.yaml``: not part of the lesson's own name."""
@@ -59,14 +60,15 @@ def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = D
 def _problems(data: Data) -> list[FieldError]:
     """Return all errors; for a file of another kind or version, only that."""
     if data.get("kind", KIND) != KIND:
-        return [FieldError("kind", "FieldValueNotSupported", f"this is a {data['kind']}, not a {KIND}")]
+        text = say("lesson-errors.other-kind", kind=data["kind"], wanted=KIND)
+        return [FieldError("kind", "FieldValueNotSupported", text)]
     version = data.get("apiVersion", API_VERSION)
     if version != API_VERSION:
-        text = f"the file has version {version}, but this engine reads {API_VERSION}"
+        text = say("lesson-errors.other-version", version=version, known=API_VERSION)
         return [FieldError("apiVersion", "FieldValueNotSupported", text)]
     problems = [*LESSON.problems(data, "")]
     if ("belief" in data) != ("truth" in data):
-        problems.append(FieldError("truth", "FieldValueRequired", "Required value: belief and truth need each other"))
+        problems.append(FieldError("truth", "FieldValueRequired", say("lesson-errors.belief-and-truth")))
     if isinstance(data.get("configuration"), dict):
         problems += in_configuration(data["configuration"], "configuration")
     return problems

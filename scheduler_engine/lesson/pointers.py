@@ -11,6 +11,7 @@ from scheduler_engine.lesson.answers import LANES
 from scheduler_engine.queue.lanes import IN_FLIGHT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
+from scheduler_engine.words import say
 
 PANES = ("queues", "cluster", "inspector", "timeline", "ribbon", "sentence", "decision")
 """Parts of the page that are always visible."""
@@ -54,9 +55,9 @@ def names_so_far(simulation: Simulation) -> dict[str, set[str]]:
 def not_among(pointer: Pointer, names: Iterable[str]) -> str:
     """Return the error in words; "" = the pointer names one of these."""
     known = tuple(names)
-    return (
-        "" if pointer.name in known else f"there is no {pointer.kind} {pointer.name!r}; use one of {', '.join(known)}"
-    )
+    if pointer.name in known:
+        return ""
+    return say("lesson-errors.no-such", kind=pointer.kind, name=repr(pointer.name), known=", ".join(known))
 
 
 def wrong_with(pointer: Pointer, names: dict[str, set[str]]) -> str:
@@ -71,5 +72,7 @@ def wrong_with(pointer: Pointer, names: dict[str, set[str]]) -> str:
         parts = (Pointer("pod", pod), Pointer("node", node))
         return next(filter(None, (wrong_with(part, names) for part in parts)), "")
     if pointer.kind not in NAMED:
-        return f"a link cannot begin with {pointer.kind!r}; use one of {', '.join(KINDS)}"
-    return "" if pointer.name in names[pointer.kind] else f"there is never a {pointer.kind} {pointer.name!r}"
+        return say("lesson-errors.unknown-link", kind=repr(pointer.kind), kinds=", ".join(KINDS))
+    if pointer.name in names[pointer.kind]:
+        return ""
+    return say("lesson-errors.never-there", kind=pointer.kind, name=repr(pointer.name))

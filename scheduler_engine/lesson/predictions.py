@@ -17,6 +17,7 @@ from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.lesson.window import Answer, Choices, Window
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.trace.events import Recorder
+from scheduler_engine.words import say
 
 
 def _plugins(run: RunView, question: Question) -> tuple[str, ...]:
@@ -30,9 +31,9 @@ def _plugins(run: RunView, question: Question) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``ask``: the question in words, with the places ``{pod}`` and ``{node}``; ``ask_at_end``: at the end of a step,
-    "" = the same. ``many``: any number of choices may be right, even none. ``at``: where the attempt answers it.
-    ``about``: for the table of the format.
+    """``ask``: the row of the question, with the places ``{pod}`` and ``{node}``; ``ask_at_end``: of the one at the end
+    of a step, "" = the same. ``about``: the row for the table of the format. ``many``: any number of choices may be
+    right, even none. ``at``: where the attempt answers it.
     """
 
     ask: str
@@ -46,33 +47,31 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "passes": Kind(
-        "Which nodes pass for {pod}?",
-        "which nodes pass the filters.",
+        "questions.passes",
+        "questions.passes-about",
         answers.passes,
         offered.nodes,
         "Filter",
         many=True,
     ),
-    "winner": Kind("Which node does {pod} get?", "which node wins.", answers.winner, offered.nodes, "SelectHost"),
+    "winner": Kind("questions.winner", "questions.winner-about", answers.winner, offered.nodes, "SelectHost"),
     "lane": Kind(
-        "Where is {pod} when this attempt is over?",
-        "where it is afterwards.",
+        "questions.lane",
+        "questions.lane-about",
         answers.lane,
         lambda *_: LANES,
         ATTEMPT,
-        ask_at_end="Where is {pod} at the end of this step?",
+        ask_at_end="questions.lane-at-end",
     ),
     "victims": Kind(
-        "Who has to leave for {pod}?",
-        "which pods have to leave for it.",
+        "questions.victims",
+        "questions.victims-about",
         answers.victims,
         offered.could_leave,
         "PostFilter",
         many=True,
     ),
-    "refuses": Kind(
-        "Which plugin refuses {node} for {pod}?", "which plugin refuses the node.", answers.refuses, _plugins, "Filter"
-    ),
+    "refuses": Kind("questions.refuses", "questions.refuses-about", answers.refuses, _plugins, "Filter"),
     "options": Kind("", "", answers.option, lambda _, question: tuple(option.text for option in question.options), ""),
 }
 
@@ -80,8 +79,8 @@ KINDS: dict[str, Kind] = {
 def asked(question: Question) -> str:
     """Return the question in words."""
     kind = KINDS[question.kind]
-    words = kind.ask if question.at else kind.ask_at_end or kind.ask
-    return question.ask or words.format(pod=question.pod.removeprefix("default/"), node=question.node)
+    key = kind.ask if question.at else kind.ask_at_end or kind.ask
+    return question.ask or say(key, pod=question.pod.removeprefix("default/"), node=question.node)
 
 
 def choices(run: RunView, question: Question) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from scheduler_engine.lesson.model import Item, Task
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations import assertion_of, wrong_with
+from scheduler_engine.words import say
 
-NOT_YET = "This has not happened yet."
+NOT_YET = say("questions.not-yet")
 
 
 @dataclass(frozen=True, slots=True)

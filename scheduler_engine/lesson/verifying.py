@@ -18,21 +18,22 @@ from scheduler_engine.scenario.executing import play
 from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.words import say
 
 Problem = tuple[str, str]
 """Path in the file, and the error there."""
 NO_ANSWER = {
-    "abandoned": "the attempt for {pod} never ends",
-    "error": "the attempt for {pod} fails with an error: {message}",
-    "gone": "{pod} is gone",
-    "in-flight": "{pod} is in flight",
-    "no-attempt": "no attempt for {pod} has reached that stage",
-    "no-node": "{pod} gets no node: {message}",
-    "none-holds": "no answer is right",
-    "not-refused": "{node} is not refused for {pod}",
-    "nowhere": "{pod} is in no queue, and has no node",
+    "abandoned": "lesson-errors.abandoned",
+    "error": "lesson-errors.error",
+    "gone": "lesson-errors.gone",
+    "in-flight": "lesson-errors.in-flight",
+    "no-attempt": "lesson-errors.no-attempt",
+    "no-node": "lesson-errors.no-node",
+    "none-holds": "lesson-errors.none-holds",
+    "not-refused": "lesson-errors.not-refused",
+    "nowhere": "lesson-errors.nowhere",
 }
-"""Key of a ``Why`` without an answer → the reason in words, for authors."""
+"""Key of a ``Why`` without an answer → the row with the reason, for authors."""
 
 
 def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
@@ -117,7 +118,7 @@ def _steps(simulation: Simulation, steps: Steps, path: str) -> Iterator[Problem]
         try:
             play(simulation, [step])
         except Rejected as refusal:
-            yield inner, f"this step is refused: {refusal}"
+            yield inner, say("lesson-errors.step-refused", reason=refusal)
             raise
         yield from _held(simulation, step.get("expect", ()), f"{inner}.expect")
 
@@ -126,34 +127,36 @@ def _held(simulation: Simulation, expectations: Sequence[Data], path: str) -> It
     run = RunView(simulation)
     for number, expectation in enumerate(expectations):
         for text in failures_of(run, [expectation]):
-            yield f"{path}[{number}]", f"this does not hold: {text}"
+            yield f"{path}[{number}]", say("lesson-errors.does-not-hold", failure=text)
 
 
 def _before(simulation: Simulation, question: Question, path: str) -> Iterator[Problem]:
     offered = predictions.choices(RunView(simulation), question)
     if not offered:
-        yield path, "there is nothing to choose from"
+        yield path, say("lesson-errors.nothing-to-choose")
     for choice in question.tempting:
         if choice not in offered:
-            yield f"{path}.tempting", f"{choice!r} is not a choice; the choices are {', '.join(offered)}"
+            text = say("lesson-errors.not-a-choice", choice=repr(choice), choices=", ".join(offered))
+            yield f"{path}.tempting", text
 
 
 def _answered(question: Question, judged: Judged, path: str) -> Iterator[Problem]:
     answer = judged.answer
     if answer is None:
-        why = NO_ANSWER[judged.none.key].format_map(judged.none.values) if judged.none else "it is still open"
-        yield path, f"the question has no answer at the end of the steps: {why}"
+        why = judged.none
+        reason = say(NO_ANSWER[why.key], **why.values) if why else say("lesson-errors.still-open")
+        yield path, say("lesson-errors.no-answer", why=reason)
         return
     if question.kind == "options" and len(answer.right) > 1:
-        yield f"{path}.options", f"only one answer may be right, but these are: {', '.join(answer.right)}"
+        yield f"{path}.options", say("lesson-errors.several-right", answers=", ".join(answer.right))
     for choice in question.tempting:
         if choice in answer.right:
-            yield f"{path}.tempting", f"{choice!r} is right"
+            yield f"{path}.tempting", say("lesson-errors.tempting-is-right", choice=repr(choice))
 
 
 def _task(simulation: Simulation, task: Task, path: str) -> Iterator[Problem]:
     if not any(row.wrong for row in checked(RunView(simulation), task)):
-        yield f"{path}.check", "the task is already done before the learner does anything"
+        yield f"{path}.check", say("lesson-errors.already-done")
     for number, way in enumerate(task.right):
         yield from _right(copy.deepcopy(simulation), task, way, f"{path}.right[{number}]")
     for number, wrong in enumerate(task.wrong):
@@ -164,11 +167,11 @@ def _right(simulation: Simulation, task: Task, way: Steps, path: str) -> Iterato
     try:
         play(simulation, way)
     except Rejected as refusal:
-        yield path, f"a step of this way is refused: {refusal}"
+        yield path, say("lesson-errors.way-refused", reason=refusal)
         return
     for row in checked(RunView(simulation), task):
         for text in row.wrong:
-            yield path, f"this way does not solve the task: {row.item.say}: {text}"
+            yield path, say("lesson-errors.way-does-not-solve", goal=row.item.say, failure=text)
 
 
 def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iterator[Problem]:
@@ -179,18 +182,18 @@ def _wrong(simulation: Simulation, task: Task, way: WrongWay, path: str) -> Iter
     else:
         missing = [row for row in checked(RunView(simulation), task) if row.wrong]
         if not missing:
-            yield path, "this way solves the task"
+            yield path, say("lesson-errors.wrong-way-solves")
             return
         said = "; ".join(text for row in missing for text in (row.item.say, *row.shown))
     if way.says not in said:
-        yield f"{path}.says", f"the learner does not read {way.says!r} here, but: {said}"
+        yield f"{path}.says", say("lesson-errors.other-words", quoted=repr(way.says), shown=said)
 
 
 def _par(lesson: Lesson, simulation: Simulation, setup: int) -> Iterator[Problem]:
     bill = cost(simulation, setup)
     if lesson.par is not None and bill.total > lesson.par:
         priced = ", ".join(f"{line.about} ({line.charge} {line.price})" for line in bill.lines)
-        yield "par", f"the first right way costs {bill.total}, more than {lesson.par}: {priced}"
+        yield "par", say("lesson-errors.too-expensive", cost=bill.total, par=lesson.par, changes=priced)
 
 
 def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:
@@ -203,7 +206,7 @@ def _pointers(lesson: Lesson, simulation: Simulation) -> Iterator[Problem]:
     for number, part in enumerate(lesson.parts):
         for kind, name in (("pod", part.look.pod), ("node", part.look.node)):
             if name and name not in names[kind]:
-                yield f"parts[{number}].look.{kind}", f"there is never a {kind} {name!r}"
+                yield f"parts[{number}].look.{kind}", say("lesson-errors.never-there", kind=kind, name=repr(name))
 
 
 def _tabs(lesson: Lesson, tabs: Iterable[str]) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.schedule_one import rejection_on, unreserve_and_forget
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
+from scheduler_engine.words import say
 
 POLL_US = SECOND_US
 """How often a plugin that waits for something in PreBind or Bind is called again."""
@@ -35,7 +36,7 @@ class OtherThan:
 def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     """Finish the wait on Permit. Reject the pod if it was denied or if the first timeout has passed."""
     cycle.wait_until_us = None
-    cycle.note = "the pod may be bound"
+    cycle.note = say("notes.may-be-bound")
     if cycle.rejected_because:
         return _rejected_on_permit(scheduler, cycle, unschedulable(cycle.rejected_because).by(cycle.rejected_by))
     if cycle.waits:
@@ -49,9 +50,9 @@ def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     scheduler.queue.done(cycle.placed.uid)
     status = cycle.framework.run_pre_bind_plugins(cycle.state, cycle.placed, cycle.host)
-    cycle.note = "the pod is ready to be bound"
+    cycle.note = say("notes.ready")
     if status is not None and status.code is Code.WAIT:
-        cycle.note = "a plugin is still waiting"
+        cycle.note = say("notes.still-waiting")
         scheduler.wait(cycle, POLL_US)
         return "PreBind"
     if status is not None:
@@ -63,11 +64,11 @@ def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     pod = cycle.placed
     status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
     if status is not None and status.code is Code.WAIT:
-        cycle.note = "a plugin is still waiting"
+        cycle.note = say("notes.still-waiting")
         scheduler.wait(cycle, POLL_US)
         return "Bind"
     scheduler.cache.finish_binding(pod)
-    cycle.note = f"{cycle.host} has the pod"
+    cycle.note = say("notes.bound", node=cycle.host)
     if status is not None and not status.is_success:
         return _binding_failed(scheduler, cycle, status)
     text = f"Successfully assigned {pod.namespace}/{pod.name} to {cycle.host}"
@@ -77,7 +78,7 @@ def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def post_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     cycle.framework.run_post_bind_plugins(cycle.state, cycle.placed, cycle.host)
-    cycle.note = "the attempt is over"
+    cycle.note = say("notes.over")
     scheduler.recorder.add(CycleFinished(cycle.number, cycle.pod.key, "bound", cycle.host, ""))
     return ""
 
@@ -110,9 +111,10 @@ def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> bool:
 
 def _objection(cycle: Cycle, status: Status) -> str:
     """Return who rejects the pod, or what failed. A deleted pod is rejected by no plugin."""
-    if status.is_rejected and not status.plugin:
-        return "the pod was deleted while it waited" if cycle.rejected_because else "the binding rejects the pod"
-    return f"{status.plugin or 'the binding'} {'rejects the pod' if status.is_rejected else 'failed'}"
+    if status.is_rejected and not status.plugin and cycle.rejected_because:
+        return say("notes.deleted-while-waiting")
+    who = status.plugin or say("notes.the-binding")
+    return say("notes.rejected", who=who) if status.is_rejected else say("notes.broke", who=who)
 
 
 def _its_going_helps_others(scheduler: SchedulerParts, cycle: Cycle) -> None:

@@ -17,6 +17,7 @@ from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.fit_error import Diagnosis, event_note, fit_message
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.trace.events import CycleFinished, EventRecorded
+from scheduler_engine.words import say
 
 
 def cycle_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str) -> str:
@@ -36,7 +37,7 @@ def fit_failed(
 
 
 def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
-    popped, cycle.note = cycle.pod, cycle.note or "the attempt failed"
+    popped, cycle.note = cycle.pod, cycle.note or say("notes.failed")
     live, unqueued = _still_to_be_scheduled(scheduler, popped), ""
     if live is None:
         scheduler.queue.done(popped.uid, DISCARDED)

@@ -20,6 +20,7 @@ from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.search import Search, search_nodes
 from scheduler_engine.trace.events import FilterRan, HostSelected, PermitWait, PodUnschedulable, Verdict
 from scheduler_engine.trace.events.cycle import FilterRow
+from scheduler_engine.words import say
 
 MOST_ROWS = 20_000
 
@@ -29,7 +30,7 @@ def take_snapshot(scheduler: SchedulerParts, cycle: Cycle) -> str:
         cloned = scheduler.cache.update_snapshot(scheduler.snapshot, cycle.number)
     except CacheError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
-    cycle.note = "1 node was cloned" if len(cloned) == 1 else f"{len(cloned)} nodes were cloned"
+    cycle.note = say("notes.cloned", count=len(cloned))
     if not scheduler.snapshot.list():
         return cycle_failed(scheduler, cycle, unresolvable(NO_NODES_AVAILABLE), NO_NODES_AVAILABLE)
     return "PreFilter"
@@ -44,7 +45,7 @@ def pre_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
     cycle.narrowed_to = None if result is None else result.node_names
     if status is None:
         return "Filter"
-    cycle.note = "no node is left" if status.is_rejected and not status.plugin else _objection(status)
+    cycle.note = say("notes.no-node-left") if status.is_rejected and not status.plugin else _objection(status)
     if not status.is_rejected:
         return cycle_failed(scheduler, cycle, status, status.message)
     cycle.diagnosis.node_to_status.absent = status
@@ -69,8 +70,7 @@ def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
     if search.failure:
         return cycle_failed(scheduler, cycle, error(search.failure), search.failure)
     _record_filter(scheduler, cycle, search)
-    verb = "fits" if len(search.feasible) == 1 else "fit"
-    cycle.note = f"{len(search.feasible)} of {len(scheduler.snapshot.list())} nodes {verb}"
+    cycle.note = say("notes.fit", count=len(search.feasible), nodes=len(scheduler.snapshot.list()))
     if not search.feasible:
         return _nothing_fits(scheduler, cycle)
     if len(search.feasible) == 1:
@@ -165,8 +165,8 @@ def post_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def _nomination(node: str, kept: str) -> str:
     if kept:
-        return f"the pod stays nominated to {kept}"
-    return f"the pod is nominated to {node}" if node else "no node is nominated"
+        return say("notes.stays-nominated", node=kept)
+    return say("notes.nominated", node=node) if node else say("notes.not-nominated")
 
 
 def pre_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
@@ -185,7 +185,7 @@ def score(scheduler: SchedulerParts, cycle: Cycle) -> str:
         cycle.raw = cycle.framework.run_score_plugins(cycle.state, cycle.pod, cycle.search.feasible)
     except PluginError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
-    cycle.note = "1 plugin scored the nodes" if len(cycle.raw) == 1 else f"{len(cycle.raw)} plugins scored the nodes"
+    cycle.note = say("notes.scored", count=len(cycle.raw))
     return "NormalizeScore"
 
 
@@ -194,7 +194,7 @@ def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
         cycle.normalized, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw)
     except PluginError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
-    cycle.note = "all scores are from 0 to 100"
+    cycle.note = say("notes.normalized")
     return "SelectHost"
 
 
@@ -213,7 +213,7 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
     scheduler.recorder.add(
         HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties if scheduler.recorder.full else (), total)
     )
-    cycle.note = f"{cycle.host} is selected"
+    cycle.note = say("notes.selected", node=cycle.host)
     return "Assume"
 
 
@@ -225,14 +225,14 @@ def assume(scheduler: SchedulerParts, cycle: Cycle) -> str:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
     cycle.assumed = assumed
     scheduler.queue.nominator.delete_nominated_pod_if_exists(assumed)
-    cycle.note = "the cache counts the pod"
+    cycle.note = say("notes.assumed")
     return "Reserve"
 
 
 def reserve(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status = cycle.framework.run_reserve_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.reserve = status
-    cycle.note = "what the pod needs is reserved"
+    cycle.note = say("notes.reserved")
     if status is not None:
         return _give_back(scheduler, cycle, status)
     return "Permit"
@@ -240,11 +240,11 @@ def reserve(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status, waits = cycle.framework.run_permit_plugins(cycle.state, cycle.placed, cycle.host)
-    cycle.note = "the pod may be bound"
+    cycle.note = say("notes.may-be-bound")
     if status is None:
         return "PreBind"
     if status.code is Code.WAIT:
-        cycle.note = "the pod must wait"
+        cycle.note = say("notes.must-wait")
         cycle.waits = waits
         ends = tuple((plugin, scheduler.timeline.now_us + timeout_us) for plugin, timeout_us in waits.items())
         scheduler.recorder.add(PermitWait(cycle.number, cycle.pod.key, ends))
@@ -254,11 +254,13 @@ def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def _skipping(count: int, point: str) -> str:
-    return f"1 plugin skips {point}" if count == 1 else f"{count} plugins skip {point}"
+    return say("notes.skip", count=count, point=point)
 
 
 def _objection(status: Status) -> str:
-    return f"{status.plugin} rejects the pod" if status.is_rejected else f"{status.plugin or 'a plugin'} failed"
+    if status.is_rejected:
+        return say("notes.rejected", who=status.plugin)
+    return say("notes.broke", who=status.plugin or say("notes.a-plugin"))
 
 
 def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:

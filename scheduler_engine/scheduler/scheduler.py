@@ -18,6 +18,7 @@ from scheduler_engine.trace.events import (
     EventRecorded,
     StageFinished,
 )
+from scheduler_engine.words import say
 
 __all__ = ["CycleNumbers", "Scheduler"]
 
@@ -82,13 +83,13 @@ class Scheduler(SchedulerParts):
             if pod.terminating:
                 self.recorder.add(EventRecorded("Pod", pod.key, "Warning", "FailedScheduling", why_not, uid=pod.uid))
             self.queue.done(pod.uid, DISCARDED)
-            self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", "the pod is skipped", ""))
+            self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", say("notes.skipped"), ""))
             self.recorder.add(CycleFinished(self.cycle_count, pod.key, "skipped", "", why_not))
             return True
         framework = self.profiles[pod.scheduler_name]
         percentage = self.configuration.percentage_of_nodes_to_score or 0
         self.cycle = self.latest = Cycle(self.cycle_count, info, framework, "Snapshot", percentage)
-        note = f"this is attempt {info.attempts}"
+        note = say("notes.attempt", number=info.attempts)
         self.recorder.add(StageFinished(self.cycle_count, pod.key, "Pop", note, self.cycle.stage))
         return True
 

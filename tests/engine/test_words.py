@@ -7,16 +7,18 @@ from tests.sentences import ENGINE, SENTENCE, modules, said_keys, shown_texts, w
 
 ELSEWHERE = {
     "Kubernetes' own messages, and what its tables of fields are called": (
-        *("api/", "apiserver/", "cache/", "config/", "controllers/", "framework/", "importing/kept.py", "kubelet/"),
-        *("leaderelection/", "plugins/", "preemption/", "scheduler/", "queue/scheduling_queue.py"),
+        *("api/eviction_order.py", "api/fields_", "api/labels.py", "api/node_stats.py", "api/quantity.py"),
+        *("api/rejected_pods.py", "api/validation/", "api/warning", "apiserver/", "cache/", "config/", "controllers/"),
+        *("framework/", "importing/kept.py", "kubelet/", "leaderelection/", "plugins/", "preemption/"),
+        *("scheduler/failure.py", "scheduler/fit_error.py", "scheduler/search.py", "queue/scheduling_queue.py"),
     ),
     "remarks that traces hold": ("queue/hints.py", "replica.py"),
-    "what is wrong in somebody's scenario or lesson, and the descriptions of their schema": (
-        *("lesson/format.py", "lesson/loading.py", "lesson/pointers.py", "lesson/verifying.py", "scenario/"),
-        "shapes.py",
+    "what is wrong in the text of a manifest": (
+        *("api/checking.py", "api/fields.py", "api/loading.py", "api/parse_events.py", "api/parsing.py"),
+        *("api/scalars.py", "api/simulated.py"),
     ),
-    "the questions of lessons, which their schema and their verification share": (
-        *("lesson/predictions.py", "lesson/tasks.py"),
+    "what is wrong in somebody's scenario, and the descriptions of its schema and of that of lessons": (
+        *("lesson/format.py", "scenario/", "shapes.py"),
     ),
     "what a terminal or a failing test shows": ("cli/", "conformance/", "pytest_plugin/", "testing/"),
     "help texts of Prometheus metrics": ("metrics.py",),
@@ -27,6 +29,7 @@ KUBERNETES_WORDS = (
     *("Node created without a route", "RouteController created a route", "must be greater than or equal to 0"),
     *("the server could not find the requested resource", "can't restart paused deployment", "not found"),
     *("kubectl get nodes", "be logged in", "Unable to connect", "have a resource type", "No resources found"),
+    *("no matches for kind", "rejected due to timeout", "skip schedule deleting pod", "is assumed already"),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
 )
 """Parts of Kubernetes' messages in other modules, and of patterns for them."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from sandbox.web.schema.help import HELP
 from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
+from sandbox.words.say import say
 from scheduler_engine.api.fields import TYPES
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.config import schema as config
@@ -37,7 +38,8 @@ HOLDERS = {"one": "{}", "list": "list of {}", "map": "map of {}"}
 def document() -> dict[str, Any]:
     """Return the whole document."""
     kinds: dict[str, Entry] = {
-        kind.name: {"type": kind.name, "versions": kind.api_versions, "says": kind.about} for kind in KINDS.values()
+        kind.name: {"type": kind.name, "versions": kind.api_versions, "says": say(f"kinds.{kind.name}")}
+        for kind in KINDS.values()
     }
     kinds[config.KIND] = {
         "type": config.KIND,

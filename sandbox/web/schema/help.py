@@ -1,16 +1,12 @@
-"""A sentence for every field that matters for scheduling: from the forms if they have it, else from ``fields.yaml``."""
+"""A sentence for every field that matters for scheduling: from the forms, else from the table ``fields``."""
 
 from __future__ import annotations
-
-from pathlib import Path
-
-import yaml
 
 from sandbox.web.forms.adding import AddForm
 from sandbox.web.forms.more import BudgetForm, ClaimForm, PriorityClassForm
 from sandbox.web.forms.node import NodeForm
 from sandbox.web.forms.pod import PodForm
-from sandbox.words.say import say
+from sandbox.words.say import rows, say
 
 
 def _hint(form: type[AddForm], field: str) -> str:
@@ -38,7 +34,5 @@ FROM_FORMS: dict[str, str] = {
     "PriorityClass.value": _hint(PriorityClassForm, "value"),
 }
 
-_WRITTEN: dict[str, str] = yaml.load((Path(__file__).parent / "fields.yaml").read_text(), yaml.BaseLoader)
-
-HELP: dict[str, str] = _WRITTEN | FROM_FORMS
+HELP: dict[str, str] = {key.removeprefix("fields."): str(row) for key, row in rows("fields").items()} | FROM_FORMS
 """``Type.field``, or the name of a kind → its description."""

@@ -12,6 +12,7 @@ from jinja2 import nodes as jinja
 from markupsafe import Markup
 
 from sandbox.web.jinja2 import say_html
+from sandbox.web.schema.help import HELP
 from sandbox.words.say import ROWS, around, say
 from tests.sentences import SENTENCE, modules, said_keys, shown_texts, wrong_calls, wrong_in
 
@@ -33,7 +34,7 @@ def calls_of_templates() -> list[tuple[Path, str, jinja.Call]]:
 
 
 def test_every_row_is_said_by_somebody() -> None:
-    named = said_keys(ROOT, ROWS)
+    named = said_keys(ROOT, ROWS) | {f"fields.{field}" for field in HELP}
     for script in SCRIPTS.glob("*.js"):
         named |= set(re.findall(r"'((?:script|element)\.[\w-]+)'", script.read_text()))
     for _, _, call in calls_of_templates():

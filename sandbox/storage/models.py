@@ -21,8 +21,10 @@ class Text(models.Model):
 
     key = models.CharField(max_length=KEY_CHARACTERS, primary_key=True)
     text = models.TextField()
-    size = models.PositiveBigIntegerField(help_text="In bytes.")
-    used = models.DateTimeField(help_text="When it was last stored.")
+    size = models.PositiveBigIntegerField()
+    """In bytes."""
+    used = models.DateTimeField()
+    """When it was last stored."""
 
     def __str__(self) -> str:
         return self.text[:60]
@@ -39,35 +41,39 @@ class Sandbox(models.Model):
     edit_token_hash = models.CharField(max_length=64)
     view_token_hash = models.CharField(max_length=64)
     title = models.CharField(max_length=LONGEST_TITLE)
-    scenario = models.CharField(max_length=80, blank=True, help_text="Slug of the scenario it was made from, or empty.")
+    scenario = models.CharField(max_length=80, blank=True)
+    """Slug of the scenario it was created from, or empty."""
     story = SharedText(
         blank=True,
         default="",
-        help_text="The scenario that somebody brought, without its setup, as JSON text, or empty.",
     )
+    """The scenario that somebody uploaded, without its setup, as JSON text, or empty."""
     engine_version = models.CharField(max_length=40)
     seed = models.BigIntegerField()
-    configuration = SharedText(help_text="KubeSchedulerConfiguration as JSON text, or null.")
-    queue_rules = models.CharField(max_length=20, default="v1.34", help_text="Rules of the scheduling queue.")
-    priority_numbers = models.BooleanField(
-        default=True, help_text="Pods may give their priority as a number alone, as no cluster allows."
-    )
+    configuration = SharedText()
+    """KubeSchedulerConfiguration as JSON text, or null."""
+    queue_rules = models.CharField(max_length=20, default="v1.34")
+    """Rules of the scheduling queue."""
+    priority_numbers = models.BooleanField(default=True)
+    """True: pods may set a priority without a class, which no cluster allows."""
     created = models.DateTimeField(auto_now_add=True)
     last_used = models.DateTimeField(auto_now=True)
-    acted = models.DateTimeField(
-        null=True, help_text="When its owner changed it last; what a helper does is not theirs."
-    )
-    head = models.PositiveIntegerField(default=0, help_text="Number of commands in force.")
-    length = models.PositiveIntegerField(
-        default=0, help_text="Number of commands kept: more than head after going back."
-    )
-    state = models.BigIntegerField(default=0, help_text="Primary key of the record at head, 0 when there is none.")
-    log_bytes = models.PositiveBigIntegerField(default=0, help_text="Length of all commands kept, in characters.")
-    revision = models.PositiveBigIntegerField(default=0, help_text="Counts every change, going back included.")
-    expected_at = models.PositiveBigIntegerField(
-        default=0, help_text="The revision that changed what is expected of the sandbox."
-    )
-    frozen = models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything.")
+    acted = models.DateTimeField(null=True)
+    """When its owner last changed it. Changes by a helper do not count."""
+    head = models.PositiveIntegerField(default=0)
+    """Number of commands in force."""
+    length = models.PositiveIntegerField(default=0)
+    """Number of commands in the log: more than head after going back."""
+    state = models.BigIntegerField(default=0)
+    """Primary key of the record at head, 0 when there is none."""
+    log_bytes = models.PositiveBigIntegerField(default=0)
+    """Length of all commands in the log, in characters."""
+    revision = models.PositiveBigIntegerField(default=0)
+    """Counts every change, including going back."""
+    expected_at = models.PositiveBigIntegerField(default=0)
+    """The revision that last changed the expectations."""
+    frozen = models.BooleanField(default=False)
+    """True: only holders of its keys can change anything."""
 
     by_helper = False
     """True if a helper of the owner, such as a trainer or a lesson, uses this instance. Not stored."""
@@ -84,18 +90,21 @@ class Key(models.Model):
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="keys")
     token_hash = models.CharField(max_length=64)
-    view_token = models.CharField(max_length=40, help_text="The view token that belongs to it.")
+    view_token = models.CharField(max_length=40)
+    """The view token that belongs to it."""
 
     def __str__(self) -> str:
-        return f"key of {self.sandbox_id}"
+        return f"{self.sandbox_id} key"
 
 
 class Branch(models.Model):
     """A saved timeline: the records that followed a place of the log until somebody did something else there."""
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="branches")
-    base = models.BigIntegerField(help_text="Primary key of the record that its first one follows, 0 = the start.")
-    first = models.PositiveIntegerField(help_text="Place of its first record.")
+    base = models.BigIntegerField()
+    """Primary key of the record that its first one follows, 0 = the start."""
+    first = models.PositiveIntegerField()
+    """Place of its first record."""
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -114,11 +123,15 @@ class CommandRecord(models.Model):
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="records")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, null=True, related_name="records")
-    n = models.PositiveIntegerField(help_text="Place in the log, from 1.")
+    n = models.PositiveIntegerField()
+    """Place in the log, from 1."""
     # Text, not JSONField: PostgreSQL's jsonb reorders keys, and their order shows in the trace.
-    command = models.TextField(help_text="The command as JSON text.")
-    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who gave it, if any.")
-    by_helper = models.BooleanField(default=False, help_text="Somebody gave it who helps the owner of the sandbox.")
+    command = models.TextField()
+    """The command as JSON text."""
+    who = models.CharField(max_length=40, blank=True)
+    """Label of the person who issued it, if any."""
+    by_helper = models.BooleanField(default=False)
+    """True: a helper of the sandbox's owner issued it."""
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -145,8 +158,10 @@ class Expectation(models.Model):
     state = models.BigIntegerField()
     n = models.PositiveIntegerField()
     entries = models.PositiveIntegerField()
-    expectation = SharedText(help_text="As in a scenario, as JSON text.")
-    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who expects it, if any.")
+    expectation = SharedText()
+    """As in a scenario, as JSON text."""
+    who = models.CharField(max_length=40, blank=True)
+    """Label of the person who expects it, if any."""
     created = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -159,9 +174,12 @@ class Study(models.Model):
     sandbox = models.OneToOneField(Sandbox, on_delete=models.CASCADE, primary_key=True, related_name="study")
     shelf = models.CharField(max_length=20)
     slug = models.CharField(max_length=120)
-    text = SharedText(blank=True, default="", help_text="Of the file that somebody brought, or empty.")
-    part = models.PositiveIntegerField(default=0, help_text="The part that is open; as many as there are: the end.")
-    progress = models.TextField(default="{}", help_text="began, done, skipped and hints of the parts, as JSON text.")
+    text = SharedText(blank=True, default="")
+    """The text of the uploaded file, or empty."""
+    part = models.PositiveIntegerField(default=0)
+    """The number of the open part; the number of parts: the end."""
+    progress = models.TextField(default="{}")
+    """began, done, skipped and hints of the parts, as JSON text."""
 
     class Meta:
         verbose_name_plural = "studies"
@@ -174,14 +192,19 @@ class Guess(models.Model):
     """An answer to a question of a lesson or to a prediction, at a moment as in ``Expectation``."""
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="guesses")
-    part = models.PositiveIntegerField(null=True, help_text="Of the lesson; none for a prediction of its own.")
-    question = SharedText(help_text="As JSON text.")
-    named = SharedText(help_text="The choices that were named, as JSON text; null = looked without guessing.")
-    points = SharedText(blank=True, default="", help_text="The answer point by point, where it was known at once.")
+    part = models.PositiveIntegerField(null=True)
+    """The part of the lesson; None for a prediction outside a lesson."""
+    question = SharedText()
+    """As JSON text."""
+    named = SharedText()
+    """The chosen answers, as JSON text; null: looked without guessing."""
+    points = SharedText(blank=True, default="")
+    """The answer point by point, if it was known at once."""
     state = models.BigIntegerField()
     n = models.PositiveIntegerField()
     entries = models.PositiveIntegerField()
-    who = models.CharField(max_length=40, blank=True, help_text="Label of the person who guessed, if any.")
+    who = models.CharField(max_length=40, blank=True)
+    """Label of the person who guessed, if any."""
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:

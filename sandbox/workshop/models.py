@@ -16,17 +16,25 @@ class Workshop(models.Model):
     """A room. It has a link for the trainer, a link for the projector view, and a code to join."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    code = models.CharField(max_length=6, unique=True, help_text="The code that participants enter.")
+    code = models.CharField(max_length=6, unique=True)
+    """The code that participants enter."""
     title = models.CharField(max_length=LONGEST_TITLE)
     trainer_token_hash = models.CharField(max_length=64)
     beamer_token_hash = models.CharField(max_length=64)
-    source = SharedText(help_text="The source for new participants, as JSON text; see sources.py.")
-    latest = SharedText(blank=True, default="", help_text="The source last sent to everybody, as JSON text, or empty.")
-    plan = SharedText(default="[]", help_text="The planned questions, as JSON text; see files.py.")
-    frozen = models.BooleanField(default=False, help_text="True: no participant can change anything.")
-    eyes = models.BooleanField(default=False, help_text="True: everybody sees the trainer's sandbox.")
-    timer_ends = models.DateTimeField(null=True, help_text="When the timer ends.")
-    closed = models.DateTimeField(null=True, help_text="When the room was closed: nobody can join or answer any more.")
+    source = SharedText()
+    """The source for new participants, as JSON text; see sources.py."""
+    latest = SharedText(blank=True, default="")
+    """The source last sent to everybody, as JSON text, or empty."""
+    plan = SharedText(default="[]")
+    """The planned questions, as JSON text; see files.py."""
+    frozen = models.BooleanField(default=False)
+    """True: no participant can change anything."""
+    eyes = models.BooleanField(default=False)
+    """True: everybody sees the trainer's sandbox."""
+    timer_ends = models.DateTimeField(null=True)
+    """When the timer ends."""
+    closed = models.DateTimeField(null=True)
+    """When the room was closed: nobody can join or answer any more."""
     created = models.DateTimeField(auto_now_add=True)
     last_used = models.DateTimeField(auto_now=True)
 
@@ -44,10 +52,14 @@ class OwnLesson(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="lessons")
-    number = models.PositiveIntegerField(help_text="Number among the room's lessons, from 1.")
-    title = models.CharField(max_length=130, help_text="Unique among the room's lessons.")
-    text = SharedText(help_text="The text of the file.")
-    learned = SharedText(help_text="The lesson as the engine reads it, as JSON text; see lessons.py.")
+    number = models.PositiveIntegerField()
+    """Number among the room's lessons, from 1."""
+    title = models.CharField(max_length=130)
+    """Unique among the room's lessons."""
+    text = SharedText()
+    """The text of the file."""
+    learned = SharedText()
+    """The lesson as the engine reads it, as JSON text; see lessons.py."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workshop", "number"], name="one_lesson_per_number")]
@@ -61,12 +73,16 @@ class Participant(models.Model):
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="participants")
     token_hash = models.CharField(max_length=64)
-    sealed = models.CharField(max_length=80, blank=True, help_text="The token, encrypted with the personal code.")
+    sealed = models.CharField(max_length=80, blank=True)
+    """The token, encrypted with the personal code."""
     name = models.CharField(max_length=NAME_CHARACTERS)
-    hand = models.DateTimeField(null=True, help_text="When the hand was raised, if it is.")
-    key = models.CharField(max_length=40, blank=True, help_text="The token with which the trainer may help, or empty.")
+    hand = models.DateTimeField(null=True)
+    """When the hand was raised, if it is."""
+    key = models.CharField(max_length=40, blank=True)
+    """The token with which the trainer may help, or empty."""
     joined = models.DateTimeField(auto_now_add=True)
-    removed = models.DateTimeField(null=True, help_text="When the trainer removed them, if so.")
+    removed = models.DateTimeField(null=True)
+    """When the trainer removed them, if so."""
 
     class Meta:
         constraints = [
@@ -87,16 +103,17 @@ class Seat(models.Model):
     """
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="seats")
-    participant = models.ForeignKey(
-        Participant, on_delete=models.CASCADE, null=True, related_name="seats", help_text="None for the trainer."
-    )
-    number = models.PositiveIntegerField(help_text="Number among the owner's seats, from 1.")
-    source = SharedText(help_text="The source of the sandbox, as JSON text; see sources.py.")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, null=True, related_name="seats")
+    """None for the trainer."""
+    number = models.PositiveIntegerField()
+    """Number among the owner's seats, from 1."""
+    source = SharedText()
+    """The source of the sandbox, as JSON text; see sources.py."""
     sandbox = models.ForeignKey(Sandbox, on_delete=models.SET_NULL, null=True, related_name="+")
-    began = models.PositiveIntegerField(default=0, help_text="Number of commands in the new sandbox.")
-    view_token = models.CharField(
-        max_length=40, blank=True, help_text="The token with which others in the room may watch."
-    )
+    began = models.PositiveIntegerField(default=0)
+    """Number of commands in the new sandbox."""
+    view_token = models.CharField(max_length=40, blank=True)
+    """The token with which others in the room may watch."""
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -112,19 +129,26 @@ class Question(models.Model):
     """A trainer's question: one with choices, or a prediction of what the scheduler will do next."""
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="questions")
-    number = models.PositiveIntegerField(help_text="Number among the room's questions, from 1.")
+    number = models.PositiveIntegerField()
+    """Number among the room's questions, from 1."""
     ask = models.CharField(max_length=300)
-    choices = SharedText(help_text="The choices, as JSON text.")
-    many = models.BooleanField(default=False, help_text="True: any number of choices may be right.")
-    prediction = SharedText(
-        blank=True, help_text="The prediction, and the number of trace entries before it, as JSON text."
-    )
-    right = SharedText(blank=True, help_text="The right choices, as JSON text, or empty.")
-    why = SharedText(blank=True, help_text="Choice → explanation, as JSON text.")
+    choices = SharedText()
+    """The choices, as JSON text."""
+    many = models.BooleanField(default=False)
+    """True: any number of choices may be right."""
+    prediction = SharedText(blank=True)
+    """The prediction, and the number of trace entries before it, as JSON text."""
+    right = SharedText(blank=True)
+    """The right choices, as JSON text, or empty."""
+    why = SharedText(blank=True)
+    """Choice → explanation, as JSON text."""
     asked = models.DateTimeField(auto_now_add=True)
-    over = models.DateTimeField(null=True, help_text="When the question was closed.")
-    revealed = models.DateTimeField(null=True, help_text="When the right answer was shown.")
-    away = models.BooleanField(default=False, help_text="True: no page shows it any more.")
+    over = models.DateTimeField(null=True)
+    """When the question was closed."""
+    revealed = models.DateTimeField(null=True)
+    """When the right answer was shown."""
+    away = models.BooleanField(default=False)
+    """True: no page shows it any more."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workshop", "number"], name="one_question_per_number")]
@@ -138,11 +162,12 @@ class Answer(models.Model):
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="answers")
-    chosen = SharedText(help_text="The chosen choices, as JSON text.")
-    page = models.CharField(
-        max_length=40, blank=True, default="", help_text="The name that the browser chose for itself in this room."
-    )
-    turn = models.PositiveIntegerField(default=0, help_text="The number of the answer from that browser; 0 if unknown.")
+    chosen = SharedText()
+    """The chosen choices, as JSON text."""
+    page = models.CharField(max_length=40, blank=True, default="")
+    """The name that the browser chose for itself in this room."""
+    turn = models.PositiveIntegerField(default=0)
+    """The number of the answer from that browser; 0 if unknown."""
     at = models.DateTimeField(auto_now=True)
 
     class Meta:

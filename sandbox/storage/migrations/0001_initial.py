@@ -21,31 +21,25 @@ class Migration(migrations.Migration):
                 ("title", models.CharField(max_length=120)),
                 (
                     "scenario",
-                    models.CharField(
-                        blank=True, help_text="Slug of the scenario it was made from, or empty.", max_length=80
-                    ),
+                    models.CharField(blank=True, max_length=80),
                 ),
                 ("engine_version", models.CharField(max_length=40)),
                 ("seed", models.BigIntegerField()),
-                ("configuration", models.TextField(help_text="KubeSchedulerConfiguration as JSON text, or null.")),
+                ("configuration", models.TextField()),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 ("last_used", models.DateTimeField(auto_now=True)),
-                ("head", models.PositiveIntegerField(default=0, help_text="Number of commands in force.")),
+                ("head", models.PositiveIntegerField(default=0)),
                 (
                     "length",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Number of commands kept: more than head after going back."
-                    ),
+                    models.PositiveIntegerField(default=0),
                 ),
                 (
                     "state",
-                    models.BigIntegerField(
-                        default=0, help_text="Primary key of the record at head, 0 when there is none."
-                    ),
+                    models.BigIntegerField(default=0),
                 ),
                 (
                     "revision",
-                    models.PositiveBigIntegerField(default=0, help_text="Counts every change, going back included."),
+                    models.PositiveBigIntegerField(default=0),
                 ),
             ],
             options={
@@ -56,11 +50,11 @@ class Migration(migrations.Migration):
             name="CommandRecord",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("n", models.PositiveIntegerField(help_text="Place in the log, from 1.")),
-                ("command", models.TextField(help_text="The command as JSON text.")),
+                ("n", models.PositiveIntegerField()),
+                ("command", models.TextField()),
                 (
                     "who",
-                    models.CharField(blank=True, help_text="Label of the person who gave it, if any.", max_length=40),
+                    models.CharField(blank=True, max_length=40),
                 ),
                 ("at", models.DateTimeField(auto_now_add=True)),
                 (

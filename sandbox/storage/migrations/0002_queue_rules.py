@@ -10,6 +10,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="sandbox",
             name="queue_rules",
-            field=models.CharField(default="v1.34", help_text="Rules of the scheduling queue.", max_length=20),
+            field=models.CharField(default="v1.34", max_length=20),
         ),
     ]

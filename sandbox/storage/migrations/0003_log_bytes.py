@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="sandbox",
             name="log_bytes",
-            field=models.PositiveBigIntegerField(default=0, help_text="Length of all commands kept, in characters."),
+            field=models.PositiveBigIntegerField(default=0),
         ),
         migrations.RunPython(measure, migrations.RunPython.noop),
     ]

@@ -16,11 +16,9 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "base",
-                    models.BigIntegerField(
-                        help_text="Primary key of the record that its first one follows, 0 = the start."
-                    ),
+                    models.BigIntegerField(),
                 ),
-                ("first", models.PositiveIntegerField(help_text="Place of its first record.")),
+                ("first", models.PositiveIntegerField()),
                 ("created", models.DateTimeField(auto_now_add=True)),
             ],
             options={

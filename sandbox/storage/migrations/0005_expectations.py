@@ -17,12 +17,10 @@ class Migration(migrations.Migration):
                 ("state", models.BigIntegerField()),
                 ("n", models.PositiveIntegerField()),
                 ("entries", models.PositiveIntegerField()),
-                ("expectation", models.TextField(help_text="As in a scenario, as JSON text.")),
+                ("expectation", models.TextField()),
                 (
                     "who",
-                    models.CharField(
-                        blank=True, help_text="Label of the person who expects it, if any.", max_length=40
-                    ),
+                    models.CharField(blank=True, max_length=40),
                 ),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 (

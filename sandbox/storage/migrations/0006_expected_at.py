@@ -12,8 +12,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="sandbox",
             name="expected_at",
-            field=models.PositiveBigIntegerField(
-                default=0, help_text="The revision that changed what is expected of the sandbox."
-            ),
+            field=models.PositiveBigIntegerField(default=0),
         ),
     ]

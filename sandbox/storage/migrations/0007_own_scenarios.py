@@ -15,7 +15,6 @@ class Migration(migrations.Migration):
             field=models.TextField(
                 blank=True,
                 default="",
-                help_text="The scenario that somebody brought, without its setup, as JSON text, or empty.",
             ),
         ),
     ]

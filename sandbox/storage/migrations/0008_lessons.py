@@ -27,19 +27,15 @@ class Migration(migrations.Migration):
                 ("slug", models.CharField(max_length=120)),
                 (
                     "text",
-                    models.TextField(blank=True, default="", help_text="Of the file that somebody brought, or empty."),
+                    models.TextField(blank=True, default=""),
                 ),
                 (
                     "part",
-                    models.PositiveIntegerField(
-                        default=0, help_text="The part that is open; as many as there are: the end."
-                    ),
+                    models.PositiveIntegerField(default=0),
                 ),
                 (
                     "progress",
-                    models.TextField(
-                        default="{}", help_text="began, done, skipped and hints of the parts, as JSON text."
-                    ),
+                    models.TextField(default="{}"),
                 ),
             ],
             options={
@@ -52,29 +48,23 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "part",
-                    models.PositiveIntegerField(
-                        help_text="Of the lesson; none for a prediction of its own.", null=True
-                    ),
+                    models.PositiveIntegerField(null=True),
                 ),
-                ("question", models.TextField(help_text="As JSON text.")),
+                ("question", models.TextField()),
                 (
                     "named",
-                    models.TextField(
-                        help_text="The choices that were named, as JSON text; null = looked without guessing."
-                    ),
+                    models.TextField(),
                 ),
                 (
                     "points",
-                    models.TextField(
-                        blank=True, default="", help_text="The answer point by point, where it was known at once."
-                    ),
+                    models.TextField(blank=True, default=""),
                 ),
                 ("state", models.BigIntegerField()),
                 ("n", models.PositiveIntegerField()),
                 ("entries", models.PositiveIntegerField()),
                 (
                     "who",
-                    models.CharField(blank=True, help_text="Label of the person who guessed, if any.", max_length=40),
+                    models.CharField(blank=True, max_length=40),
                 ),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 (

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="sandbox",
             name="frozen",
-            field=models.BooleanField(default=False, help_text="Only who holds one of its keys can change anything."),
+            field=models.BooleanField(default=False),
         ),
         migrations.CreateModel(
             name="Key",
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ("token_hash", models.CharField(max_length=64)),
                 (
                     "view_token",
-                    models.CharField(help_text="The view token that belongs to it.", max_length=40),
+                    models.CharField(max_length=40),
                 ),
                 (
                     "sandbox",

@@ -12,14 +12,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="commandrecord",
             name="by_helper",
-            field=models.BooleanField(default=False, help_text="Somebody gave it who helps the owner of the sandbox."),
+            field=models.BooleanField(default=False),
         ),
         migrations.AddField(
             model_name="sandbox",
             name="acted",
-            field=models.DateTimeField(
-                help_text="When its owner changed it last; what a helper does is not theirs.", null=True
-            ),
+            field=models.DateTimeField(null=True),
         ),
         migrations.AddIndex(
             model_name="commandrecord",

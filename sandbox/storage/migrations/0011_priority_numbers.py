@@ -12,8 +12,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="sandbox",
             name="priority_numbers",
-            field=models.BooleanField(
-                default=True, help_text="Pods may give their priority as a number alone, as no cluster allows."
-            ),
+            field=models.BooleanField(default=True),
         ),
     ]

@@ -14,8 +14,8 @@ class Migration(migrations.Migration):
             fields=[
                 ("key", models.CharField(max_length=71, primary_key=True, serialize=False)),
                 ("text", models.TextField()),
-                ("size", models.PositiveBigIntegerField(help_text="In bytes.")),
-                ("used", models.DateTimeField(help_text="When it was last stored.")),
+                ("size", models.PositiveBigIntegerField()),
+                ("used", models.DateTimeField()),
             ],
         ),
         # The columns stay as they are. SharedText reads the texts in them unchanged.
@@ -24,33 +24,27 @@ class Migration(migrations.Migration):
                 migrations.AlterField(
                     model_name="expectation",
                     name="expectation",
-                    field=sandbox.storage.shared_text.SharedText(help_text="As in a scenario, as JSON text."),
+                    field=sandbox.storage.shared_text.SharedText(),
                 ),
                 migrations.AlterField(
                     model_name="guess",
                     name="named",
-                    field=sandbox.storage.shared_text.SharedText(
-                        help_text="The choices that were named, as JSON text; null = looked without guessing."
-                    ),
+                    field=sandbox.storage.shared_text.SharedText(),
                 ),
                 migrations.AlterField(
                     model_name="guess",
                     name="points",
-                    field=sandbox.storage.shared_text.SharedText(
-                        blank=True, default="", help_text="The answer point by point, where it was known at once."
-                    ),
+                    field=sandbox.storage.shared_text.SharedText(blank=True, default=""),
                 ),
                 migrations.AlterField(
                     model_name="guess",
                     name="question",
-                    field=sandbox.storage.shared_text.SharedText(help_text="As JSON text."),
+                    field=sandbox.storage.shared_text.SharedText(),
                 ),
                 migrations.AlterField(
                     model_name="sandbox",
                     name="configuration",
-                    field=sandbox.storage.shared_text.SharedText(
-                        help_text="KubeSchedulerConfiguration as JSON text, or null."
-                    ),
+                    field=sandbox.storage.shared_text.SharedText(),
                 ),
                 migrations.AlterField(
                     model_name="sandbox",
@@ -58,15 +52,12 @@ class Migration(migrations.Migration):
                     field=sandbox.storage.shared_text.SharedText(
                         blank=True,
                         default="",
-                        help_text="The scenario that somebody brought, without its setup, as JSON text, or empty.",
                     ),
                 ),
                 migrations.AlterField(
                     model_name="study",
                     name="text",
-                    field=sandbox.storage.shared_text.SharedText(
-                        blank=True, default="", help_text="Of the file that somebody brought, or empty."
-                    ),
+                    field=sandbox.storage.shared_text.SharedText(blank=True, default=""),
                 ),
             ]
         ),

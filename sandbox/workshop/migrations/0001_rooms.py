@@ -16,22 +16,20 @@ class Migration(migrations.Migration):
             name="Workshop",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("code", models.CharField(help_text="The code that participants enter.", max_length=6, unique=True)),
+                ("code", models.CharField(max_length=6, unique=True)),
                 ("title", models.CharField(max_length=120)),
                 ("trainer_token_hash", models.CharField(max_length=64)),
                 ("beamer_token_hash", models.CharField(max_length=64)),
                 (
                     "source",
-                    models.TextField(help_text="The source for new participants, as JSON text; see sources.py."),
+                    models.TextField(),
                 ),
-                ("frozen", models.BooleanField(default=False, help_text="True: no participant can change anything.")),
-                ("eyes", models.BooleanField(default=False, help_text="True: everybody sees the trainer's sandbox.")),
-                ("timer_ends", models.DateTimeField(help_text="When the timer ends.", null=True)),
+                ("frozen", models.BooleanField(default=False)),
+                ("eyes", models.BooleanField(default=False)),
+                ("timer_ends", models.DateTimeField(null=True)),
                 (
                     "closed",
-                    models.DateTimeField(
-                        help_text="When the room was closed: nobody can join or answer any more.", null=True
-                    ),
+                    models.DateTimeField(null=True),
                 ),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 ("last_used", models.DateTimeField(auto_now=True)),
@@ -41,22 +39,20 @@ class Migration(migrations.Migration):
             name="Question",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField(help_text="Number among the room's questions, from 1.")),
+                ("number", models.PositiveIntegerField()),
                 ("ask", models.CharField(max_length=300)),
-                ("choices", models.TextField(help_text="The choices, as JSON text.")),
-                ("many", models.BooleanField(default=False, help_text="True: any number of choices may be right.")),
+                ("choices", models.TextField()),
+                ("many", models.BooleanField(default=False)),
                 (
                     "prediction",
-                    models.TextField(
-                        blank=True, help_text="The prediction, and the number of trace entries before it, as JSON text."
-                    ),
+                    models.TextField(blank=True),
                 ),
-                ("right", models.TextField(blank=True, help_text="The right choices, as JSON text, or empty.")),
-                ("why", models.TextField(blank=True, help_text="Choice → explanation, as JSON text.")),
+                ("right", models.TextField(blank=True)),
+                ("why", models.TextField(blank=True)),
                 ("asked", models.DateTimeField(auto_now_add=True)),
-                ("over", models.DateTimeField(help_text="When the question was closed.", null=True)),
+                ("over", models.DateTimeField(null=True)),
                 ("revealed", models.BooleanField(default=False)),
-                ("away", models.BooleanField(default=False, help_text="True: no page shows it any more.")),
+                ("away", models.BooleanField(default=False)),
                 (
                     "workshop",
                     models.ForeignKey(
@@ -71,12 +67,10 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("token_hash", models.CharField(max_length=64)),
                 ("name", models.CharField(max_length=40)),
-                ("hand", models.DateTimeField(help_text="When the hand was raised, if it is.", null=True)),
+                ("hand", models.DateTimeField(null=True)),
                 (
                     "key",
-                    models.CharField(
-                        blank=True, help_text="The token with which the trainer may help, or empty.", max_length=40
-                    ),
+                    models.CharField(blank=True, max_length=40),
                 ),
                 ("joined", models.DateTimeField(auto_now_add=True)),
                 (
@@ -91,7 +85,7 @@ class Migration(migrations.Migration):
             name="Answer",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("chosen", models.TextField(help_text="The chosen choices, as JSON text.")),
+                ("chosen", models.TextField()),
                 ("at", models.DateTimeField(auto_now=True)),
                 (
                     "participant",
@@ -116,19 +110,16 @@ class Migration(migrations.Migration):
             name="Seat",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField(help_text="Number among the owner's seats, from 1.")),
-                ("source", models.TextField(help_text="The source of the sandbox, as JSON text; see sources.py.")),
+                ("number", models.PositiveIntegerField()),
+                ("source", models.TextField()),
                 (
                     "view_token",
-                    models.CharField(
-                        blank=True, help_text="The token with which others in the room may watch.", max_length=40
-                    ),
+                    models.CharField(blank=True, max_length=40),
                 ),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 (
                     "participant",
                     models.ForeignKey(
-                        help_text="None for the trainer.",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="seats",

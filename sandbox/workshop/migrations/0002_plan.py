@@ -10,6 +10,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="workshop",
             name="plan",
-            field=models.TextField(default="[]", help_text="The planned questions, as JSON text; see files.py."),
+            field=models.TextField(default="[]"),
         )
     ]

@@ -10,6 +10,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="seat",
             name="began",
-            field=models.PositiveIntegerField(default=0, help_text="Number of commands in the new sandbox."),
+            field=models.PositiveIntegerField(default=0),
         )
     ]

@@ -11,19 +11,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="participant",
             name="removed",
-            field=models.DateTimeField(help_text="When the trainer removed them, if so.", null=True),
+            field=models.DateTimeField(null=True),
         ),
         migrations.AddField(
             model_name="participant",
             name="sealed",
-            field=models.CharField(blank=True, help_text="The token, encrypted with the personal code.", max_length=80),
+            field=models.CharField(blank=True, max_length=80),
         ),
         migrations.AddField(
             model_name="workshop",
             name="latest",
-            field=models.TextField(
-                blank=True, default="", help_text="The source last sent to everybody, as JSON text, or empty."
-            ),
+            field=models.TextField(blank=True, default=""),
         ),
         migrations.AddConstraint(
             model_name="participant",

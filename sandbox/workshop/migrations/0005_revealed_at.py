@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="question",
             name="revealed_at",
-            field=models.DateTimeField(help_text="When the right answer was shown.", null=True),
+            field=models.DateTimeField(null=True),
         ),
         migrations.RunPython(at_its_end, whether),
         migrations.RemoveField(model_name="question", name="revealed"),

@@ -14,12 +14,12 @@ class Migration(migrations.Migration):
             name="OwnLesson",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("number", models.PositiveIntegerField(help_text="Number among the room's lessons, from 1.")),
-                ("title", models.CharField(help_text="Unique among the room's lessons.", max_length=130)),
-                ("text", models.TextField(help_text="The text of the file.")),
+                ("number", models.PositiveIntegerField()),
+                ("title", models.CharField(max_length=130)),
+                ("text", models.TextField()),
                 (
                     "learned",
-                    models.TextField(help_text="The lesson as the engine reads it, as JSON text; see lessons.py."),
+                    models.TextField(),
                 ),
                 (
                     "workshop",

@@ -13,15 +13,12 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 default="",
-                help_text="The name that the browser chose for itself in this room.",
                 max_length=40,
             ),
         ),
         migrations.AddField(
             model_name="answer",
             name="turn",
-            field=models.PositiveIntegerField(
-                default=0, help_text="The number of the answer from that browser; 0 if unknown."
-            ),
+            field=models.PositiveIntegerField(default=0),
         ),
     ]

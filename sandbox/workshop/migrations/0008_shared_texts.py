@@ -10,58 +10,48 @@ class Migration(migrations.Migration):
         # The columns do not change: texts that are in them can still be read.
         migrations.SeparateDatabaseAndState(
             state_operations=[
-                migrations.AlterField(
-                    model_name="answer", name="chosen", field=SharedText(help_text="The chosen choices, as JSON text.")
-                ),
+                migrations.AlterField(model_name="answer", name="chosen", field=SharedText()),
                 migrations.AlterField(
                     model_name="ownlesson",
                     name="learned",
-                    field=SharedText(help_text="The lesson as the engine reads it, as JSON text; see lessons.py."),
+                    field=SharedText(),
                 ),
-                migrations.AlterField(
-                    model_name="ownlesson", name="text", field=SharedText(help_text="The text of the file.")
-                ),
-                migrations.AlterField(
-                    model_name="question", name="choices", field=SharedText(help_text="The choices, as JSON text.")
-                ),
+                migrations.AlterField(model_name="ownlesson", name="text", field=SharedText()),
+                migrations.AlterField(model_name="question", name="choices", field=SharedText()),
                 migrations.AlterField(
                     model_name="question",
                     name="prediction",
-                    field=SharedText(
-                        blank=True, help_text="The prediction, and the number of trace entries before it, as JSON text."
-                    ),
+                    field=SharedText(blank=True),
                 ),
                 migrations.AlterField(
                     model_name="question",
                     name="right",
-                    field=SharedText(blank=True, help_text="The right choices, as JSON text, or empty."),
+                    field=SharedText(blank=True),
                 ),
                 migrations.AlterField(
                     model_name="question",
                     name="why",
-                    field=SharedText(blank=True, help_text="Choice → explanation, as JSON text."),
+                    field=SharedText(blank=True),
                 ),
                 migrations.AlterField(
                     model_name="seat",
                     name="source",
-                    field=SharedText(help_text="The source of the sandbox, as JSON text; see sources.py."),
+                    field=SharedText(),
                 ),
                 migrations.AlterField(
                     model_name="workshop",
                     name="latest",
-                    field=SharedText(
-                        blank=True, default="", help_text="The source last sent to everybody, as JSON text, or empty."
-                    ),
+                    field=SharedText(blank=True, default=""),
                 ),
                 migrations.AlterField(
                     model_name="workshop",
                     name="plan",
-                    field=SharedText(default="[]", help_text="The planned questions, as JSON text; see files.py."),
+                    field=SharedText(default="[]"),
                 ),
                 migrations.AlterField(
                     model_name="workshop",
                     name="source",
-                    field=SharedText(help_text="The source for new participants, as JSON text; see sources.py."),
+                    field=SharedText(),
                 ),
             ]
         )

@@ -83,11 +83,11 @@ KUBERNETES_WORDS = (
 PACKAGES = ("changes", "limits", "panels", "pool", "server", "storage", "worker", "workshop")
 """Packages whose strings are checked. Most strings of the others are names, labels of nouns, and YAML."""
 WITHOUT_PAGE = {
-    *("cache/dump.py", "lessons/markdown.py", "storage/models.py", "storage/statements.py", "workshop/models.py"),
+    *("cache/dump.py", "lessons/markdown.py", "storage/statements.py"),
     *("server/__main__.py", "server/backups.py", "server/site.py", "server/startup.py"),
     *("commands/backup.py", "commands/prune.py", "commands/restore.py"),
 }
-"""Modules with other texts: Kubernetes' messages, HTML, help for models, SQL, and what a terminal shows."""
+"""Modules with other texts: Kubernetes' messages, HTML, SQL, and what a terminal shows."""
 UNSEEN_CALLS = {"AssertionError", "ConnectionDeny", "TypeError", "debug", "error", "exception", "info", "warning"}
 """Functions whose arguments no visitor reads."""
 

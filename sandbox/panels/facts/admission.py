@@ -24,7 +24,7 @@ def admitted_lines(world: World, kind: str, key: str) -> list[tuple[str, str]] |
         return None
     entry, stored = applied
     assert isinstance(entry.event, ev.ObjectApplied)
-    manifest = entry.event.given
+    manifest = entry.event.manifest
     before, after = _lines(manifest), _lines(_in_order_of(manifest, stored.manifest))
     compared = list(_compared(before[:MOST_LINES], after[:MOST_LINES]))
     more = max(len(before), len(after)) - MOST_LINES

@@ -65,11 +65,11 @@ class ObjectAdded(Event):
 
 @dataclass(frozen=True, slots=True)
 class ObjectApplied(Event):
-    """Somebody applied a manifest: ``given``, as it was written. The API server has already stored its own version."""
+    """Somebody applied ``manifest``, as it was written. The API server has already stored its own version."""
 
     kind: str
     key: str
-    given: dict[str, Any]
+    manifest: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-// Filters the scenarios of the start page by letters and by part.
+// Filters the scenarios of the start page by letters and by group.
 
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
 const text = byId('scen-find');
-const part = byId('scen-part');
+const group = byId('scen-group');
 const rows = [...document.querySelectorAll('.scen-g > li')];
 
 function show() {
@@ -14,19 +14,19 @@ function show() {
   for (const row of rows) {
     if (row.matches('.scen-t')) title = row;
     const words = row.textContent.toLowerCase();
-    row.hidden = row === title || (part.value && title.textContent !== part.value) || !wanted.every((word) => words.includes(word));
+    row.hidden = row === title || (group.value && title.textContent !== group.value) || !wanted.every((word) => words.includes(word));
     if (row.hidden) continue;
     title.hidden = false;
     count += 1;
   }
-  byId('scen-none').textContent = text.value || part.value ? say(count ? 'script.scenarios' : 'script.no-scenarios', { count }) : '';
+  byId('scen-none').textContent = text.value || group.value ? say(count ? 'script.scenarios' : 'script.no-scenarios', { count }) : '';
 }
 
 if (text) {
-  for (const row of rows) if (row.matches('.scen-t')) part.append(new Option(row.textContent, row.textContent));
+  for (const row of rows) if (row.matches('.scen-t')) group.append(new Option(row.textContent, row.textContent));
   text.value = new URLSearchParams(location.search).get('find') ?? '';
   text.closest('p').hidden = false;
   text.addEventListener('input', show);
-  part.addEventListener('change', show);
+  group.addEventListener('change', show);
   show();
 }

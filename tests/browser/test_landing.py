@@ -30,13 +30,13 @@ def test_letters_filter_the_scenarios_and_show_their_number(page: Page, eventual
     assert text(page, "#scen-none") == ""
 
 
-def test_a_part_leaves_its_own_scenarios_which_letters_narrow_further(page: Page, eventually: Eventually) -> None:
+def test_a_group_leaves_its_own_scenarios_which_letters_narrow_further(page: Page, eventually: Eventually) -> None:
     page.goto("/")
-    parts = page.locator("#scen-part option").all_inner_texts()[1:]
-    assert parts == page.locator(".scen-g h3").all_inner_texts()
-    part = next(name for name in parts if re.search("leader", name, re.IGNORECASE))
-    page.locator("#scen-part").select_option(part)
-    eventually(lambda: page.locator(".scen-g h3:visible").all_inner_texts() == [part])
+    groups = page.locator("#scen-group option").all_inner_texts()[1:]
+    assert groups == page.locator(".scen-g h3").all_inner_texts()
+    group = next(name for name in groups if re.search("leader", name, re.IGNORECASE))
+    page.locator("#scen-group").select_option(group)
+    eventually(lambda: page.locator(".scen-g h3:visible").all_inner_texts() == [group])
     assert "The leader is killed" in shown(page)
     page.locator("#scen-find").fill("killed lock")
     eventually(lambda: shown(page) == ["The leader is killed"])
@@ -52,12 +52,12 @@ def test_a_link_with_letters_opens_the_list_with_them(page: Page) -> None:
     assert "Sampling: 250 nodes, but not all are visited" not in shown(page)
 
 
-def test_every_scenario_is_in_one_part(page: Page) -> None:
+def test_every_scenario_is_in_one_group(page: Page) -> None:
     page.goto("/")
     everything = shown(page)
     listed: list[str] = []
-    for part in page.locator("#scen-part option").all_inner_texts()[1:]:
-        page.locator("#scen-part").select_option(part)
+    for group in page.locator("#scen-group option").all_inner_texts()[1:]:
+        page.locator("#scen-group").select_option(group)
         listed += shown(page)
     assert listed == everything
 

@@ -133,7 +133,7 @@ def parts_are_sound(view: SchedulerView) -> None:
     view.scheduler.cache.check()
 
 
-def everybody_has_seen_everything(simulation: Simulation) -> None:
+def everybody_is_up_to_date(simulation: Simulation) -> None:
     api = simulation.api
     late = [view.scheduler.watch for view in scheduler_views(simulation) if view.late]
     for watch in api.watches:
@@ -227,7 +227,7 @@ def snapshot_equals_a_fresh_one(view: SchedulerView) -> None:
 LOST = "error updating the pod's status"
 
 
-def api_server_was_not_told(view: SchedulerView, pod: Pod) -> bool:
+def api_server_does_not_know(view: SchedulerView, pod: Pod) -> bool:
     """Return True if the nominator may differ from the pod's status, as upstream.
 
     The nominator then holds the last attempt's decision. Either its write was lost, or the attempt compared with the
@@ -267,7 +267,7 @@ def nominations_are_of_pods_that_wait(view: SchedulerView) -> None:
     for lane, infos in queue.lanes().items():
         for info in infos if lane != "gated" else ():
             if queue.nominator.nodes.get(info.pod.uid, "") != info.pod.nominated_node_name:
-                assert api_server_was_not_told(view, info.pod)
+                assert api_server_does_not_know(view, info.pod)
 
 
 def world_agrees_on_queue(view: SchedulerView, world: World) -> None:

@@ -152,7 +152,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.cache.remove_pod(pod)
 
     @rule()
-    def snapshot_equals_one_made_from_nothing(self) -> None:
+    def snapshot_equals_a_new_one(self) -> None:
         self.cache.update_snapshot(self.snapshot)
         plain = Snapshot()
         self.cache.update_snapshot(plain)

@@ -179,7 +179,7 @@ def test_yaml_and_json_are_judged_alike_but_for_broken_numbers(documents: list[D
 def test_a_refused_text_changes_nothing_and_an_invalid_one_is_refused(manifests: list[Data]) -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((make_node("n1").zone("a").obj(),)))
-    before, given_before = held(simulation), json.dumps(manifests)
+    before, text_before = held(simulation), json.dumps(manifests)
     refused: list[FieldError] = []
     try:
         simulation.execute(commands.Apply(tuple(manifests)))
@@ -188,7 +188,7 @@ def test_a_refused_text_changes_nothing_and_an_invalid_one_is_refused(manifests:
     wrong = check_text("\n".join(json.dumps(manifest) for manifest in manifests)).errors
     assert refused or not wrong
     assert not refused or held(simulation) == before
-    assert json.dumps(manifests) == given_before
+    assert json.dumps(manifests) == text_before
 
 
 def held(simulation: Simulation) -> str:
@@ -243,11 +243,11 @@ NOT_JSON = {
 
 @pytest.mark.parametrize("words", NOT_JSON)
 def test_an_object_that_is_not_text_is_refused(words: str) -> None:
-    metadata, told_of = NOT_JSON[words]
+    metadata, reason = NOT_JSON[words]
     manifest: Data = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
     [error] = validate(manifest)
-    assert told_of in error.message
-    with pytest.raises(Rejected, match=told_of):
+    assert reason in error.message
+    with pytest.raises(Rejected, match=reason):
         Simulation().execute(commands.Apply((manifest,)))
 
 

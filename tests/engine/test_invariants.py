@@ -25,7 +25,7 @@ from tests.engine.histories import EXAMPLES
 from tests.engine.soundness import (
     check,
     described,
-    everybody_has_seen_everything,
+    everybody_is_up_to_date,
     scheduler_views,
     several_have_scheduled_at_once,
     under_way,
@@ -290,7 +290,7 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def simulation_is_sound(self) -> None:
-        everybody_has_seen_everything(self.simulation)
+        everybody_is_up_to_date(self.simulation)
         unfinished_pods_are_indexed(self.simulation)
         for view in scheduler_views(self.simulation):
             check(view)

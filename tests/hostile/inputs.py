@@ -36,7 +36,7 @@ RATES = {f"{name}_RATE": "100000" for name in LIMITED}
 ENTRY = re.compile(r"^(?=\d{4}-\d\d-\d\d )", re.MULTILINE)
 TRACE = re.compile(r"Traceback|^\S+ \S+ (?:ERROR|CRITICAL) (?!django.request:)")
 """An error in a log. Django's messages about an answer are checked with the answer."""
-TOLD_EVERY = 5000
+REPORTED_EVERY = 5000
 THINKS = 0.3
 
 
@@ -165,7 +165,7 @@ async def _strangers(plan: Plan, site: Site, report: Report, room: Callable[[], 
             await target.renew_if_used()
             sender = Sender(target, report.answers)
             await (sender.talk(item) if item.socket else sender.ask(item))
-            if report.answers.sent % TOLD_EVERY == 0:
+            if report.answers.sent % REPORTED_EVERY == 0:
                 print(
                     f"{report.answers.sent} inputs, {len(report.answers.wrong)} wrong, {site.memory() // MEGABYTE} MB",
                     flush=True,

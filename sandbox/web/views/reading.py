@@ -76,7 +76,7 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
         "terms": named(TERMS, lambda term: term.name),
         "scenarios": named(scenarios().values(), lambda scenario: scenario.title),
     }
-    return render(request, "fragments/found.html", context)
+    return render(request, "fragments/hits.html", context)
 
 
 @reads

@@ -78,9 +78,9 @@ def test_a_source_must_name_a_place(source: str) -> None:
 
 
 def test_our_own_documents_speak_of_the_sandbox_alone() -> None:
-    told_by_us = {says for says, source in sources() if OUR_OWN.fullmatch(source)}
+    our_own = {says for says, source in sources() if OUR_OWN.fullmatch(source)}
     others = {says for says, source in sources() if not OUR_OWN.fullmatch(source)}
     about_the_sandbox = {
         text for lesson in map(load_lesson, FILES) if lesson.slug == "stepping-and-looking-back" for text in lesson.know
     }
-    assert told_by_us - others == about_the_sandbox
+    assert our_own - others == about_the_sandbox

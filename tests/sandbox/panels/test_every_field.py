@@ -125,7 +125,7 @@ BACKOFFS = st.sampled_from([(1, 10), (0, 0), (0, 10), (1, 1), (7, 3)])
     st.sampled_from(["v1.34", "design-doc"]),
 )
 def test_every_panel_can_be_drawn_at_every_moment_of_a_history(
-    given_commands: list[Command], backoff: tuple[int, int], rules: str
+    history: list[Command], backoff: tuple[int, int], rules: str
 ) -> None:
     simulation = Simulation(queue_rules=rules)
     initial, longest = backoff
@@ -136,7 +136,7 @@ def test_every_panel_can_be_drawn_at_every_moment_of_a_history(
         "podMaxBackoffSeconds": longest,
     }
     tried(simulation, commands.Configure(configuration))
-    for command in (histories.START, *given_commands):
+    for command in (histories.START, *history):
         tried(simulation, command)
     entries, world = simulation.recorder.entries, World()
     moments = {number for number, _ in simulation.recorder.rests} | {len(entries)}

@@ -59,7 +59,7 @@ def text(world: World, **view: Any) -> str:
 
 ODD = "a b: c uses d (Orphan)"
 """How a name or a value may look before it is validated."""
-TOLD_OF_ODD: list[tuple[commands.Command, str]] = [
+ODD_ONES: list[tuple[commands.Command, str]] = [
     (commands.Patch("Pod", ODD, {"a": ODD}), f"{ODD} was edited: a={ODD}."),
     (commands.Taint(ODD, "gpu", "NoSchedule", ODD), f"{ODD} now has the taint gpu={ODD}:NoSchedule."),
     (commands.Usage(pod=ODD, cpu="2"), f"{ODD} now uses cpu 2."),
@@ -68,7 +68,7 @@ TOLD_OF_ODD: list[tuple[commands.Command, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("command", "words"), TOLD_OF_ODD)
+@pytest.mark.parametrize(("command", "words"), ODD_ONES)
 def test_the_sentence_takes_names_and_values_as_they_are(command: commands.Command, words: str) -> None:
     before, _, name, after, _ = commanded(World(), ev.CommandGiven(1, command))
     assert name == ODD

@@ -59,7 +59,7 @@ def explain_filter(world: World, cycle: Cycle, node_name: str, plugin: str) -> E
 
 
 def _refused_early(world: World, cycle: Cycle, plugin: str) -> Explanation | None:
-    """Return a plugin's refusal in PreFilter, before any node was looked at; None if it did not refuse."""
+    """Return a plugin's refusal in PreFilter, before any node was visited; None if it did not refuse."""
     for name, code, reasons in cycle.pre_filter.verdicts if cycle.pre_filter else ():
         if name == plugin and code not in (SUCCESS, SKIP):
             facts = world.witness.pre_filter(cycle, plugin)

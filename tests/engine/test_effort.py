@@ -72,13 +72,13 @@ def test_a_command_over_the_limit_changes_nothing(
         simulation = copy.deepcopy(simulation)
     elif how == "stored":
         simulation = pickle.loads(pickle.dumps(simulation))
-    given_so_far = simulation.recorder.command
+    commands_before = simulation.recorder.command
     with monkeypatch.context() as tight:
         run_out_once(tight, name, number)
         with pytest.raises(OverBudget, match="Nothing has changed"):
             simulation.execute(command)
     assert trace_digest(simulation) == trace_digest(other)
-    assert simulation.recorder.command == given_so_far
+    assert simulation.recorder.command == commands_before
     assert simulation.recorder.effort == other.recorder.effort
     for then in (command, commands.Run(), commands.Advance(5, play=True), commands.Advance(5, play=True)):
         simulation.execute(then)
@@ -147,7 +147,7 @@ def test_the_refusal_names_the_owner_that_makes_too_many_in_one_instant(monkeypa
     simulation = small_cluster()
     bound(monkeypatch, PODS, 6)
     text = refusal(simulation, commands.Scale("ReplicaSet", "default/web", 9))
-    assert "ReplicaSet default/web makes 6 pods in one instant" in text
+    assert "ReplicaSet default/web creates 6 pods in one instant" in text
 
 
 @pytest.mark.parametrize(

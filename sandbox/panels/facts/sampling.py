@@ -1,4 +1,4 @@
-"""How many nodes a search looked at, where it starts and where the next one starts, in words and numbers.
+"""How many nodes a search visited, where it starts and where the next one starts, in words and numbers.
 
 Source: seed 002 §7; upstream ``schedule_one.go`` (``numFeasibleNodesToFind``, ``findNodesThatPassFilters``).
 """
@@ -49,7 +49,7 @@ class Search:
 
     @property
     def looked_at(self) -> tuple[str, ...]:
-        """Return all nodes that were looked at, each once."""
+        """Return all nodes that were visited, each once."""
         return (self.tried_first, *self.visited) if self.tried_first else self.visited
 
     @property

@@ -21,7 +21,7 @@ class Witness(Protocol):
         return False
 
     def pre_filter(self, cycle: Cycle, plugin: str) -> Facts | None:
-        """Return why a plugin refused the pod before any node was looked at, None if unknown."""
+        """Return why a plugin refused the pod before any node was visited, None if unknown."""
         return None
 
     def filter(self, cycle: Cycle, node: str, plugin: str) -> Facts | None:

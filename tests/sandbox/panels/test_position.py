@@ -28,7 +28,7 @@ def present(head: int, length: int) -> World:
         pytest.param(
             present(12, 14),
             "command 12 of 14",
-            "Commands 13 to 14 are undone. Forward redoes them. If something else is done, they become a branch.",
+            "Commands 13 to 14 are undone. Forward redoes them. If you do something else, they become a branch.",
             id="two commands are undone",
         ),
         pytest.param(

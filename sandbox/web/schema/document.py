@@ -23,16 +23,16 @@ from scheduler_engine.config import schema as config
 Entry = dict[str, Any]
 
 SHOWN = {
-    "bool": "boolean",
-    "float32": "number",
-    "int32": "integer",
-    "int64": "integer",
-    "intstr": "integer or string",
-    "microtime": "time",
-    "raw": "any",
+    "bool": "types.boolean",
+    "float32": "types.number",
+    "int32": "types.integer",
+    "int64": "types.integer",
+    "intstr": "types.integer-or-string",
+    "microtime": "types.time",
+    "raw": "types.any",
 }
-"""Scalars whose names are not what people call them."""
-HOLDERS = {"one": "{}", "list": "list of {}", "map": "map of {}"}
+"""Scalars whose names are not what people call them → the row with their name."""
+HOLDERS = {"list": "types.list", "map": "types.map"}
 
 
 def document() -> dict[str, Any]:
@@ -86,7 +86,8 @@ def _entry(key: str, type_name: str, holds: str, required: bool = False) -> Entr
         "part": source and source.part,
         "selects": SELECTS.get(key),
     }
-    entry = {"type": type_name, "shown": HOLDERS[holds].format(SHOWN.get(type_name, type_name))}
+    shown = say(SHOWN[type_name]) if type_name in SHOWN else type_name
+    entry = {"type": type_name, "shown": say(HOLDERS[holds], type=shown) if holds in HOLDERS else shown}
     return entry | {name: value for name, value in optional.items() if value}
 
 

@@ -110,7 +110,9 @@ def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> bool:
 
 
 def _objection(cycle: Cycle, status: Status) -> str:
-    """Return who rejects the pod, or what failed. A deleted pod is rejected by no plugin."""
+    """Return who rejects the pod, or what failed. No plugin rejects a pod that is deleted or that waits too long."""
+    if cycle.waits and not cycle.rejected_because:
+        return say("notes.not-allowed-in-time")
     if status.is_rejected and not status.plugin and cycle.rejected_because:
         return say("notes.deleted-while-waiting")
     who = status.plugin or say("notes.the-binding")

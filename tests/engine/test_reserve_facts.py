@@ -227,6 +227,29 @@ def test_pre_bind_waits_for_every_claim_that_is_not_bound() -> None:
     assert wording.sentence(pre_bound(simulation)) == both
 
 
+@pytest.mark.parametrize(
+    ("late", "says"),
+    [
+        (("data", "logs"), "the claims data and logs"),
+        (("logs",), "the claim logs"),
+    ],
+    ids=["no claim is bound", "one claim is bound"],
+)
+def test_a_binding_that_takes_too_long_names_the_claims_that_are_not_bound(late: Sequence[str], says: str) -> None:
+    names = ("data", "logs")
+    items = [claim(name, class_name="csi" if name in late else "quick") for name in names]
+    simulation = after("PreBind", storage_class("quick", CSI), *items, claims=names)
+    simulation.execute(commands.Delete("StorageClass", "csi"))
+    simulation.execute(commands.Advance(599))
+    for _ in range(2):
+        simulation.execute(commands.Advance(1))
+    said = in_words(pre_bound(simulation))
+    assert said[0] == f"db cannot be bound: at 600 s, the volume controller had not bound {says}."
+    facts = pre_bound(simulation)
+    assert facts.status is not None
+    assert facts.status.reasons == ("binding volumes: context deadline exceeded",)
+
+
 def test_of_equal_volumes_the_first_by_name_is_taken() -> None:
     """Upstream takes the first of an unordered list."""
     simulation = after("Reserve", disk("b", 2), disk("a", 2), disk("c", 3), claim())

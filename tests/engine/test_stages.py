@@ -129,6 +129,12 @@ def test_the_note_on_a_pod_that_is_deleted_on_permit_names_no_plugin() -> None:
     assert notes(simulation)["WaitOnPermit"] == "the pod was deleted while it waited"
 
 
+def test_the_note_on_a_pod_that_nobody_allows_in_time_names_no_plugin() -> None:
+    simulation = with_pod(commands.Fault("NodeResourcesFit", "permit", "wait", seconds=60))
+    simulation.execute(commands.Advance(60))
+    assert notes(simulation)["WaitOnPermit"] == "nobody allowed the pod in time"
+
+
 def test_a_stage_that_leads_elsewhere_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = replace(STAGES["Filter"], run=lambda scheduler, cycle: "Bind")
     monkeypatch.setitem(STAGES, "Filter", wrong)

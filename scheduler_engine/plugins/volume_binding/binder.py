@@ -45,6 +45,14 @@ class Stopped(PluginError):
         self.done = done
 
 
+class TimedOut(PluginError):
+    """The volume controller took too long; ``unbound``: names of the claims that it has not bound."""
+
+    def __init__(self, text: str, unbound: tuple[str, ...]) -> None:
+        super().__init__(text)
+        self.unbound = unbound
+
+
 class VolumeBinder:
     def __init__(self, handle: Handle) -> None:
         self.handle = handle

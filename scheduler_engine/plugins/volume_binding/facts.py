@@ -229,11 +229,12 @@ def _taken_before(claims: PodVolumeClaims, findings: NodeFindings, item: Unbound
 def pre_bind_facts(pod: Pod, node: str, findings: NodeFindings, progress: Progress) -> Facts:
     """Explain what PreBind wrote, and for which claims it waits. The first write that fails ends it."""
     about: dict[str, Value] = {"pod": Keys((pod.key,)), "count": len(progress.waits_for)}
-    if progress.problem:
-        says = fact("volumes.binding-failed", False, **about, reason=progress.problem)
-    elif progress.waits_for:
+    if progress.waits_for:
+        row, ok = ("not-bound-in-time", False) if progress.problem else ("waits-for-controller", None)
         deadline, claims = progress.deadline_us / SECOND_US, Keys(progress.waits_for)
-        says = fact("volumes.waits-for-controller", **about, claims=claims, seconds=deadline)
+        says = fact(f"volumes.{row}", ok, **about, claims=claims, seconds=deadline)
+    elif progress.problem:
+        says = fact("volumes.binding-failed", False, **about, reason=progress.problem)
     else:
         says = fact("volumes.controller-is-done", True, **about)
     return Facts(says, tuple(_writes(node, findings, progress.written)))

@@ -106,7 +106,8 @@ class Progress(NamedTuple):
     """The result of a call of PreBind after Reserve assumed something.
 
     ``waits_for``: names of claims that are not bound; empty: the volume controller is done. ``problem``: why it
-    failed, or "". ``written``: claims whose choice the API server has, in the order of ``NodeFindings.unbound``.
+    failed, or ""; if there are claims too, they were not bound at the deadline. ``written``: claims whose choice the
+    API server has, in the order of ``NodeFindings.unbound``.
     """
 
     deadline_us: int

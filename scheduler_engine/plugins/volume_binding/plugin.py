@@ -19,7 +19,7 @@ from scheduler_engine.framework.interface import EventRegistration, Handle, Hint
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Code, Status, error, unresolvable
-from scheduler_engine.plugins.volume_binding.binder import Stopped, VolumeBinder
+from scheduler_engine.plugins.volume_binding.binder import Stopped, TimedOut, VolumeBinder
 from scheduler_engine.plugins.volume_binding.facts import (
     filter_facts,
     immediate_facts,
@@ -226,7 +226,8 @@ class VolumeBinding(Plugin):
             waits_for = self._bind(held, pod, node_name)
         except PluginError as problem:
             written = problem.done if isinstance(problem, Stopped) else chosen.count
-            _note(state, Progress(held.deadline_us or 0, problem=str(problem), written=written))
+            late = problem.unbound if isinstance(problem, TimedOut) else ()
+            _note(state, Progress(held.deadline_us or 0, late, str(problem), written))
             raise
         _note(state, Progress(held.deadline_us or 0, waits_for, written=chosen.count))
         return WAITING if waits_for else None
@@ -246,9 +247,10 @@ class VolumeBinding(Plugin):
         except PluginError as problem:
             raise PluginError(f"binding volumes: {problem}") from problem
         held.all_bound = not unbound
-        if not held.all_bound and self.handle.now_us >= held.deadline_us:
-            raise PluginError("binding volumes: context deadline exceeded")
-        return tuple(claim.name for claim in unbound)
+        late = tuple(claim.name for claim in unbound)
+        if late and self.handle.now_us >= held.deadline_us:
+            raise TimedOut("binding volumes: context deadline exceeded", late)
+        return late
 
     def explain_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Facts:
         """Explain the last call."""

@@ -17,6 +17,7 @@ from scheduler_engine.scenario.expectations.queues import lane_of, place_of, que
 from scheduler_engine.scenario.why import (
     choice_in_words,
     dry_run_in_words,
+    ineligible_in_words,
     refusal,
     reservation_in_words,
     scores_in_words,
@@ -117,6 +118,7 @@ def explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[s
         lead = f", by {attempt.margin}" if attempt.margin else ""
         yield f"{attempt.selected.node} was chosen: {how_chosen(attempt.selected, attempt)}{lead}."
         yield from (f"  {text}" for text in reservation_in_words(simulation, attempt))
+    yield from ineligible_in_words(simulation, attempt)
     if attempt.post_filter is not None and attempt.post_filter.nominated_node:
         yield f"preemption nominated it to {attempt.post_filter.nominated_node}."
         yield from (f"  {text}" for text in choice_in_words(simulation, attempt))

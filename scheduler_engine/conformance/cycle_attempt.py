@@ -113,7 +113,7 @@ def _evaluation(attempt: Attempt) -> Evaluation | None:
     """Evaluate first, on the same state: later steps of preemption must not affect it."""
     plugin = attempt.cycle.framework.plugins.get("DefaultPreemption")
     statuses = attempt.cycle.diagnosis.node_to_status
-    if not isinstance(plugin, DefaultPreemption) or plugin.evaluator.ineligible(attempt.pod, statuses):
+    if not isinstance(plugin, DefaultPreemption) or plugin.evaluator.ineligible(attempt.pod, statuses) is not None:
         return None
     return plugin.evaluator.evaluate(attempt.state, attempt.pod, statuses, every_node=True)
 

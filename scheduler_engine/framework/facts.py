@@ -11,6 +11,7 @@ explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts,
 explain_reserve    (state, pod, node_name) → Facts, with the status that ``reserve`` gives; likewise explain_pre_bind
 explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
 explain_dry_run    (state, node_info) → DryRunFacts, why a node is a candidate for preemption, or why not
+explain_ineligible (state) → Facts | None: why the pod may not preempt, so that no node was tried; None: it may
 explain_room       (state, pod, node_info, resource) → Room: what the dry run on a node reckoned with
 explain_violations (state, node_info) → pod → the PodDisruptionBudgets that its eviction would violate, by their keys
 explain_choice     (state) → tuple[RungFacts, …]: why one of the candidates won

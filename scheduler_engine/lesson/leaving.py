@@ -18,7 +18,7 @@ INELIGIBLE = {NEVER: "nobody-never", WAITING: "nobody-waits"}
 
 def why_nobody(attempt: Attempt) -> Why:
     """Return why no pod has to leave, for an attempt that found no victims."""
-    values = {"pod": attempt.pod, "node": attempt.nominated_node}
+    values = {"pod": attempt.pod, "node": _waited_for(attempt)}
     if attempt.post_filter is None:
         fits = attempt.filter is not None and attempt.filter.feasible
         return Why("nobody-fits" if fits else "nobody-asked", values)
@@ -42,8 +42,8 @@ def _why_not(attempt: Attempt, pod: str, node: str, leaving: bool) -> Why | None
     values = {"pod": attempt.pod, "node": node}
     if not node:
         return Why("not-in-snapshot")
-    if attempt.post_filter is None or _ineligible(attempt):
-        return Why("leaves-already", values) if leaving and node == attempt.nominated_node else None
+    if attempt.post_filter is None or attempt.is_ineligible:
+        return Why("leaves-already", values) if leaving and node == _waited_for(attempt) else None
     run = next((run for run in attempt.tried if run.node == node), None)
     if run is None:
         return _not_tried(attempt, values)
@@ -56,9 +56,9 @@ def _why_not(attempt: Attempt, pod: str, node: str, leaving: bool) -> Why | None
     return Why("stays-beside", values) if run.steps else None
 
 
-def _ineligible(attempt: Attempt) -> bool:
-    """Return True if the pod may not preempt at all."""
-    return why_nobody(attempt).key in INELIGIBLE.values()
+def _waited_for(attempt: Attempt) -> str:
+    """Return the node that the pod is nominated to: at PostFilter if it waits there, else when the attempt began."""
+    return (attempt.post_filter.waits_for if attempt.post_filter is not None else "") or attempt.nominated_node
 
 
 def _removed(run: ev.PreemptionNodeTried) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import DryRunFacts, Room, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, Facts, Room, RungFacts
 from scheduler_engine.framework.interface import (
     EventRegistration,
     Handle,
@@ -23,8 +23,15 @@ from scheduler_engine.framework.interface import (
 )
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status
-from scheduler_engine.preemption.facts import choice_facts, dry_run_facts, not_tried_facts, room_on, violated_budgets
-from scheduler_engine.preemption.preemption import Evaluator, evaluation_of
+from scheduler_engine.preemption.facts import (
+    choice_facts,
+    dry_run_facts,
+    ineligible_facts,
+    not_tried_facts,
+    room_on,
+    violated_budgets,
+)
+from scheduler_engine.preemption.preemption import Evaluator, evaluation_of, ineligibility_of
 
 
 class DefaultPreemption(Plugin):
@@ -57,11 +64,19 @@ class DefaultPreemption(Plugin):
         return result, Status(status.code, (f"preemption: {status.message}",))
 
     def explain_dry_run(self, state: CycleState, node_info: NodeInfo) -> DryRunFacts:
-        """Raises PluginError if preemption tried no node in this cycle."""
+        """Raises PluginError if preemption has not run in this cycle."""
+        ineligible = ineligibility_of(state)
+        if ineligible is not None:
+            return DryRunFacts(ineligible_facts(ineligible))
         evaluation = evaluation_of(state)
         if node_info.name not in evaluation.tried:
             return not_tried_facts(node_info.name, evaluation)
         return dry_run_facts(self.evaluator.framework(), state, node_info, evaluation)
+
+    def explain_ineligible(self, state: CycleState) -> Facts | None:
+        """Return None if the pod may preempt others."""
+        ineligible = ineligibility_of(state)
+        return None if ineligible is None else ineligible_facts(ineligible)
 
     def explain_room(self, state: CycleState, pod: Pod, node_info: NodeInfo, resource: str) -> Room:
         return room_on(pod, node_info, resource, evaluation_of(state))

@@ -16,7 +16,7 @@ from scheduler_engine.framework.facts import DryRunFacts, DryRunStep, Fact, Fact
 from scheduler_engine.framework.interface import FrameworkView, PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, refusal_by
-from scheduler_engine.framework.status import Status, error, unresolvable
+from scheduler_engine.framework.status import Status, error, unresolvable, unschedulable
 from scheduler_engine.preemption.candidates import (
     NO_VICTIMS,
     NOT_STARTED_US,
@@ -29,7 +29,7 @@ from scheduler_engine.preemption.candidates import (
     turns_of,
 )
 from scheduler_engine.preemption.criteria import CRITERIA, PRIORITY_OFFSET, Rung, climb
-from scheduler_engine.preemption.preemption import NOT_HELPFUL, Evaluation
+from scheduler_engine.preemption.preemption import NOT_HELPFUL, Evaluation, Ineligibility
 from scheduler_engine.timeline import SECOND_US
 
 Checked = tuple[tuple[str, Facts], ...]
@@ -116,6 +116,20 @@ def not_tried_facts(node: str, evaluation: Evaluation) -> DryRunFacts:
     if node in evaluation.potential_nodes:
         return DryRunFacts(Facts(fact("preemption.enough-before", **about)))
     return DryRunFacts(Facts(fact("preemption.cannot-help", False, **about), status=unresolvable(NOT_HELPFUL)))
+
+
+def ineligible_facts(ineligible: Ineligibility) -> Facts:
+    """Say why preemption tries no node."""
+    row = "waits-for-victims" if ineligible.leaving else "never-preempts"
+    says = fact(
+        f"preemption.{row}",
+        False,
+        pod=Keys((ineligible.pod.key,)),
+        node=ineligible.waits_for,
+        victims=Keys(ineligible.leaving),
+        count=len(ineligible.leaving),
+    )
+    return Facts(says, status=unschedulable(ineligible.message))
 
 
 def violated_budgets(node_info: NodeInfo, evaluation: Evaluation) -> dict[str, tuple[str, ...]]:

@@ -38,12 +38,32 @@ INELIGIBLE = {
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
 PLUGIN = "DefaultPreemption"
-EVALUATION = "evaluation"
-"""The plugin's note in the CycleState: the ``Evaluation``, for facts."""
+EVALUATION, INELIGIBILITY = "evaluation", "ineligibility"
+"""The plugin's notes in the CycleState, for facts: the ``Evaluation``, or the ``Ineligibility`` that prevents one."""
 TERMINATING, GONE, AWAITING_PERMIT = "terminating", "gone", "waiting"
 """Why a victim need not be deleted."""
 NotDeleted = tuple[tuple[str, str], ...]
 """((key of a victim, why nobody had to delete it), …)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ineligibility:
+    """Why ``pod`` may not preempt: ``NEVER`` (its policy), or ``WAITING`` for the pods that are ``leaving`` its
+    nominated node, by their keys.
+    """
+
+    why: str
+    pod: Pod
+    leaving: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        return INELIGIBLE[self.why]
+
+    @property
+    def waits_for(self) -> str:
+        """Return the node that the pod waits for, or ""."""
+        return self.pod.nominated_node_name if self.leaving else ""
 
 
 @dataclass(slots=True)
@@ -90,10 +110,10 @@ class Evaluator:
         if not isinstance(latest, Pod) or latest.finished:
             return None, error(f'pod "{pod.name}" not found')
         ineligible = self.ineligible(latest, statuses)
-        if ineligible:
-            waits_for = latest.nominated_node_name if ineligible == WAITING else ""
-            result = PostFilterResult(None, ineligible=ineligible, waits_for=waits_for)
-            return result, unschedulable(INELIGIBLE[ineligible])
+        if ineligible is not None:
+            state.notes(PLUGIN).setdefault(INELIGIBILITY, ineligible)
+            result = PostFilterResult(None, ineligible=ineligible.why, waits_for=ineligible.waits_for)
+            return result, unschedulable(ineligible.message)
         evaluation = self.evaluate(state, latest, statuses)
         if evaluation.chosen is None:
             return self._nowhere(evaluation)
@@ -123,20 +143,20 @@ class Evaluator:
         message = fit_error_message(len(self.handle.snapshot.list()), statuses)
         return PostFilterResult(""), unschedulable(message)
 
-    def ineligible(self, pod: Pod, statuses: NodeToStatus) -> str:
-        """Return why ``pod`` may not preempt: ``NEVER`` (its policy) or ``WAITING`` (victims still leave its nominated
-        node). "" if it may.
-        """
+    def ineligible(self, pod: Pod, statuses: NodeToStatus) -> Ineligibility | None:
+        """Return why ``pod`` may not preempt, None if it may."""
         if pod.preemption_policy == "Never":
-            return NEVER
+            return Ineligibility(NEVER, pod)
         nominated = pod.nominated_node_name
         if not nominated or statuses.get(nominated).code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-            return ""
+            return None
         node_info = self.handle.snapshot.get(nominated)
-        leaving = node_info is not None and any(
-            info.pod.priority < pod.priority and _terminating_by_preemption(info.pod) for info in node_info.pods
+        leaving = tuple(
+            info.pod.key
+            for info in (node_info.pods if node_info is not None else ())
+            if info.pod.priority < pod.priority and _terminating_by_preemption(info.pod)
         )
-        return WAITING if leaving else ""
+        return Ineligibility(WAITING, pod, leaving) if leaving else None
 
     def evaluate(self, state: CycleState, pod: Pod, statuses: NodeToStatus, *, every_node: bool = False) -> Evaluation:
         """Find candidates and the best of them, changing nothing. ``every_node`` removes the limit on candidates."""
@@ -280,6 +300,12 @@ class Evaluator:
         text = f"Preempted by pod {pod.uid} on node {node}"
         self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text, uid=victim.uid))
         return not waited
+
+
+def ineligibility_of(state: CycleState) -> Ineligibility | None:
+    """Return the note on why the pod of this cycle may not preempt, None if there is none."""
+    note: Ineligibility | None = state.noted.get(PLUGIN, {}).get(INELIGIBILITY)
+    return note
 
 
 def evaluation_of(state: CycleState) -> Evaluation:

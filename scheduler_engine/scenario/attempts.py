@@ -56,6 +56,11 @@ class Attempt:
         return self.filter is not None and not self.filter.rows and self.filter.searched > 0
 
     @property
+    def is_ineligible(self) -> bool:
+        """Return True if its pod may not preempt others, so that no node was tried."""
+        return self.post_filter is not None and bool(self.post_filter.ineligible)
+
+    @property
     def failed(self) -> bool:
         return self.outcome in FAILED
 

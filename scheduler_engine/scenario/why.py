@@ -15,6 +15,7 @@ from scheduler_engine.scheduler.explaining import (
     choice_facts,
     dry_run_facts,
     filter_facts,
+    ineligible_facts,
     pre_bind_facts,
     pre_filter_facts,
     reserve_facts,
@@ -60,7 +61,7 @@ def dry_run_in_words(simulation: Simulation, attempt: Attempt, node: str) -> lis
     if facts is None:
         return []
     if tried is None:
-        return [wording.sentence(facts.facts)]
+        return [] if attempt.is_ineligible else [wording.sentence(facts.facts)]
     if not facts.agree_with(tried):
         return [OTHERWISE]
     texts = [wording.sentence(facts.facts)]
@@ -71,6 +72,13 @@ def dry_run_in_words(simulation: Simulation, attempt: Attempt, node: str) -> lis
                 *(f"  {text}" for text in _aligned(wording.lines(step.facts))),
             ]
     return texts if facts.victims else [*texts, *_aligned(wording.lines(facts.facts))]
+
+
+def ineligible_in_words(simulation: Simulation, attempt: Attempt) -> list[str]:
+    """Explain why the pod may not preempt others; nothing if it may."""
+    scheduler = _scheduler_of(simulation, attempt) if attempt.is_ineligible else None
+    facts = ineligible_facts(scheduler, attempt.cycle) if scheduler is not None else None
+    return [] if facts is None else [wording.sentence(facts)]
 
 
 def choice_in_words(simulation: Simulation, attempt: Attempt) -> Iterator[str]:
@@ -121,7 +129,8 @@ def _binder_of(simulation: Simulation, attempt: Attempt) -> Scheduler | None:
 
 
 def preemption_in_words(simulation: Simulation, attempt: Attempt, node: str = "") -> Iterator[str]:
-    """Yield why a candidate won, and the dry runs on the nominated node and on ``node``."""
+    """Yield why the pod may not preempt or why a candidate won, and the dry runs on the nominated node and ``node``."""
+    yield from ineligible_in_words(simulation, attempt)
     yield from choice_in_words(simulation, attempt)
     nominated = attempt.post_filter.nominated_node if attempt.post_filter is not None else ""
     for name in dict.fromkeys(item for item in (nominated, node) if item):

@@ -117,6 +117,12 @@ def dry_run_facts(scheduler: SchedulerParts, number: int, node: str) -> DryRunFa
     return facts
 
 
+def ineligible_facts(scheduler: SchedulerParts, number: int) -> Facts | None:
+    """Explain why the pod of cycle ``number`` may not preempt; None if it may, or if this is unknown."""
+    facts: Facts | None = _ask_post_filter(_latest(scheduler, number), "explain_ineligible")
+    return facts
+
+
 def violated_budgets(scheduler: SchedulerParts, number: int, node: str) -> Mapping[str, tuple[str, ...]]:
     """Return pod on ``node`` → the budgets that its eviction would violate in cycle ``number``; none if unknown."""
     budgets: Mapping[str, tuple[str, ...]] | None = _ask_about_node(scheduler, number, node, "explain_violations")

@@ -10,9 +10,11 @@ from scheduler_engine import commands, wording
 from scheduler_engine.cli.explaining import explained
 from scheduler_engine.framework.facts import DryRunFacts, Facts, RungFacts
 from scheduler_engine.scenario.attempts import RunView
-from scheduler_engine.scheduler.explaining import choice_facts, dry_run_facts, filter_facts
+from scheduler_engine.scheduler.explaining import choice_facts, dry_run_facts, filter_facts, ineligible_facts
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, NodeBuilder, PodBuilder, make_node, make_pod
+from scheduler_engine.testing.builders import make_priority_class
+from tests.engine.cluster import preemptor, tried_again
 
 
 def four_cpu(name: str = "n1") -> NodeBuilder:
@@ -197,6 +199,37 @@ def test_a_filter_explains_its_answer_for_the_popped_pod_after_another_took_the_
     facts = filter_facts(simulation.scheduler, 1, "n1", "TaintToleration")
     assert facts is not None
     assert facts.status is not None
+
+
+def test_a_pod_that_waits_for_its_victim_says_so_at_any_later_moment() -> None:
+    simulation = preemptor()
+    tried_again(simulation)
+    for change in (commands.Advance(1), commands.Delete("Node", "n1"), commands.Advance(400)):
+        attempt = RunView(simulation).attempts["default/web"][1]
+        texts = [text.strip() for text in explained(simulation, attempt, "n2")]
+        assert texts.count("Preemption tries no node: web waits until low has left n1.") == 1
+        simulation.execute(change)
+
+
+def test_the_facts_of_an_ineligible_pod_are_those_of_the_decision() -> None:
+    simulation = preemptor()
+    tried_again(simulation)
+    facts = dry_run_facts(simulation.scheduler, 2, "n2")
+    assert facts is not None
+    assert facts.facts == ineligible_facts(simulation.scheduler, 2)
+    assert facts.facts.status is not None
+    assert facts.facts.status.message == "not eligible due to a terminating pod on the nominated node."
+    assert ineligible_facts(preemptor().scheduler, 1) is None
+
+
+def test_a_pod_that_never_preempts_says_so_although_another_pod_has_its_name_by_now() -> None:
+    shy = make_priority_class("shy", 9, policy="Never")
+    simulation = at_post_filter(four_cpu(), low("large", "4"), shy, make_pod("vip").cpu("2").priority_class("shy"))
+    simulation.execute(commands.Delete("Pod", "default/vip"))
+    simulation.execute(commands.Apply((VIP.obj(),)))
+    simulation.execute(commands.Settle())
+    texts = [*explained(simulation, RunView(simulation).attempts["default/vip"][0], "n1")]
+    assert texts.count("Preemption tries no node: the preemptionPolicy of vip is Never.") == 1
 
 
 def test_a_node_that_was_not_tried_says_why() -> None:

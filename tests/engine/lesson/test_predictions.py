@@ -7,15 +7,17 @@ from dataclasses import replace
 import pytest
 
 from scheduler_engine.lesson.ends import ATTEMPT, Why
+from scheduler_engine.lesson.leaving import why_nobody
 from scheduler_engine.lesson.model import Option, Question, Steps
 from scheduler_engine.lesson.predictions import KINDS, Judged, Sight, asked, choices, compare, is_right, judge
 from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.lesson.window import Answer
 from scheduler_engine.scenario import play
-from scheduler_engine.scenario.attempts import RunView
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.testing.builders import make_priority_class
+from scheduler_engine.trace import events as ev
 from tests.installed import SCENARIOS
 
 REFUSED = Why("refused", {"plugin": "NodeResourcesFit", "reasons": ("Insufficient cpu",)})
@@ -485,6 +487,13 @@ def test_while_a_victim_is_leaving_no_other_pod_has_to() -> None:
     values = {"pod": "default/vip", "node": "n1"}
     assert last.nobody == Why("nobody-waits", values)
     assert last.why == {"default/low-1": Why("leaves-already", values)}
+
+
+def test_the_node_with_the_leaving_victim_is_that_of_post_filter() -> None:
+    """The pod's nomination can change between Pop and PostFilter."""
+    waited = ev.PostFilterRan(1, (), "", (), (), (), (), "waiting", "n1")
+    attempt = Attempt(1, "default/vip", 1, "n2", post_filter=waited)
+    assert why_nobody(attempt) == Why("nobody-waits", {"pod": "default/vip", "node": "n1"})
 
 
 def walked(simulation: Simulation, since: int, *steps: dict[str, object]) -> Walk:

@@ -53,7 +53,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int 
     key = _key(simulation, pod)
     run = RunView(simulation)
     is_last = attempt is None and cycle is None
-    chosen = run.own_attempt(key) if is_last else _chosen(run, key, attempt, cycle)
+    chosen = run.attempt(key) if is_last else _chosen(run, key, attempt, cycle)
     # A node that was deleted later is explained as the attempt knew it.
     if node and simulation.api.get("Node", node) is None and (chosen is None or chosen.verdict(node) is None):
         raise Unusable(f'nodes "{node}" not found')
@@ -66,8 +66,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int 
 
 def _chosen(run: RunView, key: str, number: int | None, cycle: int | None) -> Attempt:
     """Return the attempt with this number or in this cycle. Raises Unusable when there is none, or more than one."""
-    attempts = [item for item in run.attempts.get(key, ()) if number in (None, item.number)]
-    listed = [item for item in attempts if cycle in (None, item.cycle)]
+    listed = run.meant(key, number, cycle)
     if len(listed) == 1:
         return listed[0]
     if not listed:

@@ -15,6 +15,7 @@ from scheduler_engine.replay import trace_lines
 from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scenario, load_scenario, run
 from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
+from scheduler_engine.scenario.expectations.vocabulary import WHICH
 from scheduler_engine.scenario.playing import END, START
 from scheduler_engine.scenario.why import preemption_in_words, refusal
 from scheduler_engine.scenario.yaml_text import one_line
@@ -142,9 +143,9 @@ def _difference(point: Point, failure: Failure) -> Difference:
 
 def _attempt(view: RunView, pod: str, expectation: Data) -> Attempt | None:
     """Return the attempt that the expectation is about: for victims, the last one that tried preemption."""
-    if "victims" in expectation and "attempt" not in expectation:
-        return next((item for item in reversed(view.attempts.get(pod, ())) if item.post_filter is not None), None)
-    return view.attempt(pod, expectation.get("attempt"))
+    if "victims" in expectation and not WHICH.keys() & expectation.keys():
+        return view.preempting(pod)
+    return view.attempt(pod, expectation.get("attempt"), expectation.get("cycle"))
 
 
 def _title(point: Point) -> str:

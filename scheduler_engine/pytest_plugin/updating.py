@@ -10,6 +10,7 @@ import yaml
 
 from scheduler_engine.scenario import ASSERTIONS, Failure, Scenario
 from scheduler_engine.scenario.attempts import RunView
+from scheduler_engine.scenario.expectations.vocabulary import WHICH
 from scheduler_engine.scenario.facts import expectation_of
 from scheduler_engine.scenario.yaml_text import one_line
 
@@ -28,7 +29,7 @@ FACTS: Mapping[str, tuple[str, ...]] = {
     "clock": ("clock",),
 }
 """Name of an expectation → its possible facts. A person must mend others, such as an order."""
-ABOUT = ("node", "plugin", "attempt")
+ABOUT = ("node", "plugin", *WHICH)
 """Keys beside a name that select the fact."""
 MAY_GO = {
     *("pod", "gone", "node", "nodes", "pending", "phase", "terminating"),

@@ -192,15 +192,30 @@ class RunView:
                 by_pod.setdefault(entry.event.pod, []).append(entry.event)
         return by_pod
 
-    def attempt(self, pod: str, number: int | None = None) -> Attempt | None:
-        """Return the last attempt for a pod, or the last one with this number."""
-        listed = self.attempts.get(pod, ())
-        return next((item for item in reversed(listed) if number in (None, item.number)), None)
+    def meant(self, pod: str, number: int | None = None, cycle: int | None = None) -> list[Attempt]:
+        """Return the attempts with this number and in this cycle. By default, the last of ``own_attempts``.
 
-    def own_attempt(self, pod: str) -> Attempt | None:
-        """Return the last attempt for the pod that has this name now; if no pod has it, for the last one that did.
+        Several have the same number if two pods had the name, or if two schedulers tried the pod.
+        """
+        if number is None and cycle is None:
+            return self.own_attempts(pod)[-1:]
+        listed = self.attempts.get(pod, ())
+        return [item for item in listed if number in (None, item.number) and cycle in (None, item.cycle)]
+
+    def attempt(self, pod: str, number: int | None = None, cycle: int | None = None) -> Attempt | None:
+        """Return the only one of the attempts that are meant; None if there are none, or several."""
+        meant = self.meant(pod, number, cycle)
+        return meant[0] if len(meant) == 1 else None
+
+    def own_attempts(self, pod: str) -> list[Attempt]:
+        """Return the attempts for the pod that has this name now; if no pod has it, for the last one that did.
 
         A scheduler that is behind may still try a deleted pod after another one has tried the new one.
         """
-        existing, latest_first = self.simulation.api.pod(pod), reversed(self.attempts.get(pod, ()))
-        return next((item for item in latest_first if existing is None or item.uid == existing.uid), None)
+        existing, listed = self.simulation.api.pod(pod), self.attempts.get(pod, [])
+        uids = [*dict.fromkeys(item.uid for item in listed)] if existing is None else [existing.uid]
+        return [item for item in listed if item.uid == uids[-1]]
+
+    def preempting(self, pod: str) -> Attempt | None:
+        """Return the last of ``own_attempts`` that tried preemption."""
+        return next((item for item in reversed(self.own_attempts(pod)) if item.post_filter is not None), None)

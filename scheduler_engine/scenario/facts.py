@@ -26,16 +26,29 @@ results of the last attempt for each pod on each node.
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The subject of a fact; which fields count depends on the fact. ``attempt``: None = the last one."""
+    """The subject of a fact; which fields count depends on the fact. Without ``attempt`` and ``cycle``, the pod's last
+    attempt; with both, the number of the attempt is enough if no other attempt has it.
+    """
 
     pod: str = ""
     node: str = ""
     plugin: str = ""
     attempt: int | None = None
+    cycle: int | None = None
 
-    def named(self, expectation: Data) -> Data:
+    @property
+    def is_last(self) -> bool:
+        """Return True if no attempt was requested."""
+        return self.attempt is None and self.cycle is None
+
+    def attempt_in(self, run: RunView) -> Attempt | None:
+        return run.attempt(self.pod, self.attempt, self.cycle)
+
+    def named(self, run: RunView, expectation: Data) -> Data:
         """Return the expectation, with the attempt if one was requested."""
-        return expectation if self.attempt is None else {**expectation, "attempt": self.attempt}
+        if self.attempt is not None and len(run.meant(self.pod, self.attempt)) == 1:
+            return {**expectation, "attempt": self.attempt}
+        return expectation if self.cycle is None else {**expectation, "cycle": self.cycle}
 
 
 def placement(run: RunView, about: About) -> Data | None:
@@ -61,66 +74,63 @@ def nomination(run: RunView, about: About) -> Data | None:
 
 
 def failure(run: RunView, about: About) -> Data | None:
-    attempt = run.attempt(about.pod, about.attempt)
+    attempt = about.attempt_in(run)
     if attempt is None or attempt.finished is None or not attempt.failed:
         return None
-    return about.named({"failed": about.pod, "outcome": attempt.outcome, "message": attempt.finished.message})
+    return about.named(run, {"failed": about.pod, "outcome": attempt.outcome, "message": attempt.finished.message})
 
 
 def victims(run: RunView, about: About) -> Data | None:
-    attempts = [item for item in run.attempts.get(about.pod, ()) if about.attempt in (None, item.number)]
-    tried = [item for item in attempts if item.post_filter is not None]
-    if not tried or (about.attempt is not None and tried[-1] is not attempts[-1]):
+    attempt = run.preempting(about.pod) if about.is_last else about.attempt_in(run)
+    if attempt is None or attempt.post_filter is None:
         return None
-    preemption = tried[-1].post_filter
-    assert preemption is not None
     fact = {
         "victims": about.pod,
-        "are": [*preemption.victims],
-        "node": preemption.nominated_node,
-        "rung": tried[-1].rung,
+        "are": [*attempt.post_filter.victims],
+        "node": attempt.post_filter.nominated_node,
+        "rung": attempt.rung,
     }
-    return about.named(fact)
+    return about.named(run, fact)
 
 
 def verdict(run: RunView, about: About) -> Data | None:
-    attempt = run.attempt(about.pod, about.attempt)
+    attempt = about.attempt_in(run)
     if attempt is None:
         return None
     result = attempt.verdict(about.node)
     head: Data = {"verdict": about.pod, "node": about.node}
     if result is None:
-        return about.named({**head, "visited": False})
+        return about.named(run, {**head, "visited": False})
     plugin, _, reasons = result
     outcome = {"plugin": plugin, "reasons": [*reasons]} if plugin else {"passes": True}
-    return about.named({**head, **outcome})
+    return about.named(run, {**head, **outcome})
 
 
 def score(run: RunView, about: About) -> Data | None:
-    attempt = run.attempt(about.pod, about.attempt)
+    attempt = about.attempt_in(run)
     columns = attempt.scores(about.node).get(about.plugin) if attempt else None
     if columns is None:
         return None
     scores = {column: columns[column] for column in COLUMNS if column in columns}
-    return about.named({"score": about.pod, "node": about.node, "plugin": about.plugin, **scores})
+    return about.named(run, {"score": about.pod, "node": about.node, "plugin": about.plugin, **scores})
 
 
 def total(run: RunView, about: About) -> Data | None:
-    attempt = run.attempt(about.pod, about.attempt)
+    attempt = about.attempt_in(run)
     if attempt is None or about.node not in attempt.totals:
         return None
-    return about.named({"score": about.pod, "node": about.node, "total": attempt.totals[about.node]})
+    return about.named(run, {"score": about.pod, "node": about.node, "total": attempt.totals[about.node]})
 
 
 def winner(run: RunView, about: About) -> Data | None:
-    attempt = run.attempt(about.pod, about.attempt)
+    attempt = about.attempt_in(run)
     if attempt is None or attempt.selected is None:
         return None
     selected = attempt.selected
     fact: Data = {"winner": about.pod, "node": selected.node, "how": selected.how}
     fact |= {"among": [*selected.ties]} if selected.how == "draw" else {}
     fact |= {"margin": attempt.margin} if attempt.margin is not None else {}
-    return about.named(fact)
+    return about.named(run, fact)
 
 
 def evictions(run: RunView, about: About) -> Data | None:

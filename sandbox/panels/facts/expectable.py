@@ -40,7 +40,7 @@ def of_pod(world: World, key: str, cycle: Cycle | None) -> list[dict[str, Any]]:
 
 def of_attempt(cycle: Cycle) -> list[dict[str, Any]]:
     """Return the facts of an attempt: its winner, its message, its victims."""
-    about = {"pod": cycle.pod, "attempt": cycle.attempt}
+    about = _about(cycle)
     facts = []
     if cycle.selected is not None:
         label = say("expectations.winner", attempt=cycle.attempt, node=cycle.selected.node)
@@ -52,13 +52,18 @@ def of_attempt(cycle: Cycle) -> list[dict[str, Any]]:
     return facts
 
 
+def _about(cycle: Cycle) -> dict[str, Any]:
+    """Return what identifies an attempt. Several can have the same number."""
+    return {"pod": cycle.pod, "attempt": cycle.attempt, "cycle": cycle.number}
+
+
 def verdict(cycle: Cycle, node: str) -> dict[str, Any]:
-    return fact("verdict", say("expectations.verdict"), pod=cycle.pod, node=node, attempt=cycle.attempt)
+    return fact("verdict", say("expectations.verdict"), node=node, **_about(cycle))
 
 
 def scores(cycle: Cycle, node: str, plugin: str) -> list[dict[str, Any]]:
     """Return the score of a plugin, and the total if there is one."""
-    about = {"pod": cycle.pod, "node": node, "attempt": cycle.attempt}
+    about = {"node": node, **_about(cycle)}
     facts = [fact("score", say("expectations.score"), plugin=plugin, **about)]
     totals = dict(cycle.normalized.totals) if cycle.normalized else {}
     if node in totals:

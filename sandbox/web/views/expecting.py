@@ -25,7 +25,7 @@ def _about(form: QueryDict) -> dict[str, Any]:
     attempt = form.get("attempt", "")
     if attempt and not (attempt.isascii() and attempt.isdigit() and int(attempt[:10]) > 0 and len(attempt) < 10):
         raise ValueError(say("errors.attempt"))
-    return about | ({"attempt": int(attempt)} if attempt else {})
+    return about | ({"attempt": int(attempt)} if attempt else {}) | ({"cycle": view.cycle} if view.cycle else {})
 
 
 @edits

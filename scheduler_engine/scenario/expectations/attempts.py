@@ -5,9 +5,9 @@ from __future__ import annotations
 from scheduler_engine.preemption.criteria import CRITERIA
 from scheduler_engine.scenario.attempts import FAILED, Attempt, RunView
 from scheduler_engine.scenario.expectations.vocabulary import (
-    ATTEMPT,
     NODE,
     POD,
+    WHICH,
     WHOLE,
     Assertion,
     attempt_at,
@@ -147,8 +147,8 @@ def _failed(run: RunView, expectation: Data) -> list[str]:
 
 def _victims(run: RunView, expectation: Data) -> list[str]:
     key = expectation["victims"]
-    preempting = [item for item in run.attempts.get(key, ()) if item.post_filter is not None]
-    attempt = preempting[-1] if preempting and "attempt" not in expectation else attempt_at(run, key, expectation)
+    preempting = None if WHICH.keys() & expectation.keys() else run.preempting(key)
+    attempt = preempting or attempt_at(run, key, expectation)
     if isinstance(attempt, str):
         return [attempt]
     if attempt.post_filter is None:
@@ -176,7 +176,7 @@ ASSERTIONS = {
             "reasons": ListOf(Text(), "All reasons of that plugin, in order."),
             "code": Text(values=CODES),
             "visited": Flag("If false, the search did not check the node."),
-            "attempt": ATTEMPT,
+            **WHICH,
         },
         ("node",),
     ),
@@ -191,7 +191,7 @@ ASSERTIONS = {
             "normalized": WHOLE,
             "weighted": WHOLE,
             "total": WHOLE,
-            "attempt": ATTEMPT,
+            **WHICH,
         },
         ("node",),
     ),
@@ -207,7 +207,7 @@ ASSERTIONS = {
                 values=tuple(HOW),
             ),
             "among": ListOf(NODE, "The nodes with the same total."),
-            "attempt": ATTEMPT,
+            **WHICH,
         },
     ),
     "failed": Assertion(
@@ -217,7 +217,7 @@ ASSERTIONS = {
         {
             "message": Text("The message of the attempt, word for word."),
             "outcome": Text("How the attempt ended. nominated: unschedulable, but victims are leaving.", values=FAILED),
-            "attempt": ATTEMPT,
+            **WHICH,
         },
     ),
     "victims": Assertion(
@@ -231,7 +231,7 @@ ASSERTIONS = {
                 'The criterion that left one candidate; "" when there was no choice.',
                 values=(*(criterion.name for criterion in CRITERIA), ""),
             ),
-            "attempt": ATTEMPT,
+            **WHICH,
         },
     ),
 }

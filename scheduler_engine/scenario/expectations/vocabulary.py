@@ -15,7 +15,18 @@ POD = Text("A pod: namespace/name.")
 NODE = Text("A node.")
 LABELS = MapOf(Text(), "Labels, all of which an object must have.")
 WHOLE = Number(whole=True)
-ATTEMPT = Number("Which attempt for the pod, counted from 1; the last one when left out.", whole=True, least=1)
+ATTEMPT = Number(
+    "Which attempt for the pod, counted from 1. By default the last one for the pod that has this name now.",
+    whole=True,
+    least=1,
+)
+CYCLE = Number(
+    "The scheduling cycle of the attempt, if several attempts have the same number.",
+    whole=True,
+    least=1,
+)
+WHICH = {"attempt": ATTEMPT, "cycle": CYCLE}
+"""The keys that choose an attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +56,18 @@ def pods(run: RunView, selector: Mapping[str, str], namespace: str = "default") 
 
 def attempt_at(run: RunView, pod: str, expectation: Data) -> Attempt | str:
     """Return the attempt of an expectation, or what is wrong with it."""
-    number = expectation.get("attempt")
-    attempt = run.attempt(pod, number)
-    if attempt is not None:
-        return attempt
-    count = len(run.attempts.get(pod, ()))
-    return f"{pod}: no attempt was made" if not count else f"{pod}: there is no attempt {number}, only {count}"
+    number, cycle = expectation.get("attempt"), expectation.get("cycle")
+    meant, numbers = run.meant(pod, number, cycle), [item.number for item in run.attempts.get(pod, ())]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        cycles = ", ".join(str(item.cycle) for item in meant)
+        return f"{pod}: there are {len(meant)} attempts {number}; add cycle, one of {cycles}"
+    if not numbers or (number is None and cycle is None):
+        return f"{pod}: no attempt was made"
+    if cycle is None:
+        return f"{pod}: there is no attempt {number}, only {max(numbers)}"
+    return f"{pod}: there is no attempt {'' if number is None else f'{number} '}in cycle {cycle}"
 
 
 def differs(what: str, actual: Any, wanted: Any) -> list[str]:

@@ -13,6 +13,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, make_node, make_pod
 from tests.installed import SCENARIOS
 
+Manifest = dict[str, Any]
 MESSAGE = (
     "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: "
     "0/2 nodes are available: 2 Preemption is not helpful for scheduling."
@@ -63,7 +64,37 @@ def configured() -> Simulation:
     return simulation
 
 
-SIMULATIONS = {"configured": configured, "small": small, "in flight": in_flight, "resized": resized}
+def renamed(*objects: Manifest, key: str, again: Manifest) -> Simulation:
+    """A pod was deleted after its attempt, and another pod has its name."""
+    simulation = Simulation(priority_numbers=True)
+    delete = {"kind": "delete", "object_kind": "Pod", "key": key}
+    steps = [{"kind": "apply", "manifests": [*objects]}, {"kind": "settle"}, delete]
+    play(simulation, [*steps, {"kind": "apply", "manifests": [again]}, {"kind": "settle"}])
+    return simulation
+
+
+def namesake() -> Simulation:
+    """Cycle 1 found no node for a pod web, cycle 2 bound another one."""
+    web = make_pod("web")
+    return renamed(make_node("n1").obj(), web.cpu("64").obj(), key="default/web", again=web.cpu("1").obj())
+
+
+def gated_namesake() -> Simulation:
+    """In cycle 1 a pod vip preempted low. Another pod vip is gated."""
+    low = make_pod("low").cpu("4").node("n1").grace_period(300).obj()
+    vip = make_pod("vip").priority(9).cpu("4")
+    again = make_pod("vip").gate("wait").obj()
+    return renamed(make_node("n1").obj(), low, vip.obj(), key="default/vip", again=again)
+
+
+SIMULATIONS = {
+    "configured": configured,
+    "small": small,
+    "in flight": in_flight,
+    "resized": resized,
+    "namesake": namesake,
+    "gated namesake": gated_namesake,
+}
 
 
 @cache
@@ -282,6 +313,48 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"verdict": "default/new-1", "node": "n1", "attempt": 1},
         {"verdict": "default/new-1", "node": "n1", "attempt": 2},
         "default/new-1: there is no attempt 2, only 1",
+    ),
+    "a cycle": (
+        "small",
+        {"verdict": "default/new-1", "node": "n1", "cycle": 2, "attempt": 1},
+        {"verdict": "default/new-1", "node": "n1", "cycle": 7},
+        "default/new-1: there is no attempt in cycle 7",
+    ),
+    "an attempt in another cycle": (
+        "small",
+        {"winner": "default/new-1", "cycle": 2},
+        {"winner": "default/new-1", "cycle": 1, "attempt": 1},
+        "default/new-1: there is no attempt 1 in cycle 1",
+    ),
+    "the scores of a cycle": (
+        "small",
+        {"score": "default/new-1", "node": "n1", "plugin": "NodeAffinity", "raw": 50, "cycle": 2},
+        {"score": "default/new-1", "node": "n1", "plugin": "NodeAffinity", "raw": 50, "cycle": 1},
+        "default/new-1: there is no attempt in cycle 1",
+    ),
+    "the attempt of a pod whose name another pod has now": (
+        "namesake",
+        {"failed": "default/web", "cycle": 1},
+        {"failed": "default/web", "attempt": 1},
+        "default/web: there are 2 attempts 1; add cycle, one of 1, 2",
+    ),
+    "the last attempt for the pod that has the name now": (
+        "namesake",
+        {"winner": "default/web", "node": "n1"},
+        {"failed": "default/web"},
+        "default/web: attempt 1 did not fail, it is bound on n1",
+    ),
+    "an attempt before another pod got the name": (
+        "gated namesake",
+        {"failed": "default/vip", "cycle": 1},
+        {"failed": "default/vip"},
+        "default/vip: no attempt was made",
+    ),
+    "victims of the pod that had the name before": (
+        "gated namesake",
+        {"victims": "default/vip", "are": ["default/low"], "cycle": 1},
+        {"victims": "default/vip", "are": ["default/low"]},
+        "default/vip: no attempt was made",
     ),
     "a pod without an attempt": (
         "small",

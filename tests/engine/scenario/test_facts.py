@@ -144,6 +144,26 @@ EXPECTED: list[tuple[str, str, dict[str, Any], Any]] = [
         {"pod": "default/vip-1"},
         {"victims": "default/vip-1", "are": ["default/young-1"], "node": "node-young", "rung": LATEST},
     ),
+    (
+        "namesake",
+        "failure",
+        {"pod": "default/web", "attempt": 1, "cycle": 1},
+        {
+            "failed": "default/web",
+            "outcome": "unschedulable",
+            "message": MESSAGE.replace("2", "1"),
+            "cycle": 1,
+        },
+    ),
+    ("namesake", "failure", {"pod": "default/web", "attempt": 1}, None),
+    ("namesake", "failure", {"pod": "default/web"}, None),
+    ("gated namesake", "victims", {"pod": "default/vip"}, None),
+    (
+        "gated namesake",
+        "victims",
+        {"pod": "default/vip", "attempt": 1, "cycle": 1},
+        {"victims": "default/vip", "are": ["default/low"], "node": "n1", "rung": "", "attempt": 1},
+    ),
     ("preemption-every-rung", "victims", {"pod": "default/vip-1", "attempt": 2}, None),
     ("small", "victims", {"pod": "default/new-1"}, None),
     (

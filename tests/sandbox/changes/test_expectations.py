@@ -14,6 +14,7 @@ from django.test import override_settings
 
 from sandbox.changes import expectations, store
 from sandbox.content.scenarios import PLAIN, scenarios
+from sandbox.panels.facts import expectable
 from sandbox.panels.model import steps
 from sandbox.panels.model.expected import AHEAD, BEHIND, HERE, UNDONE, Outcome
 from sandbox.panels.model.moment import Moment
@@ -93,6 +94,25 @@ def test_a_fact_is_stored_as_a_scenario_writes_it_and_holds(
     (expectation,) = saved(decided)
     assert wanted.items() <= expectation.items()
     assert places(decided) == [(HERE, False)]
+
+
+def test_a_fact_of_an_attempt_whose_number_is_not_unique_names_the_cycle(visitor: Any) -> None:
+    small, large = make_pod("web").cpu("1").obj(), make_pod("web").cpu("64").obj()
+    for command in (
+        {"kind": "apply", "manifests": [make_node("n1").obj(), large]},
+        {"kind": "settle"},
+        {"kind": "delete", "object_kind": "Pod", "key": "default/web"},
+        {"kind": "apply", "manifests": [small]},
+        {"kind": "settle"},
+    ):
+        store.execute(visitor.row(), command)
+    here = live(visitor.row())
+    here.move_to(Position.of(visitor.row()))
+    (failure,) = (one for one in expectable.of_attempt(here.at(None).by_number[1]) if one["fact"] == "failure")
+    assert visitor.post("expect/", fact="failure", **failure["about"]).status_code == 200
+    (expectation,) = saved(visitor)
+    assert (expectation["failed"], expectation["cycle"]) == ("default/web", 1)
+    assert places(visitor) == [(HERE, False)]
 
 
 @pytest.mark.parametrize(

@@ -187,6 +187,15 @@ def test_a_lean_trace_does_not_say_that_nodes_were_not_checked() -> None:
     assert not [text for text in texts if "not check" in text]
 
 
+def test_a_lean_trace_does_not_say_that_no_other_node_fits() -> None:
+    simulation = Simulation(full=False)
+    nominated = make_pod("web").nominated("n1")
+    simulation.execute(commands.Apply((four_cpu("n1").obj(), four_cpu("n2").obj(), nominated.obj())))
+    simulation.execute(commands.Settle())
+    texts = [*explained(simulation, RunView(simulation).attempts["default/web"][0], "")]
+    assert texts[-1] == "n1 was chosen: no other node is left."
+
+
 def test_a_filter_explains_its_answer_for_the_popped_pod_after_another_took_the_name() -> None:
     """A failed attempt puts the pod that has the name by then into the queue."""
     simulation = Simulation()

@@ -20,9 +20,10 @@ def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
         return 0, 0, 0
     rows = table.looked_at
     hard = sum(1 for row in rows if row[1] and row[2] != "Unschedulable")
-    hard += 0 if table.feasible else table.all_nodes - max(table.searched, len(rows))
+    fit = table.feasible_count or len(table.feasible)
+    hard += 0 if fit else table.all_nodes - max(table.searched, len(rows))
     soft = sum(1 for row in rows if row[1] and row[2] == "Unschedulable")
-    return len(table.feasible), soft, hard
+    return fit, soft, hard
 
 
 def _pop(cycle: Cycle) -> str:
@@ -88,6 +89,8 @@ def _filter(cycle: Cycle) -> str:
     looked = len(table.looked_at)
     if fit == 0:
         return _nowhere(table.all_nodes, soft, hard)
+    if not looked:
+        return say("stages.some-fit", fit=fit, nodes=plural(table.searched, "node"))
     if fit == 1:
         return _only(table.feasible[0], looked, table.all_nodes)
     if len(table.rows) < table.searched:
@@ -163,7 +166,7 @@ def _pre_score(cycle: Cycle) -> str:
 def _score(cycle: Cycle) -> str:
     if cycle.score is None:
         return say("stages.got-raw-scores")
-    nodes = len(cycle.filter.feasible) if cycle.filter else 0
+    nodes, _, _ = verdict_counts(cycle)
     plugins = plural(len(cycle.score.weights), "plugin")
     return say("stages.raw-scores", plugins=plugins, nodes=plural(nodes, "node"))
 
@@ -181,7 +184,7 @@ def _select(cycle: Cycle) -> str:
     if chosen.how == "only":
         return say(WITHOUT_SCORE[cycle.filter.cut_short if cycle.filter else ""], node=chosen.node)
     if chosen.how == "draw":
-        nodes = plural(len(chosen.ties), "node")
+        nodes = plural(len(chosen.ties), "node") if chosen.ties else say("stages.several-nodes")
         return say("stages.drawn", nodes=nodes, total=chosen.total, node=chosen.node)
     totals = sorted(dict(cycle.normalized.totals).items(), key=lambda item: -item[1]) if cycle.normalized else []
     others = [item for item in totals if item[0] != chosen.node]

@@ -123,8 +123,8 @@ def _winner(run: RunView, expectation: Data) -> list[str]:
 
 
 def how_chosen(selected: HostSelected, attempt: Attempt) -> str:
-    """Return why the attempt chose its node, in words."""
-    if selected.how == "only" and attempt.filter is not None:
+    """Return why the attempt chose its node, in words. A lean trace does not say if other nodes were checked."""
+    if selected.how == "only" and attempt.filter is not None and not attempt.is_lean:
         return ONLY[attempt.filter.cut_short]
     return HOW[selected.how]
 

@@ -296,3 +296,17 @@ def test_a_nominated_node_that_fits_when_it_is_visited_again(answer: str, follow
     assert sums(world, cycle, search)["Next start index"] == following
     assert beginning in summary(search)
     assert words_for(world, cycle)["n4"].text == "fits"
+
+
+def test_the_sentences_of_a_lean_trace_do_not_say_that_no_node_fits() -> None:
+    simulation = Simulation(full=False)
+    nodes = [make_node(name).obj() for name in ("n1", "n2")]
+    simulation.execute(commands.Apply((*nodes, make_pod("web").cpu("1").obj())))
+    said = {}
+    for _ in range(8):
+        simulation.execute(commands.Stage())
+        cycle = world_of(simulation).by_number[1]
+        said[cycle.last_stage] = sentence(cycle)
+    assert said["Filter"] == "2 of 2 nodes fit."
+    assert said["Score"] == "4 plugins gave each of 2 nodes a raw score."
+    assert said["SelectHost"].startswith("several nodes share the top total 473; the seeded draw picked n")

@@ -343,8 +343,7 @@ class SchedulingQueue(Lanes):
             self._run_pre_enqueue_plugins(info)
         key = info.pod.key
         if info.gating_plugin:
-            if not self.lane_of(key):
-                self._park(info, cause, source, decision)
+            self._hold_back(info, cause, source, decision)
             return False
         if info.initial_attempt_us is None:
             info.initial_attempt_us = self.recorder.now_us
@@ -361,13 +360,19 @@ class SchedulingQueue(Lanes):
         """Return False if a PreEnqueue plugin holds the pod back."""
         self._run_pre_enqueue_plugins(info)
         if info.gating_plugin:
-            if info.pod.key not in self.unschedulable_pods:
-                self._park(info, cause, source, decision)
+            self._hold_back(info, cause, source, decision)
             return False
         if self.backoff_q.add(info):
             self._count("backoff", cause)
         self._tell(info, source, self._backoff_lane(info), cause, decision)
         return True
+
+    def _hold_back(self, info: QueuedPodInfo, cause: str, source: str, decision: Decision) -> None:
+        """Park a pod that a PreEnqueue plugin holds back. One that is parked already only counts as gated from now."""
+        if not self.lane_of(info.pod.key):
+            self._park(info, cause, source, decision)
+        elif source == UNSCHEDULABLE_PODS:
+            self._tell(info, source, GATED, cause, decision)
 
     def _run_pre_enqueue_plugins(self, info: QueuedPodInfo) -> None:
         """Ask the plugin that last held the pod back, then the others, until the first no."""

@@ -7,7 +7,7 @@ import pytest
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_pod
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import (
     CachePodChanged,
     CycleFinished,
@@ -348,3 +348,20 @@ def test_a_pod_that_goes_before_the_scheduler_sees_its_binding_leaves_the_cache_
     simulation.execute(commands.Advance(40))
     assert not simulation.scheduler.cache.pod_states
     assert [event.what for event in of(simulation, CachePodChanged)][-1] == "removed"
+
+
+@pytest.mark.parametrize("rules", ["v1.34", "design-doc"])
+@pytest.mark.parametrize("backs_off", [True, False], ids=["into backoffQ", "into activeQ"])
+def test_a_parked_pod_that_a_gate_holds_back_counts_as_gated(rules: str, backs_off: bool) -> None:
+    simulation = Simulation(queue_rules=rules)
+    simulation.execute(commands.Apply((make_node("n1").taint("dedicated", "gpu").obj(), make_pod("p").obj())))
+    simulation.execute(commands.Run())
+    if not backs_off:
+        simulation.execute(commands.Advance(20))
+    simulation.execute(commands.Fault("SchedulingGates", "preEnqueue", "deny"))
+    manifest = simulation.api.pod("default/p").manifest
+    tolerations = [*manifest["spec"]["tolerations"], {"operator": "Exists"}]
+    simulation.execute(commands.Apply(({**manifest, "spec": {**manifest["spec"], "tolerations": tolerations}},)))
+    assert [info.pod.name for info in simulation.scheduler.queue.lanes()["gated"]] == ["p"]
+    moves = [(move.source, move.target) for move in of(simulation, PodMoved)]
+    assert moves[-1] == ("unschedulablePods", "gated")

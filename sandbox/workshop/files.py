@@ -21,7 +21,7 @@ from sandbox.workshop.models import Question, Workshop
 from sandbox.workshop.questions import LONGEST_ASK, LONGEST_CHOICE
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.lesson.predictions import KINDS
+from scheduler_engine.lesson import model, predictions
 from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.scenario.yaml_file import at_line, document_in
 from scheduler_engine.shapes import Data, Fields, Flag, ListOf, Number, Shape, Text, invalid
@@ -177,8 +177,8 @@ def describe(question: Data) -> str:
     """Return a planned question in words."""
     if "ask" in question:
         return str(question["ask"])
-    kind, pod = KINDS[question["predict"]], question.get("pod", "").removeprefix("default/")
-    return kind.ask.format(pod=pod or say("room.next-pod"))
+    kind, pod = question["predict"], question.get("pod") or say("room.next-pod")
+    return predictions.asked(model.Question(kind, pod, at=predictions.KINDS[kind].at))
 
 
 def _begin(room: Workshop, source: sources.Source) -> Data:

@@ -52,6 +52,10 @@ WORKLOAD_CONTROLLERS = (
 """Replica sets before their deployments, which read their status."""
 
 
+NOTHING = -1
+"""Of ``delivered``: everybody must be asked for work, whether or not something was written."""
+
+
 class Ended(Exception):
     """A command has reached its planned end."""
 
@@ -60,7 +64,8 @@ class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
     ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``until``:
-    stop the running command after this many of its trace entries, 0 = do not stop.
+    stop the running command after this many of its trace entries, 0 = do not stop. ``delivered``: the number of changes
+    after which nobody had work left. A stage of a scheduler makes work for others only by writing.
     """
 
     def __init__(
@@ -101,6 +106,7 @@ class Cluster:
         for manifest in system_priority_classes():
             self.api.put(set_defaults(manifest))
         self.until = 0
+        self.delivered = NOTHING
         self.deliver()
         self.recorder.rest()
 
@@ -148,6 +154,7 @@ class Cluster:
             if self.api.written != written:
                 # There may be new events for earlier ones, too.
                 turn, written = 0, self.api.written
+        self.delivered = written
 
     def rest(self) -> None:
         """Note that the engine is between two steps. Raises Ended if the present command ends here."""
@@ -163,7 +170,8 @@ class Cluster:
         worked = self.replicas.step(only_busy)
         if worked:
             self.recorder.effort.count_step()
-        self.deliver()
+        if self.api.written != self.delivered:
+            self.deliver()
         if worked:
             self.rest()
         return worked

@@ -7,7 +7,6 @@ the manifest.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -215,14 +214,16 @@ class Pod(KubeObject):
         )
 
     @cached_property
-    def signature(self) -> str:
-        """Return the same for pods that differ for the scheduler only by name (replicas): labels, spec and resize
-        status.
-        """
-        spec = {key: value for key, value in self.spec.items() if key != "nodeName"}
-        resize = [item for item in self.conditions if item.get("type") == "PodResizePending"]
-        parts = [self.namespace, self.labels, spec, self.node_name, self.status.get("containerStatuses"), resize]
-        return json.dumps(parts, sort_keys=True)
+    def requests_text(self) -> str:
+        """Return a text that is the same for pods with the same requests."""
+        listed = [(item.get("resources"), item.get("restartPolicy")) for item in self.init_containers]
+        parts = [[item.get("resources") for item in self.containers], listed]
+        parts += [self.spec.get("resources"), self.spec.get("overhead")]
+        if "containerStatuses" in self.status or "initContainerStatuses" in self.status:
+            names = [item.get("name") for item in (*self.init_containers, *self.containers)]
+            statuses = [self.status.get("containerStatuses"), self.status.get("initContainerStatuses")]
+            parts += [names, statuses, self.condition("PodResizePending")]
+        return repr(parts)
 
     @property
     def conditions(self) -> list[dict[str, Any]]:

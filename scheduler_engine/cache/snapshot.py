@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import SlotArray, Slots
 
 NODE_INFO_LIST = "nodeInfoList"
 REBUILT_TOGETHER = ("havePodsWithAffinityNodeInfoList", "havePodsWithRequiredAntiAffinityNodeInfoList", "usedPVCSet")
@@ -35,7 +38,8 @@ class Snapshot:
     """Implements ``NodeInfoLister``.
 
     ``node_info_map``: node name → copy; a copy is updated in place, so that the lists keep the same objects.
-    ``generation``: that of the newest NodeInfo copied so far.
+    ``generation``: that of the newest NodeInfo copied so far. ``slots`` numbers the nodes; ``order``: the slots in
+    visiting order.
     """
 
     __slots__ = (
@@ -44,6 +48,8 @@ class Snapshot:
         "node_info_map",
         "nodes_with_affinity",
         "nodes_with_required_anti_affinity",
+        "order",
+        "slots",
         "used_pvc_set",
     )
 
@@ -54,6 +60,8 @@ class Snapshot:
         self.nodes_with_required_anti_affinity: list[NodeInfo] = []
         self.used_pvc_set: dict[str, None] = {}
         self.generation = 0
+        self.slots = Slots()
+        self.order: SlotArray = np.zeros(0, dtype=np.intp)
 
     def list(self) -> Sequence[NodeInfo]:
         return self.node_info_list
@@ -87,9 +95,12 @@ class Snapshot:
             if existing is None:
                 new_node = True
                 existing = self.node_info_map[name] = NodeInfo()
+                self.slots.put(existing)
             clone = info.clone()
             derived = derived or _derived_lists_differ(existing, clone)
+            replaced = existing.node is not clone.node
             existing.become(clone)
+            self.slots.note_change(existing, replaced)
             names.append(name)
         if nodes:
             self.generation = next(iter(nodes.values())).generation
@@ -100,7 +111,7 @@ class Snapshot:
         gone = [name for name in self.node_info_map if name not in nodes or nodes[name].node is None]
         dropped = tuple(gone[:surplus])
         for name in dropped:
-            del self.node_info_map[name]
+            self.slots.drop(self.node_info_map.pop(name))
         return dropped
 
     def rebuild_lists(self, order: Iterable[str] | None) -> None:
@@ -110,6 +121,7 @@ class Snapshot:
         """
         if order is not None:
             self.node_info_list = [self.node_info_map[name] for name in order if name in self.node_info_map]
+            self.order = np.array([info.slot for info in self.node_info_list], dtype=np.intp)
         self.nodes_with_affinity = [info for info in self.node_info_list if info.pods_with_affinity]
         self.nodes_with_required_anti_affinity = [
             info for info in self.node_info_list if info.pods_with_required_anti_affinity

@@ -81,7 +81,7 @@ class Attempt:
     @property
     def totals(self) -> dict[str, int]:
         """Return node → total; without Score plugins every node has the same."""
-        return self.cycle.totals or {info.name: 0 if self.scores_enabled else 1 for info in self.feasible}
+        return dict(self.cycle.totals or ()) or {info.name: 0 if self.scores_enabled else 1 for info in self.feasible}
 
 
 def attempt_pod(scheduler: SchedulerParts, cycle: Cycle, *, every_filter: bool) -> Attempt:

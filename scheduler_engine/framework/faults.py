@@ -49,8 +49,6 @@ class FaultyPlugin:
     ``late``: the plugin binds the pod, but the scheduler hears of it only after that time.
     """
 
-    reads_other_nodes = True
-
     def __init__(
         self, framework: Framework, point: str, name: str, answer: str, duration_us: int, original: Any
     ) -> None:
@@ -70,6 +68,9 @@ class FaultyPlugin:
         if attribute.startswith("__") or attribute == "original":
             raise AttributeError(attribute)
         return getattr(self.original, attribute)
+
+    def sign(self, pod: Pod) -> None:
+        """Sign nothing: the answer changes with time."""
 
     def _take(self, pod: Pod) -> Status | None:
         """Return the fault's answer, or None to ask the original. A delay holds up one pod, not later ones."""

@@ -31,7 +31,7 @@ Source: seed 002 §6 and 004; upstream ``framework/interface.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from random import Random
@@ -41,6 +41,7 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ClusterEvent
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.nodes import Slots
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.trace.events import Recorder
 
@@ -82,7 +83,7 @@ class NodeToStatus:
     """The status of each failed node; other nodes have ``absent`` (upstream ``NodeToStatus``)."""
 
     absent: Status
-    statuses: dict[str, Status] = field(default_factory=dict)
+    statuses: Mapping[str, Status] = field(default_factory=dict)
 
     def get(self, node_name: str) -> Status:
         return self.statuses.get(node_name, self.absent)
@@ -140,7 +141,9 @@ class QueuedPodInfo:
 
 
 class NodeInfoLister(Protocol):
-    """The snapshot, as plugins see it."""
+    """The snapshot, as plugins see it. ``slots`` numbers its nodes."""
+
+    slots: Slots
 
     def list(self) -> Sequence[NodeInfo]: ...
 
@@ -180,6 +183,8 @@ class NominatorView(Protocol):
 
     def has_nominations(self) -> bool: ...
 
+    def nominated_nodes(self) -> Sequence[str]: ...
+
 
 class NoNominations:
     """A nominator for use before there is a queue."""
@@ -192,6 +197,9 @@ class NoNominations:
 
     def has_nominations(self) -> bool:
         return False
+
+    def nominated_nodes(self) -> Sequence[str]:
+        return ()
 
 
 class SchedulerServices(Protocol):
@@ -258,13 +266,31 @@ class Handle:
 class Plugin:
     """The base class of all plugins.
 
-    ``reads_other_nodes`` is True if a filter verdict or raw score depends on more than this pod and this node.
-    If it is False, results may be cached per node until the node changes.
+    With ``sign``, a plugin's results are kept; ``reads_pods``: until the node or one of its pods changes; False: until
+    the Node object changes. A plugin may also judge many nodes at once:
+
+    ==================  ======================================================================================
+    method              signature
+    ==================  ======================================================================================
+    filter_all          (state, pod, slots, amounts) → iterable of (Status | None, places in ``slots``)
+    score_all           (state, pod, nodes: Nodes, amounts) → raw scores
+    normalize_all       (state, pod, raw scores) → normalized scores
+    ==================  ======================================================================================
+
+    The results must be those of ``filter``, ``score`` and ``normalize_score``, to the last digit. ``amounts`` are
+    within 55 bits.
     """
 
     name: ClassVar[str]
-    reads_other_nodes: ClassVar[bool] = False
+    reads_pods: ClassVar[bool] = True
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         """``args``: this plugin's defaulted arguments in v1 form (``pluginConfig[].args``)."""
         self.handle = handle
+
+    def sign(self, pod: Pod) -> Hashable | None:
+        """Return what Filter and Score of this plugin read of ``pod``; None if they read more than a pod and a node.
+
+        For two pods with equal signs, the verdict and the raw score on a node must be equal until the node changes.
+        """
+        return None

@@ -116,7 +116,10 @@ class ImageStateSummary:
 
 @dataclass(slots=True, eq=False)
 class NodeInfo:
-    """``node`` is None and ``name`` "" for a ghost (node gone, pods still there). Amounts: millicores and bytes."""
+    """``node`` is None and ``name`` "" for a ghost (node gone, pods still there). Amounts: millicores and bytes.
+
+    ``slot``: its number in a snapshot, -1 for the cache's own and for copies of dry runs.
+    """
 
     node: Node | None = None
     pods: list[PodInfo] = field(default_factory=list)
@@ -130,6 +133,7 @@ class NodeInfo:
     pvc_ref_counts: dict[str, int] = field(default_factory=dict)
     generation: int = 0
     name: str = ""
+    slot: int = -1
 
     def set_node(self, node: Node) -> None:
         self.node = node
@@ -216,6 +220,7 @@ class NodeInfo:
 
     def __deepcopy__(self, memo: dict[int, object]) -> NodeInfo:
         copied = self.clone()
+        copied.slot = self.slot
         copied.image_states = copy.deepcopy(self.image_states, memo)
         memo[id(self)] = copied
         return copied

@@ -5,11 +5,14 @@ Source: seed 002 §6 and 004; upstream ``framework/runtime/framework.go``.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from numpy.typing import NDArray
+
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.columns import WORTHWHILE, Columns, FilterRun
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 from scheduler_engine.framework.interface import (
@@ -22,7 +25,7 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.framework.node_results import NodeFilter, NodeResults, score_failure
+from scheduler_engine.framework.nodes import Nodes, NodeScores, Slots, nodes_of, numbers_from
 from scheduler_engine.framework.state_text import state_text
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import (
@@ -40,7 +43,7 @@ MAX_PERMIT_TIMEOUT_US = 15 * 60 * 1_000_000
 """The longest time a plugin can make a pod wait on Permit."""
 
 ACTIVE_FILTERS = "framework/active-filters"
-Scores = dict[str, dict[str, int]]
+Scores = dict[str, NodeScores]
 """plugin → node → score"""
 
 
@@ -81,7 +84,7 @@ class Framework:
         for point in EXTENSION_POINTS:
             self.points[point] = [self._instance(name, profile, registry) for name, _ in profile.plugins.get(point, ())]
         self.weights = dict(profile.plugins.get("score", ()))
-        self.results = NodeResults()
+        self.columns = Columns()
 
     def _instance(self, name: str, profile: ProfileLike, registry: Mapping[str, type[Plugin]]) -> Plugin:
         if name not in self.plugins:
@@ -218,11 +221,9 @@ class Framework:
                 verdicts.append(_verdict(plugin.name, status))
         return tuple(verdicts)
 
-    def node_filter(self, state: CycleState, pod: Pod) -> NodeFilter:
-        """Return filters for the search over the snapshot's own nodes; results of unchanged nodes are cached."""
-        active = state.data[ACTIVE_FILTERS]
-        local = next((i for i, plugin in enumerate(active) if plugin.reads_other_nodes), len(active))
-        return NodeFilter(self, state, pod, active[:local], active[local:])
+    def filter_run(self, state: CycleState, pod: Pod, slots: Slots) -> FilterRun:
+        """Return the filters for the search over the nodes of the snapshot with these ``slots``."""
+        return FilterRun(self, state, pod, slots, state.data[ACTIVE_FILTERS])
 
     def nominated_for(self, pod: Pod, node_name: str) -> list[PodInfo]:
         """Return nominated pods that count against ``pod`` there: others of equal or higher priority."""
@@ -316,61 +317,86 @@ class Framework:
 
     def run_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Scores:
         """Return raw scores. Raises PluginError when a plugin fails."""
+        scored = nodes_of(nodes)
         plugins = [plugin for plugin in self.points["score"] if plugin.name not in state.skip_score_plugins]
-        local = [plugin for plugin in plugins if not plugin.reads_other_nodes]
-        total_nodes = len(self.handle.snapshot.list())
-        kept = self.results.raw_scores(state, pod, nodes, local, total_nodes) if local else {}
-        raw: Scores = {}
-        for plugin in plugins:
+        signs = {plugin.name: plugin.sign(pod) for plugin in plugins}
+        numbers: dict[str, NDArray[Any]] = {}
+        # If several plugins fail, the error is of one that signs.
+        for plugin in sorted(plugins, key=lambda item: signs[item.name] is None):
             try:
-                raw[plugin.name] = kept.get(plugin.name) or {
-                    info.name: plugin.score(state, pod, info) for info in nodes
-                }
+                numbers[plugin.name] = self._raw_scores(plugin, signs[plugin.name], state, pod, scored)
             except PluginError as problem:
-                raise score_failure(plugin.name, problem) from problem
+                text = f'running Score plugins: plugin "{plugin.name}" failed with: {problem}'
+                raise PluginError(text) from problem
+        raw = {plugin.name: NodeScores(scored, numbers[plugin.name]) for plugin in plugins}
         weights = tuple((name, self.weights[name]) for name in raw)
         self.handle.recorder.add(ScoreRan(self.handle.cycle, weights, self._tables(raw)))
         return raw
 
-    def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, dict[str, int]]:
-        """Return normalized scores and the weighted total per node. Raises PluginError when a plugin fails, and for a
-        score outside 0–100.
+    def _raw_scores(
+        self, plugin: Any, sign: Hashable | None, state: CycleState, pod: Pod, nodes: Nodes
+    ) -> NDArray[Any]:
+        slots = self.handle.snapshot.slots
+        if sign is None or nodes.infos is not slots.infos:
+            return numbers_from([plugin.score(state, pod, info) for info in nodes])
+        column = self.columns.raw_scores(plugin, sign, slots)
+        unknown = nodes.slots[column.known[nodes.slots] == 0]
+        if len(unknown):
+            asked = Nodes(nodes.infos, unknown)
+            if len(unknown) >= WORTHWHILE and hasattr(plugin, "score_all") and not slots.amounts.large:
+                fresh = plugin.score_all(state, pod, asked, slots.amounts)
+            else:
+                fresh = numbers_from([plugin.score(state, pod, info) for info in asked])
+            if fresh.dtype == object:
+                return numbers_from([plugin.score(state, pod, info) for info in nodes])
+            column.numbers[unknown] = fresh
+            column.known[unknown] = 1
+        return column.numbers[nodes.slots]
+
+    def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, NodeScores | None]:
+        """Return normalized scores and the weighted total per node (None without plugins). Raises PluginError when a
+        plugin fails, and for a score outside 0–100.
         """
         normalized: Scores = {}
-        nodes = list(next(iter(raw.values()), ()))
-        sums, for_all = [0] * len(nodes), 0
+        totals: NodeScores | None = None
         plugins = {plugin.name: plugin for plugin in self.points["score"]}
         for name, scores in raw.items():
-            values = dict(scores)
-            if hasattr(plugins[name], "normalize_score"):
-                try:
-                    plugins[name].normalize_score(state, pod, values)
-                except PluginError as problem:
-                    text = f'running Normalize on Score plugins: plugin "{name}" failed with: {problem}'
-                    raise PluginError(text) from problem
-            normalized[name] = values
-            weight = self.weights[name]
-            lowest, highest = _checked_range(name, values)
-            if lowest == highest:
-                for_all += lowest * weight
-            else:
-                sums = [total + value * weight for total, value in zip(sums, values.values(), strict=True)]
-        totals = dict(zip(nodes, [total + for_all for total in sums] if for_all else sums, strict=True))
+            normalized[name] = NodeScores(scores.nodes, self._normalized(plugins[name], state, pod, scores))
+            _check_range(name, normalized[name].numbers)
+            weighted = normalized[name].numbers * self.weights[name]
+            totals = NodeScores(scores.nodes, weighted if totals is None else totals.numbers + weighted)
         tables = self._tables(normalized)
-        weighted = tuple(
-            (name, Pairs(pairs.names, tuple(value * self.weights[name] for value in pairs.numbers)))
+        weights = self.weights
+        weighted_tables = tuple(
+            (name, Pairs(pairs.names, tuple(value * weights[name] for value in pairs.numbers)))
             for name, pairs in tables
         )
-        summed = Pairs(tuple(totals), tuple(totals.values())) if self.handle.recorder.full else NONE
-        self.handle.recorder.add(NormalizeRan(self.handle.cycle, tables, weighted, summed))
+        summed = NONE
+        if self.handle.recorder.full and totals is not None:
+            summed = Pairs(tuple(totals), tuple(totals.numbers.tolist()))
+        self.handle.recorder.add(NormalizeRan(self.handle.cycle, tables, weighted_tables, summed))
         return normalized, totals
+
+    def _normalized(self, plugin: Any, state: CycleState, pod: Pod, scores: NodeScores) -> NDArray[Any]:
+        if not hasattr(plugin, "normalize_score"):
+            return scores.numbers
+        if hasattr(plugin, "normalize_all") and scores.numbers.dtype != object:
+            normalized: NDArray[Any] = plugin.normalize_all(state, pod, scores.numbers)
+            return normalized
+        values = dict(scores.by_name)
+        try:
+            plugin.normalize_score(state, pod, values)
+        except PluginError as problem:
+            text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {problem}'
+            raise PluginError(text) from problem
+        return numbers_from([*values.values()])
 
     def _tables(self, scores: Scores) -> Tables:
         """Convert to the trace's tables: all cover the same nodes and share their names."""
         if not self.handle.recorder.full:
             return ()
         nodes = tuple(next(iter(scores.values()), ()))
-        return tuple((name, Pairs(nodes, tuple(map(values.__getitem__, nodes)))) for name, values in scores.items())
+        return tuple((name, Pairs(nodes, tuple(values.numbers.tolist()))) for name, values in scores.items())
 
     # --- from Reserve to PostBind ---
 
@@ -480,12 +506,13 @@ def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterRes
     return PreFilterResult(tuple(name for name in left.node_names if name in wanted))
 
 
-def _checked_range(plugin: str, values: Mapping[str, int]) -> tuple[int, int]:
-    """Return the lowest and highest normalized score. Raises PluginError for one outside 0–100."""
-    lowest, highest = min(values.values()), max(values.values())
+def _check_range(plugin: str, values: NDArray[Any]) -> None:
+    """Raise PluginError for a normalized score outside 0–100."""
+    if not len(values):
+        return
+    lowest, highest = int(values.min()), int(values.max())
     if lowest < 0 or highest > MAX_NODE_SCORE:
         raise PluginError(
             f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score '
             f"{lowest if lowest < 0 else highest}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
         )
-    return lowest, highest

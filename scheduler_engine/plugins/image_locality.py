@@ -5,6 +5,8 @@ Source: upstream ``plugins/imagelocality/image_locality.go``.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
@@ -24,6 +26,11 @@ class ImageLocality(Plugin):
     """
 
     name = "ImageLocality"
+
+    def sign(self, pod: Pod) -> Hashable:
+        """Include the number of nodes, which the score depends on."""
+        images = tuple(container.get("image") for container in (*pod.init_containers, *pod.containers))
+        return images, len(self.handle.snapshot.list())
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         images = node_info.image_states

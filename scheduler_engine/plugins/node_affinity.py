@@ -6,8 +6,11 @@ Source: seed 002 §2; upstream ``plugins/nodeaffinity/node_affinity.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_engine.api.node_affinity import NodeSelectorTerm, node_selector_from, preferred_terms
 from scheduler_engine.api.objects import KubeObject, Node, Pod
@@ -26,7 +29,7 @@ from scheduler_engine.plugins.node_affinity_facts import (
     selector_facts,
     selector_objection,
 )
-from scheduler_engine.plugins.normalize_score import default_normalize_score
+from scheduler_engine.plugins.normalize_score import default_normalize_all, default_normalize_score
 from scheduler_engine.plugins.score_facts import scaled
 
 REASON_POD = "node(s) didn't match Pod's node affinity/selector"
@@ -38,6 +41,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 class NodeAffinity(Plugin):
     name = "NodeAffinity"
+    reads_pods = False
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
@@ -46,6 +50,9 @@ class NodeAffinity(Plugin):
         self.added_selector = None if required is None else node_selector_from(required)
         self.prefers = bool(added.get(PREFERRED))
         self.added_terms = preferred_terms(added)
+
+    def sign(self, pod: Pod) -> Hashable:
+        return repr(pod.spec.get("nodeSelector")), repr(_node_affinity(pod))
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         node_event = ClusterEvent("Node", ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
@@ -150,6 +157,9 @@ class NodeAffinity(Plugin):
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=False)
+
+    def normalize_all(self, state: CycleState, pod: Pod, scores: NDArray[np.int64]) -> NDArray[np.int64]:
+        return default_normalize_all(scores, reverse=False)
 
 
 def _labels(node_info: NodeInfo) -> Mapping[str, str]:

@@ -5,6 +5,8 @@ Source: seed 002 §2; upstream ``plugins/nodename/node_name.go``.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
@@ -18,6 +20,10 @@ REASON = "node(s) didn't match the requested node name"
 
 class NodeName(Plugin):
     name = "NodeName"
+    reads_pods = False
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.node_name
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         return (EventRegistration(ClusterEvent("Node", ActionType.ADD)),)

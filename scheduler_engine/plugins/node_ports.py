@@ -5,7 +5,7 @@ Source: upstream ``plugins/nodeports/node_ports.go``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
@@ -25,6 +25,9 @@ HostPort = tuple[str, str, int]
 
 class NodePorts(Plugin):
     name = "NodePorts"
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.host_ports
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         return (

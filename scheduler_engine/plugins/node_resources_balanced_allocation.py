@@ -5,21 +5,28 @@ Source: upstream ``plugins/noderesources/balanced_allocation.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import pod_requests, request_parts
+from scheduler_engine.framework.amounts import NodeAmounts
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle, Plugin
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import Nodes, numbers_from
 from scheduler_engine.framework.status import SKIP, Status
 from scheduler_engine.plugins.allocation_facts import balance_facts, nothing_asked
 from scheduler_engine.plugins.request_facts import request_facts
 from scheduler_engine.plugins.resource_allocation import (
     Wish,
     balanced_allocation,
+    balanced_allocation_all,
+    columns_of,
     resource_specs,
     rows_on_node,
     wishes,
@@ -34,6 +41,9 @@ class NodeResourcesBalancedAllocation(Plugin):
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
         self.resources = resource_specs(args)
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.requests_text
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Skip Score if the pod requests none of the resources."""
@@ -50,6 +60,13 @@ class NodeResourcesBalancedAllocation(Plugin):
             if not any(wish for _, _, wish in wanted):
                 return 0
         return balanced_allocation(rows_on_node(wanted, node_info, non_zero=False))
+
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes, amounts: NodeAmounts) -> NDArray[np.int64]:
+        wanted = state.read(PRE_SCORE_KEY)
+        columns = columns_of(wanted, nodes, amounts, non_zero=False) if wanted else []
+        if not all(column.capacity.all() for column in columns) or not columns:
+            return numbers_from([self.score(state, pod, info) for info in nodes])
+        return balanced_allocation_all(columns)
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         wanted = state.read(PRE_SCORE_KEY) or self._wishes(pod)

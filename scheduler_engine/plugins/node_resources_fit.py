@@ -6,9 +6,12 @@ Source: seed 002 §8; upstream ``plugins/noderesources/fit.go``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.pod_resources import (
@@ -19,15 +22,25 @@ from scheduler_engine.api.pod_resources import (
     request_parts,
     resource_of,
 )
+from scheduler_engine.framework.amounts import BASIC, PODS, PODS_THERE, NodeAmounts
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.nodes import Nodes, SlotArray, numbers_from
 from scheduler_engine.framework.status import Status, unresolvable, unschedulable
 from scheduler_engine.plugins.allocation_facts import fit_facts
 from scheduler_engine.plugins.request_facts import ignored_pod_level, request_facts
-from scheduler_engine.plugins.resource_allocation import Wish, rows_on_node, strategy_from, wishes
+from scheduler_engine.plugins.resource_allocation import (
+    PER_RESOURCE_ALL,
+    Wish,
+    columns_of,
+    rows_on_node,
+    strategy_from,
+    weighted_mean_all,
+    wishes,
+)
 
 PRE_FILTER_KEY = "PreFilterNodeResourcesFit"
 PRE_SCORE_KEY = "PreScoreNodeResourcesFit"
@@ -73,6 +86,9 @@ class NodeResourcesFit(Plugin):
         self.ignored = tuple(args.get("ignoredResources") or ())
         self.ignored_groups = tuple(args.get("ignoredResourceGroups") or ())
         self.strategy = strategy_from(args)
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.requests_text
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         pod_event = ClusterEvent("Pod", ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN)
@@ -123,6 +139,12 @@ class NodeResourcesFit(Plugin):
             raise PluginError(f'error reading "{PRE_FILTER_KEY}" from cycleState: not found')
         return _status(lacking_resources(wanted, node_info))
 
+    def filter_all(
+        self, state: CycleState, pod: Pod, slots: SlotArray, amounts: NodeAmounts
+    ) -> Iterator[tuple[Status | None, NDArray[np.bool_]]]:
+        """Judge many nodes at once, by what they lack: nodes that lack the same get the same status."""
+        return _judged_together(state.data[PRE_FILTER_KEY], slots, amounts)
+
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         status = self.filter(state, pod, node_info)
         wanted = state.data[PRE_FILTER_KEY]
@@ -145,6 +167,13 @@ class NodeResourcesFit(Plugin):
         if not wanted:
             raise PluginError("resources not found")
         return self.strategy.score(rows_on_node(wanted, node_info, non_zero=True))
+
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes, amounts: NodeAmounts) -> NDArray[np.int64]:
+        wanted = state.read(PRE_SCORE_KEY) or self._wishes(pod)
+        if self.strategy.type not in PER_RESOURCE_ALL or not wanted:
+            return numbers_from([self.score(state, pod, info) for info in nodes])
+        columns = columns_of(wanted, nodes, amounts, non_zero=True)
+        return weighted_mean_all(columns, PER_RESOURCE_ALL[self.strategy.type], len(nodes))
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         wanted = state.read(PRE_SCORE_KEY) or self._wishes(pod)
@@ -197,6 +226,29 @@ def _status(lacking: Sequence[Lacking]) -> Status | None:
         return None
     hopeless = any(item.hopeless for item in lacking)
     return (unresolvable if hopeless else unschedulable)(*(item.reason for item in lacking))
+
+
+def _judged_together(
+    wanted: Wanted, slots: SlotArray, amounts: NodeAmounts
+) -> Iterator[tuple[Status | None, NDArray[np.bool_]]]:
+    """Return the different statuses, each with the places that have it: see ``lacking_resources``."""
+    lacks = [("Too many pods", amounts.table[PODS_THERE][slots] + 1 > amounts.table[PODS][slots])]
+    hopeless = np.zeros(len(slots), dtype=bool)
+    for name, asked in wanted.all():
+        if asked > 0 or name not in BASIC:
+            have = amounts.allocatable(name)[slots]
+            lacks.append((f"Insufficient {name}", asked > have - amounts.requested(name)[slots]))
+            hopeless |= lacks[-1][1] & (asked > have)
+    rest = np.logical_or.reduce([lacking for _, lacking in lacks])
+    yield None, ~rest
+    while rest.any():
+        first = int(rest.argmax())
+        same = rest & (hopeless == hopeless[first])
+        for _, lacking in lacks:
+            same &= lacking == lacking[first]
+        reasons = (reason for reason, lacking in lacks if lacking[first])
+        yield (unresolvable if hopeless[first] else unschedulable)(*reasons), same
+        rest &= ~same
 
 
 # --- facts ---

@@ -5,6 +5,8 @@ Source: seed 002 §5; upstream ``plugins/nodeunschedulable/node_unschedulable.go
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import Taint, tolerated
 from scheduler_engine.framework.cycle_state import CycleState
@@ -21,6 +23,10 @@ UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule"
 
 class NodeUnschedulable(Plugin):
     name = "NodeUnschedulable"
+    reads_pods = False
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.tolerations
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         node_event = ClusterEvent("Node", ActionType.ADD | ActionType.UPDATE_NODE_TAINT)

@@ -67,7 +67,6 @@ class Load(NamedTuple):
 
 class NodeVolumeLimits(Plugin):
     name = "NodeVolumeLimits"
-    reads_other_nodes = True
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         attachment = ClusterEvent("storage.k8s.io/VolumeAttachment", ActionType.DELETE)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 
 
@@ -11,3 +14,10 @@ def default_normalize_score(scores: dict[str, int], reverse: bool) -> None:
     for node, raw in scores.items():
         scaled = MAX_NODE_SCORE * raw // highest if highest else 0
         scores[node] = MAX_NODE_SCORE - scaled if reverse else scaled
+
+
+def default_normalize_all(scores: NDArray[np.int64], reverse: bool) -> NDArray[np.int64]:
+    """Scale the scores of all nodes at once, as ``default_normalize_score`` does."""
+    highest = int(scores.max(initial=0))
+    scaled = scores * MAX_NODE_SCORE // highest if highest else np.zeros_like(scores)
+    return MAX_NODE_SCORE - scaled if reverse else scaled

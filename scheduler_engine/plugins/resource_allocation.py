@@ -10,11 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_engine.api.pod_resources import Amounts, amount, is_scalar_resource
+from scheduler_engine.framework.amounts import NodeAmounts
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import Nodes
 
 MAX_UTILIZATION = 100
 
@@ -168,4 +173,74 @@ def mean(numbers: Sequence[float]) -> float:
     total = 0.0
     for number in numbers:
         total += number
+    return total / len(numbers)
+
+
+# --- all nodes at once ---
+
+
+class Column(NamedTuple):
+    """The rows of one resource on many nodes; a ``capacity`` of 0 means that the node has no such row."""
+
+    capacity: NDArray[np.int64]
+    requested: NDArray[np.int64]
+    weight: int
+
+
+def columns_of(wanted: Sequence[Wish], nodes: Nodes, amounts: NodeAmounts, *, non_zero: bool) -> list[Column]:
+    """Return for each resource what ``rows_on_node`` returns for each node."""
+    slots, used = nodes.slots, amounts.non_zero_requested if non_zero else amounts.requested
+    return [
+        Column(amounts.allocatable(name)[slots], used(name)[slots] + wish, weight)
+        for name, weight, wish in wanted
+        if wish or not is_scalar_resource(name)
+    ]
+
+
+def _least_allocated_all(capacity: NDArray[np.int64], requested: NDArray[np.int64]) -> NDArray[np.int64]:
+    score: NDArray[np.int64] = np.maximum(capacity - requested, 0) * MAX_NODE_SCORE // np.maximum(capacity, 1)
+    return score
+
+
+def _most_allocated_all(capacity: NDArray[np.int64], requested: NDArray[np.int64]) -> NDArray[np.int64]:
+    score: NDArray[np.int64] = np.minimum(requested, capacity) * MAX_NODE_SCORE // np.maximum(capacity, 1)
+    return score
+
+
+ManyScores = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+PER_RESOURCE_ALL: dict[str, ManyScores] = {
+    "LeastAllocated": _least_allocated_all,
+    "MostAllocated": _most_allocated_all,
+}
+
+
+def weighted_mean_all(columns: Sequence[Column], resource_scores: ManyScores, nodes: int) -> NDArray[np.int64]:
+    """Return the scores of so many nodes."""
+    total = weights = np.zeros(nodes, dtype=np.int64)
+    for capacity, requested, weight in columns:
+        has = capacity != 0
+        total = total + np.where(has, resource_scores(capacity, requested) * weight, 0)
+        weights = weights + np.where(has, weight, 0)
+    return total // np.maximum(weights, 1)
+
+
+def balanced_allocation_all(columns: Sequence[Column]) -> NDArray[np.int64]:
+    """Return the scores of nodes that have all resources, added in the order of ``balance``."""
+    fractions = [
+        np.where(requested > capacity, 1.0, requested.astype(np.float64) / capacity.astype(np.float64))
+        for capacity, requested, _ in columns
+    ]
+    deviation = np.zeros(len(fractions[0]))
+    if len(fractions) == 2:
+        deviation = np.abs((fractions[0] - fractions[1]) / 2)
+    elif len(fractions) > 2:
+        middle = _mean_all(fractions)
+        deviation = np.sqrt(_mean_all([(fraction - middle) * (fraction - middle) for fraction in fractions]))
+    return ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
+
+
+def _mean_all(numbers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    total = np.zeros(len(numbers[0]))
+    for number in numbers:
+        total = total + number
     return total / len(numbers)

@@ -5,7 +5,10 @@ Source: seed 002 §5; upstream ``plugins/tainttoleration/taint_toleration.go``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import Taint, Toleration, first_untolerated, tolerated
@@ -15,7 +18,7 @@ from scheduler_engine.framework.facts import Fact, Facts, Keys, LabelKey, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Status, unresolvable
-from scheduler_engine.plugins.normalize_score import default_normalize_score
+from scheduler_engine.plugins.normalize_score import default_normalize_all, default_normalize_score
 from scheduler_engine.plugins.score_facts import scaled
 from scheduler_engine.plugins.taint_facts import tolerance_fact
 
@@ -26,6 +29,10 @@ PREFER_NO_SCHEDULE = "PreferNoSchedule"
 
 class TaintToleration(Plugin):
     name = "TaintToleration"
+    reads_pods = False
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.tolerations
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         node_event = ClusterEvent("Node", ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
@@ -88,6 +95,9 @@ class TaintToleration(Plugin):
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=True)
+
+    def normalize_all(self, state: CycleState, pod: Pod, scores: NDArray[np.int64]) -> NDArray[np.int64]:
+        return default_normalize_all(scores, reverse=True)
 
 
 def _name(taint: Taint, taints: Sequence[Taint]) -> LabelKey:

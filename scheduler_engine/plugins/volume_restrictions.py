@@ -52,7 +52,6 @@ class FilterState:
 
 class VolumeRestrictions(Plugin):
     name = "VolumeRestrictions"
-    reads_other_nodes = True
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         return (

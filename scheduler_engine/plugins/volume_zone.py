@@ -43,7 +43,6 @@ class Zone(NamedTuple):
 
 class VolumeZone(Plugin):
     name = "VolumeZone"
-    reads_other_nodes = True
 
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         changes = ActionType.ADD | ActionType.UPDATE

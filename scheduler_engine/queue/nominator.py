@@ -74,6 +74,10 @@ class Nominator:
         """Return True if any pod is nominated."""
         return bool(self.nominated_pods)
 
+    def nominated_nodes(self) -> Sequence[str]:
+        """Return the nodes that pods are nominated for."""
+        return [*self.nominated_pods]
+
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
         """Return pods in order of nomination. A pod in no queue (it is in flight) has no spec, as upstream."""
         refs = self.nominated_pods.get(node_name)

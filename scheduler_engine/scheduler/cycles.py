@@ -11,6 +11,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import PostFilterResult, QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.framework.nodes import NodeScores
 from scheduler_engine.framework.runtime import Framework, Scores
 from scheduler_engine.framework.status import Status
 from scheduler_engine.scheduler.fit_error import Diagnosis
@@ -45,7 +46,7 @@ class Cycle:
     post_filter: tuple[PostFilterResult | None, Status] | None = None
     raw: Scores = field(default_factory=dict)
     normalized: Scores = field(default_factory=dict)
-    totals: dict[str, int] = field(default_factory=dict)
+    totals: NodeScores | None = None
     host: str = ""
     assumed: Pod | None = None
     reserve: Status | None = None

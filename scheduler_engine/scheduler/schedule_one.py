@@ -12,6 +12,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.cache import CacheError
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
@@ -90,7 +91,9 @@ def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> N
     first = scheduler.snapshot.get(search.nominated_node) if search.nominated_status is not None else None
     tried = search.order if first is None or first in search.order else (first, *search.order)
     if framework.handle.nominator.has_nominations():
-        counted = ((info.name, framework.nominated_for(cycle.pod, info.name)) for info in tried)
+        waited_for = dict.fromkeys(framework.handle.nominator.nominated_nodes())
+        named = (info.name for info in tried if info.name in waited_for)
+        counted = ((name, framework.nominated_for(cycle.pod, name)) for name in named)
         cycle.nominated = {node: tuple(infos) for node, infos in counted if infos}
     rows: list[FilterRow] = []
     also: list[tuple[str, tuple[Verdict, ...]]] = []
@@ -201,18 +204,18 @@ def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
     """Return the node with the highest total; draw among equals by seed (the real scheduler draws, too)."""
     assert cycle.search is not None
-    names = [info.name for info in cycle.search.feasible]
-    how, ties = "only", tuple(names)
-    total: int | None = None
-    if len(names) > 1:
-        totals = cycle.totals or dict.fromkeys(names, 0 if cycle.framework.points["score"] else 1)
-        total = max(totals.values())
-        ties = tuple(name for name in names if totals[name] == total)
-        how = "highest" if len(ties) == 1 else "draw"
-    cycle.host = ties[0] if len(ties) == 1 else ties[scheduler.random.randrange(len(ties))]
-    scheduler.recorder.add(
-        HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties if scheduler.recorder.full else (), total)
-    )
+    feasible = cycle.search.feasible
+    best, how, total = feasible, "only", None
+    if len(feasible) > 1:
+        if cycle.totals is None:
+            total = 0 if cycle.framework.points["score"] else 1
+        else:
+            total = int(cycle.totals.numbers.max())
+            best = Nodes(feasible.infos, feasible.slots[cycle.totals.numbers == total])
+        how = "highest" if len(best) == 1 else "draw"
+    cycle.host = best[0 if len(best) == 1 else scheduler.random.randrange(len(best))].name
+    ties = tuple(info.name for info in best) if scheduler.recorder.full else ()
+    scheduler.recorder.add(HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties, total))
     cycle.note = say("notes.selected", node=cycle.host)
     return "Assume"
 
@@ -286,7 +289,7 @@ def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:
 def rejection_on(host: str, status: Status) -> Diagnosis:
     """Return the diagnosis for a pod that a plugin rejected after its node was chosen."""
     diagnosis = Diagnosis()
-    diagnosis.node_to_status.statuses[host] = status
+    diagnosis.node_to_status.statuses = {host: status}
     diagnosis.add_plugin_status(status)
     return diagnosis
 

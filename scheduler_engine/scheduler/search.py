@@ -6,13 +6,18 @@ Source: seed 002 §1 and §7 (percentageOfNodesToScore); upstream ``schedule_one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.cache.snapshot import Snapshot
+from scheduler_engine.framework.columns import CODE_MASK, PASSED, UNKNOWN, Codes, FilterRun, Rejections
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Fact, cut, fact
-from scheduler_engine.framework.interface import NodeInfoLister
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import Nodes, SlotArray, nodes_of
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.framework.status import Code, Status, unresolvable
 from scheduler_engine.scheduler.fit_error import Diagnosis
@@ -104,7 +109,7 @@ class Search:
     next_start_index: int
     nodes: Sequence[NodeInfo] = ()
     enough: Enough = Enough(0, 0, "few")
-    feasible: Sequence[NodeInfo] = ()
+    feasible: Nodes = field(default_factory=lambda: nodes_of(()))
     order: Sequence[NodeInfo] = ()
     nominated_node: str = ""
     nominated_status: Status | None = None
@@ -129,7 +134,7 @@ class Search:
 
 def search_nodes(
     framework: Framework,
-    snapshot: NodeInfoLister,
+    snapshot: Snapshot,
     state: CycleState,
     pod: Pod,
     diagnosis: Diagnosis,
@@ -147,19 +152,21 @@ def search_nodes(
     search = Search(diagnosis, start_index, start_index)
     if pod.nominated_node_name and _nominated_node_fits(framework, snapshot, state, pod, search, global_percentage):
         return search
-    search.nodes = all_nodes
+    search.nodes, slots = all_nodes, snapshot.order
     if narrowed_to is not None:
         infos = (snapshot.get(name) for name in narrowed_to)
         search.nodes = [info for info in infos if info is not None]
+        slots = np.array([info.slot for info in search.nodes], dtype=np.intp)
         listed = " ".join(sorted(diagnosis.unschedulable_plugins))
         diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
     search.enough = _enough(framework, global_percentage, len(search.nodes))
-    statuses = diagnosis.node_to_status.statuses
-    refused_first = statuses.pop(search.nominated_node, None)
-    _visit(framework, state, pod, search, search.nodes, start_index)
-    search.fails_again = search.nominated_node in statuses
-    if refused_first is not None:
+    refused_first = search.nominated_status
+    _visit(framework, snapshot, state, pod, search, slots, start_index)
+    if refused_first is not None and refused_first.code is not Code.ERROR:
+        statuses = {**diagnosis.node_to_status.statuses}
+        search.fails_again = search.nominated_node in statuses
         statuses.setdefault(search.nominated_node, refused_first)
+        diagnosis.node_to_status.statuses = statuses
     search.next_start_index = (start_index + search.processed) % len(all_nodes)
     return search
 
@@ -172,7 +179,7 @@ def _enough(framework: Framework, global_percentage: int, count: int) -> Enough:
 
 def _nominated_node_fits(
     framework: Framework,
-    snapshot: NodeInfoLister,
+    snapshot: Snapshot,
     state: CycleState,
     pod: Pod,
     search: Search,
@@ -187,43 +194,63 @@ def _nominated_node_fits(
     search.nominated_status = status
     search.nodes = search.order = (info,)
     if status is None:
-        search.feasible = (info,)
+        search.feasible = Nodes(snapshot.slots.infos, np.array([info.slot], dtype=np.intp))
     elif status.code is not Code.ERROR:
-        _note_failure(search, info, status)
+        search.diagnosis.add_plugin_status(status)
     return status is None
 
 
 def _visit(
-    framework: Framework, state: CycleState, pod: Pod, search: Search, nodes: Sequence[NodeInfo], start_index: int
+    framework: Framework,
+    snapshot: Snapshot,
+    state: CycleState,
+    pod: Pod,
+    search: Search,
+    slots: SlotArray,
+    start_index: int,
 ) -> None:
-    first = start_index % len(nodes) if nodes else 0
-    order = [*nodes[first:], *nodes[:first]]
+    infos = snapshot.slots.infos
+    first = start_index % len(slots) if len(slots) else 0
+    order = np.concatenate((slots[first:], slots[:first]))
     if not framework.points["filter"]:
-        search.order = search.feasible = order[: search.nodes_to_find]
+        search.order = search.feasible = Nodes(infos, order[: search.nodes_to_find])
         return
-    node_filter = framework.node_filter(state, pod)
-    if search.nodes_to_find >= len(order) and node_filter.knows_all(order):
-        search.order, search.feasible = order, node_filter.passing(order)
-        for info in node_filter.failing(order):
-            _note_failure(search, info, node_filter.known[info.name][1])
-        return
-    feasible: list[NodeInfo] = []
-    search.order, search.feasible = order, feasible
-    for visited, info in enumerate(order, 1):
-        status = node_filter.verdict(info)
+    run = framework.filter_run(state, pod, snapshot.slots)
+    run.judge_together(order, snapshot.slots)
+    codes = run.known(order)
+    passed, end = _ask_unknown(run, infos, order, codes, search)
+    places = np.flatnonzero(passed[:end])
+    if len(places) > search.nodes_to_find:
+        end = int(places[search.nodes_to_find]) + 1
+        places = places[: search.nodes_to_find]
+    rejected = np.flatnonzero(~passed[:end])
+    search.order, search.feasible = Nodes(infos, order[:end]), Nodes(infos, order[places])
+    rejections = Rejections(Nodes(infos, order[rejected]), codes[rejected], run.tables)
+    search.diagnosis.node_to_status.statuses = rejections
+    for status in rejections.distinct():
+        search.diagnosis.add_plugin_status(status)
+
+
+def _ask_unknown(
+    run: FilterRun, infos: Sequence[NodeInfo], order: SlotArray, codes: Codes, search: Search
+) -> tuple[NDArray[np.bool_], int]:
+    """Ask about the nodes without a kept verdict, up to the one that ends the search, and write their ``codes``.
+
+    Return which nodes pass, and the number of those before an error (all, if there is none).
+    """
+    passed = codes & CODE_MASK == PASSED
+    unknown = np.flatnonzero(codes & CODE_MASK == UNKNOWN)
+    passes_before, more = np.cumsum(passed)[unknown].tolist() if len(unknown) else [], 0
+    for place, before in zip(unknown.tolist(), passes_before, strict=True):
+        if before + more > search.nodes_to_find:
+            break
+        status = run.verdict(infos[order[place]])
         if status is None:
-            if len(feasible) == search.nodes_to_find:
-                search.order = order[:visited]
-                return
-            feasible.append(info)
+            passed[place] = True
+            more += 1
         elif status.code is Code.ERROR:
-            search.failure, search.order = status.message, order[: visited - 1]
-            return
+            search.failure = status.message
+            return passed, place
         else:
-            _note_failure(search, info, status)
-
-
-def _note_failure(search: Search, info: NodeInfo, status: Status | None) -> None:
-    assert status is not None
-    search.diagnosis.node_to_status.statuses[info.name] = status
-    search.diagnosis.add_plugin_status(status)
+            codes[place] = run.code_of(status)
+    return passed, len(order)

@@ -34,7 +34,6 @@ class InterPodAffinity(Plugin):
     """Arguments: ``hardPodAffinityWeight`` (1) and ``ignorePreferredTermsOfExistingPods`` (false)."""
 
     name = "InterPodAffinity"
-    reads_other_nodes = True
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)

@@ -46,7 +46,6 @@ class PodTopologySpread(Plugin):
     """Arguments: ``defaultingType`` (System or List), ``defaultConstraints`` for pods without any."""
 
     name = "PodTopologySpread"
-    reads_other_nodes = True
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)

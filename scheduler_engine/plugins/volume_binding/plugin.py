@@ -76,7 +76,6 @@ class VolumeBinding(Plugin):
     """Arguments: ``bindTimeoutSeconds`` (600), in simulated seconds."""
 
     name = "VolumeBinding"
-    reads_other_nodes = True
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)

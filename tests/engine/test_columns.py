@@ -1,0 +1,179 @@
+"""Kept results and results for many nodes at once: the fast path and the plain path decide the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_engine import commands
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.commands import Command
+from scheduler_engine.framework import columns as columns_module
+from scheduler_engine.framework.columns import Columns
+from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import Slots
+from scheduler_engine.plugins.node_name import NodeName
+from scheduler_engine.plugins.node_resources_fit import NodeResourcesFit
+from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.replay import trace_digest
+from scheduler_engine.simulation import Simulation
+from tests.engine.cluster import COMMANDS, node, pod
+from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
+from tests.engine.test_simulation import obeyed
+
+TOGETHER = ("filter_all", "score_all", "normalize_all")
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Let every plugin be asked about every node in every cycle, one after the other."""
+    with pytest.MonkeyPatch.context() as patch:
+        for plugin in REGISTRY.values():
+            patch.setattr(plugin, "sign", lambda self, pod: None)
+            for method in TOGETHER:
+                patch.delattr(plugin, method, raising=False)
+        yield
+
+
+@pytest.mark.parametrize("full", [True, False], ids=["with a full trace", "with a lean trace"])
+@given(wanted=st.lists(COMMANDS, max_size=30))
+@settings(max_examples=40, deadline=None)
+def test_kept_results_change_nothing(full: bool, wanted: list[Command]) -> None:
+    kept = Simulation(seed=5, full=full)
+    obeyed(kept, wanted)
+    with plainly():
+        plain = Simulation(seed=5, full=full)
+        obeyed(plain, wanted)
+    assert trace_digest(kept) == trace_digest(plain)
+
+
+@pytest.mark.parametrize("tens", range(8))
+def test_random_clusters_are_scheduled_the_same(tens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns_module, "WORTHWHILE", 1)
+    for seed in range(10 * tens, 10 * tens + 10):
+        assert digest(seed, full=tens % 2 == 0) == plain_digest(seed, full=tens % 2 == 0), f"seed {seed}"
+
+
+def digest(seed: int, full: bool) -> str:
+    simulation = Simulation(seed=seed, configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)], full=full)
+    run(simulation, cluster(seed))
+    return trace_digest(simulation)
+
+
+def plain_digest(seed: int, full: bool) -> str:
+    with plainly():
+        return digest(seed, full)
+
+
+def test_the_least_recently_used_columns_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns_module, "MOST_CELLS", 3 * 20)
+    slots, columns = slots_of(20), Columns()
+    first = columns.verdicts(NodeName, "a", slots)
+    for sign in "bcad":
+        columns.verdicts(NodeName, sign, slots)
+    assert [sign for _, _, sign in columns.columns] == ["c", "a", "d"]
+    assert columns.verdicts(NodeName, "a", slots) is first
+
+
+def slots_of(count: int) -> Slots:
+    slots = Slots()
+    for number in range(count):
+        info = NodeInfo(name=f"n{number}")
+        slots.put(info)
+        slots.note_change(info, replaced=True)
+    return slots
+
+
+def test_a_column_forgets_what_has_changed_and_only_that() -> None:
+    slots, columns = slots_of(10), Columns()
+    for plugin in (NodeName, NodeResourcesFit):
+        columns.verdicts(plugin, "", slots).keep(np.arange(10), None)
+    slots.note_change(slots.infos[3], replaced=False)
+    slots.note_change(slots.infos[7], replaced=True)
+    assert np.flatnonzero(columns.verdicts(NodeName, "", slots).codes == 0).tolist() == [7]
+    assert np.flatnonzero(columns.verdicts(NodeResourcesFit, "", slots).codes == 0).tolist() == [3, 7]
+
+
+def test_a_column_that_is_too_far_behind_starts_anew() -> None:
+    slots, columns = slots_of(2), Columns()
+    columns.verdicts(NodeName, "", slots).keep(np.arange(2), None)
+    for _ in range(500):
+        slots.note_change(slots.infos[0], replaced=True)
+    assert len(slots.replacements.slots) < 100
+    assert columns.verdicts(NodeName, "", slots).codes.tolist() == [0, 0]
+
+
+def test_a_slot_is_used_again_and_its_column_does_not_remember() -> None:
+    slots, columns = slots_of(3), Columns()
+    columns.verdicts(NodeName, "", slots).keep(np.arange(3), None)
+    before = slots.infos
+    slots.drop(slots.infos[1])
+    new = NodeInfo(name="new")
+    slots.put(new)
+    slots.note_change(new, replaced=True)
+    assert (new.slot, before[1].name, slots.infos[1].name) == (1, "n1", "new")
+    assert columns.verdicts(NodeName, "", slots).codes.tolist() == [1, 0, 1]
+
+
+def test_only_the_node_that_changed_is_asked_again() -> None:
+    simulation = Simulation(full=False)
+    nodes = tuple(node(f"n{number}") for number in range(20))
+    simulation.execute(commands.Apply((*nodes, pod("web-1"), pod("web-2"))))
+    asked: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        original = NodeResourcesFit.filter
+        patch.delattr(NodeResourcesFit, "filter_all")
+        patch.setattr(
+            NodeResourcesFit,
+            "filter",
+            lambda self, state, pod, info: asked.append(info.name) or original(self, state, pod, info),
+        )
+        simulation.execute(commands.PodCycle())
+        assert len(asked) == 20
+        asked.clear()
+        simulation.execute(commands.PodCycle())
+    first = simulation.api.pod("default/web-1")
+    assert first is not None
+    assert asked == [first.node_name]
+
+
+def test_a_plugin_without_a_sign_is_always_asked() -> None:
+    simulation = Simulation(full=False)
+    simulation.execute(commands.Apply((node("n1"), node("n2"), pod("web-1"), pod("web-2"))))
+    asked: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        original = NodeName.filter
+        patch.delattr(NodeName, "sign")
+        patch.setattr(
+            NodeName,
+            "filter",
+            lambda self, state, pod, info: asked.append(info.name) or original(self, state, pod, info),
+        )
+        simulation.execute(commands.Run(2))
+    assert sorted(asked) == ["n1", "n1", "n2", "n2"]
+
+
+@pytest.mark.parametrize("resource", ["cpu", "memory", "ephemeral-storage"])
+def test_amounts_that_are_too_large_for_arrays_are_compared_one_by_one(resource: str) -> None:
+    huge = 2**60
+    nodes = [node(name) for name in ("n1", "n2", "n3", "n4", "n5")]
+    for number, manifest in enumerate(nodes):
+        manifest["status"]["allocatable"][resource] = str(huge + number)
+    wanted = pod("web-1")
+    wanted["spec"]["containers"][0]["resources"]["requests"][resource] = str(huge + 4)
+    simulation = Simulation()
+    run(simulation, [commands.Apply((*nodes, wanted)), commands.Run(3)])
+    placed = simulation.api.pod("default/web-1")
+    assert placed is not None
+    assert placed.node_name == "n5"
+
+
+def test_replicas_have_the_same_sign_and_pods_that_ask_for_more_another() -> None:
+    one, other = Pod(pod("web-1", "1")), Pod(pod("web-2", "1"))
+    larger = Pod(pod("web-3", "2"))
+    assert one.requests_text == other.requests_text != larger.requests_text

@@ -44,7 +44,7 @@ def condition_set(
 
 def is_ready(pod: Pod) -> bool:
     """Return True if its condition Ready is True."""
-    return pod.condition_status("Ready") == "True"
+    return pod.ready
 
 
 def condition_statuses(node: Node) -> dict[str, str]:

@@ -58,37 +58,25 @@ class KubeObject:
 
     def __init__(self, manifest: dict[str, Any]) -> None:
         self.manifest = manifest
-        metadata = manifest.get("metadata") or {}
+        self.metadata: dict[str, Any] = manifest.get("metadata") or {}
+        self.spec: dict[str, Any] = manifest.get("spec") or {}
+        self.status: dict[str, Any] = manifest.get("status") or {}
+        metadata = self.metadata
         self.kind: str = manifest.get("kind", "")
         self.name: str = metadata.get("name", "")
         self.namespace: str = metadata.get("namespace") or ""
         self.uid: str = metadata.get("uid") or ""
         self.labels: dict[str, str] = metadata.get("labels") or {}
+        self.terminating: bool = metadata.get("deletionTimestamp") is not None
         self.key: str = f"{self.namespace}/{self.name}" if self.namespace else self.name
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        return self.manifest.get("metadata") or {}
 
     @property
     def annotations(self) -> dict[str, str]:
         return self.metadata.get("annotations") or {}
 
     @property
-    def spec(self) -> dict[str, Any]:
-        return self.manifest.get("spec") or {}
-
-    @property
-    def status(self) -> dict[str, Any]:
-        return self.manifest.get("status") or {}
-
-    @property
     def resource_version(self) -> str:
         return self.metadata.get("resourceVersion") or ""
-
-    @property
-    def terminating(self) -> bool:
-        return self.metadata.get("deletionTimestamp") is not None
 
     @cached_property
     def controller_ref(self) -> dict[str, Any] | None:
@@ -121,21 +109,34 @@ class KubeObject:
 class Pod(KubeObject):
     """A pod as the scheduler reads it."""
 
+    def take_over(self, old: Pod) -> None:
+        """Take over what the ``old`` view has computed from its spec, if only the node's name differs in it."""
+        if self.spec is old.spec or _same_but_for_node(old.spec, self.spec):
+            held = old.__dict__
+            self.__dict__.update({name: held[name] for name in FROM_SPEC if name in held})
+
+    def evolve(self, changes: Mapping[str, Any]) -> Pod:
+        evolved = super().evolve(changes)
+        evolved.take_over(self)
+        return evolved
+
     def __init__(self, manifest: dict[str, Any]) -> None:
         super().__init__(manifest)
         spec, status = self.spec, self.status
+        self.phase: str = status.get("phase") or ""
         self.node_name: str = spec.get("nodeName") or ""
         self.scheduler_name: str = spec.get("schedulerName") or "default-scheduler"
         self.priority: int = spec.get("priority") or 0
         self.nominated_node_name: str = status.get("nominatedNodeName") or ""
 
     @property
-    def phase(self) -> str:
-        return self.status.get("phase") or ""
-
-    @property
     def preemption_policy(self) -> str:
         return self.spec.get("preemptionPolicy") or "PreemptLowerPriority"
+
+    @cached_property
+    def ready(self) -> bool:
+        """Return True if its condition Ready is True."""
+        return self.condition_status("Ready") == "True"
 
     @property
     def finished(self) -> bool:
@@ -228,6 +229,29 @@ class Pod(KubeObject):
     @property
     def conditions(self) -> list[dict[str, Any]]:
         return self.status.get("conditions") or []
+
+
+FROM_SPEC = (
+    "affinity",
+    "claim_names",
+    "containers",
+    "has_pod_affinity",
+    "has_required_anti_affinity",
+    "host_ports",
+    "init_containers",
+    "preferred_node_terms",
+    "required_node_affinity",
+    "scheduling_gates",
+    "tolerations",
+    "volumes",
+)
+"""What a pod computes from its spec alone, without the node's name."""
+
+
+def _same_but_for_node(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    return all(old.get(name) is value for name, value in new.items() if name != "nodeName") and all(
+        name in new for name in old
+    )
 
 
 class Node(KubeObject):

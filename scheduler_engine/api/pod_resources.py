@@ -89,8 +89,28 @@ def resource_from(quantities: Mapping[str, Any]) -> Resource:
     return resource_of(_amounts(quantities))
 
 
+class Kept(dict[Any, Any]):
+    """Results by what they follow from, for pods that ask for the same. Too many of them are dropped at once."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if len(self) >= MOST_KEPT:
+            self.clear()
+        super().__setitem__(key, value)
+
+
+MOST_KEPT = 10_000
+RESOURCES, REQUESTS = Kept(), Kept()
+
+
 def pod_resource(pod: Pod) -> PodResource:
     """Return the effective request of containers, init containers, overhead, pod-level resources and resize status."""
+    kept: PodResource | None = RESOURCES.get(pod.requests_text)
+    if kept is None:
+        kept = RESOURCES[pod.requests_text] = _pod_resource(pod)
+    return kept
+
+
+def _pod_resource(pod: Pod) -> PodResource:
     requests = pod_requests(pod)
     defaults = DEFAULT_REQUESTS
     if _pod_level_requests(pod):
@@ -125,14 +145,19 @@ class RequestParts(NamedTuple):
 
 def pod_requests(
     pod: Pod, *, use_status: bool = True, pod_level: bool = True, defaults: Mapping[str, int] | None = None
-) -> Amounts:
+) -> Mapping[str, int]:
     """Return the pod's requests, including overhead.
 
     ``use_status`` counts what a resized container really has; ``pod_level`` lets ``spec.resources`` replace the sum of
     the containers; ``defaults`` (nano-units) replace, container by container, missing requests, but not zero.
     """
-    running, _, steps = _of_containers(pod, use_status, defaults or {})
-    return _total(running, steps, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
+    key = pod.requests_text, use_status, pod_level, tuple(defaults.items()) if defaults else ()
+    kept: Mapping[str, int] | None = REQUESTS.get(key)
+    if kept is None:
+        running, _, steps = _of_containers(pod, use_status, defaults or {})
+        kept = _total(running, steps, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
+        REQUESTS[key] = kept
+    return kept
 
 
 def request_parts(
@@ -152,7 +177,7 @@ def _total(requests: Amounts, steps: Sequence[tuple[str, Amounts]], pod_level: A
     return requests
 
 
-def resource_of(amounts: Amounts) -> Resource:
+def resource_of(amounts: Mapping[str, int]) -> Resource:
     """Convert nano-units to a ``Resource``, each amount rounded up."""
     return Resource(
         amount("cpu", amounts.get("cpu", 0)),

@@ -323,7 +323,10 @@ class ApiServer:
         self.objects.setdefault(kind, {})[key] = new
         self.by_namespace.setdefault((kind, new.namespace), {})[key] = new
         if isinstance(new, Pod):
-            self._place(old if isinstance(old, Pod) else None, new)
+            before = old if isinstance(old, Pod) else None
+            if before is not None:
+                new.take_over(before)
+            self._place(before, new)
         self.recorder.add(ObjectAdded(kind, key, manifest) if old is None else ObjectModified(kind, key, manifest))
         self.events.append(WatchEvent(kind, old, new))
         return new

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_engine.api.pod_resources import Amounts, amount, is_scalar_resource
+from scheduler_engine.api.pod_resources import amount, is_scalar_resource
 from scheduler_engine.framework.amounts import NodeAmounts
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 from scheduler_engine.framework.node_info import NodeInfo
@@ -61,7 +61,7 @@ def resource_specs(manifest: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     return tuple((item["name"], item.get("weight") or 1) for item in manifest.get("resources") or ())
 
 
-def wishes(resources: Sequence[tuple[str, int]], requests: Amounts) -> tuple[Wish, ...]:
+def wishes(resources: Sequence[tuple[str, int]], requests: Mapping[str, int]) -> tuple[Wish, ...]:
     """Return the requests (from nano-units) for the configured resources."""
     return tuple((name, weight, amount(name, requests.get(name, 0))) for name, weight in resources)
 

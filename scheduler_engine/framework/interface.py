@@ -38,10 +38,11 @@ from random import Random
 from typing import Any, ClassVar, Protocol
 
 from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.columns import Columns
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ClusterEvent
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.framework.nodes import Slots
+from scheduler_engine.framework.nodes import SlotArray, Slots
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.trace.events import Recorder
 
@@ -141,9 +142,10 @@ class QueuedPodInfo:
 
 
 class NodeInfoLister(Protocol):
-    """The snapshot, as plugins see it. ``slots`` numbers its nodes."""
+    """The snapshot, as plugins see it. ``slots`` numbers its nodes; ``order``: the slots of ``list``."""
 
     slots: Slots
+    order: SlotArray
 
     def list(self) -> Sequence[NodeInfo]: ...
 
@@ -221,7 +223,9 @@ class NoScheduler:
 
 
 class FrameworkView(Protocol):
-    """The parts of the profile that preemption needs; the runtime implements it."""
+    """The parts of the profile that plugins use; the runtime implements it. ``columns``: see ``columns.py``."""
+
+    columns: Columns
 
     plugins: dict[str, Plugin]
 
@@ -262,6 +266,14 @@ class Handle:
     def now_us(self) -> int:
         return self.recorder.now_us
 
+    def counts_together(self, nodes: Sequence[NodeInfo]) -> Columns | None:
+        """Return where a plugin can keep counts over these nodes: if they are all of a snapshot's, and the trace does
+        not show them. None: count anew.
+        """
+        if self.framework is None or self.recorder.full or nodes is not self.snapshot.list():
+            return None
+        return self.framework.columns
+
 
 class Plugin:
     """The base class of all plugins.
@@ -272,13 +284,12 @@ class Plugin:
     ==================  ======================================================================================
     method              signature
     ==================  ======================================================================================
-    filter_all          (state, pod, slots, amounts) → iterable of (Status | None, places in ``slots``)
-    score_all           (state, pod, nodes: Nodes, amounts) → raw scores
-    normalize_all       (state, pod, raw scores) → normalized scores
+    filter_all          (state, pod, nodes: Nodes) → [(Status | None, which nodes have it), …] | None
+    score_all           (state, pod, nodes: Nodes) → raw scores | None
+    normalize_all       (state, pod, raw scores) → normalized scores | None
     ==================  ======================================================================================
 
-    The results must be those of ``filter``, ``score`` and ``normalize_score``, to the last digit. ``amounts`` are
-    within 55 bits.
+    The results are those of ``filter``, ``score`` and ``normalize_score``, to the last digit; None: ask one by one.
     """
 
     name: ClassVar[str]

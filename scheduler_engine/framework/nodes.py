@@ -45,6 +45,32 @@ class Changes:
         return self.slots[position - self.forgotten :]
 
 
+class Topology:
+    """The domains of one topology key. ``codes``: slot → place of its value in ``values``, -1 without the label."""
+
+    __slots__ = ("codes", "key", "places", "values")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.codes: SlotArray = np.zeros(0, dtype=np.intp)
+        self.values: list[str] = []
+        self.places: dict[str, int] = {}
+
+    def put(self, info: NodeInfo) -> None:
+        if info.slot >= len(self.codes):
+            more = np.full(max(info.slot + 1 - len(self.codes), info.slot), NO_SLOT, dtype=np.intp)
+            self.codes = np.concatenate((self.codes, more))
+        value = info.node.labels.get(self.key) if info.node is not None else None
+        self.codes[info.slot] = NO_SLOT if value is None else self.place_of(value)
+
+    def place_of(self, value: str) -> int:
+        place = self.places.get(value)
+        if place is None:
+            place = self.places[value] = len(self.values)
+            self.values.append(value)
+        return place
+
+
 class Slots:
     """The slots of one snapshot.
 
@@ -52,7 +78,7 @@ class Slots:
     by slot.
     """
 
-    __slots__ = ("amounts", "changes", "free", "infos", "replacements")
+    __slots__ = ("amounts", "changes", "free", "infos", "replacements", "topologies")
 
     def __init__(self) -> None:
         self.infos: list[NodeInfo] = []
@@ -60,6 +86,7 @@ class Slots:
         self.changes = Changes()
         self.replacements = Changes()
         self.amounts = NodeAmounts()
+        self.topologies: dict[str, Topology] = {}
 
     def put(self, info: NodeInfo) -> None:
         """Give a new node a slot. A list of nodes that somebody still holds keeps the slot's former node."""
@@ -72,7 +99,9 @@ class Slots:
             self.infos.append(info)
 
     def drop(self, info: NodeInfo) -> None:
+        """Free the slot of a node that is gone. Whoever counts what is on it must look again."""
         self.free.append(info.slot)
+        self.changes.note(info.slot, len(self.infos))
         self.amounts.drop(info.slot)
 
     def note_change(self, info: NodeInfo, replaced: bool) -> None:
@@ -80,7 +109,18 @@ class Slots:
         self.changes.note(info.slot, len(self.infos))
         if replaced:
             self.replacements.note(info.slot, len(self.infos))
+            for topology in self.topologies.values():
+                topology.put(info)
         self.amounts.put(info)
+
+    def topology(self, key: str) -> Topology:
+        """Return the domains of a topology key; they are kept up to date from the first time on."""
+        topology = self.topologies.get(key)
+        if topology is None:
+            topology = self.topologies[key] = Topology(key)
+            for info in self.infos:
+                topology.put(info)
+        return topology
 
 
 class Nodes(Sequence[NodeInfo]):

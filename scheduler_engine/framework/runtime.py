@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.framework.columns import WORTHWHILE, Columns, FilterRun
+from scheduler_engine.framework.columns import WORTHWHILE, Columns
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
+from scheduler_engine.framework.filter_run import FilterRun
 from scheduler_engine.framework.interface import (
     MAX_NODE_SCORE,
     Handle,
@@ -337,18 +338,16 @@ class Framework:
         self, plugin: Any, sign: Hashable | None, state: CycleState, pod: Pod, nodes: Nodes
     ) -> NDArray[Any]:
         slots = self.handle.snapshot.slots
-        if sign is None or nodes.infos is not slots.infos:
-            return numbers_from([plugin.score(state, pod, info) for info in nodes])
+        if nodes.infos is not slots.infos:
+            return _one_by_one(plugin, state, pod, nodes)
+        if sign is None:
+            return _together(plugin, state, pod, nodes)
         column = self.columns.raw_scores(plugin, sign, slots)
         unknown = nodes.slots[column.known[nodes.slots] == 0]
         if len(unknown):
-            asked = Nodes(nodes.infos, unknown)
-            if len(unknown) >= WORTHWHILE and hasattr(plugin, "score_all") and not slots.amounts.large:
-                fresh = plugin.score_all(state, pod, asked, slots.amounts)
-            else:
-                fresh = numbers_from([plugin.score(state, pod, info) for info in asked])
+            fresh = _together(plugin, state, pod, Nodes(nodes.infos, unknown))
             if fresh.dtype == object:
-                return numbers_from([plugin.score(state, pod, info) for info in nodes])
+                return _one_by_one(plugin, state, pod, nodes)
             column.numbers[unknown] = fresh
             column.known[unknown] = 1
         return column.numbers[nodes.slots]
@@ -381,8 +380,9 @@ class Framework:
         if not hasattr(plugin, "normalize_score"):
             return scores.numbers
         if hasattr(plugin, "normalize_all") and scores.numbers.dtype != object:
-            normalized: NDArray[Any] = plugin.normalize_all(state, pod, scores.numbers)
-            return normalized
+            normalized: NDArray[Any] | None = plugin.normalize_all(state, pod, scores.numbers)
+            if normalized is not None:
+                return normalized
         values = dict(scores.by_name)
         try:
             plugin.normalize_score(state, pod, values)
@@ -504,6 +504,19 @@ def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterRes
         return right
     wanted = dict.fromkeys(right.node_names)
     return PreFilterResult(tuple(name for name in left.node_names if name in wanted))
+
+
+def _one_by_one(plugin: Any, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[Any]:
+    return numbers_from([plugin.score(state, pod, info) for info in nodes])
+
+
+def _together(plugin: Any, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[Any]:
+    """Return the raw scores of the nodes: at once if the plugin can, and if they are many."""
+    if len(nodes) >= WORTHWHILE and hasattr(plugin, "score_all"):
+        numbers: NDArray[Any] | None = plugin.score_all(state, pod, nodes)
+        if numbers is not None:
+            return numbers
+    return _one_by_one(plugin, state, pod, nodes)
 
 
 def _check_range(plugin: str, values: NDArray[Any]) -> None:

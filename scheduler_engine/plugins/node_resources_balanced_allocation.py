@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import pod_requests, request_parts
-from scheduler_engine.framework.amounts import NodeAmounts
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle, Plugin
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.framework.nodes import Nodes, numbers_from
+from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
 from scheduler_engine.plugins.allocation_facts import balance_facts, nothing_asked
 from scheduler_engine.plugins.request_facts import request_facts
@@ -61,11 +60,11 @@ class NodeResourcesBalancedAllocation(Plugin):
                 return 0
         return balanced_allocation(rows_on_node(wanted, node_info, non_zero=False))
 
-    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes, amounts: NodeAmounts) -> NDArray[np.int64]:
-        wanted = state.read(PRE_SCORE_KEY)
-        columns = columns_of(wanted, nodes, amounts, non_zero=False) if wanted else []
-        if not all(column.capacity.all() for column in columns) or not columns:
-            return numbers_from([self.score(state, pod, info) for info in nodes])
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[np.int64] | None:
+        wanted, amounts = state.read(PRE_SCORE_KEY), self.handle.snapshot.slots.amounts
+        columns = columns_of(wanted, nodes, amounts, non_zero=False) if wanted and not amounts.large else []
+        if not columns or not all(column.capacity.all() for column in columns):
+            return None
         return balanced_allocation_all(columns)
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:

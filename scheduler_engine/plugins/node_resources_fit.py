@@ -6,7 +6,7 @@ Source: seed 002 §8; upstream ``plugins/noderesources/fit.go``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.framework.nodes import Nodes, SlotArray, numbers_from
+from scheduler_engine.framework.nodes import Nodes, SlotArray
 from scheduler_engine.framework.status import Status, unresolvable, unschedulable
 from scheduler_engine.plugins.allocation_facts import fit_facts
 from scheduler_engine.plugins.request_facts import ignored_pod_level, request_facts
@@ -140,10 +140,11 @@ class NodeResourcesFit(Plugin):
         return _status(lacking_resources(wanted, node_info))
 
     def filter_all(
-        self, state: CycleState, pod: Pod, slots: SlotArray, amounts: NodeAmounts
-    ) -> Iterator[tuple[Status | None, NDArray[np.bool_]]]:
+        self, state: CycleState, pod: Pod, nodes: Nodes
+    ) -> Iterable[tuple[Status | None, NDArray[np.bool_]]] | None:
         """Judge many nodes at once, by what they lack: nodes that lack the same get the same status."""
-        return _judged_together(state.data[PRE_FILTER_KEY], slots, amounts)
+        amounts = self.handle.snapshot.slots.amounts
+        return None if amounts.large else _judged_together(state.data[PRE_FILTER_KEY], nodes.slots, amounts)
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         status = self.filter(state, pod, node_info)
@@ -168,10 +169,10 @@ class NodeResourcesFit(Plugin):
             raise PluginError("resources not found")
         return self.strategy.score(rows_on_node(wanted, node_info, non_zero=True))
 
-    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes, amounts: NodeAmounts) -> NDArray[np.int64]:
-        wanted = state.read(PRE_SCORE_KEY) or self._wishes(pod)
-        if self.strategy.type not in PER_RESOURCE_ALL or not wanted:
-            return numbers_from([self.score(state, pod, info) for info in nodes])
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[np.int64] | None:
+        wanted, amounts = state.read(PRE_SCORE_KEY), self.handle.snapshot.slots.amounts
+        if self.strategy.type not in PER_RESOURCE_ALL or not wanted or amounts.large:
+            return None
         columns = columns_of(wanted, nodes, amounts, non_zero=True)
         return weighted_mean_all(columns, PER_RESOURCE_ALL[self.strategy.type], len(nodes))
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.snapshot import Snapshot
-from scheduler_engine.framework.columns import CODE_MASK, PASSED, UNKNOWN, Codes, FilterRun, Rejections
+from scheduler_engine.framework.columns import CODE_MASK, PASSED, UNKNOWN, Codes
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Fact, cut, fact
+from scheduler_engine.framework.filter_run import FilterRun, Rejections
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes, SlotArray, nodes_of
 from scheduler_engine.framework.runtime import Framework
@@ -216,8 +217,7 @@ def _visit(
         search.order = search.feasible = Nodes(infos, order[: search.nodes_to_find])
         return
     run = framework.filter_run(state, pod, snapshot.slots)
-    run.judge_together(order, snapshot.slots)
-    codes = run.known(order)
+    codes = run.known(order, infos)
     passed, end = _ask_unknown(run, infos, order, codes, search)
     places = np.flatnonzero(passed[:end])
     if len(places) > search.nodes_to_find:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,21 +20,9 @@ from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import COMMANDS, node, pod
-from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
+from tests.engine.paths import TOGETHER, differs, plainly, played, together
+from tests.engine.random_clusters import run
 from tests.engine.test_simulation import obeyed
-
-TOGETHER = ("filter_all", "score_all", "normalize_all")
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Let every plugin be asked about every node in every cycle, one after the other."""
-    with pytest.MonkeyPatch.context() as patch:
-        for plugin in REGISTRY.values():
-            patch.setattr(plugin, "sign", lambda self, pod: None)
-            for method in TOGETHER:
-                patch.delattr(plugin, method, raising=False)
-        yield
 
 
 @pytest.mark.parametrize("full", [True, False], ids=["with a full trace", "with a lean trace"])
@@ -52,22 +37,18 @@ def test_kept_results_change_nothing(full: bool, wanted: list[Command]) -> None:
     assert trace_digest(kept) == trace_digest(plain)
 
 
-@pytest.mark.parametrize("tens", range(8))
-def test_random_clusters_are_scheduled_the_same(tens: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns_module, "WORTHWHILE", 1)
-    for seed in range(10 * tens, 10 * tens + 10):
-        assert digest(seed, full=tens % 2 == 0) == plain_digest(seed, full=tens % 2 == 0), f"seed {seed}"
+@pytest.mark.parametrize("tens", range(12))
+def test_random_clusters_are_scheduled_the_same(tens: int) -> None:
+    wrong = [seed for seed in range(10 * tens, 10 * tens + 10) if differs(seed, full=tens % 4 == 0)[0]]
+    assert wrong == []
 
 
-def digest(seed: int, full: bool) -> str:
-    simulation = Simulation(seed=seed, configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)], full=full)
-    run(simulation, cluster(seed))
-    return trace_digest(simulation)
-
-
-def plain_digest(seed: int, full: bool) -> str:
-    with plainly():
-        return digest(seed, full)
+def test_every_way_of_judging_together_is_tried() -> None:
+    with together() as used:
+        for seed in range(40):
+            played(seed, full=False)
+    ways = {f"{plugin.name} {way}" for plugin in REGISTRY.values() for way in TOGETHER if hasattr(plugin, way)}
+    assert {*used} == ways
 
 
 def test_the_least_recently_used_columns_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

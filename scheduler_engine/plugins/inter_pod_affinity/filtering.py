@@ -75,7 +75,7 @@ class FilterState(NamesPods):
         for info in with_anti_affinity:
             if info.node is not None:
                 for pod_info in info.pods_with_required_anti_affinity:
-                    for _, pair in self._keepers(pod_info, info.node):
+                    for _, pair in self.keepers(pod_info, info.node):
                         existing[pair] = existing.get(pair, 0) + 1
         self.existing = OverlayCounts(existing)
         self.existing_keys = tuple(dict.fromkeys(key for key, _ in existing))
@@ -89,9 +89,9 @@ class FilterState(NamesPods):
             if info.node is None:
                 continue
             for pod_info in info.pods:
-                for _, pair in self._near(pod_info.pod, info.node):
+                for _, pair in self.near(pod_info.pod, info.node):
                     affinity[pair] = affinity.get(pair, 0) + 1
-                for _, pair in self._far(pod_info.pod, info.node):
+                for _, pair in self.far(pod_info.pod, info.node):
                     anti_affinity[pair] = anti_affinity.get(pair, 0) + 1
         self.affinity, self.anti_affinity = OverlayCounts(affinity), OverlayCounts(anti_affinity)
 
@@ -99,29 +99,29 @@ class FilterState(NamesPods):
         """Update the counts: ``changed`` came to (+1) or left (-1) ``node``."""
         if node is None:
             return
-        for _, pair in self._keepers(changed, node):
+        for _, pair in self.keepers(changed, node):
             self.existing.add(pair, delta)
             if pair[0] not in self.existing_keys:
                 self.existing_keys = (*self.existing_keys, pair[0])
-        for _, pair in self._near(changed.pod, node):
+        for _, pair in self.near(changed.pod, node):
             self.affinity.add(pair, delta)
-        for _, pair in self._far(changed.pod, node):
+        for _, pair in self.far(changed.pod, node):
             self.anti_affinity.add(pair, delta)
 
     def meet(self, existing: PodInfo, node: Node) -> list[Met]:
         return [
-            *(((NEAR, term, 0), pair) for term, pair in self._near(existing.pod, node)),
-            *(((FAR, term, 0), pair) for term, pair in self._far(existing.pod, node)),
-            *(((KEEPS_OFF, term, 0), pair) for term, pair in self._keepers(existing, node)),
+            *(((NEAR, term, 0), pair) for term, pair in self.near(existing.pod, node)),
+            *(((FAR, term, 0), pair) for term, pair in self.far(existing.pod, node)),
+            *(((KEEPS_OFF, term, 0), pair) for term, pair in self.keepers(existing, node)),
         ]
 
-    def _near(self, existing: Pod, node: Node) -> list[TermDomain]:
+    def near(self, existing: Pod, node: Node) -> list[TermDomain]:
         return _with_domains(self.terms, node) if self.terms and matches_all(self.terms, existing) else []
 
-    def _far(self, existing: Pod, node: Node) -> list[TermDomain]:
+    def far(self, existing: Pod, node: Node) -> list[TermDomain]:
         return _with_domains([term for term in self.anti_terms if term.matches(existing, NO_LABELS)], node)
 
-    def _keepers(self, existing: PodInfo, node: Node) -> list[TermDomain]:
+    def keepers(self, existing: PodInfo, node: Node) -> list[TermDomain]:
         terms = existing.required_anti_affinity_terms
         return _with_domains([term for term in terms if term.matches(self.pod, self.namespace_labels)], node)
 

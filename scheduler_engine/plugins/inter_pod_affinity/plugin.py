@@ -11,18 +11,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo, WeightedAffinityTerm
+from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
 from scheduler_engine.plugins.inter_pod_affinity.facts import filter_facts
 from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState
 from scheduler_engine.plugins.inter_pod_affinity.score_facts import score_facts
 from scheduler_engine.plugins.inter_pod_affinity.scoring import ScoreState
 from scheduler_engine.plugins.inter_pod_affinity.terms import matches_all, namespace_labels, with_namespaces
+from scheduler_engine.plugins.inter_pod_affinity.together import FilterCounts, Mask, ScoreCounts
 from scheduler_engine.plugins.inter_pod_affinity.uncounted import filter_uncounted, score_uncounted
 
 FILTER_STATE = "PreFilterInterPodAffinity"
@@ -93,6 +98,13 @@ class InterPodAffinity(Plugin):
             self._terms(info.required_anti_affinity_terms),
             namespace_labels(pod, self.handle.objects),
         )
+        columns = self.handle.counts_together(nodes)
+        if columns is not None:
+            together = FilterCounts(columns, self.handle.snapshot, held)
+            if together.says_nothing:
+                return None, SKIP
+            state.write(FILTER_STATE, together)
+            return None, None
         held.count(nodes, with_anti_affinity)
         if not held.existing.nonzero and not held.terms and not held.anti_terms:
             return None, SKIP
@@ -107,6 +119,10 @@ class InterPodAffinity(Plugin):
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
+
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> list[tuple[Status | None, Mask]] | None:
+        held = state.read(FILTER_STATE)
+        return held.judge(nodes) if isinstance(held, FilterCounts) else None
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         held = _filter_state_of(state)
@@ -129,6 +145,13 @@ class InterPodAffinity(Plugin):
             namespace_labels(pod, self.handle.objects),
             self.hard_pod_affinity_weight,
         )
+        columns = self.handle.counts_together(self.handle.snapshot.list())
+        if columns is not None:
+            together = ScoreCounts(columns, self.handle.snapshot, held, prefers)
+            if not together.tally.count:
+                return SKIP
+            state.write(SCORE_STATE, together)
+            return None
         if prefers:
             held.count_all(self.handle.snapshot.list())
         else:
@@ -140,6 +163,14 @@ class InterPodAffinity(Plugin):
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         return _score_state_of(state).score(node_info.node.labels if node_info.node is not None else {})
+
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[np.int64] | None:
+        held = state.read(SCORE_STATE)
+        return held.score(nodes) if isinstance(held, ScoreCounts) else None
+
+    def normalize_all(self, state: CycleState, pod: Pod, scores: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        held = state.read(SCORE_STATE)
+        return held.normalize(scores) if isinstance(held, ScoreCounts) else None
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         held, nodes = _score_state_of(state), self.handle.snapshot.list()
@@ -163,6 +194,8 @@ def _has_terms(info: PodInfo) -> bool:
 
 def _filter_state_of(state: CycleState) -> FilterState:
     held = state.read(FILTER_STATE)
+    if isinstance(held, FilterCounts):
+        held = held.plain()
     if not isinstance(held, FilterState):
         raise PluginError(f'error reading "{FILTER_STATE}" from cycleState: not found')
     return held
@@ -170,6 +203,8 @@ def _filter_state_of(state: CycleState) -> FilterState:
 
 def _score_state_of(state: CycleState) -> ScoreState:
     held = state.read(SCORE_STATE)
+    if isinstance(held, ScoreCounts):
+        held = held.plain()
     if not isinstance(held, ScoreState):
         raise PluginError(f'failed to read "{SCORE_STATE}" from cycleState: not found')
     return held

@@ -17,6 +17,7 @@ from scheduler_engine.framework.events import ActionType, ClusterEvent, taints_c
 from scheduler_engine.framework.facts import Fact, Facts, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo, removed_pods
+from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
 from scheduler_engine.plugins.pod_topology_spread.constraints import (
     DO_NOT_SCHEDULE,
@@ -36,6 +37,14 @@ from scheduler_engine.plugins.pod_topology_spread.facts import (
 from scheduler_engine.plugins.pod_topology_spread.filtering import FilterState, filter_state
 from scheduler_engine.plugins.pod_topology_spread.score_facts import score_facts, score_left_out
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
+from scheduler_engine.plugins.pod_topology_spread.together import (
+    Counter,
+    FilterCounts,
+    IntArray,
+    Mask,
+    ScoreCounts,
+    score_counts,
+)
 
 FILTER_STATE = "PreFilterPodTopologySpread"
 SCORE_STATE = "PreScorePodTopologySpread"
@@ -97,7 +106,12 @@ class PodTopologySpread(Plugin):
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         if not constraints:
             return None, SKIP
-        state.write(FILTER_STATE, filter_state(pod, constraints, nodes))
+        columns = self.handle.counts_together(nodes)
+        if columns is None:
+            state.write(FILTER_STATE, filter_state(pod, constraints, nodes))
+        else:
+            counter = Counter(columns, self.handle.snapshot, pod)
+            state.write(FILTER_STATE, FilterCounts(counter, constraints, nodes))
         return None, None
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node_info: NodeInfo) -> None:
@@ -108,6 +122,10 @@ class PodTopologySpread(Plugin):
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         return _filter_state_of(state).check(node_info.node.labels if node_info.node is not None else {})
+
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> list[tuple[Status | None, Mask]] | None:
+        held = state.read(FILTER_STATE)
+        return held.judge(nodes) if isinstance(held, FilterCounts) else None
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         held = _filter_state_of(state)
@@ -138,6 +156,13 @@ class PodTopologySpread(Plugin):
             return SKIP
         # With the built-in defaults a cluster without zone labels still spreads over hosts.
         all_keys = bool(pod.topology_spread_constraints) or not self.system_defaulted
+        columns, together = self.handle.counts_together(everything), None
+        if columns is not None:
+            counter = Counter(columns, self.handle.snapshot, pod)
+            together = score_counts(counter, constraints, nodes, all_keys, everything)
+        if together is not None:
+            state.write(SCORE_STATE, together)
+            return None
         held = ScoreState(pod, constraints, nodes, all_keys)
         held.count(everything)
         state.write(SCORE_STATE, held)
@@ -145,6 +170,14 @@ class PodTopologySpread(Plugin):
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         return _score_state_of(state).score(node_info)
+
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray | None:
+        held = state.read(SCORE_STATE)
+        return held.score() if isinstance(held, ScoreCounts) and held.nodes is nodes else None
+
+    def normalize_all(self, state: CycleState, pod: Pod, scores: IntArray) -> IntArray | None:
+        held = state.read(SCORE_STATE)
+        return held.normalize(scores) if isinstance(held, ScoreCounts) else None
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         held = _score_state_of(state)
@@ -169,6 +202,8 @@ class PodTopologySpread(Plugin):
 
 def _filter_state_of(state: CycleState) -> FilterState:
     held = state.read(FILTER_STATE)
+    if isinstance(held, FilterCounts):
+        held = held.plain()
     if not isinstance(held, FilterState):
         raise PluginError(f'reading "{FILTER_STATE}" from cycleState: not found')
     return held
@@ -176,6 +211,8 @@ def _filter_state_of(state: CycleState) -> FilterState:
 
 def _score_state_of(state: CycleState) -> ScoreState:
     held = state.read(SCORE_STATE)
+    if isinstance(held, ScoreCounts):
+        held = held.plain()
     if not isinstance(held, ScoreState):
         raise PluginError(f'error reading "{SCORE_STATE}" from cycleState: not found')
     return held

@@ -1,0 +1,96 @@
+"""Compare the fast path of the scheduler with the plain one: the same commands must leave the same trace.
+
+By hand, as long as you like: ``python -m tests.engine.paths --decisions 100000``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+
+from scheduler_engine.framework import filter_run, runtime
+from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.replay import trace_digest
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace import events as ev
+from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
+
+TOGETHER = ("filter_all", "score_all", "normalize_all")
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Let every plugin be asked about every node in every cycle, one after the other."""
+    with pytest.MonkeyPatch.context() as patch:
+        for plugin in REGISTRY.values():
+            patch.setattr(plugin, "sign", lambda self, pod: None)
+            for method in TOGETHER:
+                patch.delattr(plugin, method, raising=False)
+        yield
+
+
+@contextmanager
+def together(nodes: int = 1) -> Iterator[Counter[str]]:
+    """Let the plugins judge so many nodes at once, or more. Return how often they did: plugin and method → count."""
+    used: Counter[str] = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (filter_run, runtime):
+            patch.setattr(module, "WORTHWHILE", nodes)
+        for plugin in REGISTRY.values():
+            for method in TOGETHER:
+                original = getattr(plugin, method, None)
+                if original is not None:
+                    patch.setattr(plugin, method, _counted(original, f"{plugin.name} {method}", used))
+        yield used
+
+
+def _counted(original, name, used):  # type: ignore[no-untyped-def]
+    def asked(*arguments):  # type: ignore[no-untyped-def]
+        answer = original(*arguments)
+        used[name] += answer is not None
+        return answer
+
+    return asked
+
+
+def played(seed: int, full: bool) -> Simulation:
+    """Play one random history, with the next configuration."""
+    simulation = Simulation(seed=seed, configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)], full=full)
+    run(simulation, cluster(seed))
+    return simulation
+
+
+def differs(seed: int, full: bool) -> tuple[bool, int]:
+    """Return whether the paths differ, and the number of decisions compared."""
+    with together(1 + seed % 3):
+        fast = played(seed, full)
+    with plainly():
+        plain = played(seed, full)
+    decisions = sum(isinstance(entry.event, ev.FilterRan | ev.HostSelected) for entry in plain.recorder.entries)
+    return trace_digest(fast) != trace_digest(plain), decisions
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--decisions", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=Random().randrange(1 << 30))
+    arguments = parser.parse_args()
+    seed, compared = arguments.seed, 0
+    while compared < arguments.decisions:
+        wrong, decisions = differs(seed, full=seed % 4 == 0)
+        compared += decisions
+        if wrong:
+            print(f"seed {seed}: the traces differ")
+            return 1
+        seed += 1
+    print(f"seeds {arguments.seed} to {seed - 1}: {compared} decisions, all the same")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from typing import Any, Protocol
 
 import numpy as np
@@ -184,6 +184,16 @@ class Rejections(Mapping[str, Status]):
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def values(self) -> ValuesView[Status]:
+        return self.read().values()
+
+    def items(self) -> ItemsView[str, Status]:
+        return self.read().items()
+
+    def counted(self) -> list[tuple[Status, int]]:
+        """Return the number of nodes per status."""
+        return [(self._status(code), int(np.count_nonzero(self.codes == code))) for code in self._distinct()]
 
     def __deepcopy__(self, memo: dict[int, object]) -> dict[str, Status]:
         return dict(self.read())

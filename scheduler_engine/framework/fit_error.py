@@ -17,9 +17,9 @@ def fit_error_message(
         message += f" {pre_filter_message}."
     else:
         counts: dict[str, int] = {}
-        for status in statuses.statuses.values():
+        for status, nodes in statuses.counted():
             for reason in status.reasons:
-                counts[reason] = counts.get(reason, 0) + 1
+                counts[reason] = counts.get(reason, 0) + nodes
         absent = num_all_nodes - len(statuses.statuses)
         if absent > 0:
             for reason in statuses.absent.reasons:

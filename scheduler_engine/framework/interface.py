@@ -31,7 +31,7 @@ Source: seed 002 §6 and 004; upstream ``framework/interface.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from random import Random
@@ -88,6 +88,13 @@ class NodeToStatus:
 
     def get(self, node_name: str) -> Status:
         return self.statuses.get(node_name, self.absent)
+
+    def counted(self) -> Iterable[tuple[Status, int]]:
+        """Return statuses, each with a number of nodes."""
+        if hasattr(self.statuses, "counted"):
+            counts: list[tuple[Status, int]] = self.statuses.counted()
+            return counts
+        return ((status, 1) for status in self.statuses.values())
 
     def nodes_for_code(self, lister: NodeInfoLister, code: Code) -> list[NodeInfo]:
         """Return the NodeInfos of the snapshot whose status has ``code``, in snapshot order."""

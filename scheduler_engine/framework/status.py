@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -49,7 +49,7 @@ class Status:
 
     def by(self, plugin: str) -> Status:
         """Return the same status, attributed to ``plugin``."""
-        return replace(self, plugin=plugin)
+        return Status(self.code, self.reasons, plugin)
 
 
 SUCCESS = Status(Code.SUCCESS)

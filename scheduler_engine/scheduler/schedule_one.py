@@ -6,12 +6,15 @@ the allowed successors. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+
+import numpy as np
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.cache import CacheError
 from scheduler_engine.framework.interface import PluginError
-from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.cycles import Cycle
@@ -91,10 +94,7 @@ def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> N
     first = scheduler.snapshot.get(search.nominated_node) if search.nominated_status is not None else None
     tried = search.order if first is None or first in search.order else (first, *search.order)
     if framework.handle.nominator.has_nominations():
-        waited_for = dict.fromkeys(framework.handle.nominator.nominated_nodes())
-        named = (info.name for info in tried if info.name in waited_for)
-        counted = ((name, framework.nominated_for(cycle.pod, name)) for name in named)
-        cycle.nominated = {node: tuple(infos) for node, infos in counted if infos}
+        cycle.nominated = _nominated(cycle, tried)
     rows: list[FilterRow] = []
     also: list[tuple[str, tuple[Verdict, ...]]] = []
     refused_first: FilterRow | None = None
@@ -127,6 +127,18 @@ def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> N
             refused_first,
         )
     )
+
+
+def _nominated(cycle: Cycle, tried: Sequence[NodeInfo]) -> dict[str, tuple[PodInfo, ...]]:
+    """Return the nodes tried on which nominated pods count, each with these pods."""
+    handle = cycle.framework.handle
+    named = dict.fromkeys(handle.nominator.nominated_nodes())
+    if isinstance(tried, Nodes):
+        known = (handle.snapshot.get(name) for name in named)
+        slots = [info.slot for info in known if info is not None]
+        tried = Nodes(tried.infos, tried.slots[np.isin(tried.slots, slots)])
+    counted = ((info.name, cycle.framework.nominated_for(cycle.pod, info.name)) for info in tried if info.name in named)
+    return {node: tuple(infos) for node, infos in counted if infos}
 
 
 def _row(cycle: Cycle, info: NodeInfo, status: Status | None) -> FilterRow:

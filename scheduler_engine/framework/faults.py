@@ -38,6 +38,8 @@ OPEN_TO_ALL = ("permit", "postBind")
 NORMALIZE = "normalizeScore"
 """Not an extension point in a configuration: it applies to score plugins with this method."""
 
+TOGETHER = ("filter_all", "score_all", "normalize_all")
+"""The methods with which a plugin judges many nodes at once."""
 ERROR, DENIAL, DELAY = "injected error", "injected denial", "injected delay"
 
 
@@ -64,8 +66,8 @@ class FaultyPlugin:
         self.spent = False
 
     def __getattr__(self, attribute: str) -> Any:
-        """Pass everything else to the original."""
-        if attribute.startswith("__") or attribute == "original":
+        """Pass everything else to the original, but judge node by node: each answer can be the faulty one."""
+        if attribute.startswith("__") or attribute in ("original", *TOGETHER):
             raise AttributeError(attribute)
         return getattr(self.original, attribute)
 

@@ -14,13 +14,12 @@ from random import Random
 import pytest
 
 from scheduler_engine.framework import filter_run, runtime
+from scheduler_engine.framework.faults import TOGETHER
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
-
-TOGETHER = ("filter_all", "score_all", "normalize_all")
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.commands import Command
 from scheduler_engine.framework import columns as columns_module
 from scheduler_engine.framework.columns import Columns
+from scheduler_engine.framework.faults import TOGETHER
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Slots
 from scheduler_engine.plugins.node_name import NodeName
@@ -20,7 +21,7 @@ from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import COMMANDS, node, pod
-from tests.engine.paths import TOGETHER, differs, plainly, played, together
+from tests.engine.paths import differs, plainly, played, together
 from tests.engine.random_clusters import run
 from tests.engine.test_simulation import obeyed
 
@@ -158,3 +159,16 @@ def test_replicas_have_the_same_sign_and_pods_that_ask_for_more_another() -> Non
     one, other = Pod(pod("web-1", "1")), Pod(pod("web-2", "1"))
     larger = Pod(pod("web-3", "2"))
     assert one.requests_text == other.requests_text != larger.requests_text
+
+
+@pytest.mark.parametrize("point", ["filter", "score", "normalizeScore"])
+def test_a_fault_strikes_also_where_nodes_are_judged_together(point: str) -> None:
+    plugin = "TaintToleration" if point == "normalizeScore" else "NodeResourcesFit"
+    simulation = Simulation(full=False)
+    nodes = tuple(node(f"n{number}") for number in range(20))
+    simulation.execute(commands.Apply((*nodes, pod("web-1"))))
+    simulation.execute(commands.Fault(plugin, point, "error"))
+    simulation.execute(commands.Run(1))
+    placed = simulation.api.pod("default/web-1")
+    assert placed is not None
+    assert placed.node_name == ""

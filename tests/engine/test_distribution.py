@@ -21,6 +21,8 @@ from scheduler_engine.scenario import FOLDER
 ROOT = Path(__file__).parents[2]
 NEEDED = (
     "click",
+    "numpy",
+    "numpy.libs",
     "yaml",
     "_yaml",
     "pytest",

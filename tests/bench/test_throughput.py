@@ -13,8 +13,11 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
+from tests.bench import traces
 
 PODS = 60
+AT_ONCE = 500
+"""Pods of production-like work that are applied and scheduled by one pair of commands."""
 WARM_UP = 5
 Manifest = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
@@ -105,3 +108,23 @@ def test_throughput(benchmark: BenchmarkFixture, workload: str, nodes: int, samp
     seconds = benchmark.stats.stats.median
     benchmark.extra_info["pods/s"] = round(PODS / seconds)
     benchmark.extra_info["us per cycle"] = round(seconds / PODS * 1_000_000)
+
+
+@pytest.mark.parametrize(("nodes", "pods"), [(100, 400), (1_000, 4_000), (1_523, 8_152), (5_000, 8_000)])
+def test_production_like_work(benchmark: BenchmarkFixture, nodes: int, pods: int) -> None:
+    """Measure from apply to bound: many shapes, GPUs, affinity, spreading, and pods that find no place."""
+
+    def setup() -> tuple[tuple[Simulation], dict[str, Any]]:
+        simulation = Simulation(full=False)
+        simulation.execute(commands.Apply(traces.nodes(nodes)))
+        return (simulation,), {}
+
+    def run(simulation: Simulation) -> None:
+        manifests = traces.pods(pods)
+        for start in range(0, pods, AT_ONCE):
+            simulation.execute(commands.Apply(manifests[start : start + AT_ONCE]))
+            simulation.execute(commands.Run(AT_ONCE))
+
+    benchmark.pedantic(run, setup=setup, rounds=1)
+    benchmark.extra_info["pods/s"] = round(pods / benchmark.stats.stats.median)
+    benchmark.extra_info["us per cycle"] = round(benchmark.stats.stats.median / pods * 1_000_000)

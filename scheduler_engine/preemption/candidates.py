@@ -152,6 +152,13 @@ def turns_of(removed: Sequence[PodInfo], budgets: Sequence[Budget]) -> list[Turn
     return sorted(turns, key=lambda turn: not turn.violates)
 
 
+def in_vain(pod: Pod, node_info: NodeInfo) -> DryRun | None:
+    """Return the dry run on a node without pods of lower priority: it needs no copies. None: there are some."""
+    if any(info.pod.priority < pod.priority for info in node_info.pods):
+        return None
+    return DryRun(node_info.name, rejected=unresolvable(NO_VICTIMS))
+
+
 def select_victims_on_node(
     framework: FrameworkView,
     state: CycleState,
@@ -164,6 +171,9 @@ def select_victims_on_node(
 
     ``judge``: runs the filters; None = the framework, with the nominated pods of this moment.
     """
+    run = in_vain(pod, node_info)
+    if run is not None:
+        return run
     judge = judge or framework.run_filter_plugins_with_nominated_pods
     node = _Node(framework, state, pod, node_info, judge)
     run = DryRun(node_info.name)
@@ -207,9 +217,6 @@ def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
     for info in removed:
         node.remove(info)
         run.steps.append(("remove", info.pod.key, True, f"priority {info.pod.priority} is below {node.pod.priority}"))
-    if not removed:
-        run.rejected = unresolvable(NO_VICTIMS)
-        return
     run.rejected = node.verdict()
     run.steps.append(("fits", "", run.rejected is None, _text(run.rejected)))
     if run.rejected is not None:

@@ -20,7 +20,14 @@ from scheduler_engine.framework.fit_error import fit_error_message
 from scheduler_engine.framework.interface import FrameworkView, Handle, NodeToStatus, PluginError, PostFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
-from scheduler_engine.preemption.candidates import Budget, Candidate, DryRun, budget_from, select_victims_on_node
+from scheduler_engine.preemption.candidates import (
+    Budget,
+    Candidate,
+    DryRun,
+    budget_from,
+    in_vain,
+    select_victims_on_node,
+)
 from scheduler_engine.preemption.criteria import climb
 from scheduler_engine.trace.events import (
     EventRecorded,
@@ -209,12 +216,16 @@ class Evaluator:
         harmless: list[Candidate] = []
         violating: list[Candidate] = []
         for node_info in potential[offset:] + potential[:offset]:
-            copied = state.clone()
-            copied.noted = evaluation.tried[node_info.name] = {}
-            nominated = framework.nominated_for(pod, node_info.name)
-            if nominated:
-                evaluation.nominated[node_info.name] = tuple(nominated)
-            run = select_victims_on_node(framework, copied, pod, node_info.clone(), evaluation.budgets)
+            noted: dict[str, dict[Any, Any]] = {}
+            evaluation.tried[node_info.name] = noted
+            run = in_vain(pod, node_info)
+            if run is None:
+                copied = state.clone()
+                copied.noted = noted
+                nominated = framework.nominated_for(pod, node_info.name)
+                if nominated:
+                    evaluation.nominated[node_info.name] = tuple(nominated)
+                run = select_victims_on_node(framework, copied, pod, node_info.clone(), evaluation.budgets)
             self._record(run)
             if run.rejected is not None:
                 evaluation.rejected[run.node] = run.rejected

@@ -38,8 +38,8 @@ OPEN_TO_ALL = ("permit", "postBind")
 NORMALIZE = "normalizeScore"
 """Not an extension point in a configuration: it applies to score plugins with this method."""
 
-TOGETHER = ("filter_all", "score_all", "normalize_all")
-"""The methods with which a plugin judges many nodes at once."""
+TOGETHER = ("filter_all", "score_all", "normalize_all", "slack")
+"""The methods that make calls of other methods unnecessary."""
 ERROR, DENIAL, DELAY = "injected error", "injected denial", "injected delay"
 
 

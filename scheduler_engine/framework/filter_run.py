@@ -24,7 +24,7 @@ from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import Handle
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes, SlotArray, Slots
-from scheduler_engine.framework.status import Status
+from scheduler_engine.framework.status import Code, Status
 
 
 class Filters(Protocol):
@@ -190,6 +190,11 @@ class Rejections(Mapping[str, Status]):
 
     def items(self) -> ItemsView[str, Status]:
         return self.read().items()
+
+    def slots_for_code(self, code: Code) -> SlotArray:
+        """Return the slots of the nodes whose status has ``code``."""
+        wanted = [number for number in self._distinct() if self._status(number).code is code]
+        return self.nodes.slots[np.isin(self.codes, wanted)]
 
     def counted(self) -> list[tuple[Status, int]]:
         """Return the number of nodes per status."""

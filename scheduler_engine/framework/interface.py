@@ -37,6 +37,8 @@ from enum import Enum
 from random import Random
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.columns import Columns
 from scheduler_engine.framework.cycle_state import CycleState
@@ -98,6 +100,9 @@ class NodeToStatus:
 
     def nodes_for_code(self, lister: NodeInfoLister, code: Code) -> list[NodeInfo]:
         """Return the NodeInfos of the snapshot whose status has ``code``, in snapshot order."""
+        if hasattr(self.statuses, "slots_for_code") and self.absent.code is not code:
+            slots = lister.order[np.isin(lister.order, self.statuses.slots_for_code(code))]
+            return [lister.slots.infos[slot] for slot in slots.tolist()]
         return [info for info in lister.list() if self.get(info.name).code is code]
 
 
@@ -236,6 +241,12 @@ class FrameworkView(Protocol):
 
     plugins: dict[str, Plugin]
 
+    def active_filters(self, state: CycleState) -> Sequence[Any]: ...
+
+    def updated_by_pods(self, state: CycleState) -> bool: ...
+
+    def ask(self, plugins: Sequence[Any], state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None: ...
+
     def nominated_for(self, pod: Pod, node_name: str) -> Sequence[PodInfo]: ...
 
     def run_filter_plugins_with_nominated_pods(
@@ -297,6 +308,12 @@ class Plugin:
     ==================  ======================================================================================
 
     The results are those of ``filter``, ``score`` and ``normalize_score``, to the last digit; None: ask one by one.
+    A filter that only compares sums over a node's pods can say so; dry runs of preemption then need no copies:
+
+    ==================  ======================================================================================
+    slack               (state, pod, node_info) → amounts left with ``pod`` on the node: it fits if none is negative
+    frees               (state, pod_info) → what a pod of the node adds to these amounts when it leaves
+    ==================  ======================================================================================
     """
 
     name: ClassVar[str]

@@ -167,9 +167,21 @@ class Framework:
                 return error(f'running {title} on PreFilter plugin "{plugin.name}": {problem}')
         return None
 
+    def active_filters(self, state: CycleState) -> Sequence[Any]:
+        """Return the filters that PreFilter has not skipped."""
+        plugins: Sequence[Any] = state.data[ACTIVE_FILTERS]
+        return plugins
+
+    def updated_by_pods(self, state: CycleState) -> bool:
+        """Return True if a plugin keeps data in ``state`` that changes with the pods of a node."""
+        return any(
+            hasattr(plugin, "add_pod") and plugin.name not in state.skip_filter_plugins
+            for plugin in self.points["preFilter"]
+        )
+
     def run_filter_plugins(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         """Return the first failing plugin's status, None if all pass."""
-        return self.ask(state.data[ACTIVE_FILTERS], state, pod, node_info)
+        return self.ask(self.active_filters(state), state, pod, node_info)
 
     def ask(self, plugins: Sequence[Any], state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         """Return the status of the first of ``plugins`` that fails on the node."""
@@ -209,7 +221,7 @@ class Framework:
     ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         """Return, for teaching, the verdicts of the filters after ``first`` that fail too, each run alone."""
         verdicts = []
-        plugins = iter(state.data[ACTIVE_FILTERS])
+        plugins = iter(self.active_filters(state))
         for plugin in plugins:
             if plugin.name == first:
                 break
@@ -224,7 +236,7 @@ class Framework:
 
     def filter_run(self, state: CycleState, pod: Pod, slots: Slots) -> FilterRun:
         """Return the filters for the search over the nodes of the snapshot with these ``slots``."""
-        return FilterRun(self, state, pod, slots, state.data[ACTIVE_FILTERS])
+        return FilterRun(self, state, pod, slots, self.active_filters(state))
 
     def nominated_for(self, pod: Pod, node_name: str) -> list[PodInfo]:
         """Return nominated pods that count against ``pod`` there: others of equal or higher priority."""

@@ -59,6 +59,10 @@ class Wanted:
         basic = ("cpu", self.milli_cpu), ("memory", self.memory), ("ephemeral-storage", self.ephemeral_storage)
         return (*basic, *self.scalar)
 
+    def checked(self) -> list[tuple[str, int]]:
+        """Return what must be free on the node."""
+        return [(name, asked) for name, asked in self.all() if asked > 0 or name not in BASIC]
+
 
 class Lacking(NamedTuple):
     """A resource that a node has too little of: millicores of cpu, bytes, pods or whole units."""
@@ -145,6 +149,17 @@ class NodeResourcesFit(Plugin):
         """Judge many nodes at once, by what they lack: nodes that lack the same get the same status."""
         amounts = self.handle.snapshot.slots.amounts
         return None if amounts.large else _judged_together(state.data[PRE_FILTER_KEY], nodes.slots, amounts)
+
+    def slack(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Iterator[int]:
+        wanted, have, used = state.data[PRE_FILTER_KEY], node_info.allocatable, node_info.requested
+        yield have.allowed_pod_number - len(node_info.pods) - 1
+        for name, asked in wanted.checked():
+            yield have.of(name) - used.of(name) - asked
+
+    def frees(self, state: CycleState, info: PodInfo) -> Iterator[int]:
+        yield 1
+        for name, _ in state.data[PRE_FILTER_KEY].checked():
+            yield info.resource.request.of(name)
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         status = self.filter(state, pod, node_info)
@@ -235,11 +250,10 @@ def _judged_together(
     """Return the different statuses, each with the places that have it: see ``lacking_resources``."""
     lacks = [("Too many pods", amounts.table[PODS_THERE][slots] + 1 > amounts.table[PODS][slots])]
     hopeless = np.zeros(len(slots), dtype=bool)
-    for name, asked in wanted.all():
-        if asked > 0 or name not in BASIC:
-            have = amounts.allocatable(name)[slots]
-            lacks.append((f"Insufficient {name}", asked > have - amounts.requested(name)[slots]))
-            hopeless |= lacks[-1][1] & (asked > have)
+    for name, asked in wanted.checked():
+        have = amounts.allocatable(name)[slots]
+        lacks.append((f"Insufficient {name}", asked > have - amounts.requested(name)[slots]))
+        hopeless |= lacks[-1][1] & (asked > have)
     rest = np.logical_or.reduce([lacking for _, lacking in lacks])
     yield None, ~rest
     while rest.any():

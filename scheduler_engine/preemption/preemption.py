@@ -20,6 +20,7 @@ from scheduler_engine.framework.fit_error import fit_error_message
 from scheduler_engine.framework.interface import FrameworkView, Handle, NodeToStatus, PluginError, PostFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from scheduler_engine.preemption.by_sums import SumsOfPods, sums_of_pods
 from scheduler_engine.preemption.candidates import (
     Budget,
     Candidate,
@@ -213,19 +214,11 @@ class Evaluator:
         """
         framework = self.framework()
         offset = self.handle.random.randrange(len(potential)) if enough < len(potential) else 0
+        sums = None if self.handle.recorder.full else sums_of_pods(framework, state, pod)
         harmless: list[Candidate] = []
         violating: list[Candidate] = []
         for node_info in potential[offset:] + potential[:offset]:
-            noted: dict[str, dict[Any, Any]] = {}
-            evaluation.tried[node_info.name] = noted
-            run = in_vain(pod, node_info)
-            if run is None:
-                copied = state.clone()
-                copied.noted = noted
-                nominated = framework.nominated_for(pod, node_info.name)
-                if nominated:
-                    evaluation.nominated[node_info.name] = tuple(nominated)
-                run = select_victims_on_node(framework, copied, pod, node_info.clone(), evaluation.budgets)
+            run = self._dry_run(evaluation, state, node_info, sums)
             self._record(run)
             if run.rejected is not None:
                 evaluation.rejected[run.node] = run.rejected
@@ -239,6 +232,26 @@ class Evaluator:
             surplus = harmless[enough:] + violating[enough:]
             tried = len(evaluation.rejected) + len(harmless) + len(violating)
             self._record_limit(evaluation, potential[offset].name, tried, surplus)
+
+    def _dry_run(
+        self, evaluation: Evaluation, state: CycleState, node_info: NodeInfo, sums: SumsOfPods | None
+    ) -> DryRun:
+        """Try one node in the cheapest way that answers."""
+        framework, pod, name = self.framework(), evaluation.pod, node_info.name
+        noted = evaluation.tried[name] = {}
+        run = in_vain(pod, node_info)
+        if run is not None:
+            return run
+        nominated = framework.nominated_for(pod, name)
+        if nominated:
+            evaluation.nominated[name] = tuple(nominated)
+        elif sums is not None:
+            run = sums.dry_run(node_info, evaluation.budgets, noted)
+            if run is not None:
+                return run
+        copied = state.clone()
+        copied.noted = noted
+        return select_victims_on_node(framework, copied, pod, node_info.clone(), evaluation.budgets)
 
     def _record_limit(self, evaluation: Evaluation, first: str, tried: int, surplus: Sequence[Candidate]) -> None:
         self.handle.recorder.add(

@@ -43,11 +43,12 @@ class Filters(Protocol):
 class FilterRun:
     """One pod's filters over the nodes of a snapshot: first those that sign the pod, then the ``others``.
 
-    ``nominated``: the slots of nodes that must be asked anew, because nominated pods count there. ``tables``: column →
+    ``rest``: those of the others that have not judged the nodes of the latest ``known`` together. ``nominated``: the
+    slots of nodes that must be asked anew, because nominated pods count there. ``tables``: column →
     code → status; the last one holds the statuses that were asked for in this run.
     """
 
-    __slots__ = ("asked", "columns", "framework", "nominated", "others", "plugins", "pod", "state", "tables")
+    __slots__ = ("asked", "columns", "framework", "nominated", "others", "plugins", "pod", "rest", "state", "tables")
 
     def __init__(self, framework: Filters, state: CycleState, pod: Pod, slots: Slots, active: Sequence[Any]) -> None:
         self.framework = framework
@@ -60,7 +61,7 @@ class FilterRun:
                 break
             self.columns.append(framework.columns.verdicts(plugin, sign, slots))
         self.plugins = active[: len(self.columns)]
-        self.others = active[len(self.columns) :]
+        self.others = self.rest = active[len(self.columns) :]
         self.tables: list[list[Status | None]] = [*(column.statuses for column in self.columns), [None, None]]
         self.asked: dict[Status, int] = {}
         self.nominated = self._nominated() if framework.handle.nominator.has_nominations() else []
@@ -90,16 +91,17 @@ class FilterRun:
                 for slot in unknown[column.codes[unknown] == UNKNOWN].tolist():
                     self._ask(plugin, column, infos[slot])
             codes = np.where(passing, column.codes[order] + (number << CODE_BITS), codes)
-        while self.others and len(order) >= WORTHWHILE:
+        self.rest = self.others
+        while self.rest and len(order) >= WORTHWHILE:
             passing = np.flatnonzero(codes & CODE_MASK == PASSED)
-            judged = self._together(self.others[0], Nodes(infos, order[passing]))
+            judged = self._together(self.rest[0], Nodes(infos, order[passing]))
             if judged is None or (codes & CODE_MASK == UNKNOWN).any():
                 break
             for status, places in judged:
                 if status is not None:
                     codes[passing[places]] = self.code_of(status)
-            self.others = self.others[1:]
-        if self.others:
+            self.rest = self.rest[1:]
+        if self.rest:
             codes[codes & CODE_MASK == PASSED] = UNKNOWN
         if self.nominated:
             codes[np.isin(order, self.nominated)] = UNKNOWN
@@ -129,7 +131,7 @@ class FilterRun:
             status = self._ask(plugin, column, info) if code == UNKNOWN else column.statuses[code]
             if status is not None:
                 return status
-        return self.framework.ask(self.others, self.state, self.pod, info) if self.others else None
+        return self.framework.ask(self.rest, self.state, self.pod, info) if self.rest else None
 
     def _ask(self, plugin: Any, column: Verdicts, info: NodeInfo) -> Status | None:
         status = self.framework.ask((plugin,), self.state, self.pod, info)

@@ -25,6 +25,8 @@ from scheduler_engine.scheduler.fit_error import Diagnosis
 
 MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_FEASIBLE_NODES_PERCENTAGE = 5
+FIRST_PART = 2
+"""So many times the feasible nodes wanted are judged first; each further part is twice as large."""
 NODES_PER_PERCENT = 125
 """Each further 125 nodes lower the adaptive percentage by one."""
 
@@ -217,9 +219,8 @@ def _visit(
         search.order = search.feasible = Nodes(infos, order[: search.nodes_to_find])
         return
     run = framework.filter_run(state, pod, snapshot.slots)
-    codes = run.known(order, infos)
-    passed, end = _ask_unknown(run, infos, order, codes, search)
-    places = np.flatnonzero(passed[:end])
+    passed, codes = _ask_in_parts(run, infos, order, search)
+    end, places = len(passed), np.flatnonzero(passed)
     if len(places) > search.nodes_to_find:
         end = int(places[search.nodes_to_find]) + 1
         places = places[: search.nodes_to_find]
@@ -231,8 +232,27 @@ def _visit(
         search.diagnosis.add_plugin_status(status)
 
 
+def _ask_in_parts(
+    run: FilterRun, infos: Sequence[NodeInfo], order: SlotArray, search: Search
+) -> tuple[NDArray[np.bool_], Codes]:
+    """Return which nodes pass, and their codes, as far as the search needs or gets."""
+    parts: list[tuple[NDArray[np.bool_], Codes]] = []
+    start, size, found = 0, FIRST_PART * (search.nodes_to_find + 1), 0
+    while start < len(order) and found <= search.nodes_to_find and not search.failure:
+        part = order[start : start + size]
+        codes = run.known(part, infos)
+        passed, end = _ask_unknown(run, infos, part, codes, search, search.nodes_to_find - found)
+        parts.append((passed[:end], codes[:end]))
+        start, size, found = start + size, 2 * size, found + int(np.count_nonzero(passed[:end]))
+    if len(parts) == 1:
+        return parts[0]
+    nothing: Codes = np.zeros(0, dtype=np.int32)
+    passes = np.concatenate([passed for passed, _ in parts] or [nothing > 0])
+    return passes, np.concatenate([codes for _, codes in parts] or [nothing])
+
+
 def _ask_unknown(
-    run: FilterRun, infos: Sequence[NodeInfo], order: SlotArray, codes: Codes, search: Search
+    run: FilterRun, infos: Sequence[NodeInfo], order: SlotArray, codes: Codes, search: Search, more_to_find: int
 ) -> tuple[NDArray[np.bool_], int]:
     """Ask about the nodes without a kept verdict, up to the one that ends the search, and write their ``codes``.
 
@@ -242,7 +262,7 @@ def _ask_unknown(
     unknown = np.flatnonzero(codes & CODE_MASK == UNKNOWN)
     passes_before, more = np.cumsum(passed)[unknown].tolist() if len(unknown) else [], 0
     for place, before in zip(unknown.tolist(), passes_before, strict=True):
-        if before + more > search.nodes_to_find:
+        if before + more > more_to_find:
             break
         status = run.verdict(infos[order[place]])
         if status is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.framework.nodes import SlotArray, Slots
+from scheduler_engine.framework.nodes import Nodes, SlotArray, Slots
 
 NODE_INFO_LIST = "nodeInfoList"
 REBUILT_TOGETHER = ("havePodsWithAffinityNodeInfoList", "havePodsWithRequiredAntiAffinityNodeInfoList", "usedPVCSet")
@@ -50,15 +50,15 @@ class Snapshot:
         "nodes_with_required_anti_affinity",
         "order",
         "slots",
-        "used_pvc_set",
+        "used_pvcs",
     )
 
     def __init__(self) -> None:
         self.node_info_map: dict[str, NodeInfo] = {}
         self.node_info_list: list[NodeInfo] = []
-        self.nodes_with_affinity: list[NodeInfo] = []
-        self.nodes_with_required_anti_affinity: list[NodeInfo] = []
-        self.used_pvc_set: dict[str, None] = {}
+        self.nodes_with_affinity: Sequence[NodeInfo] = ()
+        self.nodes_with_required_anti_affinity: Sequence[NodeInfo] = ()
+        self.used_pvcs: dict[str, None] | None = {}
         self.generation = 0
         self.slots = Slots()
         self.order: SlotArray = np.zeros(0, dtype=np.intp)
@@ -74,6 +74,13 @@ class Snapshot:
 
     def get(self, node_name: str) -> NodeInfo | None:
         return self.node_info_map.get(node_name)
+
+    @property
+    def used_pvc_set(self) -> dict[str, None]:
+        """The claims of pods on the nodes. Only pods with a ReadWriteOncePod claim ask for them."""
+        if self.used_pvcs is None:
+            self.used_pvcs = {key: None for info in self.node_info_list for key in info.pvc_ref_counts}
+        return self.used_pvcs
 
     def is_pvc_used_by_pods(self, key: str) -> bool:
         """``key``: ``namespace/name`` of the claim."""
@@ -122,11 +129,10 @@ class Snapshot:
         if order is not None:
             self.node_info_list = [self.node_info_map[name] for name in order if name in self.node_info_map]
             self.order = np.array([info.slot for info in self.node_info_list], dtype=np.intp)
-        self.nodes_with_affinity = [info for info in self.node_info_list if info.pods_with_affinity]
-        self.nodes_with_required_anti_affinity = [
-            info for info in self.node_info_list if info.pods_with_required_anti_affinity
-        ]
-        self.used_pvc_set = {key: None for info in self.node_info_list for key in info.pvc_ref_counts}
+        self.nodes_with_affinity, self.nodes_with_required_anti_affinity = (
+            Nodes(self.slots.infos, self.order[mark[self.order]]) for mark in self.slots.marks
+        )
+        self.used_pvcs = None
 
 
 def _derived_lists_differ(old: NodeInfo, new: NodeInfo) -> bool:

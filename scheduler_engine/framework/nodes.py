@@ -75,10 +75,10 @@ class Slots:
     """The slots of one snapshot.
 
     ``infos``: slot → NodeInfo. ``changes`` of NodeInfos, and ``replacements`` of the Node objects in them. ``amounts``
-    by slot.
+    by slot. ``marks``: by slot, whether pods there have (anti-)affinity, and whether required anti-affinity.
     """
 
-    __slots__ = ("amounts", "changes", "free", "infos", "replacements", "topologies")
+    __slots__ = ("amounts", "changes", "free", "infos", "marks", "replacements", "topologies")
 
     def __init__(self) -> None:
         self.infos: list[NodeInfo] = []
@@ -86,6 +86,7 @@ class Slots:
         self.changes = Changes()
         self.replacements = Changes()
         self.amounts = NodeAmounts()
+        self.marks: NDArray[np.bool_] = np.zeros((2, 0), dtype=bool)
         self.topologies: dict[str, Topology] = {}
 
     def put(self, info: NodeInfo) -> None:
@@ -111,6 +112,10 @@ class Slots:
             self.replacements.note(info.slot, len(self.infos))
             for topology in self.topologies.values():
                 topology.put(info)
+        if info.slot >= self.marks.shape[1]:
+            more = np.zeros((2, max(info.slot + 1 - self.marks.shape[1], info.slot)), dtype=bool)
+            self.marks = np.concatenate((self.marks, more), axis=1)
+        self.marks[:, info.slot] = bool(info.pods_with_affinity), bool(info.pods_with_required_anti_affinity)
         self.amounts.put(info)
 
     def topology(self, key: str) -> Topology:

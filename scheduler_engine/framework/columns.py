@@ -78,13 +78,17 @@ class RawScores:
 
     def update(self, nodes: int, changes: Changes) -> None:
         self.known = _forget(self.known, nodes, changes.since(self.position))
-        if len(self.numbers) < len(self.known):
+        if not len(self.numbers):
+            self.numbers = np.zeros(nodes, dtype=np.int64)
+        elif len(self.numbers) < len(self.known):
             self.numbers = np.concatenate((self.numbers, np.zeros(len(self.known) - len(self.numbers), dtype=np.int64)))
         self.position = changes.position
 
 
 def _forget(column: NDArray[Any], nodes: int, changed: list[int] | None) -> NDArray[Any]:
     """Return the column, with room for ``nodes`` and with 0 for what has changed (None: anything may have)."""
+    if not len(column):
+        return np.zeros(nodes, dtype=column.dtype)
     missing = nodes - len(column)
     if missing > 0:
         column = np.concatenate((column, np.zeros(missing, dtype=column.dtype)))
@@ -95,6 +99,22 @@ def _forget(column: NDArray[Any], nodes: int, changed: list[int] | None) -> NDAr
     elif changed:
         column[changed] = 0
     return column
+
+
+class Objects:
+    """What is computed from each NodeInfo, by slot, until it changes."""
+
+    __slots__ = ("kept", "position")
+
+    def __init__(self) -> None:
+        self.kept: dict[int, Any] = {}
+        self.position = 0
+
+    def update(self, changes: Changes) -> None:
+        changed = changes.since(self.position)
+        for slot in [*self.kept] if changed is None else changed:
+            self.kept.pop(slot, None)
+        self.position = changes.position
 
 
 class Tally:
@@ -179,6 +199,12 @@ class Columns:
             column.numbers[slot] = ask(slots.infos[slot])
             column.known[slot] = 1
         return column.numbers[nodes.slots]
+
+    def objects(self, sign: Hashable, slots: Slots) -> dict[int, Any]:
+        """Return a dict by slot, for whatever follows from a NodeInfo alone. It lacks nodes that have changed."""
+        column: Objects = self._column(sign, Objects, slots)
+        column.update(slots.changes)
+        return column.kept
 
     def tally(
         self, sign: Hashable, slots: Slots, ask: Callable[[NodeInfo], list[Part]], nodes: Sequence[NodeInfo]

@@ -7,88 +7,128 @@ fit at all, or no pod must go, that one gives the answer. The trace must not sho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.columns import PASSED, Verdicts
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.interface import FrameworkView
+from scheduler_engine.framework.interface import FrameworkView, Handle
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.preemption.candidates import Budget, DryRun, by_importance, lower_pods, turns_of
+from scheduler_engine.preemption.candidates import Budget, DryRun, by_importance, turns_of
 
-Amounts = list[int]
+Amounts = tuple[int, ...]
 Notes = dict[str, dict[Any, Any]]
+Freed = list[tuple[PodInfo, Amounts]]
+"""The pods of a node, the most important first, and what each of them frees."""
 
 
 class SumsOfPods:
-    """The filters of one pod that preempts. ``steady``: those that read no pods; ``summing``: those with sums."""
+    """The filters of one pod that preempts.
 
-    __slots__ = ("framework", "pod", "state", "steady", "summing")
+    ``steady``: those that read no pods, with what they have answered so far; ``summing``: those with sums.
+    ``freed``: slot → what has been computed since the node changed.
+    """
+
+    __slots__ = ("answers", "framework", "freed", "pod", "state", "steady", "summing")
 
     def __init__(
-        self, framework: FrameworkView, state: CycleState, pod: Pod, steady: Sequence[Any], summing: Sequence[Any]
+        self,
+        handle: Handle,
+        framework: FrameworkView,
+        state: CycleState,
+        pod: Pod,
+        steady: list[Any],
+        summing: list[Any],
     ) -> None:
+        slots, columns = handle.snapshot.slots, framework.columns
         self.framework = framework
-        self.state = state.clone()
         self.pod = pod
+        self.state = state.clone()
         self.steady = steady
+        self.answers: list[Verdicts] = [columns.verdicts(plugin, plugin.sign(pod), slots) for plugin in steady]
         self.summing = summing
+        signs = tuple((plugin.name, plugin.sign(pod)) for plugin in summing)
+        self.freed: dict[int, Freed] = columns.objects(("freed", signs), slots)
 
     def dry_run(self, node_info: NodeInfo, budgets: Sequence[Budget], noted: Notes) -> DryRun | None:
         """Return the dry run on a node; the filters note in ``noted``. None: the plain one must answer."""
-        self.state.noted = noted
-        if self.framework.ask(self.steady, self.state, self.pod, node_info) is not None:
+        if not self._steadily_passes(node_info, noted):
             return None
-        removed = lower_pods(self.pod, node_info)
-        freed = {info.pod.uid: self._freed(info) for info in removed}
-        left = [amount for plugin in self.summing for amount in plugin.slack(self.state, self.pod, node_info)]
-        for amounts in freed.values():
-            _add(left, amounts, 1)
-        if _negative(left):
+        priority = self.pod.priority
+        lower = [item for item in self._freed(node_info) if item[0].pod.priority < priority]
+        slack = [amount for plugin in self.summing for amount in plugin.slack(self.state, self.pod, node_info)]
+        left = _sums([slack, *(amounts for _, amounts in lower)])
+        if min(left, default=0) < 0:
             return None
-        run = DryRun(node_info.name, removed=tuple(info.pod for info in removed))
-        run.turns = tuple(turns_of(removed, budgets))
-        victims, violating = [], []
-        for turn in run.turns:
-            amounts = freed[turn.info.pod.uid]
-            _add(left, amounts, -1)
-            if _negative(left):
-                _add(left, amounts, 1)
-                victims.append(turn.info)
-                run.pdb_violations += turn.violates
-            if turn.violates:
-                violating.append(turn.info.pod.key)
+        violating, others = self._order(lower, budgets)
+        run = DryRun(node_info.name, violating=tuple(info.pod.key for info, _ in violating))
+        left, victims = _victims(left, violating)
+        run.pdb_violations = len(victims)
+        victims += _victims(left, others)[1]
         if not victims:
             return None
-        if violating and len(violating) < len(run.turns):
+        if violating and others:
             victims = by_importance(victims)
-        run.violating, run.victims = tuple(violating), [info.pod for info in victims]
+        run.victims = [info.pod for info in victims]
         return run
 
-    def _freed(self, info: PodInfo) -> Amounts:
-        return [amount for plugin in self.summing for amount in plugin.frees(self.state, info)]
+    def _steadily_passes(self, node_info: NodeInfo, noted: Notes) -> bool:
+        if all(answer.codes[node_info.slot] == PASSED for answer in self.answers):
+            return True
+        self.state.noted = noted
+        return self.framework.ask(self.steady, self.state, self.pod, node_info) is None
+
+    def _freed(self, node_info: NodeInfo) -> Freed:
+        freed = self.freed.get(node_info.slot)
+        if freed is None:
+            freed = self.freed[node_info.slot] = [
+                (info, tuple(amount for plugin in self.summing for amount in plugin.frees(self.state, info)))
+                for info in by_importance(node_info.pods)
+            ]
+        return freed
+
+    def _order(self, lower: Freed, budgets: Sequence[Budget]) -> tuple[Freed, Freed]:
+        """Return the pods whose eviction violates a budget, and the others; both in the order of reprieve."""
+        if not budgets:
+            return [], lower
+        amounts = {info.pod.uid: freed for info, freed in lower}
+        violating: Freed = []
+        others: Freed = []
+        for turn in turns_of([info for info, _ in lower], budgets):
+            (violating if turn.violates else others).append((turn.info, amounts[turn.info.pod.uid]))
+        return violating, others
 
 
-def sums_of_pods(framework: FrameworkView, state: CycleState, pod: Pod) -> SumsOfPods | None:
+def sums_of_pods(handle: Handle, framework: FrameworkView, state: CycleState, pod: Pod) -> SumsOfPods | None:
     """Return the filters of ``pod`` for dry runs by sums. None: one of them must see every removed pod."""
     if framework.updated_by_pods(state):
         return None
     steady: list[Any] = []
     summing: list[Any] = []
     for plugin in framework.active_filters(state):
+        if plugin.sign(pod) is None:
+            return None
         if hasattr(plugin, "slack"):
             summing.append(plugin)
-        elif not plugin.reads_pods and plugin.sign(pod) is not None:
+        elif not plugin.reads_pods:
             steady.append(plugin)
         else:
             return None
-    return SumsOfPods(framework, state, pod, steady, summing)
+    return SumsOfPods(handle, framework, state, pod, steady, summing)
 
 
-def _add(left: Amounts, amounts: Amounts, sign: int) -> None:
-    for place, amount in enumerate(amounts):
-        left[place] += sign * amount
+def _sums(rows: Iterable[Iterable[int]]) -> list[int]:
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
-def _negative(left: Amounts) -> bool:
-    return any(amount < 0 for amount in left)
+def _victims(left: list[int], pods: Freed) -> tuple[list[int], list[PodInfo]]:
+    """Put back each pod that leaves no amount negative; return what is left then, and the pods that must go."""
+    victims: list[PodInfo] = []
+    for info, amounts in pods:
+        rest = [have - taken for have, taken in zip(left, amounts, strict=True)]
+        if min(rest, default=0) < 0:
+            victims.append(info)
+        else:
+            left = rest
+    return left, victims

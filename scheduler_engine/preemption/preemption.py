@@ -214,7 +214,7 @@ class Evaluator:
         """
         framework = self.framework()
         offset = self.handle.random.randrange(len(potential)) if enough < len(potential) else 0
-        sums = None if self.handle.recorder.full else sums_of_pods(framework, state, pod)
+        sums = None if self.handle.recorder.full else sums_of_pods(self.handle, framework, state, pod)
         harmless: list[Candidate] = []
         violating: list[Candidate] = []
         for node_info in potential[offset:] + potential[:offset]:

@@ -11,6 +11,7 @@ from scheduler_engine.api.objects import KubeObject, Node, Pod, merge
 from scheduler_engine.framework.events import ActionType
 from scheduler_engine.framework.interface import Handle, Hint
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.nodes import Slots
 from scheduler_engine.testing import Builder, NodeBuilder, PodBuilder
 from scheduler_engine.trace.events import Event, Recorder
 
@@ -69,6 +70,10 @@ class World:
 class _Snapshot:
     def __init__(self, world: World) -> None:
         self.world = world
+        self.slots = Slots()
+        for info in world.infos.values():
+            self.slots.put(info)
+            self.slots.note_change(info, replaced=True)
 
     def list(self) -> Sequence[NodeInfo]:
         return list(self.world.infos.values())

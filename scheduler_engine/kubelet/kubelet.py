@@ -18,7 +18,8 @@ from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
 from scheduler_engine.config.kubelet import default_configuration
 from scheduler_engine.kubelet.admission import Refusal, Victims, admit
 from scheduler_engine.kubelet.eviction import EvictionManager
-from scheduler_engine.kubelet.node import NodeAgent, ended_conditions, is_silent
+from scheduler_engine.kubelet.node import NodeAgent, concerns_agent, ended_conditions, is_silent
+from scheduler_engine.sharing import Table
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import EventRecorded, PodRejected
 
@@ -45,14 +46,15 @@ class Kubelet:
     """The kubelets of all nodes together.
 
     ``timers``: uid of a pod → (what comes next: start, complete or stop; number of the timer, 0 = it fell due while
-    the kubelet was silent); ``agents``: node → the agent for the node itself; ``rooms``: node → the critical pod for
-    which others are ending there.
+    the kubelet was silent); ``running``: nodes whose kubelets run; ``agents``: node → the agent for the node itself, as
+    soon as there is anything for it to do; ``rooms``: node → the critical pod for which others are ending there.
     """
 
     api: ApiServer
     timeline: Timeline
     watch: Watch
-    timers: dict[str, tuple[str, int]] = field(default_factory=dict)
+    timers: Table[str, tuple[str, int]] = field(default_factory=Table)
+    running: Table[str, None] = field(default_factory=Table)
     agents: dict[str, NodeAgent] = field(default_factory=dict)
     rooms: dict[str, MakingRoom] = field(default_factory=dict)
 
@@ -72,18 +74,23 @@ class Kubelet:
         node = self.api.get("Node", name)
         if not isinstance(node, Node):
             self.rooms.pop(name, None)
+            self.running.pop(name, None)
             agent = self.agents.pop(name, None)
             if agent is not None:
                 agent.stop()
             return
-        if name not in self.agents:
-            manager = EvictionManager(default_configuration())
-            self.agents[name] = NodeAgent(self.api, self.timeline, name, manager)
-        self.agents[name].node_changed(node)
+        self.running[name] = None
+        if name in self.agents or concerns_agent(node):
+            self._agent(name).node_changed(node)
         before = event.old if isinstance(event.old, Node) else None
         if before is None or before.ready_status != node.ready_status:
             for pod in self.api.pods_on(name):
                 self._sync(pod, node)
+
+    def _agent(self, node: str) -> NodeAgent:
+        if node not in self.agents:
+            self.agents[node] = NodeAgent(self.api, self.timeline, node, EvictionManager(default_configuration()))
+        return self.agents[node]
 
     def _pod_changed(self, event: WatchEvent) -> None:
         old, new = event.old, event.new
@@ -96,8 +103,8 @@ class Kubelet:
         node = self.api.get("Node", pod.node_name) if pod is not None and pod.node_name else None
         if pod is None or not isinstance(node, Node):
             return
-        if node.name in self.agents:
-            self.agents[node.name].wake(pod)
+        if node.name in self.running and concerns_agent(pod):
+            self._agent(node.name).wake(pod)
         self._sync(pod, node)
 
     def _sync(self, pod: Pod, node: Node) -> None:
@@ -155,7 +162,7 @@ class Kubelet:
             if victim is not None and victim.uid == uid and not victim.finished:
                 if room.ending != uid:
                     room.ending = uid
-                    self.agents[node].preempt(victim)
+                    self._agent(node).preempt(victim)
                 return
             room.victims.pop(0)
         del self.rooms[node]

@@ -284,6 +284,13 @@ class NodeAgent:
         self.api.recorder.add(EventRecorded(kind, key, level, reason, text))
 
 
+def concerns_agent(item: Node | Pod) -> bool:
+    """Return True if an agent without any memory would do something about ``item``."""
+    return says_usage(item.annotations) or any(
+        name in item.annotations for name in (KUBELET_CONFIGURATION, HARD_EVICTION_GRACE)
+    )
+
+
 def is_silent(node: Node) -> bool:
     """Return True if the kubelet is unreachable: its node's condition Ready is Unknown."""
     return node.ready_status == "Unknown"

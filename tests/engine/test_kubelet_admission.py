@@ -328,3 +328,11 @@ def test_a_pod_that_is_evicted_while_it_is_being_deleted_is_gone_at_once() -> No
     simulation.execute(commands.Delete("Pod", "default/a"))
     simulation.execute(commands.Advance(15))
     assert simulation.api.pod("default/a") is None
+
+
+def test_others_end_for_a_critical_pod_that_is_older_than_the_node() -> None:
+    simulation = Simulation()
+    pods = [pod.node("n1").obj() for pod in (make_pod("v").cpu("2"), critical("p", "2"))]
+    simulation.execute(commands.Apply((*pods, machine().obj())))
+    assert ended(simulation) == ["v"]
+    assert phase_at(simulation, "p", 30) == "Running"

@@ -9,6 +9,7 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.sharing import Groups
 
 REFUSED = "connection refused"
 
@@ -19,12 +20,12 @@ class Connection:
 
     server: ApiServer
     reachable: bool = True
-    known: dict[str, dict[str, KubeObject]] | None = None
+    known: Groups[str, str, KubeObject] | None = None
 
     def freeze(self) -> None:
         """Deliver no more watch events."""
         if self.known is None:
-            self.known = {kind: dict(held) for kind, held in self.server.objects.items()}
+            self.known = self.server.objects.copy()
 
     def thaw(self) -> None:
         """Continue the watch where it was."""

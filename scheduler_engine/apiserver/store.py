@@ -18,6 +18,7 @@ from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
 from scheduler_engine.apiserver.pod_index import PodIndex
+from scheduler_engine.sharing import Groups, Rows, Table
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
@@ -64,16 +65,16 @@ class ApiServer:
     """
 
     recorder: Recorder
-    objects: dict[str, dict[str, KubeObject]] = field(default_factory=dict)
-    by_namespace: dict[tuple[str, str], dict[str, KubeObject]] = field(default_factory=dict)
-    applied: dict[str, KubeObject] = field(default_factory=dict)
-    created: dict[str, int] = field(default_factory=dict)
-    on_node: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    objects: Groups[str, str, KubeObject] = field(default_factory=Groups)
+    by_namespace: Groups[tuple[str, str], str, KubeObject] = field(default_factory=Groups)
+    applied: Table[str, KubeObject] = field(default_factory=Table)
+    created: Table[str, int] = field(default_factory=Table)
+    on_node: Groups[str, str, Pod] = field(default_factory=Groups)
     pod_index: PodIndex = field(default_factory=PodIndex)
     pod_count: int = 0
     resource_version: int = 0
     uid_count: int = 0
-    events: list[WatchEvent] = field(default_factory=list)
+    events: Rows[WatchEvent] = field(default_factory=Rows)
     events_before: int = 0
     watches: list[Watch] = field(default_factory=list)
     switched_on: tuple[str, ...] = ()
@@ -292,8 +293,8 @@ class ApiServer:
 
     def _take_out(self, kind: str, key: str, old: KubeObject) -> None:
         self.resource_version += 1
-        del self.objects[kind][key]
-        del self.by_namespace[kind, old.namespace][key]
+        del self.objects.change(kind)[key]
+        del self.by_namespace.change((kind, old.namespace))[key]
         self.applied.pop(old.uid, None)
         if isinstance(old, Pod):
             self._place(old, None)
@@ -320,8 +321,8 @@ class ApiServer:
         self.resource_version += 1
         manifest = merge(manifest, {"metadata": {"resourceVersion": str(self.resource_version)}})
         new = KINDS[kind].view(manifest)
-        self.objects.setdefault(kind, {})[key] = new
-        self.by_namespace.setdefault((kind, new.namespace), {})[key] = new
+        self.objects.change(kind)[key] = new
+        self.by_namespace.change((kind, new.namespace))[key] = new
         if isinstance(new, Pod):
             before = old if isinstance(old, Pod) else None
             if before is not None:
@@ -334,30 +335,26 @@ class ApiServer:
     def _place(self, old: Pod | None, new: Pod | None) -> None:
         """Update ``on_node``, ``created`` and ``pod_index`` for a pod that comes, changes or goes."""
         if old is not None and old.node_name and (new is None or new.node_name != old.node_name):
-            held = self.on_node[old.node_name]
-            del held[old.key]
-            if not held:
-                del self.on_node[old.node_name]
+            self.on_node.take(old.node_name, old.key)
         if new is not None and new.key not in self.created:
             self.created[new.key] = self.pod_count
             self.pod_count += 1
         if new is not None and new.node_name:
-            self.on_node.setdefault(new.node_name, {})[new.key] = new
+            self.on_node.change(new.node_name)[new.key] = new
         self.pod_index.update(old, new, self.created)
 
     # --- all or nothing ---
 
     def checkpoint(self) -> tuple[Any, ...]:
         """Return the data with which ``restore`` undoes everything since."""
-        objects = {kind: dict(held) for kind, held in self.objects.items()}
-        by_namespace = {name: dict(held) for name, held in self.by_namespace.items()}
         counts = (len(self.events), len(self.recorder.entries))
-        return objects, by_namespace, dict(self.applied), self.resource_version, self.uid_count, *counts
+        objects = self.objects.copy(), self.by_namespace.copy(), self.applied.copy()
+        return *objects, self.resource_version, self.uid_count, *counts
 
     def restore(self, checkpoint: tuple[Any, ...]) -> None:
         """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
         self.objects, self.by_namespace, self.applied, self.resource_version, self.uid_count, *counts = checkpoint
-        self.created, self.on_node, self.pod_index = {}, {}, PodIndex()
+        self.created, self.on_node, self.pod_index = Table(), Groups(), PodIndex()
         for pod in self.pods():
             self._place(None, pod)
         events, entries = counts

@@ -13,6 +13,7 @@ Source: seed 001; upstream ``backend/cache/cache.go`` and ``interface.go``.
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ from scheduler_engine.cache.image_states import ImageStates
 from scheduler_engine.cache.node_tree import NodeTree, NodeTreeError
 from scheduler_engine.cache.snapshot import NODE_INFO_LIST, REBUILT_TOGETHER, Copied, Snapshot
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.sharing import Table
 from scheduler_engine.trace.events import CacheNodeChanged, CachePodChanged, NodeTreeChanged, Recorder, SnapshotTaken
 
 TELL_TREE_AT_ONCE = 200
@@ -35,7 +37,7 @@ class CacheCorrupted(CacheError):
     """The real scheduler logs "Scheduler cache is corrupted" and exits here."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PodState:
     """``deadline_us``: when an assumed pod expires, None = never; only once ``binding_finished``."""
 
@@ -63,16 +65,19 @@ class Cache:
     """``nodes``: node name → NodeInfo, most recently changed first, ghosts included: the recency list.
 
     ``ttl_us``: how long an assumed pod survives after ``finish_binding``, in simulated microseconds; 0 = forever.
+    ``shared``: others, such as snapshots and copies of this cache, may hold NodeInfos up to this generation: these are
+    cloned before they change.
     """
 
     def __init__(self, recorder: Recorder | None = None, ttl_us: int = 0) -> None:
         self.recorder = recorder
         self.ttl_us = ttl_us
         self.generation = 0
+        self.shared = 0
         self.nodes: OrderedDict[str, NodeInfo] = OrderedDict()
         self.node_tree = NodeTree()
-        self.pod_states: dict[str, PodState] = {}
-        self.assumed_pods: dict[str, None] = {}
+        self.pod_states: Table[str, PodState] = Table()
+        self.assumed_pods: Table[str, None] = Table()
         self.image_states = ImageStates()
         self._tree_untold = False
 
@@ -91,11 +96,10 @@ class Cache:
         key = pod_key(pod)
         if key not in self.assumed_pods:
             return
-        state = self.pod_states[key]
         if now_us is None:
             now_us = self.recorder.now_us if self.recorder else 0
-        state.deadline_us = now_us + self.ttl_us if self.ttl_us else None
-        state.binding_finished = True
+        deadline_us = now_us + self.ttl_us if self.ttl_us else None
+        self.pod_states[key] = PodState(self.pod_states[key].pod, deadline_us, binding_finished=True)
 
     def forget_pod(self, pod: Pod) -> None:
         """Remove an assumed pod. Raises CacheError when it is not assumed, or not on that node."""
@@ -172,10 +176,9 @@ class Cache:
                 self._tell_pod(state.pod, "expired")
 
     def _add_pod(self, pod: Pod, assumed: bool = False) -> None:
-        info = self.nodes.get(pod.node_name)
-        if info is None:
-            info = self.nodes[pod.node_name] = NodeInfo()
+        if pod.node_name not in self.nodes:
             self._tell_node(pod.node_name, "ghost", self.generation + 1)
+        info = self._own(pod.node_name)
         info.add_pod(pod)
         self._stamp(pod.node_name, info)
         self.pod_states[pod.uid] = PodState(pod)
@@ -188,8 +191,8 @@ class Cache:
 
     def _remove_pod(self, pod: Pod) -> None:
         """Remove the pod, even if its node is unknown. Raises CacheError when the node lacks it."""
-        info = self.nodes.get(pod.node_name)
-        if info is not None:
+        if pod.node_name in self.nodes:
+            info = self._own(pod.node_name)
             try:
                 info.remove_pod(pod)
             except KeyError as missing:
@@ -205,7 +208,7 @@ class Cache:
 
     def add_node(self, node: Node) -> NodeInfo:
         """Add ``node``, or revive a ghost; return a copy of its NodeInfo."""
-        info = self._node_info_for(node.name)
+        info = self._without_images(node.name)
         if self.node_tree.add_node(node):
             self._tree_changed()
         return self._set_node(node, info, "added")
@@ -213,7 +216,7 @@ class Cache:
     def update_node(self, old: Node | None, new: Node) -> NodeInfo:
         """Store ``new`` and move it in the tree if its zone changed; return a copy of its NodeInfo."""
         known = new.name in self.nodes
-        info = self._node_info_for(new.name)
+        info = self._without_images(new.name)
         added = not known and self.node_tree.add_node(new)
         if self.node_tree.update_node(old, new) or added:
             self._tree_changed()
@@ -224,9 +227,9 @@ class Cache:
 
         Raises CacheError when the node is unknown, or not in the zone that its labels name.
         """
-        info = self.nodes.get(node.name)
-        if info is None:
+        if node.name not in self.nodes:
             raise CacheError(f"node {node.name} is not found")
+        info = self._own(node.name)
         info.remove_node()
         self._stamp(node.name, info)
         if not info.pods:
@@ -239,12 +242,18 @@ class Cache:
         self._tree_changed()
         self.image_states.remove(node)
 
-    def _node_info_for(self, name: str) -> NodeInfo:
+    def _own(self, name: str) -> NodeInfo:
+        """Return the NodeInfo of a node, to change it: a new one if there is none, a clone if it is shared."""
         info = self.nodes.get(name)
         if info is None:
             info = self.nodes[name] = NodeInfo()
-        else:
-            self.image_states.remove(info.node)
+        elif info.generation <= self.shared:
+            info = self.nodes[name] = info.clone()
+        return info
+
+    def _without_images(self, name: str) -> NodeInfo:
+        info = self._own(name)
+        self.image_states.remove(info.node)
         return info
 
     def _set_node(self, node: Node, info: NodeInfo, what: str) -> NodeInfo:
@@ -252,7 +261,12 @@ class Cache:
         info.set_node(node)
         self._stamp(node.name, info)
         self._tell_node(node.name, what, info.generation)
-        return info.clone()
+        return self._cloned(info)
+
+    def _cloned(self, info: NodeInfo) -> NodeInfo:
+        cloned = info.clone()
+        cloned.image_states = self.image_states.current(info)
+        return cloned
 
     def _stamp(self, name: str, info: NodeInfo) -> None:
         """Give the changed ``info`` the next generation and move it to the head of the recency list."""
@@ -263,12 +277,13 @@ class Cache:
     # --- snapshot ------------------------------------------------------------------------------------------------
 
     def update_snapshot(self, snapshot: Snapshot, cycle: int = 0) -> tuple[str, ...]:
-        """Update ``snapshot``, copying only NodeInfos that have changed since.
+        """Update ``snapshot``, copying only NodeInfos that have changed since. It shares their contents.
 
         Return the names of the nodes copied. ``cycle`` numbers the scheduling cycle, for the trace.
         Raises CacheError when lists and tree disagree; all lists have then been rebuilt for the next cycle.
         """
-        copied = snapshot.copy_changed(self.nodes)
+        copied = snapshot.copy_changed(self.nodes, self.image_states)
+        self.shared = self.generation
         surplus = len(snapshot.node_info_map) - self.node_tree.num_nodes
         dropped = snapshot.drop_deleted(self.nodes, surplus) if surplus > 0 else ()
         rebuild_all = copied.new_node or surplus > 0
@@ -292,6 +307,14 @@ class Cache:
             ", trying to recover"
         )
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Cache:
+        """Share the NodeInfos, and clone them when they change."""
+        self.shared = self.generation
+        copied = Cache.__new__(Cache)
+        memo[id(self)], memo[id(self.nodes)] = copied, self.nodes.copy()
+        copied.__dict__ = copy.deepcopy(self.__dict__, memo)
+        return copied
+
     # --- inspection ----------------------------------------------------------------------------------------------
 
     def node_count(self) -> int:
@@ -303,7 +326,7 @@ class Cache:
         return sum(len(info.pods) for info in self.nodes.values())
 
     def dump(self) -> Dump:
-        return Dump({name: info.clone() for name, info in self.nodes.items()}, tuple(self.assumed_pods))
+        return Dump({name: self._cloned(info) for name, info in self.nodes.items()}, tuple(self.assumed_pods))
 
     def check(self) -> None:
         """Raise AssertionError if an invariant is broken that must hold while the cache gets correct input."""

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from scheduler_engine.api.objects import Node
 from scheduler_engine.framework.node_info import ImageStateSummary, NodeInfo
-
-
-@dataclass(slots=True)
-class ImageState:
-    """``summary`` is shared by the NodeInfos of all ``nodes`` that have the image."""
-
-    summary: ImageStateSummary
-    nodes: dict[str, None] = field(default_factory=dict)
+from scheduler_engine.sharing import Groups, Table
 
 
 class ImageStates:
-    """Image name → state. The size comes from the first node seen with the image; an image on no node is forgotten."""
+    """``nodes``: image name → the nodes that have it; an image on no node is forgotten. ``states``: image name → its
+    summary in the NodeInfos of these nodes. The size comes from the first node seen with the image.
+    """
 
-    __slots__ = ("states",)
+    __slots__ = ("nodes", "states")
 
     def __init__(self) -> None:
-        self.states: dict[str, ImageState] = {}
+        self.states: Table[str, ImageStateSummary] = Table()
+        self.nodes: Groups[str, str, None] = Groups()
 
     def add(self, node: Node, info: NodeInfo) -> None:
         """Add ``node`` and give its NodeInfo the summaries of its images."""
         info.image_states = {}
         for names, size in node.images:
             for name in names:
-                state = self.states.setdefault(name, ImageState(ImageStateSummary(size, 0)))
-                state.nodes[node.name] = None
-                state.summary.num_nodes = len(state.nodes)
-                info.image_states[name] = state.summary
+                self.nodes.change(name)[node.name] = None
+                info.image_states[name] = self.states.setdefault(name, ImageStateSummary(size, 0))
 
     def remove(self, node: Node | None) -> None:
         """Remove ``node`` from the images it lists; do nothing for None (a ghost)."""
@@ -40,17 +32,24 @@ class ImageStates:
             return
         for names, _ in node.images:
             for name in names:
-                state = self.states.get(name)
-                if state is None:
-                    continue
-                state.nodes.pop(node.name, None)
-                state.summary.num_nodes = len(state.nodes)
-                if not state.nodes:
-                    del self.states[name]
+                if node.name in self.nodes.get(name, ()):
+                    self.nodes.take(name, node.name)
+                if name not in self.nodes:
+                    self.states.pop(name, None)
+
+    def current(self, info: NodeInfo) -> dict[str, ImageStateSummary]:
+        """Return the node's images with the present number of nodes.
+
+        A ghost may have one that was forgotten: it is on no node, even if another node has brought it back.
+        """
+        return {
+            name: ImageStateSummary(state.size, len(self.nodes[name]) if self.states.get(name) is state else 0)
+            for name, state in info.image_states.items()
+        }
 
     def check(self, info: NodeInfo) -> None:
-        """Raise AssertionError if the node's summaries are not the shared ones, or are out of date."""
+        """Raise AssertionError if the node's images are not the listed ones."""
+        assert self.states.keys() == self.nodes.keys()
         for name, summary in info.image_states.items():
-            assert self.states[name].summary is summary
-            assert summary.num_nodes == len(self.states[name].nodes)
-            assert info.name in self.states[name].nodes
+            assert self.states[name] is summary
+            assert info.name in self.nodes[name]

@@ -10,6 +10,7 @@ from itertools import zip_longest
 
 from scheduler_engine.api.objects import Node
 from scheduler_engine.api.topology import zone_key
+from scheduler_engine.sharing import Groups
 
 EXHAUSTED = "all zones exhausted before reaching count of nodes expected"
 
@@ -27,12 +28,12 @@ class NodeTree:
     __slots__ = ("num_nodes", "tree")
 
     def __init__(self) -> None:
-        self.tree: dict[str, dict[str, None]] = {}
+        self.tree: Groups[str, str, None] = Groups()
         self.num_nodes = 0
 
     def add_node(self, node: Node) -> bool:
         """Append ``node`` to its zone; return False if it is already there."""
-        names = self.tree.setdefault(zone_key(node.labels), {})
+        names = self.tree.change(zone_key(node.labels))
         if node.name in names:
             return False
         names[node.name] = None
@@ -46,9 +47,7 @@ class NodeTree:
         if node.name not in names:
             quoted = zone.replace("\0", "\\x00")
             raise NodeTreeError(f'node "{node.name}" in group "{quoted}" was not found')
-        del names[node.name]
-        if not names:
-            del self.tree[zone]
+        self.tree.take(zone, node.name)
         self.num_nodes -= 1
 
     def update_node(self, old: Node | None, new: Node) -> bool:

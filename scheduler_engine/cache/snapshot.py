@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scheduler_engine.cache.image_states import ImageStates
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes, SlotArray, Slots
+from scheduler_engine.sharing import Table
 
 NODE_INFO_LIST = "nodeInfoList"
 REBUILT_TOGETHER = ("havePodsWithAffinityNodeInfoList", "havePodsWithRequiredAntiAffinityNodeInfoList", "usedPVCSet")
@@ -37,9 +39,9 @@ class Copied:
 class Snapshot:
     """Implements ``NodeInfoLister``.
 
-    ``node_info_map``: node name → copy; a copy is updated in place, so that the lists keep the same objects.
-    ``generation``: that of the newest NodeInfo copied so far. ``slots`` numbers the nodes; ``order``: the slots in
-    visiting order.
+    ``node_info_map``: node name → NodeInfo, which shares its contents with the cache's. ``generation``: that of the
+    newest NodeInfo copied so far. ``slots`` numbers the nodes, and the lists read it; ``order``: the slots in visiting
+    order.
     """
 
     __slots__ = (
@@ -53,15 +55,14 @@ class Snapshot:
         "used_pvcs",
     )
 
+    order: SlotArray
+    used_pvcs: Table[str, None] | None
+
     def __init__(self) -> None:
-        self.node_info_map: dict[str, NodeInfo] = {}
-        self.node_info_list: list[NodeInfo] = []
-        self.nodes_with_affinity: Sequence[NodeInfo] = ()
-        self.nodes_with_required_anti_affinity: Sequence[NodeInfo] = ()
-        self.used_pvcs: dict[str, None] | None = {}
+        self.node_info_map: Table[str, NodeInfo] = Table()
         self.generation = 0
         self.slots = Slots()
-        self.order: SlotArray = np.zeros(0, dtype=np.intp)
+        self.rebuild_lists(())
 
     def list(self) -> Sequence[NodeInfo]:
         return self.node_info_list
@@ -76,18 +77,18 @@ class Snapshot:
         return self.node_info_map.get(node_name)
 
     @property
-    def used_pvc_set(self) -> dict[str, None]:
+    def used_pvc_set(self) -> Table[str, None]:
         """The claims of pods on the nodes. Only pods with a ReadWriteOncePod claim ask for them."""
         if self.used_pvcs is None:
-            self.used_pvcs = {key: None for info in self.node_info_list for key in info.pvc_ref_counts}
+            self.used_pvcs = Table(dict.fromkeys(key for info in self.node_info_list for key in info.pvc_ref_counts))
         return self.used_pvcs
 
     def is_pvc_used_by_pods(self, key: str) -> bool:
         """``key``: ``namespace/name`` of the claim."""
         return key in self.used_pvc_set
 
-    def copy_changed(self, nodes: Mapping[str, NodeInfo]) -> Copied:
-        """Copy from ``nodes``, the cache's recency list, all that is newer than this snapshot; skip ghosts."""
+    def copy_changed(self, nodes: Mapping[str, NodeInfo], images: ImageStates) -> Copied:
+        """Share all that is newer than this snapshot with ``nodes``, the cache's recency list; skip ghosts."""
         names: list[str] = []
         ghosts: list[str] = []
         stopped_at, new_node, derived = "", False, False
@@ -100,14 +101,11 @@ class Snapshot:
                 continue
             existing = self.node_info_map.get(name)
             if existing is None:
-                new_node = True
-                existing = self.node_info_map[name] = NodeInfo()
+                new_node, existing = True, NodeInfo()
                 self.slots.put(existing)
-            clone = info.clone()
-            derived = derived or _derived_lists_differ(existing, clone)
-            replaced = existing.node is not clone.node
-            existing.become(clone)
-            self.slots.note_change(existing, replaced)
+            derived = derived or _derived_lists_differ(existing, info)
+            copied = self.node_info_map[name] = info.shared(images.current(info), existing.slot)
+            self.slots.note_change(copied, existing.node is not info.node)
             names.append(name)
         if nodes:
             self.generation = next(iter(nodes.values())).generation
@@ -127,12 +125,15 @@ class Snapshot:
         Skip a name without a NodeInfo: ``update_snapshot`` notices that the lengths differ.
         """
         if order is not None:
-            self.node_info_list = [self.node_info_map[name] for name in order if name in self.node_info_map]
-            self.order = np.array([info.slot for info in self.node_info_list], dtype=np.intp)
+            self.node_info_list = self._listed(self.node_info_map[name] for name in order if name in self.node_info_map)
+            self.order = self.node_info_list.slots
         self.nodes_with_affinity, self.nodes_with_required_anti_affinity = (
             Nodes(self.slots.infos, self.order[mark[self.order]]) for mark in self.slots.marks
         )
         self.used_pvcs = None
+
+    def _listed(self, infos: Iterable[NodeInfo]) -> Nodes:
+        return Nodes(self.slots.infos, np.array([info.slot for info in infos], dtype=np.intp))
 
 
 def _derived_lists_differ(old: NodeInfo, new: NodeInfo) -> bool:

@@ -6,7 +6,6 @@ has no counter itself, so copies for dry runs leave no trace.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -104,10 +103,8 @@ class PodInfo:
 
 @dataclass(slots=True)
 class ImageStateSummary:
-    """``size`` in bytes; ``num_nodes`` = how many nodes have the image.
-
-    The cache's NodeInfos share one summary per image, which the cache keeps up to date; a clone keeps the values at
-    the time of copying.
+    """``size`` in bytes; ``num_nodes`` = how many nodes had the image when the NodeInfo was copied from the cache. The
+    cache's own NodeInfos do not count nodes.
     """
 
     size: int
@@ -118,7 +115,8 @@ class ImageStateSummary:
 class NodeInfo:
     """``node`` is None and ``name`` "" for a ghost (node gone, pods still there). Amounts: millicores and bytes.
 
-    ``slot``: its number in a snapshot, -1 for the cache's own and for copies of dry runs.
+    ``slot``: its number in a snapshot, -1 for the cache's own and for copies of dry runs. Copies of a simulation share
+    NodeInfos, so clone one before you change it, unless nobody else can have it.
     """
 
     node: Node | None = None
@@ -187,7 +185,7 @@ class NodeInfo:
                 self.pvc_ref_counts.pop(key, None)
 
     def clone(self) -> NodeInfo:
-        """Copy for a snapshot or a dry run: containers are copied, immutable pods and nodes shared."""
+        """Copy, to change the copy: containers are copied, immutable pods and nodes shared."""
         return NodeInfo(
             self.node,
             list(self.pods),
@@ -197,33 +195,32 @@ class NodeInfo:
             self.requested.clone(),
             self.non_zero_requested.clone(),
             self.allocatable,
-            {name: ImageStateSummary(state.size, state.num_nodes) for name, state in self.image_states.items()},
+            dict(self.image_states),
             dict(self.pvc_ref_counts),
             self.generation,
             self.name,
         )
 
-    def become(self, other: NodeInfo) -> None:
-        """Take over the contents of ``other``, visible to all holders of this object. ``other`` is used up."""
-        self.node = other.node
-        self.name = other.name
-        self.pods = other.pods
-        self.pods_with_affinity = other.pods_with_affinity
-        self.pods_with_required_anti_affinity = other.pods_with_required_anti_affinity
-        self.used_ports = other.used_ports
-        self.requested = other.requested
-        self.non_zero_requested = other.non_zero_requested
-        self.allocatable = other.allocatable
-        self.image_states = other.image_states
-        self.pvc_ref_counts = other.pvc_ref_counts
-        self.generation = other.generation
+    def shared(self, image_states: dict[str, ImageStateSummary], slot: int) -> NodeInfo:
+        """Return a NodeInfo with the same containers. From now on, neither may change."""
+        return NodeInfo(
+            self.node,
+            self.pods,
+            self.pods_with_affinity,
+            self.pods_with_required_anti_affinity,
+            self.used_ports,
+            self.requested,
+            self.non_zero_requested,
+            self.allocatable,
+            image_states,
+            self.pvc_ref_counts,
+            self.generation,
+            self.name,
+            slot,
+        )
 
     def __deepcopy__(self, memo: dict[int, object]) -> NodeInfo:
-        copied = self.clone()
-        copied.slot = self.slot
-        copied.image_states = copy.deepcopy(self.image_states, memo)
-        memo[id(self)] = copied
-        return copied
+        return self
 
 
 def _take_out(infos: list[PodInfo], uid: str) -> PodInfo | None:

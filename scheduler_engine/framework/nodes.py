@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scheduler_engine.framework.amounts import NodeAmounts
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.sharing import Rows, Table
 
 SlotArray = NDArray[np.intp]
 NO_SLOT = -1
@@ -23,7 +24,7 @@ class Changes:
     __slots__ = ("forgotten", "slots")
 
     def __init__(self) -> None:
-        self.slots: list[int] = []
+        self.slots: Rows[int] = Rows()
         self.forgotten = 0
 
     def note(self, slot: int, nodes: int) -> None:
@@ -53,8 +54,8 @@ class Topology:
     def __init__(self, key: str) -> None:
         self.key = key
         self.codes: SlotArray = np.zeros(0, dtype=np.intp)
-        self.values: list[str] = []
-        self.places: dict[str, int] = {}
+        self.values: Rows[str] = Rows()
+        self.places: Table[str, int] = Table()
 
     def put(self, info: NodeInfo) -> None:
         if info.slot >= len(self.codes):
@@ -81,8 +82,8 @@ class Slots:
     __slots__ = ("amounts", "changes", "free", "infos", "marks", "replacements", "topologies")
 
     def __init__(self) -> None:
-        self.infos: list[NodeInfo] = []
-        self.free: list[int] = []
+        self.infos: Rows[NodeInfo] = Rows()
+        self.free: Rows[int] = Rows()
         self.changes = Changes()
         self.replacements = Changes()
         self.amounts = NodeAmounts()
@@ -93,7 +94,7 @@ class Slots:
         """Give a new node a slot. A list of nodes that somebody still holds keeps the slot's former node."""
         if self.free:
             info.slot = self.free.pop()
-            self.infos = list(self.infos)
+            self.infos = Rows(self.infos)
             self.infos[info.slot] = info
         else:
             info.slot = len(self.infos)
@@ -106,7 +107,8 @@ class Slots:
         self.amounts.drop(info.slot)
 
     def note_change(self, info: NodeInfo, replaced: bool) -> None:
-        """Note that a node has changed; ``replaced``: also its Node object, not only its pods."""
+        """Put the new ``info`` of a node in its slot. ``replaced``: its Node object has changed, not only its pods."""
+        self.infos[info.slot] = info
         self.changes.note(info.slot, len(self.infos))
         if replaced:
             self.replacements.note(info.slot, len(self.infos))

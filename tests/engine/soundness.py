@@ -332,7 +332,7 @@ def world_agrees_on_cache(view: SchedulerView, world: World) -> None:
     apart = tuple(info.name for info in snapshot.nodes_with_required_anti_affinity)
     assert folded.lists.with_required_anti_affinity == apart
     assert set(folded.lists.claims) == snapshot.used_pvc_set.keys()
-    for name, info in cache.nodes.items() if not view.late else ():
+    for name, info in cache.dump().nodes.items() if not view.late else ():
         copy = folded.node_info(name)
         assert copy is not None
         assert node_info(copy) == node_info(info), (node_info(copy), node_info(info))

@@ -68,7 +68,7 @@ def content(cache: Cache) -> tuple[Any, ...]:
             uid: (state.pod.manifest, state.binding_finished, state.deadline_us)
             for uid, state in cache.pod_states.items()
         },
-        {name: sorted(state.nodes) for name, state in cache.image_states.states.items()},
+        {name: sorted(nodes) for name, nodes in cache.image_states.nodes.items()},
     )
 
 

@@ -1,10 +1,12 @@
 """Measure how many pods per second the engine schedules: ``make bench``. No test asserts a duration.
 
-Rows: workload × nodes × sampling × trace. ``extra_info`` holds ``pods/s`` and microseconds per cycle.
+Rows: workload × nodes × sampling × trace. ``extra_info`` holds ``pods/s`` and microseconds per cycle. Also: copies of a
+large simulation.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -128,3 +130,16 @@ def test_production_like_work(benchmark: BenchmarkFixture, nodes: int, pods: int
     benchmark.pedantic(run, setup=setup, rounds=1)
     benchmark.extra_info["pods/s"] = round(pods / benchmark.stats.stats.median)
     benchmark.extra_info["us per cycle"] = round(benchmark.stats.stats.median / pods * 1_000_000)
+
+
+@pytest.mark.parametrize(("nodes", "pods"), [(5_000, 20_000)], ids=["copy at 5,000 nodes, 20,000 pods"])
+def test_copies(benchmark: BenchmarkFixture, nodes: int, pods: int) -> None:
+    """Measure how long a copy of a simulation takes, as before a step back or a trial."""
+    simulation = prepared(nodes, None, False, "basic pods")
+    bound = tuple(
+        make_pod(f"bound-{number}").node(f"n{number % nodes}").cpu("100m").memory("128Mi").obj()
+        for number in range(pods)
+    )
+    for start in range(0, pods, 4 * AT_ONCE):
+        simulation.execute(commands.Apply(bound[start : start + 4 * AT_ONCE]))
+    benchmark.pedantic(copy.deepcopy, args=(simulation,), rounds=20, warmup_rounds=1)

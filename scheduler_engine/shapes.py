@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 
 from scheduler_engine.errors import FieldError
+from scheduler_engine.words import say
 
 Data = dict[str, Any]
 LONGEST_SHOWN = 60
@@ -30,18 +31,24 @@ def inside(path: str, name: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f' (did you mean "{near[0]}"?)' if near else ""
+    return say("value-errors.did-you-mean", name=near[0]) if near else ""
 
 
 def unknown(path: str, name: str, known: Iterable[str]) -> FieldError:
     """Return an error for an unknown key."""
-    return FieldError(inside(path, name), "FieldValueInvalid", f'unknown field "{name}"{did_you_mean(name, known)}')
+    text = say("value-errors.unknown-field", name=name)
+    return FieldError(inside(path, name), "FieldValueInvalid", text + did_you_mean(name, known))
 
 
 def invalid(path: str, value: Any, must: str) -> FieldError:
     shown = json.dumps(value, ensure_ascii=False, default=str)
     shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
-    return FieldError(path, "FieldValueInvalid", f"Invalid value: {shown}: {must}")
+    return FieldError(path, "FieldValueInvalid", say("value-errors.invalid", value=shown, must=must))
+
+
+def must_be(kind: str) -> str:
+    """Return ``must be a text``; ``kind``: a key of ``words/en/types.yaml``."""
+    return say("refusals.must-be", what=say(f"types.{kind}"))
 
 
 def _about(schema: Data, about: str) -> Data:
@@ -58,14 +65,14 @@ class Text:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, str):
-            quotes = " (put it in quotes)" if isinstance(value, (bool, int, float)) else ""
-            yield invalid(path, value, f"must be a text{quotes}")
+            quotes = say("value-errors.quotes") if isinstance(value, (bool, int, float)) else ""
+            yield invalid(path, value, must_be("text") + quotes)
         elif self.values and value not in self.values:
             shown = ", ".join(f'"{known}"' for known in self.values)
-            text = f'Unsupported value: "{value[:LONGEST_SHOWN]}": supported values: {shown}'
+            text = say("value-errors.unsupported", value=value[:LONGEST_SHOWN], known=shown)
             yield FieldError(path, "FieldValueNotSupported", text + did_you_mean(value, self.values))
         elif self.longest and len(value) > self.longest:
-            yield FieldError(path, "FieldValueTooLong", f"Too long: may not be more than {self.longest} characters")
+            yield FieldError(path, "FieldValueTooLong", say("value-errors.too-long", longest=self.longest))
 
     def schema(self) -> Data:
         schema: Data = {"type": "string"}
@@ -80,7 +87,7 @@ class Flag:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, bool):
-            yield invalid(path, value, "must be true or false")
+            yield invalid(path, value, must_be("truth"))
 
     def schema(self) -> Data:
         return _about({"type": "boolean"}, self.about)
@@ -99,12 +106,14 @@ class Number:
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         kinds = (int,) if self.whole else (int, float)
         if isinstance(value, bool) or not isinstance(value, kinds):
-            yield invalid(path, value, "must be a whole number" if self.whole else "must be a number")
+            yield invalid(path, value, must_be("whole-number" if self.whole else "number"))
             return
         if not self.allows(value):
-            limits = ((self.above, "greater than"), (self.least, "at least"), (self.most, "at most"))
-            words = [f"{word} {bound:g}" for bound, word in limits if bound is not None]
-            yield invalid(path, value, f"must be {' and '.join(words)}")
+            limits = {"above": self.above, "least": self.least, "most": self.most}
+            bounds = [
+                say(f"value-errors.{key}", bound=f"{bound:g}") for key, bound in limits.items() if bound is not None
+            ]
+            yield invalid(path, value, say("refusals.must-be", what=say("value-errors.and").join(bounds)))
 
     def allows(self, value: float) -> bool:
         """Return True if the number is within the bounds."""
@@ -127,10 +136,10 @@ class ListOf:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, (list, tuple)):
-            yield invalid(path, value, "must be a list")
+            yield invalid(path, value, must_be("list"))
             return
         if len(value) < self.fewest:
-            yield FieldError(path, "FieldValueRequired", f"Required value: at least {self.fewest}")
+            yield FieldError(path, "FieldValueRequired", say("value-errors.fewest", fewest=self.fewest))
         for index, item in enumerate(value):
             yield from self.item.problems(item, f"{path}[{index}]")
 
@@ -149,7 +158,7 @@ class MapOf:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, Mapping):
-            yield invalid(path, value, "must be a mapping")
+            yield invalid(path, value, must_be("mapping"))
             return
         for name, item in value.items():
             yield from self.item.problems(item, inside(path, name))
@@ -195,7 +204,7 @@ class Nothing:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if value is not None:
-            yield invalid(path, value, "must be left empty")
+            yield invalid(path, value, must_be("empty"))
 
     def schema(self) -> Data:
         return {"type": "null"}
@@ -213,7 +222,7 @@ class Fields:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, Mapping):
-            yield invalid(path, value, "must be a mapping")
+            yield invalid(path, value, must_be("mapping"))
             return
         for name, item in value.items():
             if name in self.fields:
@@ -222,12 +231,12 @@ class Fields:
                 yield unknown(path, name, self.fields)
         for name in self.required:
             if name not in value:
-                yield FieldError(inside(path, name), "FieldValueRequired", "Required value")
+                yield FieldError(inside(path, name), "FieldValueRequired", say("value-errors.required"))
         names = [name for name in self.some if name in value]
         if self.some and not names:
-            yield FieldError(path, "FieldValueRequired", f"Required value: one of {', '.join(self.some)}")
+            yield FieldError(path, "FieldValueRequired", say("value-errors.one-of", names=", ".join(self.some)))
         if self.single and len(names) > 1:
-            text = f"Forbidden: only one is allowed: {', '.join(names)}"
+            text = say("value-errors.only-one", names=", ".join(names))
             yield FieldError(inside(path, names[1]), "FieldValueForbidden", text)
 
     def schema(self) -> Data:

@@ -198,4 +198,4 @@ def _usual_version(name: str) -> str:
 def _similar_kind(name: str) -> str:
     folded = {known.lower(): known for known in KINDS} | {kind.plural: kind.name for kind in KINDS.values()}
     near = get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
-    return say("kind-errors.did-you-mean", kind=folded[near[0]]) if near else ""
+    return say("value-errors.did-you-mean", name=folded[near[0]]) if near else ""

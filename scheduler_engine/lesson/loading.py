@@ -64,7 +64,7 @@ def _problems(data: Data) -> list[FieldError]:
         return [FieldError("kind", "FieldValueNotSupported", text)]
     version = data.get("apiVersion", API_VERSION)
     if version != API_VERSION:
-        text = say("lesson-errors.other-version", version=version, known=API_VERSION)
+        text = say("scenario-errors.other-version", version=version, known=API_VERSION)
         return [FieldError("apiVersion", "FieldValueNotSupported", text)]
     problems = [*LESSON.problems(data, "")]
     if ("belief" in data) != ("truth" in data):

@@ -10,6 +10,7 @@ from typing import Any
 from scheduler_engine.queue.lanes import IN_FLIGHT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
+from scheduler_engine.words import say
 
 FAILED = ("unschedulable", "nominated", "error")
 """Outcomes of attempts that bind nothing, although their pod wanted a node."""
@@ -159,10 +160,10 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
         elif isinstance(event, ev.PluginsRan) and event.cycle in by_cycle:
             by_cycle[event.cycle].ran[event.extension_point] = entry
         elif isinstance(event, ev.ReplicaChanged) and not event.schedules:
-            _abandon(by_replica.pop(event.replica, ()), f"{event.replica} stopped ({event.why})")
+            _abandon(by_replica.pop(event.replica, ()), say("decision.stopped", replica=event.replica, why=event.why))
         elif isinstance(event, ev.ReplicasConfigured):
             for attempts in by_replica.values():
-                _abandon(attempts, "other replicas took its scheduler's place")
+                _abandon(attempts, say("decision.replaced"))
             by_replica.clear()
     return by_pod
 

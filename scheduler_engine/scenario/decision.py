@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scheduler_engine.scenario.attempts import Attempt
+from scheduler_engine.words import say
 
 MOST_NODES = 20
 """The number of nodes listed singly."""
@@ -14,14 +15,15 @@ GAP = "  "
 
 def decision(attempt: Attempt, nodes: Sequence[str] = ()) -> list[str]:
     """Return lines of text. ``nodes``: always listed, however many nodes there are."""
-    return [f"attempt {attempt.number} at {attempt.pod}: {_ended(attempt)}", *_table(attempt, nodes)]
+    head = say("decision.attempt", number=attempt.number, pod=attempt.pod, ended=_ended(attempt))
+    return [head, *_table(attempt, nodes)]
 
 
 def _ended(attempt: Attempt) -> str:
     if attempt.abandoned:
-        return f"abandoned, because {attempt.abandoned}"
+        return say("decision.abandoned", why=attempt.abandoned)
     if attempt.finished is None:
-        return "still running"
+        return say("decision.still-running")
     message = attempt.finished.message
     return attempt.outcome + (f": {message}" if message and attempt.failed else "")
 
@@ -29,26 +31,29 @@ def _ended(attempt: Attempt) -> str:
 def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
     if attempt.filter is None:
         refused = [verdict for verdict in attempt.pre_filter.verdicts if verdict[2]] if attempt.pre_filter else []
-        yield from (f"  {plugin} in PreFilter: {'; '.join(reasons)}" for plugin, _, reasons in refused)
+        yield from (
+            f"  {say('decision.refused', plugin=plugin, reasons='; '.join(reasons))}" for plugin, _, reasons in refused
+        )
         return
     if attempt.is_lean:
-        yield "  The trace is lean: it has no answers for single nodes."
+        yield f"  {say('decision.lean')}"
         return
     scored = sorted(attempt.totals, key=lambda node: -attempt.totals[node])
     looked = [row[0] for row in attempt.filter.looked_at]
     order = [*scored, *(node for node in looked if node not in attempt.totals)]
     listed = [*order[:MOST_NODES], *(node for node in dict.fromkeys(nodes) if node in order[MOST_NODES:])]
     alike, plugins = _plugins(attempt)
-    heads = ["node", "total", *plugins] if attempt.totals else ["node"]
+    heads = [say("decision.node"), *((say("decision.total"), *plugins) if attempt.totals else ())]
     rows = [_row(attempt, node, plugins) for node in listed]
     yield from _aligned(heads, rows)
     if len(listed) < len(order):
-        yield f"  and {len(order) - len(listed)} more nodes"
+        yield f"  {say('decision.more', count=len(order) - len(listed))}"
     if alike:
-        yield "  the same for all nodes: " + ", ".join(f"{plugin} {value}" for plugin, value in alike)
+        scores = ", ".join(f"{plugin} {value}" for plugin, value in alike)
+        yield f"  {say('decision.alike', scores=scores)}"
     rest = attempt.filter.all_nodes - len(looked)
     if rest > 0:
-        yield f"  not checked: {rest} of {attempt.filter.all_nodes} nodes"
+        yield f"  {say('decision.not-checked', number=rest, nodes=attempt.filter.all_nodes)}"
 
 
 def _plugins(attempt: Attempt) -> tuple[list[tuple[str, int]], list[str]]:
@@ -66,14 +71,15 @@ def _plugins(attempt: Attempt) -> tuple[list[tuple[str, int]], list[str]]:
 
 def _row(attempt: Attempt, node: str, plugins: Sequence[str]) -> tuple[list[str], str]:
     """Return the cells of a node, and the text after them."""
-    mark = "  <- chosen" if attempt.selected is not None and attempt.selected.node == node else ""
+    is_chosen = attempt.selected is not None and attempt.selected.node == node
+    mark = f"  {say('decision.chosen')}" if is_chosen else ""
     if node in attempt.totals:
         scores = attempt.scores(node)
         return [node, str(attempt.totals[node]), *(str(scores[plugin]["weighted"]) for plugin in plugins)], mark
     verdict = attempt.verdict(node)
     if verdict is None or not verdict[0]:
-        return [node], f"  passes every filter{mark}"
-    first = "tried first, " if attempt.filter is not None and node == attempt.filter.tried_first else ""
+        return [node], f"  {say('decision.passes')}{mark}"
+    first = say("decision.tried-first") if attempt.filter is not None and node == attempt.filter.tried_first else ""
     return [node], f"  {first}{verdict[0]}: {'; '.join(verdict[2])}"
 
 

@@ -10,6 +10,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.steps import command_of
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.words import say
 
 
 def play(simulation: Simulation, steps: Sequence[Data]) -> None:
@@ -25,7 +26,7 @@ def play(simulation: Simulation, steps: Sequence[Data]) -> None:
                 raise
         else:
             if wanted is not None:
-                raise Rejected(f"{step['kind']} should have been refused: {wanted}")
+                raise Rejected(say("scenario-errors.not-refused", command=step["kind"], wanted=wanted))
 
 
 def located(refusal: Rejected, place: str) -> Rejected:

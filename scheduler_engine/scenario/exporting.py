@@ -11,6 +11,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.model import Scenario
 from scheduler_engine.scenario.steps import without_defaults
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 
 def from_log(
@@ -39,7 +40,7 @@ def from_log(
     cut = len(steps) if setup is None else setup
     holds = held or {}
     if any(not cut <= after <= len(steps) for after in holds):
-        raise Rejected(f"expectations are possible only after commands {cut} to {len(steps)}")
+        raise Rejected(say("scenario-errors.expected-too-early", first=cut, last=len(steps)))
     then = [
         {**step, "expect": [*holds[n]]} if holds.get(n) else step for n, step in enumerate(steps[cut:], start=cut + 1)
     ]

@@ -17,6 +17,7 @@ from scheduler_engine.scenario.expectations.queues import backoff, lane_of, nomi
 from scheduler_engine.shapes import Data, did_you_mean
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.words import say
 
 PLACEMENTS, QUEUES, VERDICTS = STRICTNESS = ("placements", "queues", "verdicts")
 """How much of a run is expected: where pods are; also where they wait, messages, nominations and victims; also the
@@ -174,7 +175,7 @@ def expectation_of(simulation: Simulation | RunView, fact: str, **about: Any) ->
     the score of a refused node. Raises Rejected for an unknown fact.
     """
     if fact not in FACTS:
-        raise Rejected(f"unknown fact {fact!r}{did_you_mean(fact, FACTS)}")
+        raise Rejected(say("scenario-errors.unknown-fact", fact=repr(fact)) + did_you_mean(fact, FACTS))
     return FACTS[fact](simulation if isinstance(simulation, RunView) else RunView(simulation), About(**about))
 
 
@@ -183,7 +184,9 @@ def expect_everything(simulation: Simulation, strictness: str = QUEUES) -> list[
     them all. ``strictness``: one of ``STRICTNESS``. Raises Rejected.
     """
     if strictness not in STRICTNESS:
-        raise Rejected(f"unknown strictness {strictness!r}; use one of {', '.join(STRICTNESS)}")
+        raise Rejected(
+            say("scenario-errors.unknown-strictness", strictness=repr(strictness), known=", ".join(STRICTNESS))
+        )
     run = RunView(simulation)
     facts: list[Data | None] = []
     for pod in simulation.api.pods():

@@ -6,44 +6,43 @@ from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.steps import Step
 from scheduler_engine.shapes import Anything, Data, Either, Fields, ListOf, MapOf, Nothing, Number, Shape, Text
+from scheduler_engine.words import say
 
 API_VERSION, KIND = "scheduler-sandbox/v1", "Scenario"
 
 KEYS: dict[str, Shape] = {
-    "apiVersion": Text("The version of this format. Default: this version.", values=(API_VERSION,)),
+    "apiVersion": Text(say("scenario-keys.version"), values=(API_VERSION,)),
     "kind": Text(values=(KIND,)),
-    "title": Text("The title of the scenario, in one line."),
-    "group": Text("A name to group scenarios by."),
-    "about": Text("A description: the cluster, and what to watch."),
-    "outcome": Text("The expected result, in words."),
-    "source": Text("The source of the scenario."),
-    "engine": Text("The version of the engine that wrote the file."),
-    "seed": Number("The seed for draws among equal nodes. Default: 42.", whole=True),
-    "queue_rules": Text(
-        "The rules of the scheduling queue: of Kubernetes, or of its design document.", values=tuple(QUEUES)
-    ),
+    "title": Text(say("scenario-keys.title")),
+    "group": Text(say("scenario-keys.group")),
+    "about": Text(say("scenario-keys.about")),
+    "outcome": Text(say("scenario-keys.outcome")),
+    "source": Text(say("scenario-keys.source")),
+    "engine": Text(say("scenario-keys.engine")),
+    "seed": Number(say("scenario-keys.seed"), whole=True),
+    "queue_rules": Text(say("scenario-keys.queue-rules"), values=tuple(QUEUES)),
     "configuration": Either(
         (MapOf(Anything()), Nothing()),
-        "must be a KubeSchedulerConfiguration, or left empty",
-        "A KubeSchedulerConfiguration. Default: the one of Kubernetes.",
+        say("scenario-errors.configuration-or-nothing"),
+        say("scenario-keys.configuration"),
     ),
-    "tab": Text("The tab that the workbench opens first."),
-    "setup": ListOf(Step(full=False), "Commands that run when you open the scenario."),
-    "then": ListOf(Step(full=True), "The next steps, and what must hold between them."),
+    "tab": Text(say("scenario-keys.tab")),
+    "setup": ListOf(Step(full=False), say("scenario-keys.setup")),
+    "then": ListOf(Step(full=True), say("scenario-keys.then")),
     "expect": EXPECTATIONS,
 }
 """Key → shape, in the order of writing a file."""
 
-SCENARIO = Fields(KEYS, ("title",), "A cluster, commands, and the expected result.")
+SCENARIO = Fields(KEYS, ("title",), say("scenario-keys.scenario"))
 
 
 def wrong_version(data: Data) -> tuple[str, str] | None:
     """Return (key, problem) of a file that is not a scenario of this version."""
     version, kind = data.get("apiVersion", API_VERSION), data.get("kind", KIND)
     if kind != KIND:
-        return "kind", f"this is a {kind}, and no {KIND}; a manifest stands under setup, in the list behind apply"
+        return "kind", say("scenario-errors.other-kind", kind=kind, wanted=KIND)
     if version == API_VERSION:
         return None
     if isinstance(version, str) and version.startswith("scheduler-sandbox/"):
-        return "apiVersion", f"the file has version {version}, but this engine reads {API_VERSION}"
-    return "apiVersion", f"must be {API_VERSION}"
+        return "apiVersion", say("scenario-errors.other-version", version=version, known=API_VERSION)
+    return "apiVersion", say("refusals.must-be", what=API_VERSION)

@@ -14,6 +14,7 @@ from scheduler_engine.scenario.model import FOLDER, Origin, Scenario
 from scheduler_engine.scenario.steps import BESIDE, in_configuration
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_in, rename_on, slug_of
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 ENDING = ".scenario"
 """The end of a name such as ``spread.scenario.yaml``: not part of the scenario's own name."""
@@ -69,7 +70,7 @@ def _names(steps: Any) -> Iterable[FieldError]:
     for number, step in enumerate(steps if isinstance(steps, list) else ()):
         name = step.get("name") if isinstance(step, dict) else None
         if isinstance(name, str) and first_uses.setdefault(name, number) != number:
-            text = f'Duplicate value: "{name}": then[{first_uses[name]}] has this name'
+            text = say("scenario-errors.same-name", name=name, number=first_uses[name])
             yield FieldError(f"then[{number}].name", "FieldValueDuplicate", text)
 
 

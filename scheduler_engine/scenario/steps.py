@@ -20,14 +20,16 @@ from scheduler_engine.shapes import (
     Text,
     inside,
     invalid,
+    must_be,
     unknown,
 )
+from scheduler_engine.words import say
 
 LONGEST_SAY = 60
 BESIDE: dict[str, Shape] = {
-    "name": Text("The name of this step in failures. It must be unique.", longest=100),
-    "say": Text("The text of the button for this step. Default: the text of its command.", longest=LONGEST_SAY),
-    "refused": Text("The command must be refused. One of the reasons must contain this text."),
+    "name": Text(say("scenario-keys.step-name"), longest=100),
+    "say": Text(say("scenario-keys.step-say"), longest=LONGEST_SAY),
+    "refused": Text(say("scenario-keys.step-refused")),
     "expect": EXPECTATIONS,
 }
 """The keys allowed beside the command of a step in ``then``."""
@@ -37,7 +39,7 @@ def _command(kind: str) -> Shape:
     shape = commands.COMMANDS[kind].shape
     if kind == "apply":
         return replace(cast(ListOf, shape.fields["manifests"]), about=shape.about)
-    return shape if shape.required else Either((shape, Nothing()), "must be a mapping", shape.about)
+    return shape if shape.required else Either((shape, Nothing()), must_be("mapping"), shape.about)
 
 
 COMMANDS: dict[str, Shape] = {kind: _command(kind) for kind in commands.COMMANDS}
@@ -52,24 +54,24 @@ class Step:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, Mapping):
-            yield invalid(path, value, "a step must be a mapping: the name of a command, and what it needs")
+            yield invalid(path, value, say("scenario-errors.not-a-step"))
             return
         named = [name for name in value if name in COMMANDS]
         for name, item in value.items():
             if name in self.beside:
                 yield from self.beside[name].problems(item, inside(path, name))
             elif name in BESIDE:
-                text = "Forbidden: only a step in then may have it"
+                text = say("scenario-errors.only-in-then")
                 yield FieldError(inside(path, name), "FieldValueForbidden", text)
             elif name not in COMMANDS:
                 yield unknown(path, name, (*COMMANDS, *self.beside))
         if len(named) > 1:
-            text = f"a step must have one command, but this one has {len(named)}: {', '.join(named)}"
-            yield FieldError(inside(path, named[1]), "FieldValueForbidden", f"Forbidden: {text}")
+            text = say("scenario-errors.several-commands", number=len(named), names=", ".join(named))
+            yield FieldError(inside(path, named[1]), "FieldValueForbidden", text)
         elif named:
             yield from _in_command(named[0], value[named[0]], inside(path, named[0]), "refused" in value)
         elif [*value] != ["expect"] and all(name in self.beside for name in value):
-            yield FieldError(path, "FieldValueRequired", "Required value: a step needs a command, such as run: {}")
+            yield FieldError(path, "FieldValueRequired", say("scenario-errors.no-command", example="run: {}"))
 
     def schema(self) -> Data:
         properties = {name: {"$ref": f"#/$defs/{name}"} for name in COMMANDS}
@@ -116,7 +118,7 @@ def in_configuration(value: Any, path: str) -> Iterator[FieldError]:
     if value is None:
         return
     if not isinstance(value, Mapping):
-        yield invalid(path, value, "must be a KubeSchedulerConfiguration")
+        yield invalid(path, value, must_be("configuration"))
         return
     try:
         load_configuration(value)

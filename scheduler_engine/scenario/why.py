@@ -24,10 +24,11 @@ from scheduler_engine.scheduler.explaining import (
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import PluginsRan, Verdict
+from scheduler_engine.words import say
 
 SUCCESS = "Success"
 REPRIEVE = "reprieve"
-OTHERWISE = "Another answer was recorded; the plugin itself disagrees."
+OTHERWISE = say("decision.otherwise")
 
 
 def refusal(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:

@@ -12,6 +12,7 @@ from scheduler_engine.scenario.model import RUN, Scenario
 from scheduler_engine.scenario.steps import as_written
 from scheduler_engine.scenario.yaml_text import Make, Node, Where, block_list, block_map, can_hold, emit, plain, spread
 from scheduler_engine.shapes import Data
+from scheduler_engine.words import say
 
 MOST_DIGITS = 40
 """The most digits of a whole number that is read back exactly."""
@@ -60,7 +61,7 @@ def _check_digits(data: Any) -> None:
         for item in data:
             _check_digits(item)
     elif isinstance(data, int) and len(str(data)) > MOST_DIGITS:
-        raise Rejected(f"the scenario has a number of more than {MOST_DIGITS} digits, which cannot be written")
+        raise Rejected(say("scenario-errors.too-many-digits", most=MOST_DIGITS))
 
 
 def _expectations(value: Any, where: Where) -> Node:

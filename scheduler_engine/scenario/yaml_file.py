@@ -11,6 +11,7 @@ from scheduler_engine.api.loading import read_documents
 from scheduler_engine.api.parsing import Document, Limits, Place
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.shapes import inside
+from scheduler_engine.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,14 @@ def document_in(text: str | bytes, name: str, limits: Limits, kind: str) -> Docu
     except Rejected as refusal:
         raise Rejected([_in_file(error, name) for error in refusal.errors]) from refusal
     if not documents or documents[0].data is None:
-        raise Rejected([FileError("", "FieldValueRequired", "the file is empty", file=name)])
+        raise Rejected([FileError("", "FieldValueRequired", say("scenario-errors.empty-file"), file=name)])
     if len(documents) > 1:
-        place, text = documents[1].place, f"a file must contain one {kind}, but this one has {len(documents)} documents"
+        place = documents[1].place
+        text = say("scenario-errors.several-documents", kind=kind, number=len(documents))
         raise Rejected([FileError("", "FieldValueTooMany", text, 1, place.line, place.column, file=name)])
     document = documents[0]
     if not isinstance(document.data, dict):
-        message = f"a {kind} must be a mapping with at least a title"
+        message = say("scenario-errors.without-title", kind=kind)
         place = document.place
         raise Rejected([FileError("", "FieldValueTypeInvalid", message, 0, place.line, place.column, file=name)])
     if document.duplicates:

@@ -17,9 +17,6 @@ ELSEWHERE = {
         *("api/checking.py", "api/fields.py", "api/loading.py", "api/parse_events.py", "api/parsing.py"),
         *("api/scalars.py", "api/simulated.py"),
     ),
-    "what is wrong in somebody's scenario, and the descriptions of its schema and of that of lessons": (
-        *("lesson/format.py", "scenario/", "shapes.py"),
-    ),
     "what a terminal or a failing test shows": ("cli/", "conformance/", "pytest_plugin/", "testing/"),
     "help texts of Prometheus metrics": ("metrics.py",),
 }
@@ -30,6 +27,7 @@ KUBERNETES_WORDS = (
     *("the server could not find the requested resource", "can't restart paused deployment", "not found"),
     *("kubectl get nodes", "be logged in", "Unable to connect", "have a resource type", "No resources found"),
     *("no matches for kind", "rejected due to timeout", "skip schedule deleting pod", "is assumed already"),
+    *("Marking for deletion",),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
 )
 """Parts of Kubernetes' messages in other modules, and of patterns for them."""

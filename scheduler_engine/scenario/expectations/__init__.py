@@ -15,6 +15,7 @@ from scheduler_engine.scenario.expectations import attempts, happenings, metric,
 from scheduler_engine.scenario.expectations.vocabulary import Assertion
 from scheduler_engine.shapes import Data, ListOf, did_you_mean, invalid
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.words import say
 
 ASSERTIONS: dict[str, Assertion] = {
     **placement.ASSERTIONS,
@@ -31,24 +32,24 @@ class Expectation:
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, Mapping):
-            yield invalid(path, value, "an expectation must be a mapping, such as {pod: default/web, node: n1}")
+            yield invalid(path, value, say("scenario-errors.not-an-expectation", pod="default/web", node="n1"))
             return
         named = [name for name in value if name in ASSERTIONS]
         if len(named) > 1:
-            text = f"Forbidden: an expectation has only one of {', '.join(named)}"
+            text = say("scenario-errors.several-expectations", names=", ".join(named))
             yield FieldError(f"{path}.{named[1]}", "FieldValueForbidden", text)
         elif named:
             yield from ASSERTIONS[named[0]].shape(named[0]).problems(value, path)
         else:
             first = next(iter(value), "")
-            text = f"unknown expectation {first!r}{did_you_mean(first, ASSERTIONS)}"
+            text = say("scenario-errors.unknown-expectation", name=repr(first)) + did_you_mean(first, ASSERTIONS)
             yield FieldError(f"{path}.{first}" if first else path, "FieldValueInvalid", text)
 
     def schema(self) -> Data:
         return {"type": "object", "oneOf": [{"$ref": f"#/$defs/expect-{name}"} for name in ASSERTIONS]}
 
 
-EXPECTATIONS = ListOf(Expectation(), "What must hold now.")
+EXPECTATIONS = ListOf(Expectation(), say("scenario-keys.expect"))
 
 
 def assertion_of(expectation: Data) -> Assertion:

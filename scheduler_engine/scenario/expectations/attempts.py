@@ -16,20 +16,11 @@ from scheduler_engine.scenario.expectations.vocabulary import (
 )
 from scheduler_engine.shapes import Data, Flag, ListOf, Text
 from scheduler_engine.trace.events import HostSelected
+from scheduler_engine.words import say
 
 CODES = ("Unschedulable", "UnschedulableAndUnresolvable", "Error")
-HOW = {
-    "highest": "it has the highest total",
-    "draw": "the seeded draw picked it among equals",
-    "only": "no other node is left",
-}
-"""Why a node is chosen, in words."""
-ONLY = {
-    "": "no other fits",
-    "nominated": "it is nominated and fits, so no other node was checked",
-    "enough": "it is the first that fits, and one is enough",
-}
-"""Why no other node is left: ``FilterRan.cut_short`` → words."""
+HOW = ("highest", "draw", "only")
+"""Why a node is chosen."""
 COLUMNS = ("raw", "normalized", "weighted")
 
 
@@ -39,21 +30,22 @@ def _verdict(run: RunView, expectation: Data) -> list[str]:
     if isinstance(attempt, str):
         return [attempt]
     verdict = attempt.verdict(node)
-    said = f"{key} on {node}:"
+    said = say("failures.on-node", pod=key, node=node)
     if not expectation.get("visited", True):
-        return [] if verdict is None else [f"{said} {in_words(verdict)}, expected not to be checked"]
+        return [] if verdict is None else [say("failures.checked", what=said, verdict=in_words(verdict))]
     if verdict is None:
-        return [f"{said} attempt {attempt.number} did not check it, expected {_wanted(expectation)}"]
+        return [say("failures.not-checked", what=said, number=attempt.number, wanted=_wanted(expectation))]
     plugin, code, reasons = verdict
     failures: list[str] = []
     if ("passes" in expectation and expectation["passes"] != (not plugin)) or (
         "plugin" in expectation and plugin != expectation["plugin"]
     ):
-        failures.append(f"{said} {in_words(verdict)}, expected {_wanted(expectation)}")
+        failures += differs(said, in_words(verdict), _wanted(expectation))
     if "code" in expectation:
         failures += differs(f"{said} code", code, expectation["code"])
     if "reason" in expectation and expectation["reason"] not in reasons:
-        failures.append(f"{said} {in_words(verdict)}, expected the reason {expectation['reason']!r}")
+        reason = expectation["reason"]
+        failures.append(say("failures.other-reason", what=said, verdict=in_words(verdict), wanted=reason))
     if "reasons" in expectation:
         failures += differs(f"{said} reasons", list(reasons), expectation["reasons"])
     return failures
@@ -62,13 +54,13 @@ def _verdict(run: RunView, expectation: Data) -> list[str]:
 def in_words(verdict: tuple[str, str, tuple[str, ...]]) -> str:
     """Return a verdict as a sentence."""
     plugin, _, reasons = verdict
-    return f"refused by {plugin} ({'; '.join(reasons)})" if plugin else "passes"
+    return say("failures.refused" if plugin else "failures.passes", plugin=plugin, reasons="; ".join(reasons))
 
 
 def _wanted(expectation: Data) -> str:
     if expectation.get("passes"):
-        return "that it passes"
-    return f"that {expectation.get('plugin', 'a plugin')} refuses it"
+        return say("failures.that-it-passes")
+    return say("failures.that-plugin-refuses", plugin=expectation.get("plugin", say("notes.a-plugin")))
 
 
 def _score(run: RunView, expectation: Data) -> list[str]:
@@ -76,19 +68,19 @@ def _score(run: RunView, expectation: Data) -> list[str]:
     attempt = attempt_at(run, key, expectation)
     if isinstance(attempt, str):
         return [attempt]
-    said = f"{key} on {node}:"
+    said = say("failures.on-node", pod=key, node=node)
     if not attempt.scores(node) and node not in attempt.totals:
-        return [f"{said} no scores in attempt {attempt.number}, {_why_no_scores(attempt, node)}"]
+        return [say("failures.no-scores", what=said, number=attempt.number, why=_why_no_scores(attempt, node))]
     failures: list[str] = []
     if "total" in expectation:
         failures += differs(f"{said} total", attempt.totals.get(node), expectation["total"])
     if "plugin" not in expectation:
         asked = [column for column in COLUMNS if column in expectation]
-        return failures + ([f"{said} {asked[0]} is the score of a plugin: name the plugin too"] if asked else [])
+        return failures + ([say("failures.plugin-is-missing", what=said, column=asked[0])] if asked else [])
     plugin = expectation["plugin"]
     scores = attempt.scores(node)
     if plugin not in scores:
-        return [*failures, f"{said} {plugin} gave no score, but {shown([*scores])}"]
+        return [*failures, say("failures.no-score", what=said, plugin=plugin, others=shown([*scores]))]
     for column in COLUMNS:
         if column in expectation:
             failures += differs(f"{said} {plugin} {column}", scores[plugin].get(column), expectation[column])
@@ -97,9 +89,12 @@ def _score(run: RunView, expectation: Data) -> list[str]:
 
 def _why_no_scores(attempt: Attempt, node: str) -> str:
     if attempt.selected is not None and attempt.selected.how == "only":
-        return f"because {attempt.selected.node} was chosen without a score: {how_chosen(attempt.selected, attempt)}"
+        why = how_chosen(attempt.selected, attempt)
+        return say("failures.without-score", node=attempt.selected.node, why=why)
     verdict = attempt.verdict(node)
-    return f"because it was {in_words(verdict)}" if verdict and verdict[0] else "because it has not reached them yet"
+    if verdict and verdict[0]:
+        return say("failures.because-refused", verdict=in_words(verdict))
+    return say("failures.no-scores-yet")
 
 
 def _winner(run: RunView, expectation: Data) -> list[str]:
@@ -108,25 +103,33 @@ def _winner(run: RunView, expectation: Data) -> list[str]:
     if isinstance(attempt, str):
         return [attempt]
     if attempt.selected is None:
-        return [f"{key}: no node won attempt {attempt.number}, which is {attempt.outcome or 'still running'}"]
+        return [say("failures.no-winner", pod=key, number=attempt.number, outcome=_outcome(attempt))]
     failures: list[str] = []
     if "node" in expectation:
-        failures += differs(f"{key}: the winner is", attempt.selected.node, expectation["node"])
+        failures += differs(say("failures.winner", pod=key), attempt.selected.node, expectation["node"])
     if "margin" in expectation:
-        failures += differs(f"{key}: {attempt.selected.node} leads by", attempt.margin, expectation["margin"])
+        failures += differs(
+            say("failures.margin", pod=key, node=attempt.selected.node), attempt.margin, expectation["margin"]
+        )
     if "how" in expectation and attempt.selected.how != expectation["how"]:
-        reason = f"because {how_chosen(attempt.selected, attempt)}"
-        failures += differs(f"{key}: chosen", reason, f"because {HOW[expectation['how']]}")
+        actual, wanted = how_chosen(attempt.selected, attempt), say(f"failures.how-{expectation['how']}")
+        failures.append(say("failures.other-how", pod=key, actual=actual, wanted=wanted))
     if "among" in expectation:
-        failures += differs(f"{key}: drawn among", sorted(attempt.selected.ties), sorted(expectation["among"]))
+        failures += differs(
+            say("failures.drawn-among", pod=key), sorted(attempt.selected.ties), sorted(expectation["among"])
+        )
     return failures
 
 
 def how_chosen(selected: HostSelected, attempt: Attempt) -> str:
     """Return why the attempt chose its node, in words. A lean trace does not say if other nodes were checked."""
     if selected.how == "only" and attempt.filter is not None and not attempt.is_lean:
-        return ONLY[attempt.filter.cut_short]
-    return HOW[selected.how]
+        return say(f"failures.only-{attempt.filter.cut_short or 'fits'}")
+    return say(f"failures.how-{selected.how}")
+
+
+def _outcome(attempt: Attempt) -> str:
+    return attempt.outcome or say("decision.still-running")
 
 
 def _failed(run: RunView, expectation: Data) -> list[str]:
@@ -135,13 +138,15 @@ def _failed(run: RunView, expectation: Data) -> list[str]:
     if isinstance(attempt, str):
         return [attempt]
     if attempt.finished is None or not attempt.failed:
-        where = f" on {attempt.finished.node}" if attempt.finished and attempt.finished.node else ""
-        return [f"{key}: attempt {attempt.number} did not fail, it is {attempt.outcome or 'still running'}{where}"]
+        node = attempt.finished.node if attempt.finished else ""
+        row = "failures.did-not-fail-on" if node else "failures.did-not-fail"
+        return [say(row, pod=key, number=attempt.number, outcome=_outcome(attempt), node=node)]
     failures: list[str] = []
     if "outcome" in expectation:
         failures += differs(f"{key}: outcome", attempt.outcome, expectation["outcome"])
     if "message" in expectation and attempt.finished.message != expectation["message"]:
-        failures.append(f"{key}: message {attempt.finished.message!r}, expected {expectation['message']!r}")
+        actual, wanted = attempt.finished.message, expectation["message"]
+        failures.append(say("failures.other-message", pod=key, actual=actual, wanted=wanted))
     return failures
 
 
@@ -152,37 +157,39 @@ def _victims(run: RunView, expectation: Data) -> list[str]:
     if isinstance(attempt, str):
         return [attempt]
     if attempt.post_filter is None:
-        return [f"{key}: attempt {attempt.number} looked for no victims, it is {attempt.outcome or 'still running'}"]
+        return [say("failures.no-preemption", pod=key, number=attempt.number, outcome=_outcome(attempt))]
     failures: list[str] = []
     if "are" in expectation:
         failures += differs(f"{key}: victims", sorted(attempt.post_filter.victims), sorted(expectation["are"]))
     if "node" in expectation:
-        failures += differs(f"{key}: nominated to", attempt.post_filter.nominated_node, expectation["node"])
+        failures += differs(
+            say("failures.nominated-to", pod=key), attempt.post_filter.nominated_node, expectation["node"]
+        )
     if "rung" in expectation:
-        failures += differs(f"{key}: decided by", attempt.rung, expectation["rung"])
+        failures += differs(say("failures.decided-by", pod=key), attempt.rung, expectation["rung"])
     return failures
 
 
 ASSERTIONS = {
     "verdict": Assertion(
         _verdict,
-        "The result of the filters for a node.",
+        say("expectation-keys.verdict"),
         POD,
         {
             "node": NODE,
             "passes": Flag(),
-            "plugin": Text("The first plugin that refuses the node."),
-            "reason": Text("One of the reasons of that plugin."),
-            "reasons": ListOf(Text(), "All reasons of that plugin, in order."),
+            "plugin": Text(say("expectation-keys.verdict-plugin")),
+            "reason": Text(say("expectation-keys.verdict-reason")),
+            "reasons": ListOf(Text(), say("expectation-keys.verdict-reasons")),
             "code": Text(values=CODES),
-            "visited": Flag("If false, the search did not check the node."),
+            "visited": Flag(say("expectation-keys.verdict-visited")),
             **WHICH,
         },
         ("node",),
     ),
     "score": Assertion(
         _score,
-        "The score of a node, from one plugin or in total.",
+        say("expectation-keys.score"),
         POD,
         {
             "node": NODE,
@@ -197,38 +204,38 @@ ASSERTIONS = {
     ),
     "winner": Assertion(
         _winner,
-        "The node that the scheduler chose for a pod.",
+        say("expectation-keys.winner"),
         POD,
         {
             "node": NODE,
             "margin": WHOLE,
             "how": Text(
-                "How the node was chosen: by the highest total, by a draw among equals, or as the only one left.",
-                values=tuple(HOW),
+                say("expectation-keys.winner-how"),
+                values=HOW,
             ),
-            "among": ListOf(NODE, "The nodes with the same total."),
+            "among": ListOf(NODE, say("expectation-keys.winner-among")),
             **WHICH,
         },
     ),
     "failed": Assertion(
         _failed,
-        "An attempt failed.",
+        say("expectation-keys.failed"),
         POD,
         {
-            "message": Text("The message of the attempt, word for word."),
-            "outcome": Text("How the attempt ended. nominated: unschedulable, but victims are leaving.", values=FAILED),
+            "message": Text(say("expectation-keys.failed-message")),
+            "outcome": Text(say("expectation-keys.failed-outcome"), values=FAILED),
             **WHICH,
         },
     ),
     "victims": Assertion(
         _victims,
-        "The result of preemption for a pod, in the last attempt that tried it.",
+        say("expectation-keys.victims"),
         POD,
         {
-            "are": ListOf(POD, "The victims, in any order."),
-            "node": Text('The node to which the pod is nominated. "" means none.'),
+            "are": ListOf(POD, say("expectation-keys.victims-are")),
+            "node": Text(say("expectation-keys.victims-node")),
             "rung": Text(
-                'The criterion that left one candidate; "" when there was no choice.',
+                say("expectation-keys.victims-rung"),
                 values=(*(criterion.name for criterion in CRITERIA), ""),
             ),
             **WHICH,

@@ -8,11 +8,12 @@ from typing import Any
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.commands import Patch
 from scheduler_engine.scenario.attempts import FAILED, RunView
-from scheduler_engine.scenario.expectations.vocabulary import LABELS, POD, WHOLE, Assertion, differs, shown
+from scheduler_engine.scenario.expectations.vocabulary import LABELS, NAMESPACE, POD, WHOLE, Assertion, differs, shown
 from scheduler_engine.shapes import Data, Either, Fields, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
+from scheduler_engine.words import say
 
 OBJECT_EVENTS = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted)
 READY = ("Ready", "True")
@@ -26,8 +27,8 @@ def _trace(run: RunView, expectation: Data) -> list[str]:
     missing = next((place for place, text in enumerate(wanted) if not any(text in said for said in lines)), None)
     if missing is None:
         return []
-    after = f" after {wanted[missing - 1]!r}" if missing else ""
-    return [f"{wanted[missing]!r} has not happened{after}"]
+    after = say("failures.after", what=repr(wanted[missing - 1])) if missing else ""
+    return [say("failures.not-in-trace", text=wanted[missing]) + after]
 
 
 def _if(holds: bool, *names: str) -> tuple[str, ...]:
@@ -45,39 +46,39 @@ def _evicted(event: ev.Event) -> tuple[str, ...]:
 
 HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
     "added": (
-        "A pod is created.",
+        say("expectation-keys.event-added"),
         lambda e: _if(isinstance(e, ev.ObjectAdded) and e.kind == "Pod", getattr(e, "key", "")),
     ),
     "popped": (
-        "The scheduler starts an attempt to place a pod.",
+        say("expectation-keys.event-popped"),
         lambda e: (e.pod,) if isinstance(e, ev.CycleStarted) else (),
     ),
     "failed": (
-        "An attempt to place a pod fails.",
+        say("expectation-keys.event-failed"),
         lambda e: (e.pod,) if isinstance(e, ev.CycleFinished) and e.outcome in FAILED else (),
     ),
     "bound": (
-        "A pod is bound.",
+        say("expectation-keys.event-bound"),
         lambda e: (e.pod,) if isinstance(e, ev.CycleFinished) and e.outcome == "bound" else (),
     ),
     "nominated": (
-        "A pod is nominated to a node.",
+        say("expectation-keys.event-nominated"),
         lambda e: (e.pod,) if isinstance(e, ev.NominationChanged) and e.node else (),
     ),
     "preempted": (
-        "A pod is the victim of a preemption.",
+        say("expectation-keys.event-preempted"),
         lambda e: e.victims if isinstance(e, ev.PostFilterRan) else (),
     ),
     "evicted": (
-        "A pod is evicted, because of node pressure, a taint, or the Eviction API.",
+        say("expectation-keys.event-evicted"),
         _evicted,
     ),
     "deleted": (
-        "A pod is gone.",
+        say("expectation-keys.event-deleted"),
         lambda e: (e.key,) if isinstance(e, ev.ObjectDeleted) and e.kind == "Pod" else (),
     ),
     "resized": (
-        "The requests of a pod are changed in place.",
+        say("expectation-keys.event-resized"),
         lambda e: (
             (e.command.key,)
             if isinstance(e, ev.CommandGiven) and isinstance(e.command, Patch) and e.command.subresource == "resize"
@@ -85,11 +86,11 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
         ),
     ),
     "configured": (
-        "The scheduler gets another configuration.",
+        say("expectation-keys.event-configured"),
         lambda e: _if(isinstance(e, ev.CommandGiven) and e.kind == "configure", "scheduler"),
     ),
     "leads": (
-        "A replica of the scheduler becomes the leader.",
+        say("expectation-keys.event-leads"),
         lambda e: (e.replica,) if isinstance(e, ev.ReplicaChanged) and e.state == "leading" else (),
     ),
 }
@@ -102,12 +103,13 @@ def _order(run: RunView, expectation: Data) -> list[str]:
         name = next(key for key in wanted if key != "at")
         about, at = wanted[name], wanted.get("at")
         if not any(_is(entry, name, about, at) for entry in entries):
-            when = f" at {at:g} s" if at is not None else ""
+            when = say("failures.at", seconds=at) if at is not None else ""
             others = [f"{moment / SECOND_US:g} s" for moment in _moments(run, name, about)]
             if not others:
-                return [f"{_said(wanted)} never happened"]
-            after = "" if number == 0 else f" after {_said(expectation['order'][number - 1])}"
-            return [f"{_said(wanted)}{when} did not happen{after}: it happened at {', '.join(others)}"]
+                return [say("failures.never-happened", what=_said(wanted))]
+            after = "" if number == 0 else say("failures.after", what=_said(expectation["order"][number - 1]))
+            what, moments = f"{_said(wanted)}{when}", ", ".join(others)
+            return [say("failures.did-not-happen", what=what, after=after, moments=moments)]
     return []
 
 
@@ -116,7 +118,8 @@ def _never(run: RunView, expectation: Data) -> list[str]:
     for entry in run.simulation.recorder.entries:
         keys = [key for key in HAPPENINGS[name][1](entry.event) if about in (None, key)]
         if keys:
-            return [f"{', '.join(keys)}: {name} at {entry.at_us / SECOND_US:g} s, expected never"]
+            seconds = entry.at_us / SECOND_US
+            return [say("failures.happened", names=", ".join(keys), event=name, seconds=seconds)]
     return []
 
 
@@ -139,9 +142,10 @@ def _ready(run: RunView, expectation: Data) -> list[str]:
         count = sum(ready.values())
         reached = reached or count >= least
         if reached and count < least:
-            at = f"{entry.at_us / SECOND_US:g} s"
-            return [f"{shown(wanted['selector'])}: {count} ready at {at}, expected {least} at all times"]
-    return [] if reached else [f"{shown(wanted['selector'])}: there were never {least} ready at once"]
+            seconds = entry.at_us / SECOND_US
+            pods = shown(wanted["selector"])
+            return [say("failures.fewer-ready", pods=pods, number=count, seconds=seconds, least=least)]
+    return [] if reached else [say("failures.never-ready", pods=shown(wanted["selector"]), least=least)]
 
 
 def _conditions(manifest: Data) -> list[tuple[str, str]]:
@@ -181,39 +185,44 @@ def _leader(run: RunView, expectation: Data) -> list[str]:
     wanted = expectation["leader"]
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     leaders = [replica.name for replica in run.simulation.replicas.leaders()]
-    failures = [] if leaders == names else [f"{', '.join(leaders) or 'nobody'} leads, expected {', '.join(names)}"]
+    failures: list[str] = []
+    if leaders != names:
+        leading = ", ".join(leaders) or say("failures.nobody")
+        failures.append(say("failures.leads", leaders=leading, wanted=", ".join(names)))
     if "transitions" in expectation:
         written = (entry.event for entry in reversed(run.simulation.recorder.entries))
         transitions = next((event.leader_transitions for event in written if isinstance(event, ev.LockChanged)), None)
         if transitions != expectation["transitions"]:
-            failures.append(f"{transitions} transitions in the lock, expected {expectation['transitions']}")
+            wanted = expectation["transitions"]
+            failures.append(say("failures.transitions", number=transitions, wanted=wanted))
     return failures
 
 
 HAPPENING = Fields(
-    {**{name: Text(about) for name, (about, _) in HAPPENINGS.items()}, "at": Number("Simulated seconds.", least=0)},
-    about="One event, and the object that it concerns.",
+    {
+        **{name: Text(about) for name, (about, _) in HAPPENINGS.items()},
+        "at": Number(say("expectation-keys.event-at"), least=0),
+    },
+    about=say("expectation-keys.event"),
     some=tuple(HAPPENINGS),
     single=True,
 )
 ASSERTIONS = {
-    "trace": Assertion(
-        _trace, "Lines of the trace contain these texts, in this order.", ListOf(Text(), fewest=1), quotes=True
-    ),
-    "order": Assertion(_order, "These events have happened in this order.", ListOf(HAPPENING, fewest=1), quotes=True),
+    "trace": Assertion(_trace, say("expectation-keys.trace"), ListOf(Text(), fewest=1), quotes=True),
+    "order": Assertion(_order, say("expectation-keys.order"), ListOf(HAPPENING, fewest=1), quotes=True),
     "never": Assertion(
         _never,
-        "This event has never happened.",
-        Text("An event, as in order.", tuple(HAPPENINGS)),
-        {"of": Text("The object that it concerns. Default: any object.")},
+        say("expectation-keys.never"),
+        Text(say("expectation-keys.never-event"), tuple(HAPPENINGS)),
+        {"of": Text(say("expectation-keys.never-of"))},
     ),
     "ready": Assertion(
         _ready,
-        "Since atLeast matching pods were ready for the first time, there have never been fewer.",
+        say("expectation-keys.ready"),
         Fields(
             {
                 "selector": LABELS,
-                "namespace": Text("The namespace of the pods. Default: default."),
+                "namespace": NAMESPACE,
                 "atLeast": Number(whole=True, least=1),
             },
             ("selector", "atLeast"),
@@ -221,19 +230,19 @@ ASSERTIONS = {
     ),
     "evictions": Assertion(
         _evictions,
-        "The answers of the Eviction API to requests to evict a pod.",
+        say("expectation-keys.evictions"),
         POD,
         {
-            "answers": ListOf(WHOLE, "All answers, in order: 200, 429 or 500."),
-            "message": Text("The message of the last answer."),
-            "cause": Text("The cause of the last answer."),
+            "answers": ListOf(WHOLE, say("expectation-keys.evictions-answers")),
+            "message": Text(say("expectation-keys.evictions-message")),
+            "cause": Text(say("expectation-keys.evictions-cause")),
         },
         some=("answers", "message", "cause"),
     ),
     "leader": Assertion(
         _leader,
-        'The replica of the scheduler that leads; a list when several do; "" is the one scheduler without a name.',
-        Either((Text(), ListOf(Text())), "must be a name, or a list of names"),
+        say("expectation-keys.leader"),
+        Either((Text(), ListOf(Text())), say("scenario-errors.name-or-names")),
         {"transitions": WHOLE},
     ),
 }

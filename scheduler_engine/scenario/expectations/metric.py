@@ -6,6 +6,7 @@ from scheduler_engine.metrics import FAMILIES, samples
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations.vocabulary import Assertion, differs
 from scheduler_engine.shapes import Data, MapOf, Number, Text
+from scheduler_engine.words import say
 
 ENDINGS = {"histogram": ("_bucket", "_sum", "_count")}
 NAMES = tuple(f"{family.name}{ending}" for family in FAMILIES for ending in ENDINGS.get(family.type, ("",)))
@@ -18,16 +19,16 @@ def _metric(run: RunView, expectation: Data) -> list[str]:
     said = f"{name} {labels}:" if labels else f"{name}:"
     failures = differs(said, total, expectation["equals"]) if "equals" in expectation else []
     if total < expectation.get("atLeast", total):
-        failures.append(f"{said} {total:g}, expected at least {expectation['atLeast']:g}")
+        failures.append(say("failures.at-least", what=said, actual=total, wanted=expectation["atLeast"]))
     if total > expectation.get("atMost", total):
-        failures.append(f"{said} {total:g}, expected at most {expectation['atMost']:g}")
+        failures.append(say("failures.at-most", what=said, actual=total, wanted=expectation["atMost"]))
     return failures
 
 
 ASSERTIONS = {
     "metric": Assertion(
         _metric,
-        "The value of a metric of the leading scheduler: the sum of all samples with these labels.",
+        say("expectation-keys.metric"),
         Text(values=NAMES),
         {"labels": MapOf(Text()), "equals": Number(), "atLeast": Number(), "atMost": Number()},
         some=("equals", "atLeast", "atMost"),

@@ -11,8 +11,10 @@ from scheduler_engine.api.quantity import NANO, Quantity, canonical, parse_quant
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations.vocabulary import (
     LABELS,
+    NAMESPACE,
     NODE,
     POD,
+    QUANTITY,
     Assertion,
     differs,
     pods,
@@ -20,8 +22,8 @@ from scheduler_engine.scenario.expectations.vocabulary import (
 )
 from scheduler_engine.shapes import Anything, Data, Fields, Flag, ListOf, MapOf, Number, Shape, Text
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.words import say
 
-NAMESPACE = Text("The namespace of the pods. Default: default.")
 PHASES = ("Pending", "Running", "Succeeded", "Failed")
 
 
@@ -29,43 +31,48 @@ def _pod(run: RunView, expectation: Data) -> list[str]:
     key = expectation["pod"]
     pod = run.simulation.api.pod(key)
     if pod is None:
-        return [f"{key}: does not exist"]
+        return [say("failures.does-not-exist", name=key)]
     allowed = [""] if expectation.get("pending") else expectation.get("nodes", [expectation.get("node", pod.node_name)])
     failures: list[str] = []
     if expectation.get("pending") is False and not pod.node_name:
-        failures.append(f"{key}: has no node, expected one")
+        failures.append(say("failures.has-no-node", pod=key))
     if pod.node_name not in allowed:
-        wanted = " or ".join(allowed) if allowed != [""] else "no node"
-        failures.append(f"{key}: expected {wanted}, is on {pod.node_name or 'no node'}")
+        wanted = say("types.or").join(allowed) if allowed != [""] else say("failures.no-node")
+        failures.append(say("failures.other-node", pod=key, wanted=wanted, actual=_node(pod.node_name)))
     if "nodeLabels" in expectation:
         node = run.simulation.api.get("Node", pod.node_name)
         wanted = expectation["nodeLabels"]
         labels = {name: node.labels.get(name) for name in wanted} if node is not None else {}
         if labels != wanted:
-            said = f"is on {pod.node_name}, with {labels}" if pod.node_name else "is on no node"
-            failures.append(f"{key}: {said}, expected a node with {wanted}")
+            row = "failures.other-labels" if pod.node_name else "failures.no-labels"
+            failures.append(say(row, pod=key, node=pod.node_name, labels=labels, wanted=wanted))
     if "nominated" in expectation and pod.nominated_node_name != expectation["nominated"]:
-        wanted = expectation["nominated"] or "no node"
-        failures.append(f"{key}: nominated to {pod.nominated_node_name or 'no node'}, not {wanted}")
+        actual, wanted = _node(pod.nominated_node_name), _node(expectation["nominated"])
+        failures.append(say("failures.other-nomination", pod=key, actual=actual, wanted=wanted))
     if "phase" in expectation and pod.phase != expectation["phase"]:
-        failures.append(f"{key}: is {pod.phase}, not {expectation['phase']}")
+        failures.append(say("failures.other-phase", pod=key, actual=pod.phase, wanted=expectation["phase"]))
     if "terminating" in expectation and pod.terminating != expectation["terminating"]:
-        failures.append(f"{key}: is {'' if pod.terminating else 'not '}being deleted")
+        failures.append(say("failures.deleting" if pod.terminating else "failures.not-deleting", pod=key))
     if "message" in expectation:
         message = (pod.condition("PodScheduled") or {}).get("message", "")
         if message != expectation["message"]:
-            failures.append(f"{key}: message {message!r}, expected {expectation['message']!r}")
+            failures.append(say("failures.other-message", pod=key, actual=message, wanted=expectation["message"]))
     return failures
+
+
+def _node(name: str) -> str:
+    """Return the name, or ``no node``."""
+    return name or say("failures.no-node")
 
 
 def _gone(run: RunView, expectation: Data) -> list[str]:
     key = expectation["gone"]
-    return [] if run.simulation.api.pod(key) is None else [f"{key}: still exists"]
+    return [] if run.simulation.api.pod(key) is None else [say("failures.still-exists", pod=key)]
 
 
 def _node_order(run: RunView, expectation: Data) -> list[str]:
     order = [info.name for info in run.simulation.scheduler.snapshot.list()]
-    return differs("node order", order, expectation["nodeOrder"])
+    return differs(say("failures.node-order"), order, expectation["nodeOrder"])
 
 
 def _domains(run: RunView, wanted: Data) -> dict[str, int]:
@@ -83,7 +90,11 @@ def _domains(run: RunView, wanted: Data) -> dict[str, int]:
 
 
 def _pods(selector: Mapping[str, str]) -> str:
-    return shown(selector) if selector else "all pods"
+    return shown(selector) if selector else say("failures.all-pods")
+
+
+def _per(wanted: Data) -> str:
+    return say("failures.per", pods=_pods(wanted["selector"]), label=wanted["per"])
 
 
 def _count(run: RunView, expectation: Data) -> list[str]:
@@ -96,7 +107,7 @@ def _count(run: RunView, expectation: Data) -> list[str]:
             counts[domain] = counts.get(domain, 0) + 1
     if counts == {key: number for key, number in wanted["equals"].items() if number}:
         return []
-    return [f"{_pods(wanted['selector'])} per {wanted['per']}: {shown(counts)}, expected {shown(wanted['equals'])}"]
+    return differs(_per(wanted), counts, wanted["equals"])
 
 
 def _skew(run: RunView, expectation: Data) -> list[str]:
@@ -104,13 +115,13 @@ def _skew(run: RunView, expectation: Data) -> list[str]:
     domains = _domains(run, wanted)
     least = min(domains.values(), default=0)
     skews = {domain: number - least for domain, number in domains.items()}
-    said = f"{_pods(wanted['selector'])} per {wanted['per']}:"
     failures: list[str] = []
     if "equals" in wanted:
-        failures += differs(f"{said} skew", skews, wanted["equals"])
+        failures += differs(f"{_per(wanted)} skew", skews, wanted["equals"])
     largest = max(skews.values(), default=0)
     if "atMost" in wanted and largest > wanted["atMost"]:
-        failures.append(f"{said} skew {largest}, expected at most {wanted['atMost']} ({shown(domains)})")
+        most, counts = wanted["atMost"], shown(domains)
+        failures.append(say("failures.skew", what=_per(wanted), actual=largest, most=most, counts=counts))
     return failures
 
 
@@ -120,11 +131,10 @@ def _spans(run: RunView, expectation: Data) -> list[str]:
     least, most = wanted.get("atLeast", 0), wanted.get("atMost", len(used))
     if least <= len(used) <= most:
         return []
-    bounds = [
-        f"at {word} {wanted[name]}" for word, name in (("least", "atLeast"), ("most", "atMost")) if name in wanted
-    ]
-    said = f"{_pods(wanted['selector'])} per {wanted['per']}:"
-    return [f"{said} in {len(used)} of them ({', '.join(used) or 'none'}), expected {' and '.join(bounds)}"]
+    rows = {"atLeast": "value-errors.least", "atMost": "value-errors.most"}
+    bounds = say("value-errors.and").join(say(row, bound=wanted[name]) for name, row in rows.items() if name in wanted)
+    domains = ", ".join(used) or say("failures.none")
+    return [say("failures.spans", what=_per(wanted), number=len(used), domains=domains, wanted=bounds)]
 
 
 def _distinct_nodes(run: RunView, expectation: Data) -> list[str]:
@@ -132,7 +142,7 @@ def _distinct_nodes(run: RunView, expectation: Data) -> list[str]:
     matching = pods(run, wanted["selector"], wanted.get("namespace", "default"))
     nodes = [pod.node_name for pod in matching if pod.node_name]
     shared = sorted({name for name in nodes if nodes.count(name) > 1})
-    return [f"{', '.join(shared)}: more than one of {_pods(wanted['selector'])}"] if shared else []
+    return [say("failures.shared", nodes=", ".join(shared), pods=_pods(wanted["selector"]))] if shared else []
 
 
 def _together(run: RunView, expectation: Data) -> list[str]:
@@ -140,7 +150,7 @@ def _together(run: RunView, expectation: Data) -> list[str]:
     namespace = wanted.get("namespace", "default")
     hosts = {pod.node_name: pod.name for pod in pods(run, wanted["beside"], namespace) if pod.node_name}
     return [
-        f"{pod.key}: {pod.node_name or 'no node'} has none of {_pods(wanted['beside'])}"
+        say("failures.apart", pod=pod.key, node=_node(pod.node_name), pods=_pods(wanted["beside"]))
         for pod in pods(run, wanted["selector"], namespace)
         if pod.node_name not in hosts
     ]
@@ -150,7 +160,7 @@ def _object(run: RunView, expectation: Data) -> list[str]:
     kind, _, key = str(expectation["object"]).partition(" ")
     item = run.simulation.api.get(kind, key)
     if item is None:
-        return [f"{kind} {key}: does not exist"]
+        return [say("failures.does-not-exist", name=f"{kind} {key}")]
     return [f"{kind} {key}: {problem}" for problem in _differences(item.manifest, expectation["has"], "")]
 
 
@@ -159,12 +169,14 @@ def _differences(held: Any, wanted: Any, path: str) -> list[str]:
         held = held or {}
         named = ((f"{path}.{name}".lstrip("."), name) for name in wanted)
         return [problem for inside, name in named for problem in _differences(held.get(name), wanted[name], inside)]
-    return [] if held == wanted else [f"{path} is {_value(held)}, expected {_value(wanted)}"]
+    if held == wanted:
+        return []
+    return [say("failures.other-field", path=path, actual=_value(held), wanted=_value(wanted))]
 
 
 def _value(value: Any) -> str:
     """Return a value of a manifest, as JSON."""
-    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
+    return say("failures.not-set") if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _requested(run: RunView, expectation: Data) -> list[str]:
@@ -179,13 +191,15 @@ def _asks(run: RunView, expectation: Data) -> list[str]:
 
 def _amounts(name: str, held: Resource | None, expectation: Data) -> list[str]:
     if held is None:
-        return [f"{name}: does not exist"]
+        return [say("failures.does-not-exist", name=name)]
     try:
         wanted = (parse_quantity(expectation["cpu"]).milli_value(), parse_quantity(expectation["memory"]).value())
     except ValueError as problem:
         return [f"{name}: {problem}"]
     amounts = (held.milli_cpu, held.memory)
-    return [] if amounts == wanted else [f"{name}: {_requests(*amounts)} requested, expected {_requests(*wanted)}"]
+    if amounts == wanted:
+        return []
+    return [say("failures.requested", name=name, actual=_requests(*amounts), wanted=_requests(*wanted))]
 
 
 def _requests(milli_cpu: int, memory: int) -> str:
@@ -198,35 +212,35 @@ def _clock(run: RunView, expectation: Data) -> list[str]:
 
 
 SELECTED: dict[str, Shape] = {"selector": LABELS, "namespace": NAMESPACE}
-PER = Text("A node label. Nodes with the same value form one domain.")
+PER = Text(say("expectation-keys.domain-label"))
 PER_DOMAIN = MapOf(Number(whole=True, least=0))
 
 ASSERTIONS = {
     "pod": Assertion(
         _pod,
-        "The node and the state of a pod.",
+        say("expectation-keys.pod"),
         POD,
         {
             "node": NODE,
-            "nodes": ListOf(NODE, "The pod is on one of these nodes."),
-            "nodeLabels": MapOf(Text(), "Labels that the pod's node has."),
-            "pending": Flag("true: the pod has no node. false: it has one."),
-            "nominated": Text('The status.nominatedNodeName of the pod. "" means none.'),
+            "nodes": ListOf(NODE, say("expectation-keys.pod-nodes")),
+            "nodeLabels": MapOf(Text(), say("expectation-keys.pod-labels")),
+            "pending": Flag(say("expectation-keys.pod-pending")),
+            "nominated": Text(say("expectation-keys.pod-nominated")),
             "phase": Text(values=PHASES),
-            "terminating": Flag("true: the pod is being deleted."),
-            "message": Text("The exact message of the PodScheduled condition."),
+            "terminating": Flag(say("expectation-keys.pod-terminating")),
+            "message": Text(say("expectation-keys.pod-message")),
         },
     ),
-    "gone": Assertion(_gone, "The pod does not exist.", POD),
-    "nodeOrder": Assertion(_node_order, "The order of the nodes in the scheduler's snapshot.", ListOf(NODE)),
+    "gone": Assertion(_gone, say("expectation-keys.gone"), POD),
+    "nodeOrder": Assertion(_node_order, say("expectation-keys.node-order"), ListOf(NODE)),
     "count": Assertion(
         _count,
-        "The number of matching pods in each domain. You may leave out domains without any.",
+        say("expectation-keys.count"),
         Fields({**SELECTED, "per": PER, "equals": PER_DOMAIN}, ("selector", "per", "equals")),
     ),
     "skew": Assertion(
         _skew,
-        "The skew: how many more matching pods a domain has than the one with the fewest. Empty domains count too.",
+        say("expectation-keys.skew"),
         Fields(
             {**SELECTED, "per": PER, "equals": PER_DOMAIN, "atMost": Number(whole=True, least=0)},
             ("selector", "per"),
@@ -235,39 +249,41 @@ ASSERTIONS = {
     ),
     "spans": Assertion(
         _spans,
-        "The number of domains with matching pods.",
+        say("expectation-keys.spans"),
         Fields(
             {**SELECTED, "per": PER, "atLeast": Number(whole=True, least=0), "atMost": Number(whole=True, least=0)},
             ("selector", "per"),
             some=("atLeast", "atMost"),
         ),
     ),
-    "distinctNodes": Assertion(_distinct_nodes, "No two matching pods share a node.", Fields(SELECTED, ("selector",))),
+    "distinctNodes": Assertion(
+        _distinct_nodes, say("expectation-keys.distinct-nodes"), Fields(SELECTED, ("selector",))
+    ),
     "together": Assertion(
         _together,
-        "Every pod that matches selector shares its node with a pod that matches beside.",
+        say("expectation-keys.together"),
         Fields({**SELECTED, "beside": LABELS}, ("selector", "beside")),
     ),
     "object": Assertion(
         _object,
-        "The stored object has these fields. null means that a field is missing.",
-        Text("The kind and the key, such as Pod default/web, or Node n1."),
+        say("expectation-keys.object"),
+        Text(say("expectation-keys.object-key")),
         {"has": MapOf(Anything())},
         ("has",),
     ),
     "requested": Assertion(
         _requested,
-        "The sum of the requests of the pods on a node, as the scheduler counts them.",
+        say("expectation-keys.requested"),
         NODE,
-        {"cpu": Text("A quantity."), "memory": Text("A quantity.")},
+        {"cpu": QUANTITY, "memory": QUANTITY},
         ("cpu", "memory"),
     ),
     "asks": Assertion(
         _asks,
-        "The requests of a pod, as the scheduler counts them.",
+        say("expectation-keys.asks"),
         POD,
-        {"cpu": Text("A quantity."), "memory": Text("A quantity.")},
+        {"cpu": QUANTITY, "memory": QUANTITY},
         ("cpu", "memory"),
     ),
-    "clock": Assertion(_clock, "The simulated time.", Number("Simulated seconds since the start.", least=0)),
+    "clock": Assertion(_clock, say("expectation-keys.clock"), Number(say("expectation-keys.clock-seconds"), least=0)),
 }

@@ -15,9 +15,11 @@ from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations.vocabulary import POD, WHOLE, Assertion, differs
 from scheduler_engine.shapes import Data, ListOf, Number, Text
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.words import say
 
 NOWHERE = "nowhere"
-PLACES = {NOWHERE: "in no queue", IN_FLIGHT: "in flight"}
+PLACES = {NOWHERE: "failures.nowhere", IN_FLIGHT: "failures.in-flight"}
+"""Lane that is no queue → its row."""
 LANES = (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED, IN_FLIGHT, NOWHERE)
 
 
@@ -32,7 +34,7 @@ def lane_of(run: RunView, key: str) -> str:
 
 def place_of(lane: str) -> str:
     """Return a lane as a sentence says it."""
-    return PLACES.get(lane, f"in {lane}")
+    return say(PLACES.get(lane, "failures.in-lane"), lane=lane)
 
 
 def queued(run: RunView, key: str) -> QueuedPodInfo | None:
@@ -55,25 +57,25 @@ def _waits(run: RunView, expectation: Data) -> list[str]:
     key = expectation["waits"]
     lane = lane_of(run, key)
     if lane != expectation["in"]:
-        return [f"{key}: {place_of(lane)}, expected {place_of(expectation['in'])}"]
+        return differs(f"{key}:", place_of(lane), place_of(expectation["in"]))
     failures: list[str] = []
     seconds, until = backoff(run, key) or (0, 0)
     if "seconds" in expectation and seconds != expectation["seconds"]:
-        failures.append(f"{key}: backs off for {seconds:g} s, expected {expectation['seconds']:g} s")
+        failures.append(say("failures.backs-off-for", pod=key, actual=seconds, wanted=expectation["seconds"]))
     if "until" in expectation and until != expectation["until"]:
-        failures.append(f"{key}: backs off until {until:g} s, expected {expectation['until']:g} s")
+        failures.append(say("failures.backs-off-until", pod=key, actual=until, wanted=expectation["until"]))
     info = queued(run, key)
     if "attempts" in expectation:
         failures += differs(f"{key}: attempts", info.attempts if info else 0, expectation["attempts"])
     if "plugins" in expectation:
         plugins = sorted({**info.unschedulable_plugins, **info.pending_plugins}) if info else []
-        failures += differs(f"{key}: refused by", plugins, sorted(expectation["plugins"]))
+        failures += differs(say("failures.refused-by", pod=key), plugins, sorted(expectation["plugins"]))
     return failures
 
 
 def _nomination(run: RunView, expectation: Data) -> list[str]:
     key = expectation["nomination"]
-    return differs(f"{key}: nominated to", nominated(run, key), expectation["node"])
+    return differs(say("failures.nominated-to", pod=key), nominated(run, key), expectation["node"])
 
 
 def nominated(run: RunView, key: str) -> str:
@@ -85,24 +87,22 @@ def nominated(run: RunView, key: str) -> str:
 ASSERTIONS = {
     "waits": Assertion(
         _waits,
-        "The place of a pod in the scheduling queue.",
+        say("expectation-keys.waits"),
         POD,
         {
-            "in": Text(
-                "The lane. inFlight: an attempt is running. nowhere: the pod is not in the queue.", values=LANES
-            ),
-            "seconds": Number("Its whole backoff, from the failure to the end.", least=0),
-            "until": Number("The simulated second at which its backoff ends.", least=0),
+            "in": Text(say("expectation-keys.waits-in"), values=LANES),
+            "seconds": Number(say("expectation-keys.waits-seconds"), least=0),
+            "until": Number(say("expectation-keys.waits-until"), least=0),
             "attempts": WHOLE,
-            "plugins": ListOf(Text(), "The plugins that refused it, or hold it back."),
+            "plugins": ListOf(Text(), say("expectation-keys.waits-plugins")),
         },
         ("in",),
     ),
     "nomination": Assertion(
         _nomination,
-        "The node that the scheduler keeps for a pod while victims leave it.",
+        say("expectation-keys.nomination"),
         POD,
-        {"node": Text('A node; "" for none.')},
+        {"node": Text(say("expectation-keys.nomination-node"))},
         ("node",),
     ),
 }

@@ -10,21 +10,16 @@ from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.shapes import Data, Fields, MapOf, Number, Shape, Text
+from scheduler_engine.words import say
 
-POD = Text("A pod: namespace/name.")
-NODE = Text("A node.")
-LABELS = MapOf(Text(), "Labels, all of which an object must have.")
+POD = Text(say("expectation-keys.a-pod"))
+NODE = Text(say("expectation-keys.a-node"))
+NAMESPACE = Text(say("expectation-keys.namespace-of"))
+QUANTITY = Text(say("expectation-keys.a-quantity"))
+LABELS = MapOf(Text(), say("expectation-keys.labels-of"))
 WHOLE = Number(whole=True)
-ATTEMPT = Number(
-    "Which attempt for the pod, counted from 1. By default the last one for the pod that has this name now.",
-    whole=True,
-    least=1,
-)
-CYCLE = Number(
-    "The scheduling cycle of the attempt, if several attempts have the same number.",
-    whole=True,
-    least=1,
-)
+ATTEMPT = Number(say("expectation-keys.attempt-number"), whole=True, least=1)
+CYCLE = Number(say("expectation-keys.attempt-cycle"), whole=True, least=1)
 WHICH = {"attempt": ATTEMPT, "cycle": CYCLE}
 """The keys that choose an attempt."""
 
@@ -62,17 +57,18 @@ def attempt_at(run: RunView, pod: str, expectation: Data) -> Attempt | str:
         return meant[0]
     if meant:
         cycles = ", ".join(str(item.cycle) for item in meant)
-        return f"{pod}: there are {len(meant)} attempts {number}; add cycle, one of {cycles}"
+        return say("failures.several-attempts", pod=pod, count=len(meant), number=number, cycles=cycles)
     if not numbers or (number is None and cycle is None):
-        return f"{pod}: no attempt was made"
+        return say("failures.no-attempt", pod=pod)
     if cycle is None:
-        return f"{pod}: there is no attempt {number}, only {max(numbers)}"
-    return f"{pod}: there is no attempt {'' if number is None else f'{number} '}in cycle {cycle}"
+        return say("failures.no-such-attempt", pod=pod, number=number, last=max(numbers))
+    key = "failures.not-in-cycle" if number is None else "failures.no-attempt-in-cycle"
+    return say(key, pod=pod, number=number, cycle=cycle)
 
 
 def differs(what: str, actual: Any, wanted: Any) -> list[str]:
     """Return nothing, or one sentence."""
-    return [] if actual == wanted else [f"{what} {shown(actual)}, expected {shown(wanted)}"]
+    return [] if actual == wanted else [say("failures.differs", what=what, actual=shown(actual), wanted=shown(wanted))]
 
 
 def shown(value: Any) -> str:
@@ -80,7 +76,7 @@ def shown(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, (list, tuple)):
-        return ", ".join(shown(item) for item in value) or "none"
+        return ", ".join(shown(item) for item in value) or say("failures.none")
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={shown(item)}" for name, item in value.items()) or "none"
-    return "nothing" if value in (None, "") else str(value)
+        return ", ".join(f"{name}={shown(item)}" for name, item in value.items()) or say("failures.none")
+    return say("failures.nothing") if value in (None, "") else str(value)

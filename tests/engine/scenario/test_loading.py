@@ -54,7 +54,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a manifest": (
         POD.replace("metadata", "title: t, metadata"),
-        "x.yaml:1:18: kind: this is a Pod, and no Scenario; a manifest stands under setup, in the list behind apply",
+        "x.yaml:1:18: kind: this is a Pod, not a Scenario; put manifests under setup, in the list of apply",
     ),
     "a step with two commands": (
         GOOD + "then:\n- run: {}\n  stage: {}\n",

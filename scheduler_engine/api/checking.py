@@ -9,6 +9,7 @@ from scheduler_engine.api.parsing import Limits
 from scheduler_engine.api.validation import judged
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import MOST_ERRORS, FieldError, Rejected
+from scheduler_engine.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
     except Rejected as problem:
         return Checked([], problem.errors[:MOST_ERRORS], [], len(problem.errors) > MOST_ERRORS)
     if not manifests and not errors:
-        errors.append(FieldError("", "FieldValueRequired", "There is no manifest in this text."))
+        errors.append(FieldError("", "FieldValueRequired", say("manifest-errors.no-manifest")))
     warnings: list[FieldError] = []
     for manifest in manifests:
         if len(errors) > MOST_ERRORS:

@@ -22,6 +22,7 @@ from scheduler_engine.api.fields_workloads import WORKLOADS
 from scheduler_engine.api.quantity import canonical, parse_quantity, rounded_up_to_milli
 from scheduler_engine.api.times import in_utc, is_time
 from scheduler_engine.errors import MOST_ERRORS, FieldError
+from scheduler_engine.words import say
 
 MOST_HINTS = 100
 """The number of unknown fields per object that get a hint at a known field with a similar name."""
@@ -72,14 +73,14 @@ def _a_number_or_text(value: Any) -> bool:
 
 
 SCALARS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "string": (lambda value: isinstance(value, str), "a text"),
-    "bool": (lambda value: isinstance(value, bool), "true or false"),
-    "int32": (_an_integer(32), "a whole number of 32 bits"),
-    "int64": (_an_integer(64), "a whole number of 64 bits"),
-    "time": (is_time, 'a time such as "2026-01-01T00:00:00Z"'),
-    "microtime": (is_time, 'a time such as "2026-01-01T00:00:00.000000Z"'),
-    "intstr": (_a_number_or_text, "a whole number or a text"),
-    "any": (lambda value: True, "anything"),
+    "string": (lambda value: isinstance(value, str), say("types.text")),
+    "bool": (lambda value: isinstance(value, bool), say("types.truth")),
+    "int32": (_an_integer(32), say("types.whole-number-of", bits=32)),
+    "int64": (_an_integer(64), say("types.whole-number-of", bits=64)),
+    "time": (is_time, say("types.time", example="2026-01-01T00:00:00Z")),
+    "microtime": (is_time, say("types.time", example="2026-01-01T00:00:00.000000Z")),
+    "intstr": (_a_number_or_text, say("types.whole-number-or-text")),
+    "any": (lambda value: True, ""),
 }
 """Scalar types except quantities: test and words."""
 
@@ -87,10 +88,11 @@ ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "i
 
 NUMERIC = ("int32", "int64", "quantity", "intstr")
 
-IN_QUOTES = "; write it in quotes: "
+IN_QUOTES = say("manifest-errors.in-quotes")
 """The text before a value that should be a text."""
 
-_WORDS = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+_TYPE_NAMES = {dict: "mapping", list: "list", str: "text", bool: "truth", int: "number", float: "number"}
+"""Type of a value → its row in ``words/en/types.yaml``."""
 
 
 def check_fields(manifest: Mapping[str, Any], kind: str) -> list[FieldError]:
@@ -104,7 +106,7 @@ def check_fields(manifest: Mapping[str, Any], kind: str) -> list[FieldError]:
 def _check_struct(value: Any, type_name: str, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
     """``hints`` yields once for every unknown field that gets a hint."""
     if not isinstance(value, Mapping):
-        yield _wrong(path, "a mapping", value)
+        yield _wrong(path, say("types.mapping"), value)
         return
     fields = TYPES[type_name]
     for name, item in value.items():
@@ -121,13 +123,13 @@ def _check_field(value: Any, field: Field, path: str, hints: Iterator[int]) -> I
         yield from _check_one(value, field.type, path, hints)
     elif field.holds == "list":
         if not isinstance(value, list):
-            yield _wrong(path, "a list", value)
+            yield _wrong(path, say("types.list"), value)
             return
         for index, item in enumerate(value):
             if item is not None:
                 yield from _check_one(item, field.type, f"{path}[{index}]", hints)
     elif not isinstance(value, Mapping):
-        yield _wrong(path, "a mapping", value)
+        yield _wrong(path, say("types.mapping"), value)
     else:
         for key, item in value.items():
             if item is not None:
@@ -142,7 +144,7 @@ def _check_one(value: Any, type_name: str, path: str, hints: Iterator[int]) -> I
         try:
             parse_quantity(_quantity_text(value))
         except ValueError as error:
-            yield FieldError(path, "FieldValueInvalid", f"{error} (such as 500m, 2 or 1Gi)")
+            yield FieldError(path, "FieldValueInvalid", say("manifest-errors.quantity", problem=error))
     else:
         fits, words = SCALARS[type_name]
         if not fits(value):
@@ -184,14 +186,18 @@ def _quantity_text(value: Any) -> str | int | float:
         return value.strip(" ")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
-    raise ValueError(f"must be a quantity, not {_WORDS.get(type(value), 'this')}")
+    raise ValueError(_must_be(say("types.quantity"), value))
+
+
+def _must_be(wanted: str, value: Any) -> str:
+    return say("manifest-errors.wrong-type", wanted=wanted, actual=say(f"types.{_TYPE_NAMES.get(type(value), 'this')}"))
 
 
 def _wrong(path: str, wanted: str, value: Any) -> FieldError:
-    kind = _WORDS.get(type(value), "this")
     shown = f" ({value!r})"[:40] if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
-    hint = f'{IN_QUOTES}"{_shown(value)}"' if wanted == "a text" and isinstance(value, (bool, int, float)) else ""
-    return FieldError(path, "FieldValueTypeInvalid", f"must be {wanted}, not {kind}{shown}{hint}")
+    is_text = wanted == SCALARS["string"][1]
+    hint = f'{IN_QUOTES}"{_shown(value)}"' if is_text and isinstance(value, (bool, int, float)) else ""
+    return FieldError(path, "FieldValueTypeInvalid", _must_be(wanted, value) + shown + hint)
 
 
 def _shown(value: Any) -> str:
@@ -203,19 +209,23 @@ def as_written(error: FieldError, written: str) -> FieldError:
     text, advice, value = error.message.rpartition(IN_QUOTES)
     if not advice or not written or value == f'"{written}"':
         return error
-    means = f" (YAML reads {written} as {value[1:-1]})" if value in ('"true"', '"false"') else ""
+    is_word = value in ('"true"', '"false"')
+    means = say("manifest-errors.yaml-reads", written=written, value=value[1:-1]) if is_word else ""
     return replace(error, message=f'{text}{means}{IN_QUOTES}"{written}"')
 
 
 def _hint(name: str, fields: Mapping[str, Field]) -> str:
     folded = {known.lower(): known for known in fields}
     near = get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
-    return f' (did you mean "{folded[near[0]]}"?)' if near else ""
+    return say("value-errors.did-you-mean", name=folded[near[0]]) if near else ""
+
+
+_HINT = re.compile(re.escape(say("value-errors.did-you-mean", name="NAME")).replace("NAME", r"(\w+)") + "$")
 
 
 def meant(error: FieldError) -> str:
     """Return the path that an unknown field probably meant, or the error's own path without a hint."""
-    hint = re.search(r'\(did you mean "(\w+)"\?\)$', error.message)
+    hint = _HINT.search(error.message)
     return error.path.rpartition(".")[0] + f".{hint[1]}" if hint else error.path
 
 

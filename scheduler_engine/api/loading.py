@@ -15,6 +15,7 @@ from scheduler_engine.api.fields import as_written
 from scheduler_engine.api.parse_events import NotJson, NotReadable, json_events, yaml_events
 from scheduler_engine.api.parsing import Document, Limits, Place, build_documents
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.words import say
 
 DEFAULT_LIMITS = Limits()
 
@@ -88,14 +89,14 @@ def read_manifests(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[
         if document.data is None:
             continue
         if not isinstance(document.data, dict):
-            message = "a manifest must be a mapping with apiVersion, kind and metadata"
+            message = say("manifest-errors.not-a-manifest")
             place = document.place
             errors.append(FieldError("", "FieldValueTypeInvalid", message, len(manifests), place.line, place.column))
             continue
         for data, place in _taken_apart(document.data, document.place, errors):
             manifests.append(Manifest(len(manifests), place.line, data, place))
     if len(manifests) > limits.documents:
-        raise Rejected(f"the text holds {len(manifests)} objects, more than {limits.documents}")
+        raise Rejected(say("manifest-errors.too-many-objects", objects=len(manifests), most=limits.documents))
     return manifests, errors
 
 
@@ -151,17 +152,20 @@ def written_path(path: str) -> str:
 
 
 def _decoded(text: str | bytes, limits: Limits) -> str:
-    too_large = f"the text is larger than {limits.size // 1024} KiB"
     if len(text) > limits.size:
-        raise Rejected(too_large)
+        raise _too_large(limits)
     try:
         raw = text.encode() if isinstance(text, str) else text
         decoded = raw.decode("utf-8-sig")
     except UnicodeError as error:
-        raise Rejected("the text is not UTF-8") from error
+        raise Rejected(say("manifest-errors.not-utf-8")) from error
     if len(raw) > limits.size:
-        raise Rejected(too_large)
+        raise _too_large(limits)
     return decoded
+
+
+def _too_large(limits: Limits) -> Rejected:
+    return Rejected(say("manifest-errors.too-large", most=limits.size // 1024))
 
 
 def _rejected(error: NotReadable) -> Rejected:
@@ -176,13 +180,13 @@ def _taken_apart(data: dict[str, Any], place: Place, errors: list[FieldError]) -
     places = place.find("items")
     parts: list[tuple[dict[str, Any], Place]] = []
     if items is not None and not isinstance(items, list):
-        message = "items must be a list"
+        message = say("manifest-errors.items-not-a-list")
         errors.append(FieldError("items", "FieldValueTypeInvalid", message, 0, places.line, places.column))
         return []
     for index, item in enumerate(items or ()):
         item_place = places.children.get(index, places)
         if not isinstance(item, dict):
-            message = "an item of a list must be an object"
+            message = say("manifest-errors.item-not-an-object")
             path = f"items[{index}]"
             errors.append(FieldError(path, "FieldValueTypeInvalid", message, 0, item_place.line, item_place.column))
             continue

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from scheduler_engine.api.scalars import JSONScalar, core_tag, resolve_plain, resolve_tagged
+from scheduler_engine.words import say
 
 LONGEST_INTEGER = 40
 """The most digits of a JSON number that is kept exactly: Kubernetes reads an amount as written."""
@@ -59,11 +60,10 @@ def yaml_events(text: str) -> Iterator[Event]:
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
-        raise NotReadable(
-            f"invalid YAML: {message}", place.line + 1 if place else 0, place.column + 1 if place else 0
-        ) from error
+        line, column = (place.line + 1, place.column + 1) if place else (0, 0)
+        raise NotReadable(say("manifest-errors.invalid-yaml", problem=message), line, column) from error
     except yaml.YAMLError as error:
-        raise NotReadable("invalid YAML: the text holds a character that YAML does not allow", 0, 0) from error
+        raise NotReadable(say("manifest-errors.yaml-character"), 0, 0) from error
 
 
 class _Resolved(dict[str, JSONScalar]):
@@ -91,7 +91,7 @@ def _other_scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar
     """Return the value of a scalar that is quoted or has a tag."""
     text: str = event.value
     if "\0" in text:
-        raise NotReadable("a text must not contain the character U+0000", line, column)
+        raise NotReadable(say("manifest-errors.character-zero"), line, column)
     try:
         return text if event.tag is None or event.tag == "!" else resolve_tagged(event.tag, text)
     except ValueError as error:
@@ -100,13 +100,13 @@ def _other_scalar(event: yaml.ScalarEvent, line: int, column: int) -> JSONScalar
 
 def _map_event(event: yaml.MappingStartEvent, line: int, column: int) -> Event:
     if not core_tag(event.tag, "map"):
-        raise NotReadable(f"tag {event.tag} is not allowed", line, column)
+        raise NotReadable(say("manifest-errors.tag", tag=event.tag), line, column)
     return Event("map", line, column, None, event.anchor)
 
 
 def _list_event(event: yaml.SequenceStartEvent, line: int, column: int) -> Event:
     if not core_tag(event.tag, "seq"):
-        raise NotReadable(f"tag {event.tag} is not allowed", line, column)
+        raise NotReadable(say("manifest-errors.tag", tag=event.tag), line, column)
     return Event("list", line, column, None, event.anchor)
 
 
@@ -133,32 +133,33 @@ def json_events(text: str) -> Iterator[Event]:
     expect = "value"
     stack: list[str] = []
     for kind, token, line, column in _tokens(text):
-        if expect in ("value", "value or ]") and (kind in ("string", "number", "word") or token in ("{", "[")):
+        if expect in ("value", "value-or-end") and (kind in ("string", "number", "word") or token in ("{", "[")):
             if not stack:
                 yield Event("document", line, column)
             if token in ("{", "["):
                 stack.append(token)
                 yield Event("map" if token == "{" else "list", line, column)
-                expect = "key or }" if token == "{" else "value or ]"
+                expect = "key-or-end" if token == "{" else "value-or-end"
                 continue
             yield Event("scalar", line, column, _value(kind, token, line, column), None, token)
-            expect = ", or end" if stack else "value"
-        elif expect in ("key", "key or }") and kind == "string":
+            expect = "comma-or-end" if stack else "value"
+        elif expect in ("key", "key-or-end") and kind == "string":
             yield Event("scalar", line, column, _value(kind, token, line, column))
-            expect = ":"
-        elif expect == ":" and token == ":":
+            expect = "colon"
+        elif expect == "colon" and token == ":":
             expect = "value"
-        elif expect == ", or end" and token == ",":
+        elif expect == "comma-or-end" and token == ",":
             expect = "key" if stack[-1] == "{" else "value"
         elif _closes(token, stack, expect):
             stack.pop()
             yield Event("end", line, column)
-            expect = ", or end" if stack else "value"
+            expect = "comma-or-end" if stack else "value"
         else:
-            raise NotJson(f"invalid JSON: unexpected {token}, expected {_wanted(expect, stack)}", line, column)
+            wanted = _wanted(expect, stack)
+            raise NotJson(say("manifest-errors.unexpected", token=token, wanted=wanted), line, column)
     if stack or expect != "value":
         line = text.count("\n") + 1
-        raise NotJson(f"invalid JSON: it ends too early, expected {_wanted(expect, stack)}", line, 1)
+        raise NotJson(say("manifest-errors.ends-too-early", wanted=_wanted(expect, stack)), line, 1)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
@@ -167,7 +168,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
         match = _TOKEN.match(text, position)
         column = position - line_start + 1
         if match is None:
-            raise NotJson(f"invalid JSON: unexpected {text[position : position + 10]!r}", line, column)
+            raise NotJson(say("manifest-errors.no-token", text=repr(text[position : position + 10])), line, column)
         token, kind = match[0], str(match.lastgroup)
         if kind != "space":
             yield kind, token, line, column
@@ -186,29 +187,28 @@ def _value(kind: str, token: str, line: int, column: int) -> str | int | float |
         try:
             text = str(json.loads(token))
         except ValueError as error:
-            raise NotJson(f"invalid JSON string: {error}", line, column) from error
+            raise NotJson(say("manifest-errors.json-string", problem=error), line, column) from error
         if "\0" in text:
-            raise NotReadable("a text must not contain the character U+0000", line, column)
+            raise NotReadable(say("manifest-errors.character-zero"), line, column)
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if len(token) <= LONGEST_INTEGER and token.lstrip("-").isdigit():
         return int(token)
     number = float(token)
     if math.isinf(number):
-        raise NotReadable(f"the number {token[:40]} is too large", line, column)
+        raise NotReadable(say("manifest-errors.number-too-large", number=token[:40]), line, column)
     return number
 
 
 def _closes(token: str, stack: list[str], expect: str) -> bool:
     return bool(stack) and (stack[-1], token, expect) in {
-        ("{", "}", "key or }"),
-        ("{", "}", ", or end"),
-        ("[", "]", "value or ]"),
-        ("[", "]", ", or end"),
+        ("{", "}", "key-or-end"),
+        ("{", "}", "comma-or-end"),
+        ("[", "]", "value-or-end"),
+        ("[", "]", "comma-or-end"),
     }
 
 
 def _wanted(expect: str, stack: list[str]) -> str:
-    if expect == ", or end":
-        return "',' or '}'" if stack and stack[-1] == "{" else "',' or ']'"
-    words = {"key": "a key", "key or }": "a key or '}'", ":": "':'", "value or ]": "a value or ']'"}
-    return words.get(expect, "a value")
+    if expect == "comma-or-end":
+        expect = "comma-in-map" if stack[-1] == "{" else "comma-in-list"
+    return say(f"json-expected.{expect}")

@@ -11,6 +11,7 @@ from typing import Any
 from scheduler_engine.api.parse_events import Event, NotReadable
 from scheduler_engine.api.scalars import key_text
 from scheduler_engine.errors import MOST_ERRORS, FieldError
+from scheduler_engine.words import say
 
 _BOUNDARY = re.compile(r"[.\[]|$")
 _BRACKET = re.compile(r"\](?=[.\[]|$)")
@@ -143,7 +144,9 @@ class _Builder:
     def start(self, event: Event) -> None:
         self.documents += 1
         if self.documents > self.limits.documents:
-            raise NotReadable(f"more than {self.limits.documents} documents", event.line, event.column)
+            raise NotReadable(
+                say("manifest-errors.too-many-documents", most=self.limits.documents), event.line, event.column
+            )
         self.anchors, self.duplicates = {}, []
 
     def take(self, event: Event) -> Document | None:
@@ -182,7 +185,7 @@ class _Builder:
 
     def _key(self, frame: _Open, event: Event) -> None:
         if event.what not in ("scalar", "merge"):
-            raise NotReadable("a key must be a plain text", event.line, event.column)
+            raise NotReadable(say("manifest-errors.key-not-plain"), event.line, event.column)
         try:
             frame.key = None if event.what == "merge" else key_text(event.value)
         except ValueError as error:
@@ -200,7 +203,7 @@ class _Builder:
     def _open(self, event: Event) -> None:
         self._count(event, 1)
         if len(self.stack) >= self.limits.depth:
-            raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
+            raise NotReadable(say("manifest-errors.too-deep", levels=self.limits.depth), event.line, event.column)
         keyed = event.what == "map"
         place = Place(event.line, event.column, {})
         self.stack.append(_Open({} if keyed else [], place, event.anchor, keyed))
@@ -216,20 +219,22 @@ class _Builder:
     def _alias(self, event: Event) -> _Built:
         built = self.anchors.get(event.anchor or "")
         if built is None:
-            message = f"unknown anchor '{event.anchor}' (or one that contains itself)"
+            message = say("manifest-errors.unknown-anchor", anchor=event.anchor)
             raise NotReadable(message, event.line, event.column)
         self.aliases += 1
         if self.aliases > self.limits.aliases:
-            raise NotReadable(f"more than {self.limits.aliases} aliases", event.line, event.column)
+            raise NotReadable(
+                say("manifest-errors.too-many-aliases", most=self.limits.aliases), event.line, event.column
+            )
         self._count(event, built.nodes)
         if len(self.stack) + built.height > self.limits.depth:
-            raise NotReadable(f"nested deeper than {self.limits.depth} levels", event.line, event.column)
+            raise NotReadable(say("manifest-errors.too-deep", levels=self.limits.depth), event.line, event.column)
         return _Built(built.value, Place(event.line, event.column, _NOWHERE), built.nodes, built.height)
 
     def _count(self, event: Event, nodes: int) -> None:
         self.nodes += nodes
         if self.nodes > self.limits.nodes:
-            message = f"more than {self.limits.nodes} values, aliases counted in full"
+            message = say("manifest-errors.too-many-values", most=self.limits.nodes)
             raise NotReadable(message, event.line, event.column)
 
     def _put(self, frame: _Open, value: Any, place: Place, event: Event, nodes: int = 1, height: int = 0) -> None:
@@ -244,7 +249,7 @@ class _Builder:
         if frame.key is None:
             listed = value if isinstance(value, list) else [value]
             if not all(isinstance(item, dict) for item in listed):
-                raise NotReadable("'<<' needs a mapping or a list of mappings", key_event.line, key_event.column)
+                raise NotReadable(say("manifest-errors.merge"), key_event.line, key_event.column)
             frame.merged += tuple(listed)
         else:
             place.line, place.column = key_event.line, key_event.column

@@ -9,6 +9,8 @@ import math
 import re
 from decimal import Decimal
 
+from scheduler_engine.words import say
+
 JSONScalar = str | int | float | bool | None
 
 _WORDS: dict[str, bool | None] = {
@@ -27,7 +29,7 @@ def resolve_plain(text: str) -> JSONScalar:
     if text in _WORDS:
         return _WORDS[text]
     if text in _NOT_JSON:
-        raise ValueError(f"{text} cannot be written as JSON")
+        raise ValueError(say("manifest-errors.not-json", text=text))
     first = text[0]
     if first not in "+-.0123456789":
         return text
@@ -69,7 +71,7 @@ def resolve_tagged(tag: str, text: str) -> JSONScalar:
     """Return the value of a scalar with an explicit tag. Raises ValueError for an unknown tag or a wrong value."""
     name = _TAGS.get(tag)
     if name is None:
-        raise ValueError(f"tag {tag} is not allowed")
+        raise ValueError(say("manifest-errors.tag", tag=tag))
     if name == "str":
         return text
     value = resolve_plain(text)
@@ -80,7 +82,7 @@ def resolve_tagged(tag: str, text: str) -> JSONScalar:
         "null": value is None,
     }
     if not fits.get(name, False):
-        raise ValueError(f'"{text}" is not a valid !!{name}')
+        raise ValueError(say("manifest-errors.wrong-for-tag", text=text, tag=name))
     return value
 
 
@@ -92,7 +94,7 @@ def core_tag(tag: str | None, name: str) -> bool:
 def key_text(value: JSONScalar) -> str:
     """Return a mapping key as JSON writes it. Raises ValueError for null."""
     if value is None:
-        raise ValueError("a key must not be null")
+        raise ValueError(say("manifest-errors.null-key"))
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scheduler_engine.api.quantity import NANO, parse_quantity
+from scheduler_engine.words import say
 
 DURATION = "sandbox/duration"
 """Seconds that a pod with restartPolicy Never or OnFailure runs before it succeeds."""
@@ -51,7 +52,7 @@ def wrong_annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str
         if name in annotations:
             problem = amount_problem(annotations[name])
             if not problem and name in SECONDS and seconds_us(annotations, name, 0) > LONGEST_SECONDS * 10**6:
-                problem = f"must be at most {LONGEST_SECONDS} seconds"
+                problem = say("manifest-errors.too-many-seconds", most=LONGEST_SECONDS)
             if problem:
                 yield name, problem
 

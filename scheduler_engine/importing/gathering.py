@@ -143,12 +143,12 @@ def _taken_apart(data: dict[str, Any], text: Text, place: str) -> Iterator[tuple
         return
     items = data["items"]
     if items is not None and not isinstance(items, list):
-        raise _wrong(text, data, f"{place}.items".lstrip("."), say("import-errors.items-not-a-list"))
+        raise _wrong(text, data, f"{place}.items".lstrip("."), say("manifest-errors.items-not-a-list"))
     common = {} if kind == "List" else {"apiVersion": data.get("apiVersion"), "kind": kind.removesuffix("List")}
     for index, item in enumerate(items or ()):
         where = f"{place}.items[{index}]".lstrip(".")
         if not isinstance(item, dict):
-            raise _wrong(text, data, where, say("import-errors.item-not-an-object"))
+            raise _wrong(text, data, where, say("manifest-errors.item-not-an-object"))
         whole = item if not common or item.get("kind") else {**common, **item}
         text.lines[id(whole)] = text.line(item)
         if isinstance(whole.get("kind"), str):
@@ -167,7 +167,7 @@ def _take_snapshot(gathered: Gathered, data: dict[str, Any], text: Text) -> None
             if item is None:
                 continue
             if not isinstance(item, dict):
-                raise _wrong(text, data, where, say("import-errors.item-not-an-object"))
+                raise _wrong(text, data, where, say("manifest-errors.item-not-an-object"))
             line = text.line(item)
             # Objects of a snapshot have neither.
             whole = {**item, "apiVersion": KINDS[kind].api_versions[0], "kind": kind}

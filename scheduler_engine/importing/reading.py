@@ -78,7 +78,7 @@ def read_text(content: bytes, name: str = "") -> Text:
         explanation = explained(text, error)
         raise _rejected(name, explanation.message, explanation.line, explanation.column) from error
     except RecursionError as error:
-        raise _rejected(name, say("import-errors.too-deep", levels=MOST_DEPTH)) from error
+        raise _rejected(name, say("manifest-errors.too-deep", levels=MOST_DEPTH)) from error
 
 
 def _read(text: str, name: str) -> Text:
@@ -116,7 +116,7 @@ def _json(text: str) -> list[Any]:
     """Return one or more values. Raises ValueError."""
     if nul := _NUL.search(text):
         line = text.count("\n", 0, nul.start()) + 1
-        raise NotReadable(say("import-errors.character-zero"), line, 1)
+        raise NotReadable(say("manifest-errors.character-zero"), line, 1)
     decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
     values: list[Any] = []
     position, size = _after_blanks(text, 0), len(text)
@@ -139,7 +139,7 @@ def _after_blanks(text: str, position: int) -> int:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ValueError(say("import-errors.number-too-large", number=digits[:40]))
+        raise ValueError(say("manifest-errors.number-too-large", number=digits[:40]))
     return number
 
 
@@ -197,7 +197,7 @@ def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
             continue
         elif what in ("map", "list"):
             if len(stack) >= MOST_DEPTH:
-                raise NotReadable(say("import-errors.too-deep", levels=MOST_DEPTH), line, column)
+                raise NotReadable(say("manifest-errors.too-deep", levels=MOST_DEPTH), line, column)
             stack.append((container, key, where))
             where = _inside(where, what, key)
             container, key = ({} if what == "map" else []), _MISSING
@@ -212,7 +212,7 @@ def _documents(events: Iterator[Event], lines: dict[int, int]) -> Iterator[Any]:
         elif what == "merge":
             value = "<<"
         elif where == LISTED:
-            raise NotReadable(say("import-errors.item-not-an-object"), line, column)
+            raise NotReadable(say("manifest-errors.item-not-an-object"), line, column)
         elif where == OUTSIDE and value is not None:
             raise NotReadable(say("import-errors.not-an-object"), line, column)
         if container is None:
@@ -248,7 +248,7 @@ def _key(container: dict[str, Any], what: str, value: Any, line: int, column: in
     if what == "merge":
         raise _Entangled
     if what != "scalar":
-        raise NotReadable(say("import-errors.key-not-plain"), line, column)
+        raise NotReadable(say("manifest-errors.key-not-plain"), line, column)
     try:
         key = key_text(value)
     except ValueError as error:

@@ -13,10 +13,6 @@ ELSEWHERE = {
         *("scheduler/failure.py", "scheduler/fit_error.py", "scheduler/search.py", "queue/scheduling_queue.py"),
     ),
     "remarks that traces hold": ("queue/hints.py", "replica.py"),
-    "what is wrong in the text of a manifest": (
-        *("api/checking.py", "api/fields.py", "api/loading.py", "api/parse_events.py", "api/parsing.py"),
-        *("api/scalars.py", "api/simulated.py"),
-    ),
     "what a terminal or a failing test shows": ("cli/", "conformance/", "pytest_plugin/", "testing/"),
     "help texts of Prometheus metrics": ("metrics.py",),
 }
@@ -27,7 +23,7 @@ KUBERNETES_WORDS = (
     *("the server could not find the requested resource", "can't restart paused deployment", "not found"),
     *("kubectl get nodes", "be logged in", "Unable to connect", "have a resource type", "No resources found"),
     *("no matches for kind", "rejected due to timeout", "skip schedule deleting pod", "is assumed already"),
-    *("Marking for deletion",),
+    *('unknown field "{}"', 'duplicate field "{}"', "Marking for deletion"),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
 )
 """Parts of Kubernetes' messages in other modules, and of patterns for them."""

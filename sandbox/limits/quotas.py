@@ -147,7 +147,7 @@ def check_objects(command: dict[str, Any], world: World) -> None:
     if new_in_all and present_in_all + new_in_all > limits.objects:
         raise OverQuota(say("limits.objects", most=limits.objects, present=present_in_all, added=new_in_all))
     for kind, present, limit, key in (
-        ("Node", world.nodes, limits.nodes, "limits.nodes"),
+        ("Node", world.objects.get("Node", {}), limits.nodes, "limits.nodes"),
         ("Pod", world.pods, limits.pods, "limits.pods"),
     ):
         new = {key for added_kind, key in added if added_kind == kind} - present.keys()

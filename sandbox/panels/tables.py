@@ -183,7 +183,7 @@ def evictions(world: World, view: View) -> Iterator[Row]:
 
 def nodes(world: World, view: View) -> Iterator[Row]:
     """Yield a row per node, those in trouble first: allocatable, requested, conditions."""
-    in_order = sorted((node for node in world.nodes.values() if not node.ghost), key=rank)
+    in_order = sorted(world.existing_nodes(), key=rank)
     scalars = sorted({name for node in in_order for name in node.allocatable} - set(RESOURCES))
     resources = [*RESOURCES, *scalars]
     conditions = list(dict.fromkeys(kind for node in in_order for kind in condition_statuses(node.node)))

@@ -358,6 +358,9 @@ def world_agrees_on_placement(view: SchedulerView, world: World) -> None:
     assert {name for name, node in world.nodes.items() if not node.ghost} == {
         node.name for node in view.api.list("Node")
     }
+    assert {name for name, node in world.nodes.items() if node.ghost} == {
+        name for name, keys in placed.items() if keys
+    } - {node.name for node in view.api.list("Node")}
     if view.scheduler.recorder.full:
         assert world.cache.order == tuple(cache.node_tree.list())
     assert world.clock_us <= view.scheduler.timeline.now_us

@@ -107,7 +107,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "layouts": _layouts(len(world.nodes)),
         "many": layout != "cards",
         "nodes": len(world.nodes),
-        "count": len(world.nodes) - sum(1 for node in world.nodes.values() if node.ghost),
+        "count": len(world.existing_nodes()),
         "pods": sum(len(pods) for pods in world.pods_on.values()),
         "asking": short_name(asking.key) if asking and requests_on_bars and layout != "map" else "",
         "filtered": bool(cycle and cycle.filter),
@@ -136,7 +136,7 @@ def _layouts(nodes: int) -> list[dict[str, str]]:
 
 
 def _columns(world: World) -> list[Zone]:
-    """Return the nodes by nodeTree zone; nodes that left the tree stay in their zone."""
+    """Return the nodes by nodeTree zone; ghosts stay in their zone."""
     names_of = {key: list(names) for key, names in world.cache.zones}
     in_tree = {name for names in names_of.values() for name in names}
     for node in world.nodes.values():

@@ -14,7 +14,7 @@ from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, not_vi
 from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.filter.groups import groups
-from sandbox.panels.model.state import Cycle
+from sandbox.panels.model.state import Cycle, NodeState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import clock, short_name
@@ -159,10 +159,15 @@ def _rows(world: World, cycle: Cycle, search: Search, view: View) -> dict[str, A
             for name, why in on_page(left, unvisited)
         ],
         "unvisited_pages": unvisited if pages.last else None,
-        "ghosts": [
-            {"name": node.name, "when": clock(node.left_us), "pods": len(world.pods_of(node.name))} for node in ghosts
-        ],
+        "ghosts": [{"name": node.name, "why": _why_ghost(world, node)} for node in ghosts],
     }
+
+
+def _why_ghost(world: World, node: NodeState) -> str:
+    pods = len(world.pods_of(node.name))
+    if node.left_us is None:
+        return say("filter.ghost-never-existed", pods=pods)
+    return say("filter.ghost-not-visited", when=clock(node.left_us), pods=pods)
 
 
 def _heads(view: View) -> dict[str, Any]:

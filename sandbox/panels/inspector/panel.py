@@ -62,7 +62,7 @@ def _shown(world: World, key: str, view: View) -> dict[str, Any]:
         return stats | {"expectable": expectable.of_pod(world, key, None)}
     return {
         "kind": "none",
-        "nodes": plural(len(world.nodes), "node"),
+        "nodes": plural(len(world.existing_nodes()), "node"),
         "pods": plural(len(world.pods), "pod"),
         "bound": sum(1 for pod in world.pods.values() if pod.pod.node_name and not pod.pod.finished),
         "empty": not world.nodes and not world.pods,

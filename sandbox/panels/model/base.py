@@ -18,7 +18,7 @@ from sandbox.panels.model.schedulers import InFocus, SchedulerState
 from sandbox.panels.model.state import Command, Cycle, Fault, KubeEvent, NodeState, PodState, Queued
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.witness import Nobody, Witness
-from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.objects import KubeObject, Node
 from scheduler_engine.trace import events as ev
 
 Applier = Callable[["Models", ev.Entry, Any], None]
@@ -43,7 +43,8 @@ class Models:
     first entry, simulated microseconds) of each time at which something happened. ``moved``: (number of the entry, the
     move) of each pod that changed queues. ``present``: the World of which this one is the past, None for the present
     one. ``rests``: (number of entries, simulated microseconds) each time the engine stopped between two steps.
-    ``last_uids``: name → uid of the pod that was deleted last under it.
+    ``last_uids``: name → uid of the pod that was deleted last under it. ``nodes``: those that exist, and ghosts;
+    ``departed``: name → the deleted node, as it was last.
     ``boxes``: number of a cycle → the box that the timeline drew for it last, with the values it depends on.
     """
 
@@ -80,6 +81,7 @@ class Models:
         self.applied: dict[str, dict[str, tuple[ev.Entry, KubeObject]]] = {}
         self.pods: dict[str, PodState] = {}
         self.nodes: dict[str, NodeState] = {}
+        self.departed: dict[str, NodeState] = {}
         self.pods_on: dict[str, dict[str, None]] = {}
         self.apps: dict[str, int] = {}
         self.scheduler = SchedulerState()
@@ -243,6 +245,10 @@ class Models:
     def pods_of(self, node: str) -> list[PodState]:
         return [self.pods[key] for key in self.pods_on.get(node, ()) if key in self.pods]
 
+    def existing_nodes(self) -> list[NodeState]:
+        """Return the nodes without ghosts."""
+        return [node for node in self.nodes.values() if not node.ghost]
+
     def nominated_to(self, node: str) -> list[PodState]:
         return [
             self.pods[key]
@@ -268,3 +274,5 @@ class Models:
                 del self.nodes[old]
         if new:
             self.pods_on.setdefault(new, {})[key] = None
+            if new not in self.nodes:
+                self.nodes[new] = self.departed.get(new) or NodeState(Node({"metadata": {"name": new}}), ghost=True)

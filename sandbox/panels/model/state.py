@@ -112,11 +112,11 @@ def amounts_of(resource: Resource) -> dict[str, int]:
 
 @dataclass
 class NodeState:
-    """A node. ``ghost``: it is deleted, but the cache still has its pods; ``left_us``: since when."""
+    """A node. ``ghost``: it does not exist, but has pods. ``left_us``: when it was deleted, None = it never existed."""
 
     node: Node
     ghost: bool = False
-    left_us: int = 0
+    left_us: int | None = None
 
     @property
     def name(self) -> str:

@@ -108,6 +108,7 @@ class World(Models):
             self._pod_stored(entry, event.key, Pod(event.manifest))
         elif event.kind == "Node":
             self.nodes[event.key] = NodeState(Node(event.manifest))
+            self.departed.pop(event.key, None)
 
     def _applied(self, entry: ev.Entry, event: ev.ObjectApplied) -> None:
         stored = self.objects[event.kind][event.key]
@@ -138,10 +139,9 @@ class World(Models):
                 self.last_uids[event.key] = deleted.pod.uid
                 self._place(event.key, deleted.node, "")
         elif event.kind == "Node" and event.key in self.nodes:
-            node = self.nodes[event.key]
-            if self.pods_on.get(event.key):
-                node.ghost, node.left_us = True, entry.at_us
-            else:
+            node = self.departed[event.key] = self.nodes[event.key]
+            node.ghost, node.left_us = True, entry.at_us
+            if not self.pods_on.get(event.key):
                 del self.nodes[event.key]
 
     def _app(self, pod: Pod) -> int:
@@ -187,15 +187,12 @@ class World(Models):
             self._assume(event.pod, event.uid, event.node if event.uid in scheduler.cache.assumed else "")
 
     def _cache_node(self, entry: ev.Entry, event: ev.CacheNodeChanged) -> None:
-        """Apply a change of a node in a cache. A scheduler that is late does not remove the new node of that name."""
+        """Apply a change of a node in a cache.
+
+        It changes no ``nodes``: a scheduler may be late, and removes a ghost for a moment when it confirms its pod.
+        """
         node = self.nodes.get(event.node)
         self.of(entry).cache.node_changed(event, node.node if node else None)
-        if node is None or event.node in self.objects.get("Node", ()):
-            return
-        if event.what == "ghost":
-            node.ghost, node.left_us = True, entry.at_us
-        elif event.what == "removed":
-            del self.nodes[event.node]
 
     def _command(self, entry: ev.Entry, event: ev.CommandGiven) -> None:
         self.head = self.length = event.number

@@ -53,7 +53,7 @@ GRACES = (("", "nodes.grace-of-today"), ("0", "nodes.grace-as-documented"))
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
-    in_order = sorted((item for item in world.nodes.values() if not item.ghost), key=rank)
+    in_order = sorted(world.existing_nodes(), key=rank)
     if not in_order:
         return {"empty": True}
     pages = pager(len(in_order), view, "nodes", PAGE)

@@ -70,7 +70,7 @@ def _constraint(domains: list[Fact], name: Domain) -> dict[str, Any]:
 
 
 def _zones(world: World, pods: Iterable[PodState]) -> list[dict[str, Any]]:
-    counts: Counts = {node.zone: 0 for node in world.nodes.values() if node.zone and not node.ghost}
+    counts: Counts = {node.zone: 0 for node in world.existing_nodes() if node.zone}
     for pod in pods:
         node = world.nodes.get(pod.node)
         if node is not None and node.zone in counts and pod.state != "terminating" and not pod.pod.finished:

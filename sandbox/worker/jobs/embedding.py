@@ -85,7 +85,7 @@ def facts(world: World, view: View) -> dict[str, Any]:
     return {
         "pods": [_pod(world, key) for key in sorted(world.pods)[:MOST_PODS]],
         "more": max(0, len(world.pods) - MOST_PODS),
-        "nodes": len(world.nodes),
+        "nodes": len(world.existing_nodes()),
         "attempt": None
         if cycle is None
         else {

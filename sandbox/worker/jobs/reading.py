@@ -101,7 +101,7 @@ def state(live: Live, position: Position) -> dict[str, Any]:
     waiting = {lane: sorted(world.lane(lane), key=key) for lane, key in LANES.items()}
     return {
         "seconds": world.clock_us / 1_000_000,
-        "nodes": len(world.nodes),
+        "nodes": len(world.existing_nodes()),
         "pods": len(world.pods),
         "bound": sum(bool(pod.pod.node_name) for pod in world.pods.values()),
         "cycle": world.cycle.number if world.cycle else 0,

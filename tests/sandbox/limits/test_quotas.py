@@ -27,6 +27,15 @@ def test_nodes_are_limited_and_an_update_of_one_that_exists_is_not_counted(visit
     assert len(visitor.log()) == 3
 
 
+@override_settings(QUOTAS={"nodes": 3})
+def test_ghosts_are_not_counted_as_nodes(visitor: Any, node: Any) -> None:
+    spec = {"nodeName": "nowhere", "containers": [{"name": "c", "image": "i"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lost"}, "spec": spec}
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [pod]})
+    store.execute(visitor.row(), node("a", "b", "c"))
+    assert len(visitor.log()) == 2
+
+
 @override_settings(QUOTAS={"pods": 1})
 def test_pods_are_limited_by_namespace_and_name(visitor: Any) -> None:
     fields = {"cpu": "1", "memory": "1Gi"}

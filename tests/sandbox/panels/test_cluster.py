@@ -31,6 +31,18 @@ def filtered_panel() -> dict[str, Any]:
     return stats(World.fold(traces.web_at_filter().entries), View())
 
 
+def test_a_pod_on_a_node_that_does_not_exist_is_drawn_on_a_ghost() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("lost").node("nowhere").obj())))
+    world = world_of(simulation)
+    drawn = stats(world, View())
+    assert (drawn["count"], drawn["pods"]) == (1, 1)
+    assert {name: card["ghost"] for name, card in cards(drawn).items()} == {"n1": False, "nowhere": True}
+    assert "This node does not exist, but it has pods." in panel_html("cluster", world)
+    assert "Ghosts: they have pods, but are not in the tree:" in panel_html("cache", world)
+    assert "ghost: the node does not exist, but it has pods" in panel_html("inspector", world, node="nowhere")
+
+
 def test_zones_are_columns_in_the_order_of_the_node_tree(filtered: dict[str, Any]) -> None:
     assert [zone["title"] for zone in filtered["zones"]] == ["eu-a", "eu-b", "eu-c"]
     assert [node["name"] for node in filtered["zones"][0]["nodes"]] == ["node-a1", "node-a2", "node-a3"]

@@ -94,7 +94,21 @@ def test_an_open_cell_shows_how_the_node_was_judged(node: str, plugin: str, word
 
 
 def test_a_ghost_is_shown_as_not_visited(world: World) -> None:
-    assert drawn("filter", world, View())["ghosts"] == [{"name": "node-c3", "when": "00:07.6", "pods": 1}]
+    assert drawn("filter", world, View())["ghosts"] == [
+        {
+            "name": "node-c3",
+            "why": "not visited: left the nodeTree at 00:07.6; its NodeInfo stays until its last pod is gone (1 left)",
+        }
+    ]
+
+
+def test_a_ghost_that_never_was_a_node_is_not_said_to_have_left() -> None:
+    simulation = Simulation()
+    lost, pod = make_pod("lost").node("nowhere"), make_pod("p")
+    simulation.execute(commands.Apply((make_node("n1").obj(), lost.obj(), pod.obj())))
+    simulation.execute(commands.PodCycle())
+    why = "not visited: this node never existed; its NodeInfo stays until its last pod is gone (1 left)"
+    assert drawn("filter", world_of(simulation), View())["ghosts"] == [{"name": "nowhere", "why": why}]
 
 
 def test_nodes_that_the_search_did_not_reach_are_listed_with_the_reason() -> None:

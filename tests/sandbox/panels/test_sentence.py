@@ -200,10 +200,10 @@ def test_a_change_of_a_ghost_is_not_called_nothing() -> None:
         simulation.execute(commands.Settle())
     assert said == (
         "no NodeInfo of a node changed since the last cycle, so none was cloned. "
-        "The change of n2 was passed over, because the node has left."
+        "The change of n2 was passed over, because the node does not exist."
     )
     note = PANELS["cache"].stats(world_of(simulation), View())["note"]
-    assert note == "UpdateSnapshot copied nothing: the only newer NodeInfos belong to nodes that have left (n2)."
+    assert note == "UpdateSnapshot copied nothing: the only newer NodeInfos belong to nodes that do not exist (n2)."
 
 
 def test_the_only_node_of_a_cluster_is_called_so() -> None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sandbox.panels import World
 from sandbox.panels.model.world import app_name
+from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 
@@ -76,6 +81,42 @@ def test_a_node_with_pods_becomes_a_ghost_until_the_last_pod_is_gone() -> None:
     assert World.fold(story.entries).nodes["n"].ghost
     story.say(ev.ObjectDeleted("Pod", "default/p-1"))
     assert "n" not in World.fold(story.entries).nodes
+
+
+def lost_in_mid_cycle(stages: int) -> Simulation:
+    """Return a simulation that lost the only node after this number of stages, then finished the cycle of ``p``."""
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_node("n").capacity(cpu="8").zone("eu-a").obj(), make_pod("p").obj())))
+    for stage in range(11):
+        if stage == stages:
+            simulation.execute(commands.Delete("Node", "n"))
+        simulation.execute(commands.Stage())
+    return simulation
+
+
+@pytest.mark.parametrize("stages", [4, 6], ids=["before the pod is assumed", "after the pod was assumed"])
+def test_a_node_lost_in_mid_cycle_stays_as_a_ghost_with_the_pod_bound_to_it(stages: int) -> None:
+    world = World.fold(lost_in_mid_cycle(stages).recorder.entries)
+    node = world.nodes["n"]
+    assert (node.ghost, node.left_us, node.zone) == (True, 0, "eu-a")
+    assert [pod.key for pod in world.pods_of("n")] == ["default/p"]
+    assert world.existing_nodes() == []
+
+
+def test_a_pod_created_on_a_node_that_does_not_exist_makes_a_ghost_until_it_is_gone() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_pod("lost").node("nowhere").obj(),)))
+    node = World.fold(simulation.recorder.entries).nodes["nowhere"]
+    assert (node.ghost, node.left_us) == (True, None)
+    simulation.execute(commands.Advance(90))
+    assert World.fold(simulation.recorder.entries).nodes == {}
+
+
+def test_a_node_that_is_created_under_a_ghosts_name_takes_its_pods() -> None:
+    simulation = lost_in_mid_cycle(6)
+    simulation.execute(commands.Apply((make_node("n").obj(),)))
+    world = World.fold(simulation.recorder.entries)
+    assert (world.nodes["n"].ghost, world.used("n")["pods"], world.departed) == (False, 1, {})
 
 
 def test_used_is_the_sum_of_what_the_pods_of_a_node_ask_for() -> None:

@@ -654,7 +654,7 @@ def test_the_quality_of_service_class(builder: PodBuilder, expected: str) -> Non
         (make_pod("p"), 1000),
         (make_pod("p").cpu("1"), 999),
         (make_pod("p").memory("1Gi"), 900),
-        (make_pod("p").memory("10Gi"), 2),
+        (make_pod("p").memory("10Gi"), 3),
         (make_pod("p").memory("4Gi"), 600),
         (make_pod("p").priority(2_000_001_000), -997),
     ],
@@ -671,6 +671,40 @@ def test_the_quality_of_service_class(builder: PodBuilder, expected: str) -> Non
 def test_the_oom_score_table(builder: PodBuilder, expected: int) -> None:
     pod = Pod(builder.obj())
     assert oom_score_adj(pod, pod.containers[0], 10 * GI) == expected
+
+
+SHARED_BY_THE_POD: dict[str, Any] = {"requests": {"memory": "4Gi"}, "limits": {"memory": "5Gi"}}
+
+
+@pytest.mark.parametrize(
+    ("builder", "expected"),
+    [
+        (make_pod("p").memory("2Gi").init_container("s", {"memory": "1Gi"}, sidecar=True), {"main": 800, "s": 800}),
+        (make_pod("p").memory("1Gi").init_container("s", {"memory": "2Gi"}, sidecar=True), {"main": 900, "s": 800}),
+        (make_pod("p").memory("2Gi").spec(resources=SHARED_BY_THE_POD), {"main": 600}),
+        (
+            make_pod("p").memory("2Gi").container("second").spec(resources=SHARED_BY_THE_POD),
+            {"main": 700, "second": 900},
+        ),
+        (
+            make_pod("p")
+            .memory("1Gi")
+            .init_container("s", {"memory": "0"}, sidecar=True)
+            .spec(resources=SHARED_BY_THE_POD),
+            {"main": 750, "s": 750},
+        ),
+    ],
+    ids=[
+        "a sidecar counts at least the smallest request of the others",
+        "a sidecar that requests more counts its own request",
+        "the only container has all of the pod's request",
+        "containers share what only the pod requests",
+        "sidecars have their share too",
+    ],
+)
+def test_the_oom_score_of_sidecars_and_pod_level_requests(builder: PodBuilder, expected: dict[str, int]) -> None:
+    rows = oom_scores(Pod(builder.obj()), 10 * GI)
+    assert {name: adjust for name, _, _, adjust, _ in rows} == expected
 
 
 def test_the_effective_oom_score_adds_the_share_of_memory_that_is_used() -> None:

@@ -80,6 +80,10 @@ def _normalized(raw: Mapping[str, int], score: int, normalized: int) -> Fact:
     row = "normalized" if lowest >= 0 else "normalized-from-below-0"
     if lowest == highest:
         row = "all-the-same"
-    (remark,) = cut(100 * (score - lowest) - normalized * (highest - lowest))
+    rest = 100 * (score - lowest) - normalized * (highest - lowest)
+    (remark,) = cut(rest)
+    if lowest < highest and rest == highest - lowest:  # 64-bit floats came out below the whole number.
+        row += "-below"
     numbers: Values = {"raw": score, "lowest": lowest, "highest": highest, "normalized": normalized, "cut": remark}
+    numbers |= {"whole": normalized + 1}
     return fact(f"pod-affinity.{row}", **numbers)

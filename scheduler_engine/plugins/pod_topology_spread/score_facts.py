@@ -102,6 +102,7 @@ def _crowd(
         most=constraint.max_skew,
         added=added,
         pods=here,
+        labelled=fact("spread.have-the-labels") if state.all_keys else "",
     )
     if counts is not None:
         nameless = "empty" if state.all_keys else "nameless"

@@ -14,7 +14,7 @@ from scheduler_engine.scheduler.search import enough_facts, enough_of
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
 from scheduler_engine.wording import worded
-from tests.engine.random_clusters import RUNTIME, configuration
+from tests.engine.random_clusters import RUNTIME, SERVICE, configuration
 from tests.sandbox.panels.test_explain_words import after, filtered, judged, lines, two_nodes
 from tests.sandbox.witnessing import witnessed
 
@@ -426,3 +426,26 @@ def test_equally_good_nodes_are_called_equal() -> None:
     assert lines(explanation)[2:4] == ["Raw: 0 → 0", "Normalized: 100"]
     third = judged(after(*two_nodes(), make_node("n3").obj(), pod), "web-1", "n1", SPREAD)
     assert third.sentence == "For spreading, n1 is as good as every other node that fits and has the topology labels."
+
+
+# --- what the written formula does not give exactly ---
+
+
+def test_a_share_that_floats_compute_as_slightly_less_is_not_said_to_drop_a_fraction() -> None:
+    pod = make_pod("p").affinity(ZONE, {"g": "m"}, weight=29).affinity(ZONE, {"g": "n"}, weight=100)
+    near, far = make_pod("m1").label("g", "m").node("n1"), make_pod("m2").label("g", "n").node("n2")
+    world = after(*two_nodes(), zoneless(), near.obj(), far.obj(), pod.obj())
+    explanation = judged(world, "p", "n1", "InterPodAffinity")
+    assert "Normalized: 100 × (29 − 0) / (100 − 0) → 28" in lines(explanation)
+    assert notes(explanation)["Normalized"].endswith("computed as slightly less than 29; rounded down")
+
+
+def zoneless() -> Data:
+    return make_node("n3").obj()
+
+
+def test_the_built_in_default_requires_no_labels_of_the_nodes_that_it_counts() -> None:
+    pods = [make_pod(name).label("app", "db").node("n1").obj() for name in ("d1", "d2")]
+    world = after(*two_nodes(), zoneless(), SERVICE, *pods, make_pod("p").label("app", "db").obj())
+    said = [line.note for line in judged(world, "p", "n2", SPREAD).lines if "the number of nodes" in line.note]
+    assert said == ["3 is the number of nodes that can take the pod"]

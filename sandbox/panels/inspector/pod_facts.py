@@ -115,7 +115,21 @@ def _pods(pod: PodState, kind: str) -> str:
 
 def _pod_term(term: dict[str, Any]) -> str:
     pods, key = _selector(selector_from(term.get("labelSelector"))), term.get("topologyKey", "")
+    where = _namespaces(term)
+    pods = say("inspector.in-namespaces", pods=pods, where=where) if where else pods
     return say(DOMAINS[key], pods=pods) if key in DOMAINS else say("inspector.per-key", pods=pods, key=key)
+
+
+def _namespaces(term: dict[str, Any]) -> str:
+    """Return the namespaces of an affinity term in words, "" if it means that of its own pod."""
+    chosen = selector_from(term.get("namespaceSelector"))
+    if chosen.empty:
+        return say("inspector.any-namespace")
+    named = term.get("namespaces") or []
+    parts = [say("inspector.namespaces", count=len(named), names=", ".join(named))] if named else []
+    if not chosen.nothing:
+        parts.append(say("inspector.namespaces-with", labels=_selector(chosen)))
+    return _chained("inspector.either", parts) if parts else ""
 
 
 def _selector(selector: Selector) -> str:

@@ -13,7 +13,7 @@ from sandbox.panels.sentence.panel import stats as sentence
 from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, load_scenario
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.testing import ZONE, make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.installed import SCENARIOS
 from tests.sandbox import traces
@@ -37,6 +37,32 @@ def test_a_pod_shows_its_requests_preferences_spread_and_anti_affinity(world: Wo
     assert facts["Wants"] == "disk=ssd"
     assert facts["Spread"] == "app=web per zone, maxSkew 1"
     assert facts["Keeps off"] == "app=web per node"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({}, "app=db per zone"),
+        ({"namespaces": ["red"]}, "app=db in namespace red per zone"),
+        ({"namespaces": ["red", "blue"]}, "app=db in namespaces red, blue per zone"),
+        ({"namespaceSelector": {}}, "app=db in any namespace per zone"),
+        ({"namespaceSelector": {"matchLabels": {"team": "a"}}}, "app=db in namespaces with team=a per zone"),
+        (
+            {"namespaces": ["red"], "namespaceSelector": {"matchLabels": {"team": "a"}}},
+            "app=db in namespace red or namespaces with team=a per zone",
+        ),
+    ],
+)
+def test_affinity_terms_name_their_namespaces(chosen: dict[str, Any], words: str) -> None:
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": ZONE, **chosen}
+    sides = {
+        "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": term}]},
+        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
+    }
+    simulation = Simulation()
+    simulation.execute(commands.Apply((make_pod("p").spec(affinity=sides).obj(),)))
+    facts = {fact["term"]: fact["text"] for fact in stats(witnessed(simulation), View(pod="default/p"))["facts"]}
+    assert (facts["Keeps off"], facts["Prefers"]) == (words, f"near {words} (5)")
 
 
 def test_why_not_there_groups_nodes_by_their_reasons(world: World) -> None:

@@ -39,28 +39,32 @@ def skews(world: World, cycle: Cycle | None, key: str) -> dict[str, dict[str, An
     keys, standing = (key,) if key else ZONE_KEYS, is_history(world, cycle)
     facts = _standing(world, cycle, keys) if standing else _judged(world, cycle, keys, key)
     about = {"label": app_name(pod.pod), "app": pod.app}
-    return {zone: _zone(item, standing) | about for zone, item in _worst(facts).items()}
+    return {zone: _zone(item, node, standing) | about for zone, (item, node) in _worst(facts).items()}
 
 
-def _worst(facts: Iterator[tuple[str, Fact]]) -> dict[str, Fact]:
-    """Return one fact for each zone: a refusal if there is one, else the largest skew."""
-    worst: dict[str, Fact] = {}
-    for zone, item in facts:
-        worst[zone] = max(worst.get(zone, item), item, key=_badness)
+def _worst(facts: Iterator[tuple[str, Fact, str]]) -> dict[str, tuple[Fact, str]]:
+    """Return one fact for each zone, with the node that it is about: a refusal if there is one, else the largest skew.
+
+    The node is "" if the fact is about all nodes of the zone that no pod is nominated to.
+    """
+    worst: dict[str, tuple[Fact, str]] = {}
+    for zone, item, node in facts:
+        worst[zone] = max(worst.get(zone, (item, node)), (item, node), key=_badness)
     return worst
 
 
-def _badness(item: Fact) -> tuple[bool, int]:
-    return item.ok is False, int(str(item.values["skew"]))
+def _badness(judged: tuple[Fact, str]) -> tuple[bool, int, bool]:
+    item, node = judged
+    return item.ok is False, int(str(item.values["skew"])), not node
 
 
-def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tuple[str, Fact]]:
+def _standing(world: World, cycle: Cycle, keys: tuple[str, ...]) -> Iterator[tuple[str, Fact, str]]:
     for item in world.witness.standing(world.pods[cycle.pod].pod, PLUGIN):
         if item.values["when"] == HARD and _is_over(item, keys):
-            yield str(item.values["name"]), item
+            yield str(item.values["name"]), item, ""
 
 
-def _judged(world: World, cycle: Cycle, keys: tuple[str, ...], key: str) -> Iterator[tuple[str, Fact]]:
+def _judged(world: World, cycle: Cycle, keys: tuple[str, ...], key: str) -> Iterator[tuple[str, Fact, str]]:
     """Yield what the filter saw in each zone: on one node, and on those with nominated pods, which may differ."""
     table = cycle.filter
     if table is None or PLUGIN not in table.plugins or PLUGIN in table.skipped or not world.witness.at_hand(cycle):
@@ -75,7 +79,7 @@ def _judged(world: World, cycle: Cycle, keys: tuple[str, ...], key: str) -> Iter
             if _is_over(item, keys) and item.values["name"] == zone:
                 if node.name not in shared:
                     finished.add(zone)
-                yield zone, item
+                yield zone, item, node.name if node.name in shared else ""
 
 
 def _is_over(item: Fact, keys: tuple[str, ...]) -> bool:
@@ -88,7 +92,7 @@ def _domain(item: Fact) -> Domain:
     return domain
 
 
-def _zone(item: Fact, standing: bool) -> dict[str, Any]:
+def _zone(item: Fact, node: str, standing: bool) -> dict[str, Any]:
     """Return what a header shows; ``constraint``: its name, if another one is about the same zones."""
     numbers, counts = item.values, item.values["counts"]
     count = numbers["there"]
@@ -96,12 +100,13 @@ def _zone(item: Fact, standing: bool) -> dict[str, Any]:
     assert isinstance(counts, Counts)
     is_counted = any(name == numbers["name"] for name, _ in counts.numbers)
     verdict = "out" if not is_counted else "yes" if item.ok else "no"
+    text = say(VERDICTS[verdict], skew=numbers["skew"], most=numbers["most"])
     return {
         "count": count,
         "pips": range(min(count, 5)),
         "many": count > 5,
         "said": verdict,
-        "text": say(VERDICTS[verdict], skew=numbers["skew"], most=numbers["most"]),
+        "text": say("verdicts.skew-with-nominated", skew=text, node=node) if node and is_counted else text,
         "constraint": wording.written({"name": _domain(item)})["name"] if _domain(item).is_ambiguous else "",
         "standing": standing,
     }

@@ -154,7 +154,10 @@ def test_a_zone_header_agrees_with_the_card_on_which_a_nominated_pod_counts() ->
     simulation.execute(commands.Settle())
     world = filtered(simulation, web("mid").priority(50))
     assert words_for(world, world.cycle, detailed=["a2"])["a2"].text == "skew 2 > 1"
-    assert {title: text for title, (_, text, _) in zone_skews(world).items()} == {"a": "skew 2 > 1", "b": "skew 1 ≤ 1"}
+    assert {title: text for title, (_, text, _) in zone_skews(world).items()} == {
+        "a": "skew 2 > 1 on a2, with pods nominated to it",
+        "b": "skew 1 ≤ 1",
+    }
 
 
 def test_scores_and_the_winner_replace_the_verdicts() -> None:

@@ -74,7 +74,9 @@ def sentence_of(world: World) -> str:
             id="a node is tainted",
         ),
         pytest.param(
-            [CORDON], "node-a is cordoned: it takes no new pods. 2 pods were checked and not woken.", id="a cordon"
+            [CORDON],
+            "node-a is cordoned: it takes only new pods that tolerate this. 2 pods were checked and not woken.",
+            id="a cordon",
         ),
         pytest.param(
             [CORDON, {**CORDON, "on": False}],

@@ -10,7 +10,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.running import nobodys, played_through
-from scheduler_engine.scenario.attempts import Attempt, RunView
+from scheduler_engine.scenario.attempts import Attempt, RunView, unchecked
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import how_chosen
 from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
@@ -132,7 +132,7 @@ def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[st
         yield f"{node}: the trace is lean, so it does not say what Filter answered."
         yield from (f"  {text}" for text in dry_run_in_words(simulation, attempt, node))
     elif verdict is None:
-        yield f"{node}: this attempt did not check it."
+        yield f"{node}: {unchecked(attempt, node)}."
     elif verdict[0]:
         early = " before any node was checked" if attempt.filter is None else ""
         yield f"{node}: {verdict[0]} refused it{early}: {'; '.join(verdict[2])}"

@@ -551,3 +551,31 @@ def test_a_closed_pipe_gives_no_traceback(blank: Path) -> None:
         errors = process.stderr.read()
     assert b"Traceback" not in errors
     assert b"Exception" not in errors
+
+
+NARROWED = """\
+title: PreFilter narrows the search to one node
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: one}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+  - {apiVersion: v1, kind: Node, metadata: {name: two}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: pinned}
+    spec:
+      containers: [{name: main, image: x}]
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+            - matchFields: [{key: metadata.name, operator: In, values: [two]}]
+then:
+- run: {}
+"""
+
+
+def test_explain_names_pre_filter_for_a_node_that_it_excluded(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "narrowed.yaml"
+    path.write_text(NARROWED)
+    assert main(["explain", str(path), "--pod", "pinned", "--node", "one"]) == 0
+    assert "one: PreFilter narrowed the search, so this attempt did not check it." in capsys.readouterr().out

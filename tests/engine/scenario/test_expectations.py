@@ -356,6 +356,12 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         {"victims": "default/vip", "are": ["default/low"]},
         "default/vip: no attempt was made",
     ),
+    "a pod without its namespace": (
+        "small",
+        {"failed": "default/big-1"},
+        {"failed": "big-1"},
+        "big-1: a pod is namespace/name, such as default/big-1",
+    ),
     "a pod without an attempt": (
         "small",
         {"failed": "default/big-1"},

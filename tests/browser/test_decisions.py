@@ -60,7 +60,7 @@ def test_why_not_there_in_the_inspector_opens_the_cell(page: Page, eventually: E
     press(page, eventually, *"ssss")
     page.locator("#panel-queues [data-pod='default/payments-1']").click()
     eventually(lambda: page.locator("#panel-inspector .helps button").count() >= 4)
-    sentence = "node-c2 is cordoned: it takes no new pods."
+    sentence = "node-c2 is cordoned, and payments-1 does not tolerate that."
     page.locator("#panel-inspector .helps button", has_text=sentence).click()
     eventually(lambda: sentence in text(page, "#panel-filter .why"))
 

@@ -140,7 +140,7 @@ def test_why_here_and_why_not_there_use_the_sentences_of_the_explanations() -> N
     simulation.execute(commands.Settle())
     world = witnessed(simulation)
     groups = {group["first"]: group["says"] for group in stats(world, View())["not_there"]}
-    assert groups["n1"] == "n1 is cordoned: it takes no new pods."
+    assert groups["n1"] == "n1 is cordoned, and p does not tolerate that."
     node = stats(world, View(node="n1"))
     assert (node["says"], node["word"].plugin) == (groups["n1"], "NodeUnschedulable")
 

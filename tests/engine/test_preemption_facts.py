@@ -245,9 +245,7 @@ def test_a_node_that_was_not_tried_says_why() -> None:
     tainted = four_cpu("n2").taint("dedicated")
     simulation = at_post_filter(four_cpu(), tainted, low("small", "3", 5), VIP)
     facts = dry_run(simulation, "n2")
-    assert wording.sentence(facts.facts) == (
-        "Preemption does not try n2: evicting pods cannot make vip fit there."
-    )
+    assert wording.sentence(facts.facts) == ("Preemption does not try n2: evicting pods cannot make vip fit there.")
     assert (facts.steps, facts.victims) == ((), ())
 
 

@@ -54,7 +54,7 @@ def _verdict(attempt: Attempt, node: str, known: bool) -> Why:
     if narrowed is not None and node not in narrowed:
         return Why("narrowed")
     first = attempt.filter.nominated_first if attempt.filter else ""
-    if attempt.filter and first and attempt.filter.feasible == (first,):
+    if attempt.filter and attempt.filter.cut_short == "nominated":
         return Why("nominated-first", {"node": first})
     return Why("search-ended")
 
@@ -116,7 +116,7 @@ def victims(window: Window, question: Question) -> Answer | Why:
     if attempt is None:
         return window.nothing(question.pod)
     result, offered = attempt.post_filter, window.offered(question, could_leave)
-    if result is None and attempt.outcome == "error":
+    if result is None and (attempt.outcome == "error" or attempt.abandoned):
         return window.nothing(question.pod)
     leaves = result.victims if result else ()
     why = why_not(window, attempt, (pod for pod in offered if pod not in leaves))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from scheduler_engine.framework.status import Code
 from scheduler_engine.lesson.ends import Why
 from scheduler_engine.lesson.window import Window
+from scheduler_engine.plugins.default_preemption import DefaultPreemption
 from scheduler_engine.preemption.candidates import NO_VICTIMS
 from scheduler_engine.preemption.preemption import NEVER, WAITING
 from scheduler_engine.scenario.attempts import Attempt
@@ -27,6 +28,20 @@ def why_nobody(attempt: Attempt) -> Why:
     for plugin, code, reasons in attempt.post_filter.verdicts:
         if code == Code.ERROR.value:
             return Why("says", {"plugin": plugin, "reasons": reasons})
+    return _nobody_helps(attempt, attempt.post_filter, values)
+
+
+def _nobody_helps(attempt: Attempt, ran: ev.PostFilterRan, values: dict[str, str]) -> Why:
+    """Return why preemption found no room: nobody looked, a fault answered in its place, or it helps nowhere."""
+    if attempt.tried:
+        return Why("nobody-helps", values)
+    answer = next((verdict for verdict in ran.verdicts if verdict[0] == DefaultPreemption.name), None)
+    if answer is None:
+        return Why("nobody-asked", values)
+    plugin, _, reasons = answer
+    rows = attempt.filter.looked_at if attempt.filter is not None else ()
+    if any(row[1] and row[2] == Code.UNSCHEDULABLE.value for row in rows):
+        return Why("says", {"plugin": plugin, "reasons": reasons})
     return Why("nobody-helps", values)
 
 

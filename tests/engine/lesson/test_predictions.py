@@ -601,3 +601,26 @@ def test_a_learner_who_goes_too_far_is_judged_by_the_end_of_the_step() -> None:
     assert view.simulation.api.pod("default/web").node_name == ""
     judgement = judge(Question("lane", "default/web"), since, Sight(simulation.recorder, lambda _: view, walk))
     assert judgement.none == Why("in-flight", {"pod": "default/web"})
+
+
+WITHOUT_PREEMPTION = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}]}}}],
+}
+DENIAL: dict[str, object] = {"kind": "fault", "plugin": "DefaultPreemption", "point": "postFilter", "answer": "deny"}
+
+
+@pytest.mark.parametrize(
+    ("configuration", "steps", "why"),
+    [(WITHOUT_PREEMPTION, [], "nobody-asked"), (None, [DENIAL], "says")],
+    ids=["preemption is disabled", "a denial in its place"],
+)
+def test_nobody_tried_whether_evicting_pods_makes_room(
+    configuration: dict[str, object] | None, steps: list[dict[str, object]], why: str
+) -> None:
+    simulation = Simulation(configuration=configuration) if configuration else Simulation()
+    play(simulation, [{"kind": "apply", "manifests": [sized("n1"), *FULL, VIP]}, *steps, POD])
+    attempt = RunView(simulation).attempt("default/vip")
+    assert attempt is not None
+    assert why_nobody(attempt).key == why

@@ -11,6 +11,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import score
 from sandbox.panels.facts.scoring import Scoring, Table, scoring_of
+from sandbox.panels.facts.search_end import SearchEnd, search_end
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -83,15 +84,24 @@ def _orders(world: World, scoring: Scoring) -> Keys[str]:
     }
 
 
+ONE_FITS: dict[SearchEnd, str] = {
+    "nominated": "scores.nominated-fits",
+    "enough": "scores.one-is-enough",
+    "all": "scores.one-node-fits",
+}
+"""How the search ended → key of why its only node that fits is not scored."""
+
+
 def _why_none(cycle: Cycle) -> str:
-    name = short_name(cycle.pod)
+    name, end = short_name(cycle.pod), search_end(cycle)
     if cycle.filter is None:
-        return say("scores.never" if cycle.outcome else "scores.not-yet", pod=name)
+        key = "scores.none-left" if end == "refused" else "scores.never" if end else "scores.not-yet"
+        return say(key, pod=name)
     fit = len(cycle.filter.feasible)
     if fit == 0:
         return say("scores.no-node-fits", pod=name)
     if fit == 1:
-        return say("scores.one-node-fits", node=cycle.filter.feasible[0], pod=name)
+        return say(ONE_FITS[end], node=cycle.filter.feasible[0], pod=name)
     if cycle.outcome:
         return say("scores.never", pod=name)
     return say("scores.not-yet-of-several", pod=name, count=fit)

@@ -185,7 +185,7 @@ def arithmetic(world: World, cycle: Cycle, search: Search) -> list[Line]:
     if search.won:
         return [Line(say("sampling.nominated"), search.table.nominated_first, say("sampling.nominated-note"))]
     table, start, note = search.table, str(search.table.start_index), ""
-    if table.start_index != search.start:
+    if search.order and table.start_index != search.start:
         start = f"{start} mod {len(search.order)} = {search.start}"
     if search.order:
         note = search.at(search.start)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from sandbox.panels.facts.search_end import looked_for_room, search_end
 from sandbox.panels.facts.victims import evicted, spared_sentences
 from sandbox.panels.model.state import Cycle
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural, short_reason
 from sandbox.words.say import say
-from scheduler_engine.trace.events import PreemptionLimited, SnapshotTaken
+from scheduler_engine.trace.events import PostFilterRan, PreemptionLimited, SnapshotTaken
 
 
 def verdict_counts(cycle: Cycle) -> tuple[int, int, int]:
@@ -64,8 +65,9 @@ def _pre_filter(cycle: Cycle) -> str:
         return say("stages.nothing-to-prepare")
     refused = [verdict for verdict in ran.verdicts if verdict[1] not in ("Success", "Skip")]
     if refused:
-        plugin, _, reasons = refused[0]
-        return say("stages.refused-before-filter", plugin=plugin, reasons=_reasons(reasons))
+        plugin, code, reasons = refused[0]
+        key = "stages.plugin-failed" if code == "Error" else "stages.refused-before-filter"
+        return say(key, plugin=plugin, reasons=_reasons(reasons))
     skipped = sum(1 for verdict in ran.verdicts if verdict[1] == "Skip")
     text = say("stages.prepared", plugins=plural(len(ran.verdicts), "plugin"), count=skipped)
     if ran.node_names is None:
@@ -84,30 +86,37 @@ def _joined(*sentences: str) -> str:
 def _filter(cycle: Cycle) -> str:
     table = cycle.filter
     if table is None:
-        return say("stages.nodes-checked")
+        failed = search_end(cycle) == "failed" and cycle.message
+        return say("stages.search-failed", message=cycle.message) if failed else say("stages.nodes-checked")
     fit, soft, hard = verdict_counts(cycle)
     looked = len(table.looked_at)
     if fit == 0:
-        return _nowhere(table.all_nodes, soft, hard)
+        asked = say("stages.nobody-asked") if cycle.outcome == "unschedulable" and cycle.post_filter is None else ""
+        return _joined(_nowhere(table.all_nodes, soft, hard), asked)
     if not looked:
         return say("stages.some-fit", fit=fit, nodes=plural(table.searched, "node"))
     if fit == 1:
-        return _only(table.feasible[0], looked, table.all_nodes)
+        return _only(cycle, table.feasible[0], looked, table.all_nodes)
     if len(table.rows) < table.searched:
         return say("stages.enough-fit", fit=fit, looked=looked, nodes=table.searched)
     return _joined(say("stages.some-fit", fit=fit, nodes=plural(table.searched, "node")), _refusals(cycle))
 
 
-def _only(node: str, looked: int, nodes: int) -> str:
+def _only(cycle: Cycle, node: str, looked: int, nodes: int) -> str:
     if nodes == 1:
         return say("stages.the-only-node-fits")
     if looked == 1:
         return say("stages.first-node-fits", node=node)
+    if search_end(cycle) == "enough":
+        return say("stages.one-is-enough", node=node)
     return say("stages.only-one-fits", node=node, looked=looked)
 
 
 def _nowhere(nodes: int, soft: int, hard: int) -> str:
-    """Return the sentence that no node fits. Evictions may help on ``soft`` nodes, and cannot on ``hard`` ones."""
+    """Return the sentence that no node fits. Evictions may help on ``soft`` nodes, and cannot on ``hard`` ones.
+
+    It is about the nodes: nobody has looked yet if the pod may preempt, or if any plugin would.
+    """
     if nodes == 1:
         return say("stages.the-only-node-never-fits" if hard else "stages.the-only-node-may-fit")
     text = say("stages.none-fits", nodes=nodes)
@@ -140,13 +149,22 @@ def _post_filter(cycle: Cycle) -> str:
         return say("stages.nominated", node=ran.nominated_node)
     if ran.ineligible:
         return say(INELIGIBLE[ran.ineligible], pod=short_name(cycle.pod), node=ran.waits_for)
-    failed = next((verdict for verdict in ran.verdicts if verdict[1] == "Error"), None)
+    return _no_room(cycle, ran)
+
+
+def _no_room(cycle: Cycle, ran: PostFilterRan) -> str:
+    """Return the sentence that PostFilter nominated no node, although the pod may preempt others."""
+    plugin, _, reasons = ran.verdicts[-1] if ran.verdicts else ("", "", ())
+    about = {"plugin": plugin, "reasons": _reasons(reasons)}
+    failed = bool(ran.verdicts) and ran.verdicts[-1][1] == "Error"
+    if failed and any(not tried.rejected for tried in cycle.tried):
+        return say("stages.room-but-refused", **about)
     if failed:
-        has_candidate = any(not tried.rejected for tried in cycle.tried)
-        key = "stages.room-but-refused" if has_candidate else "stages.nobody-looked-for-room"
-        return say(key, plugin=failed[0], reasons="; ".join(failed[2]))
+        return say("stages.failed-after-all-dry-runs" if cycle.tried else "stages.nobody-looked-for-room", **about)
     if cycle.limited is not None and not cycle.limited.candidates_to_find:
         return say("stages.no-candidate-wanted")
+    if not looked_for_room(cycle):
+        return say("stages.nobody-tried", **about)
     return say("stages.no-room-anywhere")
 
 
@@ -159,11 +177,15 @@ def _limit(limited: PreemptionLimited | None) -> str:
 
 def _pre_score(cycle: Cycle) -> str:
     verdicts = cycle.pre_score.verdicts if cycle.pre_score else ()
+    if failed := next((verdict for verdict in verdicts if verdict[1] not in ("Success", "Skip")), None):
+        return say("stages.plugin-failed", plugin=failed[0], reasons=_reasons(failed[2]))
     skipped = sum(1 for verdict in verdicts if verdict[1] == "Skip")
     return say("stages.scoring-prepared", plugins=plural(len(verdicts), "plugin"), count=skipped)
 
 
 def _score(cycle: Cycle) -> str:
+    if cycle.score is None and cycle.outcome == "error":
+        return say("stages.no-raw-score", message=cycle.message)
     if cycle.score is None:
         return say("stages.got-raw-scores")
     nodes, _, _ = verdict_counts(cycle)
@@ -209,7 +231,8 @@ def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
         if code == "Error" and point == "PostBind":
             return say("stages.bound-in-spite", node=_where(cycle), plugin=plugin, reasons="; ".join(reasons))
         if code not in ("Success", "Skip"):
-            return _joined(say("stages.plugin-refuses", plugin=plugin, reasons=_reasons(reasons)), _undone(cycle))
+            key = "stages.plugin-failed" if code == "Error" else "stages.plugin-refuses"
+            return _joined(say(key, plugin=plugin, reasons=_reasons(reasons)), _undone(cycle))
     return say(done if verdicts else empty, node=_where(cycle))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sandbox.panels.facts.search_end import looked_for_room
 from sandbox.panels.model.state import Cycle
 from sandbox.words.say import say
 from scheduler_engine.trace.events.base import Verdict
@@ -51,9 +52,17 @@ def _filter(cycle: Cycle) -> str:
 
 def _post_filter(cycle: Cycle) -> str:
     ran = cycle.post_filter
-    if ran is not None and ran.waits_for:
+    if ran is None:
+        return ""
+    if ran.waits_for:
         return say("ribbon.waits-for-victim")
-    return say("ribbon.nominates", node=ran.nominated_node) if ran and ran.nominated_node else say("ribbon.cannot-help")
+    if ran.nominated_node:
+        return say("ribbon.nominates", node=ran.nominated_node)
+    if ran.ineligible:
+        return say("ribbon.may-not-preempt")
+    if failed := next((plugin for plugin, code, _ in ran.verdicts if code == "Error"), ""):
+        return say("ribbon.plugin-failed", plugin=failed)
+    return say("ribbon.cannot-help" if looked_for_room(cycle) else "ribbon.no-dry-run")
 
 
 def _pre_score(cycle: Cycle) -> str:

@@ -11,6 +11,7 @@ from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Row, brief_refusal
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, not_visited, order_line, search_of, summary
+from sandbox.panels.facts.search_end import SearchEnd, search_end
 from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.filter.groups import groups
@@ -28,6 +29,13 @@ FEW = 12
 VERDICTS = {"Unschedulable": 1, "UnschedulableAndUnresolvable": 2}
 """Code of a refusal → its place among the verdicts, after the nodes that fit."""
 
+NO_SEARCH: dict[SearchEnd, str] = {
+    "": "filter.not-yet",
+    "stopped": "filter.never",
+    "refused": "filter.none-left",
+    "failed": "filter.search-failed",
+}
+"""How the search ended → key of why there is no table."""
 SHORTER = {
     "NodeUnschedulable": "NodeUnsched.",
     "VolumeRestrictions": "VolumeRestrict.",
@@ -53,7 +61,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         refused = [row for row in pre if row["code"] not in ("Success", "Skip")]
         if refused:
             return base | {"empty": "", "pre": pre, "refused": refused, "message": _message(cycle)}
-        empty = say("filter.never" if cycle.outcome else "filter.not-yet", pod=base["pod"])
+        empty = say(NO_SEARCH[search_end(cycle)], pod=base["pod"])
         return base | {"empty": empty, "pre": pre, "narrowed": _narrowed(cycle), "message": _message(cycle)}
     table = search.table
     looked_at = table.looked_at

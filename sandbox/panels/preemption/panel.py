@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
+from sandbox.panels.facts.search_end import PREEMPTION, SearchEnd, looked_for_room, search_end
 from sandbox.panels.facts.sentences import verdict_counts
 from sandbox.panels.facts.victims import evicted, spared_sentences
 from sandbox.panels.facts.whose import attempt_shown
@@ -22,11 +23,24 @@ from scheduler_engine.trace.events import PreemptionLimited, PreemptionNodeTried
 CANDIDATES, OTHERS, PAGE = 50, 30, 100
 """Candidates on one page; nodes that cannot help, at first and on one page."""
 
-PLUGIN = "DefaultPreemption"
 PLAINLY = {
     "No preemption victims found for incoming pod": "preemption.nobody-lower",
     "Preemption is not helpful for scheduling": "preemption.not-helpful",
 }
+NO_SEARCH: dict[SearchEnd, str] = {
+    "": "preemption.not-yet-filtered",
+    "stopped": "preemption.never-filtered",
+    "failed": "preemption.search-failed",
+}
+"""How the search ended without a table → key of why there is no preemption."""
+NOT_NEEDED: dict[SearchEnd, str] = {
+    "nominated": "preemption.nominated-fits",
+    "enough": "preemption.enough-fit",
+    "all": "preemption.not-needed",
+}
+"""How the search ended, if a node fits → key of why there is no preemption."""
+WITHOUT_POST_FILTER = {"": "preemption.comes-next", "abandoned": "preemption.abandoned"}
+"""Outcome of an attempt without PostFilter → key of why; otherwise no plugin is enabled."""
 INELIGIBLE = {"never": "preemption.never-preempts", "waiting": "preemption.waits-for-a-victim"}
 
 
@@ -125,14 +139,15 @@ def _cleared(cycle: Cycle) -> str:
 
 
 def _why_none(cycle: Cycle) -> str:
-    name = short_name(cycle.pod)
-    if cycle.filter is None:
-        return say("preemption.never-filtered" if cycle.outcome else "preemption.not-yet-filtered", pod=name)
-    if cycle.filter.feasible:
-        return say("preemption.not-needed", nodes=plural(len(cycle.filter.feasible), "node"), pod=name)
-    if cycle.outcome == "abandoned":
-        return say("preemption.abandoned", pod=name)
-    return say("preemption.nobody-asked" if cycle.outcome else "preemption.comes-next", pod=name)
+    name, end = short_name(cycle.pod), search_end(cycle)
+    if end in NO_SEARCH:
+        return say(NO_SEARCH[end], pod=name)
+    if cycle.filter is not None and cycle.filter.feasible:
+        fit = cycle.filter.feasible
+        nodes = plural(len(fit), "node")
+        return say(NOT_NEEDED[end], nodes=nodes, count=len(fit), node=fit[0], pod=name)
+    nothing = say("preemption.none-left" if end == "refused" else "preemption.none-fits", pod=name)
+    return f"{nothing} {say(WITHOUT_POST_FILTER.get(cycle.outcome, 'preemption.nobody-asked'))}"
 
 
 def _plainly(rejected: str) -> str:
@@ -178,8 +193,12 @@ def _summary(cycle: Cycle, chosen: str) -> str:
         return say(INELIGIBLE[ran.ineligible], pod=short_name(cycle.pod), node=ran.waits_for)
     if chosen:
         return say("preemption.nominated", pod=short_name(cycle.pod), node=chosen)
-    failed = next((texts for plugin, code, texts in ran.verdicts if plugin == PLUGIN and code == "Error"), None)
+    failed = next((texts for plugin, code, texts in ran.verdicts if plugin == PREEMPTION and code == "Error"), None)
     if failed and any(not tried.rejected for tried in cycle.tried):
         return say("preemption.could-not-evict", pod=short_name(cycle.pod), reasons="; ".join(failed))
+    if not looked_for_room(cycle) and ran.verdicts:
+        plugin, code, texts = ran.verdicts[-1]
+        key = "preemption.failed-before" if code == "Error" else "preemption.nobody-tried"
+        return say(key, plugin=plugin, reasons="; ".join(texts) or say("stages.no-reason"))
     reasons = [reason for _, _, texts in ran.verdicts for reason in texts]
     return reasons[-1] if reasons else say("preemption.no-candidate")

@@ -192,6 +192,8 @@ def _next(world: World, cycle: Cycle) -> str:
     if cycle.outcome or not following:
         waiting = len(world.lane("activeQ"))
         return say("sentence.stage-pops" if waiting else "sentence.nothing-waits", after=_after(world, cycle))
+    if following == "SelectHost" and cycle.normalized is None:
+        return say("sentence.select-without-total-is-next")
     if following in NEXT:
         return say(NEXT[following])
     return STAGES[STAGE_INDEX[following]].title if following in STAGE_INDEX else following

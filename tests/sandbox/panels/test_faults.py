@@ -62,7 +62,7 @@ def test_a_failed_bind_shows_its_undo_in_order() -> None:
         ("Requeue", "errorBackoffQ"),
     ]
     assert sentence(world, View())["text"] == (
-        "DefaultBinder says no: injected error. Unreserve runs in reverse order (DynamicResources and "
+        "DefaultBinder failed: injected error. Unreserve runs in reverse order (DynamicResources and "
         "VolumeBinding), ForgetPod takes it off n1, and it returns to errorBackoffQ."
     )
 

@@ -501,7 +501,7 @@ def test_a_persons_action_on_the_scheduler_is_in_the_sentence(steps: list[dict[s
 @pytest.mark.parametrize(
     ("steps", "following"),
     [
-        pytest.param([*[STAGE] * 4], "PostFilter asks whether evicting pods would help", id="one schedules"),
+        pytest.param([*[STAGE] * 4], "PostFilter asks its plugins to make room", id="one schedules"),
         pytest.param([*[STAGE] * 4, replica("pause", 2)], "PostFilter for payments-1", id="another one is paused"),
         pytest.param([*[STAGE] * 4, replica("pause")], "", id="the one that schedules is paused in its attempt"),
         pytest.param([replica("pause")], "", id="the one that schedules is paused before an attempt"),

@@ -47,7 +47,7 @@ def until(story: traces.Story, stage: str) -> World:
         pytest.param(
             traces.web_at_filter,
             "Filter",
-            "none of 8 nodes fits. 3 can never take it as they are; on 5, evicting lower-priority pods may help.",
+            "none of 8 nodes fits. 3 can never take it as they are; on 5, evicting pods could change that.",
             id="Filter, nothing fits",
         ),
         pytest.param(
@@ -116,7 +116,7 @@ def test_a_failed_plugin_is_named() -> None:
     key = "default/lone"
     story.say(ev.PluginsRan(1, "PreBind", "twin-2", (("VolumeBinding", "Error", ("timed out",)),)))
     story.stage(key, "PreBind", "failed", "")
-    assert stats(World.fold(story.entries), View())["text"] == "VolumeBinding says no: timed out."
+    assert stats(World.fold(story.entries), View())["text"] == "VolumeBinding failed: timed out."
 
 
 def test_a_cluster_of_one_node_is_not_counted() -> None:

@@ -118,7 +118,7 @@ def unchecked(attempt: Attempt, node: str) -> str:
     """Return that the attempt did not check a node, and the reason if PreFilter excluded it."""
     names = attempt.pre_filter.node_names if attempt.pre_filter is not None else None
     narrowed = names is not None and node not in names
-    return f"{'PreFilter narrowed the search, so ' if narrowed else ''}this attempt did not check it"
+    return say("decision.narrowed-away" if narrowed else "decision.unchecked")
 
 
 def _append(name: str) -> Callable[[Attempt, Any], None]:

@@ -205,6 +205,9 @@ def _after(world: World, cycle: Cycle) -> str:
         return say("sentence.runs-by-the-other")
     if _taken(world, cycle):
         return say("sentence.it-is-gone")
+    node = world.nodes.get(cycle.selected.node) if cycle.selected is not None else None
+    if cycle.outcome == "bound" and node is not None and node.ghost:
+        return say("phrases.after-bound-to-a-ghost")
     return say(LEAVES.get(cycle.outcome, "sentence.attempt-is-over"))
 
 

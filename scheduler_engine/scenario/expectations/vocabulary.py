@@ -52,7 +52,7 @@ def pods(run: RunView, selector: Mapping[str, str], namespace: str = "default") 
 def attempt_at(run: RunView, pod: str, expectation: Data) -> Attempt | str:
     """Return the attempt of an expectation, or what is wrong with it."""
     if "/" not in pod:
-        return f"{pod}: a pod is namespace/name, such as default/{pod}"
+        return say("failures.no-namespace", pod=pod)
     number, cycle = expectation.get("attempt"), expectation.get("cycle")
     meant, numbers = run.meant(pod, number, cycle), [item.number for item in run.attempts.get(pod, ())]
     if len(meant) == 1:

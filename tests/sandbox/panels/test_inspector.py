@@ -75,8 +75,8 @@ def test_attempts_are_a_history_with_outcomes(world: World) -> None:
     attempts = stats(world, View())["attempts"]
     assert [(attempt["number"], attempt["at"], attempt["what"]) for attempt in attempts] == [
         (3, "00:12.4", "now"),
-        (2, "00:08.1", "no node fits"),
-        (1, "00:02.0", "no node fits"),
+        (2, "00:08.1", "unschedulable"),
+        (1, "00:02.0", "unschedulable"),
     ]
 
 

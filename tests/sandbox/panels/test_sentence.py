@@ -15,6 +15,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
+from tests.sandbox.panels.test_world import lost_in_mid_cycle
 from tests.sandbox.scenarios import looking_back, panel_html, world_of
 
 SNAPSHOT = (
@@ -219,3 +220,8 @@ def test_an_attempt_that_ended_by_an_error_is_not_said_to_go_on() -> None:
     fault = {"kind": "fault", "plugin": "NodeResourcesFit", "point": "preScore"}
     play(simulation, [{"kind": "apply", "manifests": [*nodes, make_pod("p").cpu("1").obj()]}, fault, {"kind": "pod"}])
     assert "The attempt for p ended before Score." in panel_html("scores", world_of(simulation))
+
+
+def test_a_pod_bound_to_a_node_that_is_gone_does_not_run() -> None:
+    world = World.fold(lost_in_mid_cycle(6).recorder.entries)
+    assert stats(world, View())["next"].startswith("no kubelet runs it, because its node does not exist")

@@ -380,7 +380,7 @@ def test_an_unreadable_log_is_reported_as_a_database_error(
 def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_continue(
     monkeypatch: pytest.MonkeyPatch, node: Any, pod: Any
 ) -> None:
-    monkeypatch.setenv("ENGINE_MEMORY_MB", "120")
+    monkeypatch.setenv("ENGINE_MEMORY_MB", "160")
     pool = Pool(processes=1, long=1)
     monkeypatch.setattr(engines, "_engines", pool)
     try:

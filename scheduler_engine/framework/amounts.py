@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scheduler_engine.framework.node_info import NodeInfo
 
 IntArray = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 MOST = 2**55
 """Up to this amount a percentage fits into 64 bits; with a larger one, plugins judge node by node."""
 BASIC = ("cpu", "memory", "ephemeral-storage")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Changes, Nodes, SlotArray, Slots, Topology
 from scheduler_engine.framework.status import Status
@@ -72,7 +73,7 @@ class RawScores:
     __slots__ = ("known", "numbers", "position")
 
     def __init__(self) -> None:
-        self.numbers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self.numbers: IntArray = np.zeros(0, dtype=np.int64)
         self.known: NDArray[np.int8] = np.zeros(0, dtype=np.int8)
         self.position = 0
 
@@ -128,7 +129,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.parts: dict[int, list[Part]] = {}
-        self.sums: dict[str, NDArray[np.int64]] = {}
+        self.sums: dict[str, IntArray] = {}
         self.position = 0
         self.count = 0
 
@@ -155,7 +156,7 @@ class Tally:
                 sums = self.sums[key] = grown(np.zeros(0, dtype=np.int64) if sums is None else sums, place + 1)
             sums[place] += sign * number
 
-    def by_domain(self, topology: Topology) -> NDArray[np.int64]:
+    def by_domain(self, topology: Topology) -> IntArray:
         """Return the sums of all domains of a topology key."""
         sums = self.sums.get(topology.key, np.zeros(0, dtype=np.int64))
         return grown(sums, len(topology.values))[: len(topology.values)] if len(sums) < len(topology.values) else sums
@@ -191,7 +192,7 @@ class Columns:
 
     def numbers(
         self, sign: Hashable, nodes: Nodes, slots: Slots, ask: Callable[[NodeInfo], int], *, reads_pods: bool = True
-    ) -> NDArray[np.int64]:
+    ) -> IntArray:
         """Return what ``ask`` says about each of the nodes; it is asked again about a node that has changed."""
         column: RawScores = self._column(sign, RawScores, slots)
         column.update(len(slots.infos), slots.changes if reads_pods else slots.replacements)

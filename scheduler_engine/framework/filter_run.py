@@ -6,9 +6,9 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, Va
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.amounts import Mask
 from scheduler_engine.framework.columns import (
     CODE_BITS,
     CODE_MASK,
@@ -107,7 +107,7 @@ class FilterRun:
             codes[np.isin(order, self.nominated)] = UNKNOWN
         return codes
 
-    def _together(self, plugin: Any, nodes: Nodes) -> Iterable[tuple[Status | None, NDArray[np.bool_]]] | None:
+    def _together(self, plugin: Any, nodes: Nodes) -> Iterable[tuple[Status | None, Mask]] | None:
         judged = plugin.filter_all(self.state, self.pod, nodes) if hasattr(plugin, "filter_all") else None
         if judged is None:
             return None

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_engine.framework.amounts import NodeAmounts
+from scheduler_engine.framework.amounts import Mask, NodeAmounts
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.sharing import Rows, Table
 
@@ -87,7 +87,7 @@ class Slots:
         self.changes = Changes()
         self.replacements = Changes()
         self.amounts = NodeAmounts()
-        self.marks: NDArray[np.bool_] = np.zeros((2, 0), dtype=bool)
+        self.marks: Mask = np.zeros((2, 0), dtype=bool)
         self.topologies: dict[str, Topology] = {}
 
     def put(self, info: NodeInfo) -> None:

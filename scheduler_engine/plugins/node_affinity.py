@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scheduler_engine.api.node_affinity import NodeSelectorTerm, node_selector_from, preferred_terms
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.validation.selector_text import preferred_terms_problem
+from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
@@ -158,7 +156,7 @@ class NodeAffinity(Plugin):
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=False)
 
-    def normalize_all(self, state: CycleState, pod: Pod, scores: NDArray[np.int64]) -> NDArray[np.int64]:
+    def normalize_all(self, state: CycleState, pod: Pod, scores: IntArray) -> IntArray:
         return default_normalize_all(scores, reverse=False)
 
 

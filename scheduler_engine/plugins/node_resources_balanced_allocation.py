@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import pod_requests, request_parts
+from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle, Plugin
@@ -60,7 +58,7 @@ class NodeResourcesBalancedAllocation(Plugin):
                 return 0
         return balanced_allocation(rows_on_node(wanted, node_info, non_zero=False))
 
-    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[np.int64] | None:
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray | None:
         wanted, amounts = state.read(PRE_SCORE_KEY), self.handle.snapshot.slots.amounts
         columns = columns_of(wanted, nodes, amounts, non_zero=False) if wanted and not amounts.large else []
         if not columns or not all(column.capacity.all() for column in columns):

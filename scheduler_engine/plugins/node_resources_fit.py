@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.pod_resources import (
@@ -22,7 +21,7 @@ from scheduler_engine.api.pod_resources import (
     request_parts,
     resource_of,
 )
-from scheduler_engine.framework.amounts import BASIC, PODS, PODS_THERE, NodeAmounts
+from scheduler_engine.framework.amounts import BASIC, PODS, PODS_THERE, IntArray, Mask, NodeAmounts
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Amount, Fact, Facts, Keys, fact
@@ -143,9 +142,7 @@ class NodeResourcesFit(Plugin):
             raise PluginError(f'error reading "{PRE_FILTER_KEY}" from cycleState: not found')
         return _status(lacking_resources(wanted, node_info))
 
-    def filter_all(
-        self, state: CycleState, pod: Pod, nodes: Nodes
-    ) -> Iterable[tuple[Status | None, NDArray[np.bool_]]] | None:
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> Iterable[tuple[Status | None, Mask]] | None:
         """Judge many nodes at once, by what they lack: nodes that lack the same get the same status."""
         amounts = self.handle.snapshot.slots.amounts
         return None if amounts.large else _judged_together(state.data[PRE_FILTER_KEY], nodes.slots, amounts)
@@ -184,7 +181,7 @@ class NodeResourcesFit(Plugin):
             raise PluginError("resources not found")
         return self.strategy.score(rows_on_node(wanted, node_info, non_zero=True))
 
-    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[np.int64] | None:
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray | None:
         wanted, amounts = state.read(PRE_SCORE_KEY), self.handle.snapshot.slots.amounts
         if self.strategy.type not in PER_RESOURCE_ALL or not wanted or amounts.large:
             return None
@@ -244,9 +241,7 @@ def _status(lacking: Sequence[Lacking]) -> Status | None:
     return (unresolvable if hopeless else unschedulable)(*(item.reason for item in lacking))
 
 
-def _judged_together(
-    wanted: Wanted, slots: SlotArray, amounts: NodeAmounts
-) -> Iterator[tuple[Status | None, NDArray[np.bool_]]]:
+def _judged_together(wanted: Wanted, slots: SlotArray, amounts: NodeAmounts) -> Iterator[tuple[Status | None, Mask]]:
     """Return the different statuses, each with the places that have it: see ``lacking_resources``."""
     lacks = [("Too many pods", amounts.table[PODS_THERE][slots] + 1 > amounts.table[PODS][slots])]
     hopeless = np.zeros(len(slots), dtype=bool)

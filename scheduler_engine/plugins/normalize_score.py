@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 
 
@@ -16,7 +16,7 @@ def default_normalize_score(scores: dict[str, int], reverse: bool) -> None:
         scores[node] = MAX_NODE_SCORE - scaled if reverse else scaled
 
 
-def default_normalize_all(scores: NDArray[np.int64], reverse: bool) -> NDArray[np.int64]:
+def default_normalize_all(scores: IntArray, reverse: bool) -> IntArray:
     """Scale the scores of all nodes at once, as ``default_normalize_score`` does."""
     highest = int(scores.max(initial=0))
     scaled = scores * MAX_NODE_SCORE // highest if highest else np.zeros_like(scores)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_engine.api.pod_resources import amount, is_scalar_resource
-from scheduler_engine.framework.amounts import NodeAmounts
+from scheduler_engine.framework.amounts import IntArray, NodeAmounts
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes
@@ -182,8 +182,8 @@ def mean(numbers: Sequence[float]) -> float:
 class Column(NamedTuple):
     """The rows of one resource on many nodes; a ``capacity`` of 0 means that the node has no such row."""
 
-    capacity: NDArray[np.int64]
-    requested: NDArray[np.int64]
+    capacity: IntArray
+    requested: IntArray
     weight: int
 
 
@@ -197,24 +197,24 @@ def columns_of(wanted: Sequence[Wish], nodes: Nodes, amounts: NodeAmounts, *, no
     ]
 
 
-def _least_allocated_all(capacity: NDArray[np.int64], requested: NDArray[np.int64]) -> NDArray[np.int64]:
-    score: NDArray[np.int64] = np.maximum(capacity - requested, 0) * MAX_NODE_SCORE // np.maximum(capacity, 1)
+def _least_allocated_all(capacity: IntArray, requested: IntArray) -> IntArray:
+    score: IntArray = np.maximum(capacity - requested, 0) * MAX_NODE_SCORE // np.maximum(capacity, 1)
     return score
 
 
-def _most_allocated_all(capacity: NDArray[np.int64], requested: NDArray[np.int64]) -> NDArray[np.int64]:
-    score: NDArray[np.int64] = np.minimum(requested, capacity) * MAX_NODE_SCORE // np.maximum(capacity, 1)
+def _most_allocated_all(capacity: IntArray, requested: IntArray) -> IntArray:
+    score: IntArray = np.minimum(requested, capacity) * MAX_NODE_SCORE // np.maximum(capacity, 1)
     return score
 
 
-ManyScores = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+ManyScores = Callable[[IntArray, IntArray], IntArray]
 PER_RESOURCE_ALL: dict[str, ManyScores] = {
     "LeastAllocated": _least_allocated_all,
     "MostAllocated": _most_allocated_all,
 }
 
 
-def weighted_mean_all(columns: Sequence[Column], resource_scores: ManyScores, nodes: int) -> NDArray[np.int64]:
+def weighted_mean_all(columns: Sequence[Column], resource_scores: ManyScores, nodes: int) -> IntArray:
     """Return the scores of so many nodes."""
     total = weights = np.zeros(nodes, dtype=np.int64)
     for capacity, requested, weight in columns:
@@ -224,7 +224,7 @@ def weighted_mean_all(columns: Sequence[Column], resource_scores: ManyScores, no
     return total // np.maximum(weights, 1)
 
 
-def balanced_allocation_all(columns: Sequence[Column]) -> NDArray[np.int64]:
+def balanced_allocation_all(columns: Sequence[Column]) -> IntArray:
     """Return the scores of nodes that have all resources, added in the order of ``balance``."""
     fractions = [
         np.where(requested > capacity, 1.0, requested.astype(np.float64) / capacity.astype(np.float64))

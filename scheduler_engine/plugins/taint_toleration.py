@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import Taint, Toleration, first_untolerated, tolerated
+from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Fact, Facts, Keys, LabelKey, fact
@@ -96,7 +94,7 @@ class TaintToleration(Plugin):
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         default_normalize_score(scores, reverse=True)
 
-    def normalize_all(self, state: CycleState, pod: Pod, scores: NDArray[np.int64]) -> NDArray[np.int64]:
+    def normalize_all(self, state: CycleState, pod: Pod, scores: IntArray) -> IntArray:
         return default_normalize_all(scores, reverse=True)
 
 

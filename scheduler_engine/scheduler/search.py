@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cache.snapshot import Snapshot
+from scheduler_engine.framework.amounts import Mask
 from scheduler_engine.framework.columns import CODE_MASK, PASSED, UNKNOWN, Codes
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Fact, cut, fact
@@ -232,11 +232,9 @@ def _visit(
         search.diagnosis.add_plugin_status(status)
 
 
-def _ask_in_parts(
-    run: FilterRun, infos: Sequence[NodeInfo], order: SlotArray, search: Search
-) -> tuple[NDArray[np.bool_], Codes]:
+def _ask_in_parts(run: FilterRun, infos: Sequence[NodeInfo], order: SlotArray, search: Search) -> tuple[Mask, Codes]:
     """Return which nodes pass, and their codes, as far as the search needs or gets."""
-    parts: list[tuple[NDArray[np.bool_], Codes]] = []
+    parts: list[tuple[Mask, Codes]] = []
     start, size, found = 0, FIRST_PART * (search.nodes_to_find + 1), 0
     while start < len(order) and found <= search.nodes_to_find and not search.failure:
         part = order[start : start + size]
@@ -253,7 +251,7 @@ def _ask_in_parts(
 
 def _ask_unknown(
     run: FilterRun, infos: Sequence[NodeInfo], order: SlotArray, codes: Codes, search: Search, more_to_find: int
-) -> tuple[NDArray[np.bool_], int]:
+) -> tuple[Mask, int]:
     """Ask about the nodes without a kept verdict, up to the one that ends the search, and write their ``codes``.
 
     Return which nodes pass, and the number of those before an error (all, if there is none).

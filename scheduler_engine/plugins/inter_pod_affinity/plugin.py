@@ -11,10 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.framework.amounts import IntArray, Mask
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts
@@ -27,7 +25,7 @@ from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState
 from scheduler_engine.plugins.inter_pod_affinity.score_facts import score_facts
 from scheduler_engine.plugins.inter_pod_affinity.scoring import ScoreState
 from scheduler_engine.plugins.inter_pod_affinity.terms import matches_all, namespace_labels, with_namespaces
-from scheduler_engine.plugins.inter_pod_affinity.together import FilterCounts, Mask, ScoreCounts
+from scheduler_engine.plugins.inter_pod_affinity.together import FilterCounts, ScoreCounts
 from scheduler_engine.plugins.inter_pod_affinity.uncounted import filter_uncounted, score_uncounted
 
 FILTER_STATE = "PreFilterInterPodAffinity"
@@ -164,11 +162,11 @@ class InterPodAffinity(Plugin):
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         return _score_state_of(state).score(node_info.node.labels if node_info.node is not None else {})
 
-    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[np.int64] | None:
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray | None:
         held = state.read(SCORE_STATE)
         return held.score(nodes) if isinstance(held, ScoreCounts) else None
 
-    def normalize_all(self, state: CycleState, pod: Pod, scores: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def normalize_all(self, state: CycleState, pod: Pod, scores: IntArray) -> IntArray | None:
         held = state.read(SCORE_STATE)
         return held.normalize(scores) if isinstance(held, ScoreCounts) else None
 

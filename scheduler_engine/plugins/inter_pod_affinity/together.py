@@ -10,9 +10,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.amounts import IntArray, Mask
 from scheduler_engine.framework.columns import Columns, Part, Tally
 from scheduler_engine.framework.interface import MAX_NODE_SCORE, NodeInfoLister
 from scheduler_engine.framework.node_info import NodeInfo
@@ -25,9 +25,6 @@ from scheduler_engine.plugins.inter_pod_affinity.filtering import (
     FilterState,
 )
 from scheduler_engine.plugins.inter_pod_affinity.scoring import ScoreState
-
-Mask = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 
 def _sign(pod: Pod, namespace_labels: Any) -> Hashable:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.framework.amounts import IntArray, Mask
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent, taints_changed
 from scheduler_engine.framework.facts import Fact, Facts, fact
@@ -40,8 +41,6 @@ from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
 from scheduler_engine.plugins.pod_topology_spread.together import (
     Counter,
     FilterCounts,
-    IntArray,
-    Mask,
     ScoreCounts,
     score_counts,
 )

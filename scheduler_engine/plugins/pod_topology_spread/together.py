@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.topology import HOSTNAME
+from scheduler_engine.framework.amounts import IntArray, Mask
 from scheduler_engine.framework.columns import Columns
 from scheduler_engine.framework.interface import MAX_NODE_SCORE, NodeInfoLister
 from scheduler_engine.framework.node_info import NodeInfo
@@ -30,9 +30,6 @@ from scheduler_engine.plugins.pod_topology_spread.filtering import (
     filter_state,
 )
 from scheduler_engine.plugins.pod_topology_spread.scoring import ScoreState
-
-Mask = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 
 class Counter:

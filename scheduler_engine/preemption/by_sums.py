@@ -15,7 +15,7 @@ from scheduler_engine.framework.columns import PASSED, Verdicts
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import FrameworkView, Handle
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.preemption.candidates import Budget, DryRun, by_importance, turns_of
+from scheduler_engine.preemption.candidates import Budget, DryRun, Turn, by_importance, lower_pods, reprieve, turns_of
 
 Amounts = tuple[int, ...]
 Notes = dict[str, dict[Any, Any]]
@@ -61,17 +61,21 @@ class SumsOfPods:
         left = _sums([slack, *(amounts for _, amounts in lower)])
         if min(left, default=0) < 0:
             return None
-        violating, others = self._order(lower, budgets)
-        run = DryRun(node_info.name, violating=tuple(info.pod.key for info, _ in violating))
-        left, victims = _victims(left, violating)
-        run.pdb_violations = len(victims)
-        victims += _victims(left, others)[1]
-        if not victims:
-            return None
-        if violating and others:
-            victims = by_importance(victims)
-        run.victims = [info.pod for info in victims]
-        return run
+        freed = {info.pod.uid: amounts for info, amounts in lower}
+
+        def stays(info: PodInfo) -> bool:
+            nonlocal left
+            rest = [have - taken for have, taken in zip(left, freed[info.pod.uid], strict=True)]
+            if min(rest, default=0) < 0:
+                return False
+            left = rest
+            return True
+
+        run = DryRun(node_info.name)
+        # The kept order is that of ``turns_of`` without budgets.
+        turns = turns_of(lower_pods(self.pod, node_info), budgets) if budgets else [Turn(info, ()) for info, _ in lower]
+        reprieve(run, turns, stays)
+        return run if run.victims else None
 
     def _steadily_passes(self, node_info: NodeInfo, noted: Notes) -> bool:
         if all(answer.codes[node_info.slot] == PASSED for answer in self.answers):
@@ -87,17 +91,6 @@ class SumsOfPods:
                 for info in by_importance(node_info.pods)
             ]
         return freed
-
-    def _order(self, lower: Freed, budgets: Sequence[Budget]) -> tuple[Freed, Freed]:
-        """Return the pods whose eviction violates a budget, and the others; both in the order of reprieve."""
-        if not budgets:
-            return [], lower
-        amounts = {info.pod.uid: freed for info, freed in lower}
-        violating: Freed = []
-        others: Freed = []
-        for turn in turns_of([info for info, _ in lower], budgets):
-            (violating if turn.violates else others).append((turn.info, amounts[turn.info.pod.uid]))
-        return violating, others
 
 
 def sums_of_pods(handle: Handle, framework: FrameworkView, state: CycleState, pod: Pod) -> SumsOfPods | None:
@@ -120,15 +113,3 @@ def sums_of_pods(handle: Handle, framework: FrameworkView, state: CycleState, po
 
 def _sums(rows: Iterable[Iterable[int]]) -> list[int]:
     return [sum(column) for column in zip(*rows, strict=True)]
-
-
-def _victims(left: list[int], pods: Freed) -> tuple[list[int], list[PodInfo]]:
-    """Put back each pod that leaves no amount negative; return what is left then, and the pods that must go."""
-    victims: list[PodInfo] = []
-    for info, amounts in pods:
-        rest = [have - taken for have, taken in zip(left, amounts, strict=True)]
-        if min(rest, default=0) < 0:
-            victims.append(info)
-        else:
-            left = rest
-    return left, victims

@@ -221,21 +221,27 @@ def _select(node: _Node, run: DryRun, budgets: Sequence[Budget]) -> None:
     run.steps.append(("fits", "", run.rejected is None, _text(run.rejected)))
     if run.rejected is not None:
         return
-    run.turns = tuple(turns_of(removed, budgets))
-    violating = [turn.info for turn in run.turns if turn.violates]
-    others = [turn.info for turn in run.turns if not turn.violates]
-    run.violating = tuple(info.pod.key for info in violating)
-    victims = [info for info in violating if not _reprieve(node, run, info)]
-    run.pdb_violations = len(victims)
-    victims += [info for info in others if not _reprieve(node, run, info)]
-    if violating and others:
-        victims = by_importance(victims)
-    run.victims = [info.pod for info in victims]
-    if not victims:
+    reprieve(run, turns_of(removed, budgets), lambda info: _stays(node, run, info))
+    if not run.victims:
         raise PluginError(f'expected at least one victim pod on node "{run.node}"')
 
 
-def _reprieve(node: _Node, run: DryRun, info: PodInfo) -> bool:
+def reprieve(run: DryRun, turns: Sequence[Turn], stays: Callable[[PodInfo], bool]) -> None:
+    """Put back the pods that may stay, and note the victims.
+
+    ``stays``: puts one pod back if the preemptor still fits, and returns whether it does.
+    """
+    run.turns = tuple(turns)
+    violating = [turn.info for turn in turns if turn.violates]
+    others = [turn.info for turn in turns if not turn.violates]
+    run.violating = tuple(info.pod.key for info in violating)
+    victims = [info for info in violating if not stays(info)]
+    run.pdb_violations = len(victims)
+    victims += [info for info in others if not stays(info)]
+    run.victims = [info.pod for info in (by_importance(victims) if violating and others else victims)]
+
+
+def _stays(node: _Node, run: DryRun, info: PodInfo) -> bool:
     """Put ``info`` back if the preemptor still fits."""
     node.add(info)
     verdict = node.verdict()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,19 +106,24 @@ def test_a_slot_is_used_again_and_its_column_does_not_remember() -> None:
     assert columns.verdicts(NodeName, "", slots).codes.tolist() == [1, 0, 1]
 
 
+@contextmanager
+def asked_by(plugin: Any, without: str) -> Iterator[list[str]]:
+    """Take a method from a filter plugin, and return the list of the nodes that it is then asked about."""
+    asked: list[str] = []
+    original = plugin.filter
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delattr(plugin, without)
+        patch.setattr(
+            plugin, "filter", lambda self, state, pod, info: asked.append(info.name) or original(self, state, pod, info)
+        )
+        yield asked
+
+
 def test_only_the_node_that_changed_is_asked_again() -> None:
     simulation = Simulation(full=False)
     nodes = tuple(node(f"n{number}") for number in range(20))
     simulation.execute(commands.Apply((*nodes, pod("web-1"), pod("web-2"))))
-    asked: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        original = NodeResourcesFit.filter
-        patch.delattr(NodeResourcesFit, "filter_all")
-        patch.setattr(
-            NodeResourcesFit,
-            "filter",
-            lambda self, state, pod, info: asked.append(info.name) or original(self, state, pod, info),
-        )
+    with asked_by(NodeResourcesFit, without="filter_all") as asked:
         simulation.execute(commands.PodCycle())
         assert len(asked) == 20
         asked.clear()
@@ -127,15 +136,7 @@ def test_only_the_node_that_changed_is_asked_again() -> None:
 def test_a_plugin_without_a_sign_is_always_asked() -> None:
     simulation = Simulation(full=False)
     simulation.execute(commands.Apply((node("n1"), node("n2"), pod("web-1"), pod("web-2"))))
-    asked: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        original = NodeName.filter
-        patch.delattr(NodeName, "sign")
-        patch.setattr(
-            NodeName,
-            "filter",
-            lambda self, state, pod, info: asked.append(info.name) or original(self, state, pod, info),
-        )
+    with asked_by(NodeName, without="sign") as asked:
         simulation.execute(commands.Run(2))
     assert sorted(asked) == ["n1", "n1", "n2", "n2"]
 

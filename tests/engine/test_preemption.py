@@ -17,6 +17,7 @@ from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
 from scheduler_engine.plugins.default_preemption import DefaultPreemption
 from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.preemption import preemption
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA, climb
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
@@ -208,12 +209,44 @@ def web(name: str, priority: int = 0, second: int = 0) -> PodBuilder:
         ),
     ],
 )
+@pytest.mark.parametrize("full", [True, False], ids=["in a full trace", "in a lean trace"])
 def test_victims_when_one_of_two_can_stay(
-    pods: list[PodBuilder], budgets: list[KubeObject], expected: tuple[list[str], int]
+    pods: list[PodBuilder], budgets: list[KubeObject], expected: tuple[list[str], int], full: bool
 ) -> None:
     cluster = Cluster(VIP, node_info(FOUR_CPU, *pods))
+    cluster.recorder.full = full
     cluster.add(*budgets)
     assert cluster.candidates() == {"n1": expected}
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_dry_runs_by_sums_have_the_results_of_plain_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def results(full: bool) -> list[tuple[object, ...]]:
+        random = Random(seed)
+        cluster = Cluster(VIP, node_info(make_node("n1").capacity(cpu="6"), *random_pods(random)))
+        cluster.add(budget(random.randrange(3), WEB), budget(random.randrange(2), {"matchLabels": {"tier": "x"}}, "x"))
+        cluster.recorder.full = full
+        cluster.evaluator.evaluate(*cluster.around())
+        tried = cluster.events(PreemptionNodeTried)
+        return [(event.victims, event.violating, event.pdb_violations, event.rejected) for event in tried]
+
+    plain = results(full=True)
+    if plain and not plain[0][-1]:
+        # The sums must suffice.
+        monkeypatch.setattr(preemption, "select_victims_on_node", None)
+    assert results(full=False) == plain
+
+
+def random_pods(random: Random) -> list[PodBuilder]:
+    """Return pods that fill a node of 6 CPUs. Some have equal priorities and starts, or have not started."""
+    pods: list[PodBuilder] = []
+    for number in range(random.randint(3, 8)):
+        pod = make_pod(f"p{number}").cpu(random.choice(("500m", "1", "2"))).priority(random.choice((0, 0, 5, 200)))
+        for key, value in (("app", "web"), ("tier", "x")):
+            if random.random() < 0.5:
+                pod = pod.label(key, value)
+        pods.append(started(pod, random.randrange(2)) if random.random() < 0.5 else pod)
+    return pods
 
 
 def test_pods_of_equal_or_higher_priority_are_never_victims() -> None:

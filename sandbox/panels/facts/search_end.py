@@ -19,13 +19,7 @@ def search_end(cycle: Cycle) -> SearchEnd:
     nodes that PreFilter left were visited.
     """
     if cycle.filter is not None:
-        match cycle.filter.cut_short:
-            case "nominated":
-                return "nominated"
-            case "enough":
-                return "enough"
-            case _:
-                return "all"
+        return cycle.filter.cut_short or "all"
     if cycle.fit_error is not None:
         return "refused"
     if cycle.mark("Filter") is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from scheduler_engine.trace.events.base import Event, Verdict
 from scheduler_engine.trace.events.pairs import Pairs, Tables
@@ -88,7 +89,7 @@ class FilterRan(Event):
         return (self.nominated, *self.rows)
 
     @property
-    def cut_short(self) -> str:
+    def cut_short(self) -> Literal["", "nominated", "enough"]:
         """Return why nodes that may fit were not visited: ``nominated``, as the nominated node fits, or ``enough``, as
         enough nodes fit. Return "" if there was no such node, and in a lean trace.
         """

@@ -5,19 +5,18 @@ Source: seed 002 §6 and 004; upstream ``framework/runtime/framework.go``.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.framework.columns import WORTHWHILE, Columns
+from scheduler_engine.framework.columns import Columns
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 from scheduler_engine.framework.filter_run import FilterRun
 from scheduler_engine.framework.interface import (
-    MAX_NODE_SCORE,
     Handle,
     NodeToStatus,
     Plugin,
@@ -26,7 +25,8 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
-from scheduler_engine.framework.nodes import Nodes, NodeScores, Slots, nodes_of, numbers_from
+from scheduler_engine.framework.nodes import NodeScores, Slots, nodes_of
+from scheduler_engine.framework.score_run import check_range, normalized_scores, raw_scores
 from scheduler_engine.framework.state_text import state_text
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import (
@@ -330,14 +330,14 @@ class Framework:
 
     def run_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Scores:
         """Return raw scores. Raises PluginError when a plugin fails."""
-        scored = nodes_of(nodes)
+        scored, slots = nodes_of(nodes), self.handle.snapshot.slots
         plugins = [plugin for plugin in self.points["score"] if plugin.name not in state.skip_score_plugins]
         signs = {plugin.name: plugin.sign(pod) for plugin in plugins}
         numbers: dict[str, NDArray[Any]] = {}
         # If several plugins fail, the error is of one that signs.
         for plugin in sorted(plugins, key=lambda item: signs[item.name] is None):
             try:
-                numbers[plugin.name] = self._raw_scores(plugin, signs[plugin.name], state, pod, scored)
+                numbers[plugin.name] = raw_scores(plugin, signs[plugin.name], state, pod, scored, self.columns, slots)
             except PluginError as problem:
                 text = f'running Score plugins: plugin "{plugin.name}" failed with: {problem}'
                 raise PluginError(text) from problem
@@ -345,24 +345,6 @@ class Framework:
         weights = tuple((name, self.weights[name]) for name in raw)
         self.handle.recorder.add(ScoreRan(self.handle.cycle, weights, self._tables(raw)))
         return raw
-
-    def _raw_scores(
-        self, plugin: Any, sign: Hashable | None, state: CycleState, pod: Pod, nodes: Nodes
-    ) -> NDArray[Any]:
-        slots = self.handle.snapshot.slots
-        if nodes.infos is not slots.infos:
-            return _one_by_one(plugin, state, pod, nodes)
-        if sign is None:
-            return _together(plugin, state, pod, nodes)
-        column = self.columns.raw_scores(plugin, sign, slots)
-        unknown = nodes.slots[column.known[nodes.slots] == 0]
-        if len(unknown):
-            fresh = _together(plugin, state, pod, Nodes(nodes.infos, unknown))
-            if fresh.dtype == object:
-                return _one_by_one(plugin, state, pod, nodes)
-            column.numbers[unknown] = fresh
-            column.known[unknown] = 1
-        return column.numbers[nodes.slots]
 
     def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, NodeScores | None]:
         """Return normalized scores and the weighted total per node (None without plugins). Raises PluginError when a
@@ -372,8 +354,8 @@ class Framework:
         totals: NodeScores | None = None
         plugins = {plugin.name: plugin for plugin in self.points["score"]}
         for name, scores in raw.items():
-            normalized[name] = NodeScores(scores.nodes, self._normalized(plugins[name], state, pod, scores))
-            _check_range(name, normalized[name].numbers)
+            normalized[name] = NodeScores(scores.nodes, normalized_scores(plugins[name], state, pod, scores))
+            check_range(name, normalized[name].numbers)
             weighted = normalized[name].numbers * self.weights[name]
             totals = NodeScores(scores.nodes, weighted if totals is None else totals.numbers + weighted)
         tables = self._tables(normalized)
@@ -387,21 +369,6 @@ class Framework:
             summed = Pairs(tuple(totals), tuple(totals.numbers.tolist()))
         self.handle.recorder.add(NormalizeRan(self.handle.cycle, tables, weighted_tables, summed))
         return normalized, totals
-
-    def _normalized(self, plugin: Any, state: CycleState, pod: Pod, scores: NodeScores) -> NDArray[Any]:
-        if not hasattr(plugin, "normalize_score"):
-            return scores.numbers
-        if hasattr(plugin, "normalize_all") and scores.numbers.dtype != object:
-            normalized: NDArray[Any] | None = plugin.normalize_all(state, pod, scores.numbers)
-            if normalized is not None:
-                return normalized
-        values = dict(scores.by_name)
-        try:
-            plugin.normalize_score(state, pod, values)
-        except PluginError as problem:
-            text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {problem}'
-            raise PluginError(text) from problem
-        return numbers_from([*values.values()])
 
     def _tables(self, scores: Scores) -> Tables:
         """Convert to the trace's tables: all cover the same nodes and share their names."""
@@ -516,28 +483,3 @@ def _merge(left: PreFilterResult | None, right: PreFilterResult) -> PreFilterRes
         return right
     wanted = dict.fromkeys(right.node_names)
     return PreFilterResult(tuple(name for name in left.node_names if name in wanted))
-
-
-def _one_by_one(plugin: Any, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[Any]:
-    return numbers_from([plugin.score(state, pod, info) for info in nodes])
-
-
-def _together(plugin: Any, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[Any]:
-    """Return the raw scores of the nodes: at once if the plugin can, and if they are many."""
-    if len(nodes) >= WORTHWHILE and hasattr(plugin, "score_all"):
-        numbers: NDArray[Any] | None = plugin.score_all(state, pod, nodes)
-        if numbers is not None:
-            return numbers
-    return _one_by_one(plugin, state, pod, nodes)
-
-
-def _check_range(plugin: str, values: NDArray[Any]) -> None:
-    """Raise PluginError for a normalized score outside 0–100."""
-    if not len(values):
-        return
-    lowest, highest = int(values.min()), int(values.max())
-    if lowest < 0 or highest > MAX_NODE_SCORE:
-        raise PluginError(
-            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score '
-            f"{lowest if lowest < 0 else highest}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
-        )

@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 
-from scheduler_engine.framework import filter_run, runtime
+from scheduler_engine.framework import filter_run, score_run
 from scheduler_engine.framework.faults import TOGETHER
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
@@ -38,7 +38,7 @@ def together(nodes: int = 1) -> Iterator[Counter[str]]:
     """Let the plugins judge so many nodes at once, or more. Return how often they did: plugin and method → count."""
     used: Counter[str] = Counter()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (filter_run, runtime):
+        for module in (filter_run, score_run):
             patch.setattr(module, "WORTHWHILE", nodes)
         for plugin in REGISTRY.values():
             for method in TOGETHER:

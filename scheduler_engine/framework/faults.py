@@ -38,7 +38,7 @@ OPEN_TO_ALL = ("permit", "postBind")
 NORMALIZE = "normalizeScore"
 """Not an extension point in a configuration: it applies to score plugins with this method."""
 
-TOGETHER = ("filter_all", "score_all", "normalize_all", "slack")
+TOGETHER = ("filter_all", "score_all", "normalize_all", "sums_sign")
 """The methods that make calls of other methods unnecessary."""
 ERROR, DENIAL, DELAY = "injected error", "injected denial", "injected delay"
 

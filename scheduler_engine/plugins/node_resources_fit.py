@@ -144,8 +144,11 @@ class NodeResourcesFit(Plugin):
 
     def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> Iterable[tuple[Status | None, Mask]] | None:
         """Judge many nodes at once, by what they lack: nodes that lack the same get the same status."""
-        amounts = self.handle.snapshot.slots.amounts
-        return None if amounts.large else _judged_together(state.data[PRE_FILTER_KEY], nodes.slots, amounts)
+        wanted, amounts = state.read(PRE_FILTER_KEY), self.handle.snapshot.slots.amounts
+        return None if wanted is None or amounts.large else _judged_together(wanted, nodes.slots, amounts)
+
+    def sums_sign(self, state: CycleState) -> Hashable | None:
+        return state.read(PRE_FILTER_KEY)  # type: ignore[no-any-return]
 
     def slack(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Iterator[int]:
         wanted, have, used = state.data[PRE_FILTER_KEY], node_info.allocatable, node_info.requested

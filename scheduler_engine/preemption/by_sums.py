@@ -1,13 +1,13 @@
 """The dry run by sums: without copies and without running the filters again for each pod that is put back.
 
 It is possible if each active filter reads no pods of the node (then its verdict stays what it is), or compares sums
-over them (``Plugin.slack`` and ``Plugin.frees``). It decides as ``candidates.py`` does; where the preemptor does not
-fit at all, or no pod must go, that one gives the answer. The trace must not show the steps.
+over them (``Plugin.sums_sign``, ``slack`` and ``frees``). It decides as ``candidates.py`` does; where the preemptor
+does not fit at all, or no pod must go, that one gives the answer. The trace must not show the steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from scheduler_engine.api.objects import Pod
@@ -39,7 +39,7 @@ class SumsOfPods:
         state: CycleState,
         pod: Pod,
         steady: list[Any],
-        summing: list[Any],
+        summing: dict[Any, Hashable],
     ) -> None:
         slots, columns = handle.snapshot.slots, framework.columns
         self.framework = framework
@@ -47,8 +47,8 @@ class SumsOfPods:
         self.state = state.clone()
         self.steady = steady
         self.answers: list[Verdicts] = [columns.verdicts(plugin, plugin.sign(pod), slots) for plugin in steady]
-        self.summing = summing
-        signs = tuple((plugin.name, plugin.sign(pod)) for plugin in summing)
+        self.summing = [*summing]
+        signs = tuple((plugin.name, sign) for plugin, sign in summing.items())
         self.freed: dict[int, Freed] = columns.objects(("freed", signs), slots)
 
     def dry_run(self, node_info: NodeInfo, budgets: Sequence[Budget], noted: Notes) -> DryRun | None:
@@ -98,16 +98,15 @@ def sums_of_pods(handle: Handle, framework: FrameworkView, state: CycleState, po
     if framework.updated_by_pods(state):
         return None
     steady: list[Any] = []
-    summing: list[Any] = []
+    summing: dict[Any, Hashable] = {}
     for plugin in framework.active_filters(state):
-        if plugin.sign(pod) is None:
+        sums_sign = plugin.sums_sign(state) if hasattr(plugin, "sums_sign") else None
+        if sums_sign is not None:
+            summing[plugin] = sums_sign
+        elif plugin.reads_pods or plugin.sign(pod) is None:
             return None
-        if hasattr(plugin, "slack"):
-            summing.append(plugin)
-        elif not plugin.reads_pods:
-            steady.append(plugin)
         else:
-            return None
+            steady.append(plugin)
     return SumsOfPods(handle, framework, state, pod, steady, summing)
 
 

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
+from typing import Any
 
 import pytest
 
+from scheduler_engine.commands import Command
 from scheduler_engine.framework import filter_run, score_run
 from scheduler_engine.framework.faults import TOGETHER
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
-from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
+from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded, run
+
+History = Callable[[int], list[Command]]
+NEXT = object()
 
 
 @contextmanager
@@ -57,19 +62,21 @@ def _counted(original, name, used):  # type: ignore[no-untyped-def]
     return asked
 
 
-def played(seed: int, full: bool) -> Simulation:
-    """Play one random history, with the next configuration."""
-    simulation = Simulation(seed=seed, configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)], full=full)
-    run(simulation, cluster(seed))
+def played(seed: int, full: bool, history: History = cluster, configuration: Any = NEXT) -> Simulation:
+    """Play one random history, with the next configuration or with the given one."""
+    if configuration is NEXT:
+        configuration = CONFIGURATIONS[seed % len(CONFIGURATIONS)]
+    simulation = Simulation(seed=seed, configuration=configuration, full=full)
+    run(simulation, history(seed))
     return simulation
 
 
-def differs(seed: int, full: bool) -> tuple[bool, int]:
+def differs(seed: int, full: bool, history: History = cluster, configuration: Any = NEXT) -> tuple[bool, int]:
     """Return whether the paths differ, and the number of decisions compared."""
     with together(1 + seed % 3):
-        fast = played(seed, full)
+        fast = played(seed, full, history, configuration)
     with plainly():
-        plain = played(seed, full)
+        plain = played(seed, full, history, configuration)
     decisions = sum(isinstance(entry.event, ev.FilterRan | ev.HostSelected) for entry in plain.recorder.entries)
     return trace_digest(fast) != trace_digest(plain), decisions
 
@@ -81,11 +88,12 @@ def main() -> int:
     arguments = parser.parse_args()
     seed, compared = arguments.seed, 0
     while compared < arguments.decisions:
-        wrong, decisions = differs(seed, full=seed % 4 == 0)
-        compared += decisions
-        if wrong:
-            print(f"seed {seed}: the traces differ")
-            return 1
+        for history in (cluster, crowded):
+            wrong, decisions = differs(seed, seed % 4 == 0, history)
+            compared += decisions
+            if wrong:
+                print(f"seed {seed}, {history.__name__}: the traces differ")
+                return 1
         seed += 1
     print(f"seeds {arguments.seed} to {seed - 1}: {compared} decisions, all the same")
     return 0

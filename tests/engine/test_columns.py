@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.commands import Command
+from scheduler_engine.config.build import takes_part
 from scheduler_engine.framework import columns as columns_module
 from scheduler_engine.framework.columns import Columns
 from scheduler_engine.framework.faults import TOGETHER
@@ -24,9 +25,10 @@ from scheduler_engine.plugins.node_resources_fit import NodeResourcesFit
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_pod
 from tests.engine.cluster import COMMANDS, node, pod
-from tests.engine.paths import differs, plainly, played, together
-from tests.engine.random_clusters import run
+from tests.engine.paths import History, differs, plainly, played, together
+from tests.engine.random_clusters import cluster, configuration, crowded, run
 from tests.engine.test_simulation import obeyed
 
 
@@ -46,6 +48,48 @@ def test_kept_results_change_nothing(full: bool, wanted: list[Command]) -> None:
 def test_random_clusters_are_scheduled_the_same(tens: int) -> None:
     wrong = [seed for seed in range(10 * tens, 10 * tens + 10) if differs(seed, full=tens % 4 == 0)[0]]
     assert wrong == []
+
+
+@pytest.mark.parametrize("tens", range(4))
+def test_preemption_in_random_clusters_is_the_same(tens: int) -> None:
+    seeds = range(10 * tens, 10 * tens + 10)
+    assert [seed for seed in seeds if differs(seed, full=False, history=crowded)[0]] == []
+
+
+@pytest.mark.parametrize("history", [cluster, crowded])
+@pytest.mark.parametrize(
+    ("point", "plugin"),
+    [
+        (point, name)
+        for point in ("preFilter", "filter", "preScore", "score")
+        for name, plugin in REGISTRY.items()
+        if takes_part(plugin, point)
+    ],
+)
+def test_a_plugin_that_is_left_out_at_one_point_is_missed_the_same(point: str, plugin: str, history: History) -> None:
+    left_out = configuration()
+    left_out["profiles"][0]["plugins"] = {point: {"disabled": [{"name": plugin}]}}
+    assert [seed for seed in (1, 2, 3) if differs(seed, False, history, left_out)[0]] == []
+
+
+def test_what_a_pod_frees_is_kept_for_the_requests_that_the_cycle_began_with() -> None:
+    """A pod is resized between Filter and PostFilter, then another pod asks for the same as the resized one."""
+    simulation = Simulation(full=False)
+    nodes = [node(name, cpu="2") for name in ("n1", "n2")]
+    low = [make_pod(f"low-{name}").cpu("2").node(name).obj() for name in ("n1", "n2")]
+    first = make_pod("first").cpu("2").priority(5).obj()
+    simulation.execute(commands.Apply((*nodes, *low, first)))
+    for _ in range(4):
+        simulation.execute(commands.Stage())
+    name = first["spec"]["containers"][0]["name"]
+    resized = {"spec": {"containers": [{"name": name, "resources": {"requests": {"cpu": "2", "memory": "1Gi"}}}]}}
+    simulation.execute(commands.Patch("Pod", "default/first", resized, "resize"))
+    simulation.execute(commands.PodCycle())
+    second = make_pod("second").cpu("2").memory("1Gi").priority(5).obj()
+    simulation.execute(commands.Apply((second,)))
+    simulation.execute(commands.Run(5))
+    places = [simulation.api.pod(f"default/{pod}") for pod in ("first", "second")]
+    assert sorted(pod.node_name for pod in places if pod is not None) == ["n1", "n2"]
 
 
 def test_every_way_of_judging_together_is_tried() -> None:

@@ -148,7 +148,8 @@ class NodeResourcesFit(Plugin):
         return None if wanted is None or amounts.large else _judged_together(wanted, nodes.slots, amounts)
 
     def sums_sign(self, state: CycleState) -> Hashable | None:
-        return state.read(PRE_FILTER_KEY)  # type: ignore[no-any-return]
+        wanted: Wanted | None = state.read(PRE_FILTER_KEY)
+        return wanted
 
     def slack(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Iterator[int]:
         wanted, have, used = state.data[PRE_FILTER_KEY], node_info.allocatable, node_info.requested

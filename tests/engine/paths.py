@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
 from typing import Any
@@ -24,7 +24,7 @@ from scheduler_engine.trace import events as ev
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded, run
 
 History = Callable[[int], list[Command]]
-NEXT = object()
+Configurations = Sequence[dict[str, Any] | None]
 
 
 @contextmanager
@@ -62,21 +62,23 @@ def _counted(original, name, used):  # type: ignore[no-untyped-def]
     return asked
 
 
-def played(seed: int, full: bool, history: History = cluster, configuration: Any = NEXT) -> Simulation:
-    """Play one random history, with the next configuration or with the given one."""
-    if configuration is NEXT:
-        configuration = CONFIGURATIONS[seed % len(CONFIGURATIONS)]
-    simulation = Simulation(seed=seed, configuration=configuration, full=full)
+def played(
+    seed: int, full: bool, history: History = cluster, configurations: Configurations = CONFIGURATIONS
+) -> Simulation:
+    """Play one random history, with the next configuration."""
+    simulation = Simulation(seed=seed, configuration=configurations[seed % len(configurations)], full=full)
     run(simulation, history(seed))
     return simulation
 
 
-def differs(seed: int, full: bool, history: History = cluster, configuration: Any = NEXT) -> tuple[bool, int]:
+def differs(
+    seed: int, full: bool, history: History = cluster, configurations: Configurations = CONFIGURATIONS
+) -> tuple[bool, int]:
     """Return whether the paths differ, and the number of decisions compared."""
     with together(1 + seed % 3):
-        fast = played(seed, full, history, configuration)
+        fast = played(seed, full, history, configurations)
     with plainly():
-        plain = played(seed, full, history, configuration)
+        plain = played(seed, full, history, configurations)
     decisions = sum(isinstance(entry.event, ev.FilterRan | ev.HostSelected) for entry in plain.recorder.entries)
     return trace_digest(fast) != trace_digest(plain), decisions
 

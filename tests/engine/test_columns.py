@@ -69,7 +69,7 @@ def test_preemption_in_random_clusters_is_the_same(tens: int) -> None:
 def test_a_plugin_that_is_left_out_at_one_point_is_missed_the_same(point: str, plugin: str, history: History) -> None:
     left_out = configuration()
     left_out["profiles"][0]["plugins"] = {point: {"disabled": [{"name": plugin}]}}
-    assert [seed for seed in (1, 2, 3) if differs(seed, False, history, left_out)[0]] == []
+    assert [seed for seed in (1, 2, 3) if differs(seed, False, history, (left_out,))[0]] == []
 
 
 def test_what_a_pod_frees_is_kept_for_the_requests_that_the_cycle_began_with() -> None:

@@ -329,15 +329,13 @@ class Framework:
             self.handle.recorder.add(CycleStateWritten(self.handle.cycle, point, values))
 
     def run_score_plugins(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Scores:
-        """Return raw scores. Raises PluginError when a plugin fails."""
+        """Return raw scores. Raises PluginError for the first plugin that fails, in the order of the profile."""
         scored, slots = nodes_of(nodes), self.handle.snapshot.slots
         plugins = [plugin for plugin in self.points["score"] if plugin.name not in state.skip_score_plugins]
-        signs = {plugin.name: plugin.sign(pod) for plugin in plugins}
         numbers: dict[str, NDArray[Any]] = {}
-        # If several plugins fail, the error is of one that signs.
-        for plugin in sorted(plugins, key=lambda item: signs[item.name] is None):
+        for plugin in plugins:
             try:
-                numbers[plugin.name] = raw_scores(plugin, signs[plugin.name], state, pod, scored, self.columns, slots)
+                numbers[plugin.name] = raw_scores(plugin, plugin.sign(pod), state, pod, scored, self.columns, slots)
             except PluginError as problem:
                 text = f'running Score plugins: plugin "{plugin.name}" failed with: {problem}'
                 raise PluginError(text) from problem

@@ -26,6 +26,7 @@ from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_pod
+from scheduler_engine.trace.events import CycleFinished
 from tests.engine.cluster import COMMANDS, node, pod
 from tests.engine.paths import History, differs, plainly, played, together
 from tests.engine.random_clusters import cluster, configuration, crowded, run
@@ -90,6 +91,21 @@ def test_what_a_pod_frees_is_kept_for_the_requests_that_the_cycle_began_with() -
     simulation.execute(commands.Run(5))
     places = [simulation.api.pod(f"default/{pod}") for pod in ("first", "second")]
     assert sorted(pod.node_name for pod in places if pod is not None) == ["n1", "n2"]
+
+
+@pytest.mark.parametrize("scores", [("InterPodAffinity", "TaintToleration"), ("TaintToleration", "InterPodAffinity")])
+def test_if_several_scores_fail_the_error_is_that_of_the_first_in_the_profile(scores: tuple[str, ...]) -> None:
+    without_state = configuration()
+    enabled = [{"name": name} for name in scores]
+    without_state["profiles"][0]["plugins"] = {
+        "preScore": {"disabled": [{"name": "*"}]},
+        "score": {"disabled": [{"name": "*"}], "enabled": enabled},
+    }
+    simulation = Simulation(configuration=without_state, full=False)
+    simulation.execute(commands.Apply((node("n1"), node("n2"), pod("web-1"))))
+    simulation.execute(commands.PodCycle())
+    (ended,) = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, CycleFinished)]
+    assert ended.message.startswith(f'running Score plugins: plugin "{scores[0]}" failed with: ')
 
 
 def test_every_way_of_judging_together_is_tried() -> None:

@@ -105,9 +105,10 @@ class VolumeRestrictions(Plugin):
         return READ_WRITE_ONCE_POD_CONFLICT if _state_of(state).conflicts > 0 else None
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
-        disks = [*_disk_facts(pod, node_info)]
-        claims = [*_claim_facts(pod, _state_of(state), node_info, self.handle.snapshot.list())]
         status = self.filter(state, pod, node_info)
+        disks, held = [*_disk_facts(pod, node_info)], state.read(STATE)
+        # A disk can be in use even if PreFilter has counted no claims: it may be disabled for this plugin.
+        claims = [*_claim_facts(pod, held, node_info, self.handle.snapshot.list())] if held is not None else []
         return Facts(_conclusion(pod, node_info.name, disks, claims), (*disks, *claims), status)
 
 

@@ -207,3 +207,10 @@ def test_facts_of_a_disk(pod: PodBuilder, there: PodBuilder, expected: Line) -> 
     facts = plugin.explain_filter(state, pod_of(pod), info)
     assert facts.status == plugin.filter(state, pod_of(pod), info)
     assert lines(facts) == (expected,)
+
+
+def test_a_disk_in_use_is_explained_even_if_pre_filter_is_disabled() -> None:
+    info = node_info(make_node("n1"), gce("old"))
+    plugin, pod = VolumeRestrictions({}, World(info).handle), pod_of(gce("new"))
+    facts = plugin.explain_filter(CycleState(), pod, info)
+    assert (facts.says.key, facts.status) == ("volumes.disk-in-use", plugin.filter(CycleState(), pod, info))

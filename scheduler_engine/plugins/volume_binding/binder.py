@@ -124,6 +124,7 @@ class VolumeBinder:
             self.revert(assumed)
             raise Stopped(str(problem), assumed.count) from problem
         chosen.static_bindings, chosen.provisions = assumed.static_bindings, assumed.provisions
+        chosen.assumed = True
         return False
 
     def revert(self, chosen: PodVolumes) -> None:
@@ -133,22 +134,24 @@ class VolumeBinder:
         for claim in chosen.provisions:
             self.claims.restore(claim.key)
 
-    def write(self, chosen: PodVolumes) -> None:
+    def write(self, pod: Pod, chosen: PodVolumes) -> None:
         """Write to the API server; the volume controller does the rest. Raises PluginError; finished writes stay.
 
-        The error is Stopped if a write failed.
+        The error is Stopped if a write failed. If a profile disables Reserve, nothing was assumed: the objects are
+        written as they are, and a choice of new volumes only counts as missing, as upstream.
         """
+        if not chosen.assumed and not chosen.static_bindings:
+            raise Stopped(f'failed to get cached bindings for pod "{pod.key}"', 0)
         left = PodVolumes(list(chosen.static_bindings), list(chosen.provisions))
         try:
             while left.static_bindings:
                 volume = left.static_bindings[0].volume
-                annotations = dict(volume.annotations)
-                changes = {"metadata": {"annotations": annotations}, "spec": {"claimRef": volume.spec["claimRef"]}}
+                changes = _of_volume(volume) if chosen.assumed else {}
                 self._update("PersistentVolume", "persistentvolumes", volume, changes)
                 del left.static_bindings[0]
             while left.provisions:
                 claim = left.provisions[0]
-                changes = {"metadata": {"annotations": {SELECTED_NODE: claim.annotations[SELECTED_NODE]}}}
+                changes = _of_claim(claim) if chosen.assumed else {}
                 self._update("PersistentVolumeClaim", "persistentvolumeclaims", claim, changes)
                 del left.provisions[0]
         except ApiError as problem:
@@ -217,6 +220,15 @@ class VolumeBinder:
             raise PluginError(
                 f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": no matching NodeSelectorTerms'
             )
+
+
+def _of_volume(assumed: KubeObject) -> dict[str, Any]:
+    """Return what Reserve may have changed."""
+    return {"metadata": {"annotations": dict(assumed.annotations)}, "spec": {"claimRef": assumed.spec["claimRef"]}}
+
+
+def _of_claim(assumed: KubeObject) -> dict[str, Any]:
+    return {"metadata": {"annotations": {SELECTED_NODE: assumed.annotations[SELECTED_NODE]}}}
 
 
 def bind_volume_to_claim(volume: KubeObject, claim: KubeObject) -> KubeObject:

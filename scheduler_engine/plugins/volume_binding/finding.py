@@ -64,10 +64,11 @@ class Binding:
 
 @dataclass(slots=True)
 class PodVolumes:
-    """The volumes a pod would take on one node; after ``assume`` the objects contain the changes to write."""
+    """The volumes a pod would take on one node. ``assumed``: the objects contain the changes to write."""
 
     static_bindings: list[Binding] = field(default_factory=list)
     provisions: list[KubeObject] = field(default_factory=list)
+    assumed: bool = False
 
     @property
     def count(self) -> int:

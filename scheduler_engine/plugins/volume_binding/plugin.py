@@ -238,7 +238,7 @@ class VolumeBinding(Plugin):
             raise PluginError(f'no pod volume found for node "{node_name}"')
         if held.deadline_us is None:
             names = [item.claim.name for item in chosen.static_bindings] + [item.name for item in chosen.provisions]
-            self.binder.write(chosen)
+            self.binder.write(pod, chosen)
             held.deadline_us = self.handle.now_us + self.bind_timeout_us
             return tuple(names)
         try:

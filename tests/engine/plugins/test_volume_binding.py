@@ -450,6 +450,31 @@ def test_prebind_asks_for_a_volume_on_the_chosen_node() -> None:
     assert cycle.pre_bind("b") is None
 
 
+def test_without_reserve_prebind_changes_no_volume_and_its_check_fails() -> None:
+    cycle = Cycle(TWO, *STATIC_OBJECTS, WAIT, claim("d"))
+    cycle.filter()
+    waiting = cycle.pre_bind()
+    assert waiting is not None
+    assert waiting.code is WAITING
+    assert [(kind, changes) for _, kind, _, changes in cycle.world.calls] == [
+        ("PersistentVolume", {}),
+        ("PersistentVolumeClaim", {}),
+    ]
+    with pytest.raises(PluginError, match=r'^binding volumes: ClaimRef got reset for pv "v"$'):
+        cycle.pre_bind()
+
+
+@pytest.mark.parametrize(
+    "objects", [(WAIT, claim("c")), (claim("c", bound_to="v"), volume("v"))], ids=["a new volume", "a bound one"]
+)
+def test_without_reserve_prebind_misses_a_choice_without_existing_volumes(objects: tuple[KubeObject, ...]) -> None:
+    cycle = Cycle(POD, *objects)
+    cycle.filter()
+    with pytest.raises(PluginError, match=r'^failed to get cached bindings for pod "default/p"$'):
+        cycle.pre_bind()
+    assert cycle.world.calls == []
+
+
 def test_prebind_gives_up_after_the_timeout() -> None:
     cycle = Cycle(POD, WAIT, claim("c"), timeout=30)
     cycle.reserve()

@@ -17,24 +17,28 @@ import pytest
 from scheduler_engine.commands import Command
 from scheduler_engine.framework import filter_run, score_run
 from scheduler_engine.framework.faults import TOGETHER
+from scheduler_engine.framework.interface import Handle
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded, run
+from tests.engine.restless_clusters import restless
 
 History = Callable[[int], list[Command]]
 Configurations = Sequence[dict[str, Any] | None]
+HISTORIES: tuple[History, ...] = (cluster, crowded, restless)
 
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Let every plugin be asked about every node in every cycle, one after the other."""
+    """Let every plugin be asked about every node in every cycle, one after the other. It counts pods anew, too."""
     with pytest.MonkeyPatch.context() as patch:
         for plugin in REGISTRY.values():
             patch.setattr(plugin, "sign", lambda self, pod: None)
             for method in TOGETHER:
                 patch.delattr(plugin, method, raising=False)
+        patch.setattr(Handle, "counts_together", lambda self, nodes: None)
         yield
 
 
@@ -90,7 +94,7 @@ def main() -> int:
     arguments = parser.parse_args()
     seed, compared = arguments.seed, 0
     while compared < arguments.decisions:
-        for history in (cluster, crowded):
+        for history in HISTORIES:
             wrong, decisions = differs(seed, seed % 4 == 0, history)
             compared += decisions
             if wrong:

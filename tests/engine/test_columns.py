@@ -26,10 +26,11 @@ from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_pod
-from scheduler_engine.trace.events import CycleFinished
+from scheduler_engine.trace.events import CycleFinished, PostFilterRan
 from tests.engine.cluster import COMMANDS, node, pod
 from tests.engine.paths import History, differs, plainly, played, together
 from tests.engine.random_clusters import cluster, configuration, crowded, run
+from tests.engine.restless_clusters import restless
 from tests.engine.test_simulation import obeyed
 
 
@@ -55,6 +56,12 @@ def test_random_clusters_are_scheduled_the_same(tens: int) -> None:
 def test_preemption_in_random_clusters_is_the_same(tens: int) -> None:
     seeds = range(10 * tens, 10 * tens + 10)
     assert [seed for seed in seeds if differs(seed, full=False, history=crowded)[0]] == []
+
+
+@pytest.mark.parametrize("tens", range(4))
+def test_pods_that_change_in_mid_cycle_are_scheduled_the_same(tens: int) -> None:
+    seeds = range(10 * tens, 10 * tens + 10)
+    assert [seed for seed in seeds if differs(seed, full=tens == 3, history=restless)[0]] == []
 
 
 @pytest.mark.parametrize("history", [cluster, crowded])
@@ -91,6 +98,25 @@ def test_what_a_pod_frees_is_kept_for_the_requests_that_the_cycle_began_with() -
     simulation.execute(commands.Run(5))
     places = [simulation.api.pod(f"default/{pod}") for pod in ("first", "second")]
     assert sorted(pod.node_name for pod in places if pod is not None) == ["n1", "n2"]
+
+
+def test_a_pod_that_was_denied_in_pre_filter_preempts_without_its_state() -> None:
+    """The dry runs then fail as in the plain path, because NodeResourcesFit has computed nothing."""
+    simulation = Simulation(full=False)
+    low = [make_pod(f"low-{name}").cpu("2").node(name).obj() for name in ("n1", "n2")]
+    nodes = [node(name, cpu="2") for name in ("n1", "n2")]
+    simulation.execute(commands.Apply((*nodes, *low, make_pod("high").cpu("2").priority(5).obj())))
+    simulation.execute(commands.Fault("NodeResourcesFit", "preFilter", "deny"))
+    simulation.execute(commands.PodCycle())
+    (ran,) = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, PostFilterRan)]
+    assert ran.verdicts[-1] == (
+        "DefaultPreemption",
+        "Error",
+        (
+            'preemption: running "NodeResourcesFit" filter plugin: error reading "PreFilterNodeResourcesFit" from '
+            "cycleState: not found",
+        ),
+    )
 
 
 @pytest.mark.parametrize("scores", [("InterPodAffinity", "TaintToleration"), ("TaintToleration", "InterPodAffinity")])

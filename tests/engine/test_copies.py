@@ -21,7 +21,8 @@ from scheduler_engine.sharing import Groups, Rows, Table
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine import histories
-from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded
+from tests.engine.paths import HISTORIES
+from tests.engine.random_clusters import CONFIGURATIONS, cluster
 from tests.engine.soundness import check, scheduler_views, unfinished_pods_are_indexed
 from tests.engine.test_cache_machine import content
 
@@ -89,7 +90,7 @@ def seen(info: Any) -> tuple[Any, ...]:
     return info.name, info.slot, info.generation, [pod.pod.key for pod in info.pods], images
 
 
-@pytest.mark.parametrize("history", [cluster, crowded])
+@pytest.mark.parametrize("history", HISTORIES)
 @pytest.mark.parametrize("seed", range(8))
 def test_each_copy_continues_as_if_it_were_alone(seed: int, history: Any) -> None:
     pick, full = Random(f"copies {seed}"), seed % 4 == 0

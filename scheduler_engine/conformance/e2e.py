@@ -177,7 +177,7 @@ class Run:
         queues["unschedulablePods"] += [_queued(info) for info in lanes["gated"]]
         queues["unschedulablePods"].sort(key=lambda pod: str(pod["pod"]))
         nominator = {
-            node: sorted(ref.key for ref in refs)
+            node: sorted(ref.key for ref in refs.values())
             for node, refs in self.scheduler.queue.nominator.nominated_pods.items()
         }
         pods = [_stored(pod) for pod in sorted(self.store.list("Pod"), key=lambda pod: pod.key)]

@@ -307,7 +307,7 @@ def describe(queue: SchedulingQueue) -> dict[str, Any]:
         "schedulingCycle": queue.scheduling_cycle,
         "moveRequestCycle": queue.move_request_cycle,
     }
-    nominated = {node: [ref.key for ref in refs] for node, refs in queue.nominator.nominated_pods.items()}
+    nominated = {node: [ref.key for ref in refs.values()] for node, refs in queue.nominator.nominated_pods.items()}
     in_flight = [
         f"event:{entry.event}" if isinstance(entry, InFlightEvent) else f"pod:{entry.key}"
         for entry in queue.active_q.in_flight.entries.values()

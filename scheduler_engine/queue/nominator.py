@@ -12,6 +12,7 @@ from typing import Protocol
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.interface import ObjectReader, QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.sharing import Groups, Table
 from scheduler_engine.trace.events import NominationChanged, Recorder
 
 
@@ -35,16 +36,17 @@ class PodRef:
 class Nominator:
     """Implements ``NominatorView``.
 
-    ``nominated_pods``: node name → pods in order of nomination; ``nodes``: pod uid → node. ``lanes`` are searched in
-    order for the pods. ``objects`` shows if a pod still exists unscheduled; without it (None) every pod does.
+    ``nominated_pods``: node name → uid → pod, in order of nomination; failed pods without a nomination are under "",
+    thousands at times. ``nodes``: pod uid → node. ``lanes`` are searched in order for the pods. ``objects`` shows if a
+    pod still exists unscheduled; without it (None) every pod does.
     """
 
     def __init__(self, recorder: Recorder, objects: ObjectReader | None, lanes: Sequence[Lane]) -> None:
         self.recorder = recorder
         self.objects = objects
         self.lanes = tuple(lanes)
-        self.nominated_pods: dict[str, list[PodRef]] = {}
-        self.nodes: dict[str, str] = {}
+        self.nominated_pods: Groups[str, str, PodRef] = Groups()
+        self.nodes: Table[str, str] = Table()
 
     def add_nominated_pod(self, pod: Pod, node_name: str | None = None) -> None:
         """Nominate ``pod`` for ``node_name`` ("" clears); None uses the pod's ``status.nominatedNodeName``.
@@ -83,7 +85,7 @@ class Nominator:
         refs = self.nominated_pods.get(node_name)
         if not refs:
             return ()
-        return [self._pod_info(ref) for ref in refs]
+        return [self._pod_info(ref) for ref in refs.values()]
 
     def _pod_info(self, ref: PodRef) -> PodInfo:
         for lane in self.lanes:
@@ -101,7 +103,7 @@ class Nominator:
         if not self._waits(pod):
             return
         self.nodes[pod.uid] = node_name
-        self.nominated_pods.setdefault(node_name, []).append(PodRef(pod.name, pod.namespace, pod.uid))
+        self.nominated_pods.change(node_name)[pod.uid] = PodRef(pod.name, pod.namespace, pod.uid)
 
     def _waits(self, pod: Pod) -> bool:
         if self.objects is None:
@@ -111,13 +113,8 @@ class Nominator:
 
     def _delete(self, uid: str) -> None:
         node_name = self.nodes.pop(uid, None)
-        if node_name is None:
-            return
-        left = [ref for ref in self.nominated_pods[node_name] if ref.uid != uid]
-        if left:
-            self.nominated_pods[node_name] = left
-        else:
-            del self.nominated_pods[node_name]
+        if node_name is not None:
+            self.nominated_pods.take(node_name, uid)
 
     def _tell(self, pod: Pod, before: str) -> None:
         now = self.nodes.get(pod.uid, "")
@@ -126,7 +123,7 @@ class Nominator:
 
     def check(self) -> None:
         """Raise AssertionError if the two mappings disagree."""
-        listed = {ref.uid: node for node, refs in self.nominated_pods.items() for ref in refs}
+        listed = {uid: node for node, refs in self.nominated_pods.items() for uid in refs}
         assert listed == self.nodes
         assert sum(len(refs) for refs in self.nominated_pods.values()) == len(self.nodes)
         assert all(self.nominated_pods.values())

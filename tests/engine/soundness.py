@@ -281,7 +281,8 @@ def world_agrees_on_queue(view: SchedulerView, world: World) -> None:
     deleted = [key for key in queue.active_q.in_flight.pod_keys() if key not in known]
     assert {key: lane for key, lane in lanes.items() if key not in deleted} == known
     if not view.late:
-        nominated = {ref.key: node for node, refs in queue.nominator.nominated_pods.items() if node for ref in refs}
+        listed = queue.nominator.nominated_pods
+        nominated = {ref.key: node for node, refs in listed.items() if node for ref in refs.values()}
         assert world.nominations == nominated
 
 

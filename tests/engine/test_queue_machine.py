@@ -43,7 +43,8 @@ def described(world: World) -> tuple[Any, ...]:
     in_flight = [
         entry.key if isinstance(entry, Pod) else str(entry.event) for entry in queue.active_q.in_flight.entries.values()
     ]
-    return infos, in_flight, queue.nominator.nominated_pods, queue.incoming_pods, queue.move_request_cycle
+    nominated = {node: [*refs.values()] for node, refs in queue.nominator.nominated_pods.items()}
+    return infos, in_flight, nominated, queue.incoming_pods, queue.move_request_cycle
 
 
 def _described(info: QueuedPodInfo) -> tuple[Any, ...]:

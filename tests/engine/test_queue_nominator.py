@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace.events import NominationChanged
+from tests.engine.counting import calls
 from tests.engine.queue_world import World, pod
 
 
@@ -73,3 +74,31 @@ def test_trace_records_only_changes() -> None:
     world.queue.nominator.add_nominated_pod(pod("p"), "")
     events = [event for event in world.events() if isinstance(event, NominationChanged)]
     assert events == [NominationChanged("default/p", "n1"), NominationChanged("default/p", "")]
+
+
+class Uid(str):
+    """A uid that is hashed as usual, but whose comparisons are calls that can be counted."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return str.__ne__(self, other)
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+
+def test_a_pod_loses_its_nomination_without_a_look_at_the_others() -> None:
+    def cost(number: int) -> int:
+        pods = [pod(f"p{place}") for place in range(number)]
+        for item in pods:
+            item.uid = Uid(item.uid)
+        world = World().add(*pods)
+        for item in pods:
+            world.queue.nominator.add_nominated_pod(item, "")
+        return calls(lambda: world.queue.nominator.delete_nominated_pod_if_exists(pods[number // 2]))
+
+    assert cost(200) == cost(20)

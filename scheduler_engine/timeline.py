@@ -1,4 +1,4 @@
-"""Simulated time: an integer number of microseconds, and timers on a heap.
+"""Simulated time: an integer number of microseconds, and timers in order.
 
 Timers are ``(time, serial, bound method, arguments)``: plain data that can be copied and stored at any moment. Two
 timers of the same time run in the order in which they were set.
@@ -6,7 +6,7 @@ timers of the same time run in the order in which they were set.
 
 from __future__ import annotations
 
-import heapq
+from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
@@ -39,7 +39,10 @@ class Timer:
 
 @dataclass(slots=True)
 class Timeline:
-    """The clock of a simulation; the recorder shows the same time on every trace event."""
+    """The clock of a simulation; the recorder shows the same time on every trace event. ``timers``: in order of time.
+
+    It is a sorted list, not a heap: thousands of pods may run, and to take one timer out leaves the others in order.
+    """
 
     recorder: Recorder
     timers: list[Timer] = field(default_factory=list)
@@ -54,13 +57,12 @@ class Timeline:
         to wait for. Return the timer's number, for ``cancel``.
         """
         self.serial += 1
-        heapq.heappush(self.timers, Timer(self.now_us + delay_us, self.serial, callback, args, housekeeping))
+        insort(self.timers, Timer(self.now_us + delay_us, self.serial, callback, args, housekeeping))
         return self.serial
 
     def cancel(self, serial: int) -> None:
         """Cancel a timer; do nothing if it has fired."""
         self.timers = [timer for timer in self.timers if timer.serial != serial]
-        heapq.heapify(self.timers)
 
     def next_us(self) -> int | None:
         """Return when the next timer fires."""
@@ -73,7 +75,7 @@ class Timeline:
     def fire_next(self) -> None:
         """Move the clock to the next timer and run it. Raises OverBudget."""
         self.recorder.effort.count_step()
-        timer = heapq.heappop(self.timers)
+        timer = self.timers.pop(0)
         self.recorder.now_us = max(self.now_us, timer.at_us)
         timer.callback(*timer.args)
 

@@ -1,24 +1,59 @@
-"""An index of unfinished pods, to avoid a scan of all finished ones: an owner whose pods keep failing has
-thousands of them.
+"""Indexes of pods, so that nobody scans all of them: unfinished pods by namespace and node, pods by their controller.
+
+An owner whose pods keep failing has thousands of finished ones, and an owner of thousands checks itself at each change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.sharing import Groups
+
+Owner = tuple[str, str]
+"""Namespace and uid of a pod's controller. The uid is "" if the pod has none."""
+Labels = tuple[tuple[str, str], ...]
+
+
+class Standing(NamedTuple):
+    """What owners count of a pod. ``restarts``: the highest restart count of its containers."""
+
+    finished: bool
+    terminating: bool
+    ready: bool
+    restarts: int
+
+    @property
+    def active(self) -> bool:
+        return not self.finished and not self.terminating
+
+
+def restarts(pod: Pod) -> int:
+    """Return the highest restart count of a container."""
+    return max((status.get("restartCount") or 0 for status in pod.status.get("containerStatuses") or ()), default=0)
+
+
+def owner_of(pod: Pod) -> Owner:
+    reference = pod.controller_ref
+    return pod.namespace, "" if reference is None else str(reference["uid"])
 
 
 @dataclass(slots=True)
 class PodIndex:
     """``in_namespace``: namespace → its unfinished pods, in order of creation; ``on_node``: node → the unfinished pods
     bound to it, in any order.
+
+    ``of_owner``: controller → its pods, finished or not, in order of creation. ``standings``: controller → how many of
+    its pods are in each state; ``labels``: controller → labels of its active pods → how many have them.
     """
 
     in_namespace: Groups[str, str, Pod] = field(default_factory=Groups)
     on_node: Groups[str, str, Pod] = field(default_factory=Groups)
+    of_owner: Groups[Owner, str, Pod] = field(default_factory=Groups)
+    standings: Groups[Owner, Standing, int] = field(default_factory=Groups)
+    labels: Groups[Owner, Labels, int] = field(default_factory=Groups)
 
     def update(self, old: Pod | None, new: Pod | None, created: Mapping[str, int]) -> None:
         """Add (``old`` is None), change or remove (``new`` is None) a pod. ``created``: key of a pod → its rank."""
@@ -27,14 +62,52 @@ class PodIndex:
             self.in_namespace.take(was.namespace, was.key)
         if was is not None and was.node_name and (now is None or now.node_name != was.node_name):
             self.on_node.take(was.node_name, was.key)
-        if now is None:
+        if now is not None:
+            # One that starts again is behind pods that were created after it.
+            _put(self.in_namespace, now.namespace, now, created, late=was is None and old is not None)
+            if now.node_name:
+                self.on_node.change(now.node_name)[now.key] = now
+        before, after = (None if pod is None else owner_of(pod) for pod in (old, new))
+        if old is not None and before is not None and before != after:
+            self.of_owner.take(before, old.key)
+        if new is not None and after is not None:
+            # So is one that gets another owner.
+            _put(self.of_owner, after, new, created, late=before not in (None, after))
+        self._count(old, new)
+
+    def _count(self, old: Pod | None, new: Pod | None) -> None:
+        """Count what owners count; pods without a controller count for nobody."""
+        was, now = _counted(old), _counted(new)
+        if was == now:
             return
-        there = self.in_namespace.change(now.namespace)
-        there[now.key] = now
-        if was is None and old is not None:
-            # It starts again, behind pods that were created after it.
-            in_order = {key: there[key] for key in sorted(there, key=created.__getitem__)}
-            there.clear()
-            there.update(in_order)
-        if now.node_name:
-            self.on_node.change(now.node_name)[now.key] = now
+        for counted, change in ((was, -1), (now, 1)):
+            if counted is None:
+                continue
+            owner, standing, labels = counted
+            _add(self.standings, owner, standing, change)
+            if standing.active:
+                _add(self.labels, owner, labels, change)
+
+
+def _counted(pod: Pod | None) -> tuple[Owner, Standing, Labels] | None:
+    if pod is None or pod.controller_ref is None:
+        return None
+    standing = Standing(pod.finished, pod.terminating, pod.ready, restarts(pod))
+    return owner_of(pod), standing, tuple(pod.labels.items())
+
+
+def _add(counts: Groups[Owner, Any, int], owner: Owner, what: Standing | Labels, change: int) -> None:
+    inner = counts.change(owner)
+    inner[what] = inner.get(what, 0) + change
+    if not inner[what]:
+        counts.take(owner, what)
+
+
+def _put(groups: Groups[Any, str, Pod], group: str | Owner, pod: Pod, created: Mapping[str, int], late: bool) -> None:
+    """Store a pod in its group. ``late``: sort the group by creation afterwards."""
+    there = groups.change(group)
+    there[pod.key] = pod
+    if late:
+        in_order = {key: there[key] for key in sorted(there, key=created.__getitem__)}
+        there.clear()
+        there.update(in_order)

@@ -17,7 +17,7 @@ from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
-from scheduler_engine.apiserver.pod_index import PodIndex
+from scheduler_engine.apiserver.pod_index import Labels, PodIndex, Standing
 from scheduler_engine.sharing import Groups, Rows, Table
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
@@ -109,6 +109,21 @@ class ApiServer:
     def unfinished_on(self, node: str) -> Sequence[Pod]:
         """Return the unfinished pods bound to a node, in order of creation."""
         return self._in_order(self.pod_index.on_node.get(node, {}))
+
+    def pods_of(self, namespace: str, *uids: str) -> Sequence[Pod]:
+        """Return the pods of controllers, in order of creation. "" stands for the pods without a controller."""
+        groups = [group for uid in uids if (group := self.pod_index.of_owner.get((namespace, uid)))]
+        if len(groups) == 1:
+            return [*groups[0].values()]
+        return self._in_order({key: pod for group in groups for key, pod in group.items()})
+
+    def standings(self, namespace: str, uid: str) -> Mapping[Standing, int]:
+        """Return how many pods of a controller are in each state."""
+        return self.pod_index.standings.get((namespace, uid), {})
+
+    def labels_of_active(self, namespace: str, uid: str) -> Mapping[Labels, int]:
+        """Return the labels that a controller's active pods have, and how many pods have them."""
+        return self.pod_index.labels.get((namespace, uid), {})
 
     def _in_order(self, pods: Mapping[str, Pod]) -> Sequence[Pod]:
         return [pods[key] for key in sorted(pods, key=self.created.__getitem__)]

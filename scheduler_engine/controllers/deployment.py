@@ -103,7 +103,7 @@ class DeploymentController(WorkloadController):
             self._scale_set(owner, item, 0)
         if running:
             return
-        if any(not pod.finished for item in old for pod in self.pods_of(item)):
+        if any(not standing.finished for item in old for standing in self.standings(item)):
             return
         if new is None:
             self._create_set(owner, old, replicas_of(owner))

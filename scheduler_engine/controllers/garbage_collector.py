@@ -15,6 +15,7 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, FOREGROUND, ORPHAN, POLICIES
 from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.sharing import Groups
 
 Name = tuple[str, str]
 """Kind and key of an object."""
@@ -28,7 +29,7 @@ class GarbageCollector:
 
     api: ApiServer
     watch: Watch
-    dependents: dict[str, dict[Name, None]] = field(default_factory=dict)
+    dependents: Groups[str, Name, None] = field(default_factory=Groups)
     waiting: dict[str, Name] = field(default_factory=dict)
 
     def work(self) -> bool:
@@ -40,8 +41,11 @@ class GarbageCollector:
             self._note_change(event.new)
         elif event.old is not None:
             self.waiting.pop(event.old.uid, None)
-            for name in self.dependents.pop(event.old.uid, {}):
-                self._collect(name, event.old.uid)
+            dependents = self.dependents.get(event.old.uid)
+            if dependents is not None:
+                del self.dependents[event.old.uid]
+                for name in dependents:
+                    self._collect(name, event.old.uid)
         for reference in owners(event.old):
             if reference["uid"] in self.waiting:
                 self._go_on(reference["uid"])
@@ -51,7 +55,8 @@ class GarbageCollector:
         """Handle a new or changed object."""
         name = (item.kind, item.key)
         for reference in owners(item):
-            self.dependents.setdefault(reference["uid"], {})[name] = None
+            if name not in self.dependents.get(reference["uid"], ()):
+                self.dependents.change(reference["uid"])[name] = None
             if reference["uid"] in self.waiting:
                 self._collect(name)
         if item.terminating and _held_by(item, ORPHAN):

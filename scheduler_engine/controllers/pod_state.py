@@ -12,6 +12,7 @@ from hashlib import sha256
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod, time_us
 from scheduler_engine.api.validation.annotations import DELETION_COST, deletion_cost
+from scheduler_engine.apiserver.pod_index import restarts
 from scheduler_engine.timeline import SECOND_US
 
 PHASE_ORDER = {"": 0, "Pending": 0, "Unknown": 1, "Running": 2}
@@ -56,11 +57,6 @@ def is_available(pod: Pod, min_ready_seconds: int, now_us: int) -> bool:
         return is_ready(pod)
     at_us = available_at_us(pod, min_ready_seconds)
     return at_us is not None and at_us <= now_us
-
-
-def restarts(pod: Pod) -> int:
-    """Return the highest restart count of a container."""
-    return max((status.get("restartCount") or 0 for status in pod.status.get("containerStatuses") or ()), default=0)
 
 
 def deletion_order(pods: Iterable[Pod], related: Iterable[Pod], now_us: int) -> list[Pod]:

@@ -7,13 +7,15 @@ take no time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scheduler_engine.api.conditions import condition_set, is_ready
+from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.labels import Selector, selector_from_set
 from scheduler_engine.api.objects import KubeObject, Pod
-from scheduler_engine.controllers.pod_state import deletion_order, is_active, is_available
+from scheduler_engine.apiserver.pod_index import Labels
+from scheduler_engine.controllers.pod_state import deletion_order, is_active
 from scheduler_engine.controllers.workload import WorkloadController, replicas_of
 
 REPLICA_FAILURE = "ReplicaFailure"
@@ -27,35 +29,32 @@ class ReplicaSetController(WorkloadController):
         return isinstance(item, Pod) and is_active(item)
 
     def sync(self, owner: KubeObject) -> None:
-        pods = self._claimed(owner)
-        missing = replicas_of(owner) - len(pods)
+        self._claim(owner)
+        missing = replicas_of(owner) - self.count_active(owner)
         if missing < 0:
-            order = deletion_order(pods, self._related(owner), self.timeline.now_us)
+            order = deletion_order(self.active_of(owner), self._related(owner), self.timeline.now_us)
             for pod in order[:-missing]:
                 self.delete_pod(owner, pod)
         problem = self._create(owner, missing)
-        if missing:
-            pods = self._active(owner)
-        self.watch_availability(owner, pods)
-        self._status(owner, pods, problem)
+        self.watch_availability(owner, self.active_of(owner))
+        self._status(owner, problem)
 
     def watch_end(self, owner: KubeObject) -> None:
-        self._status(owner, self._active(owner), "")
+        self._status(owner, "")
 
-    def _claimed(self, owner: KubeObject) -> list[Pod]:
-        """Return the owner's active pods, after claiming and releasing pods. Finished or terminating pods keep their
-        owner, whatever their labels say.
+    def _claim(self, owner: KubeObject) -> None:
+        """Claim and release pods, if there are any to claim or release. Finished or terminating pods keep their owner,
+        whatever their labels say.
         """
-        claimed = self.claim(owner, "Pod", self._active_in(owner.namespace))
-        return [pod for pod in claimed if isinstance(pod, Pod)]
+        selector = self.selector(owner)
+        kept = all(selector.matches(dict(labels)) for labels in self._labels(owner))
+        free = filter(is_active, self.api.pods_of(owner.namespace, ""))
+        if not kept or any(selector.matches(pod.labels) for pod in free):
+            pods = self.api.pods_of(owner.namespace, owner.uid, "")
+            self.claim(owner, "Pod", [pod for pod in pods if is_active(pod)])
 
-    def _active_in(self, namespace: str) -> list[Pod]:
-        return [pod for pod in self.api.unfinished(namespace) if is_active(pod)]
-
-    def _active(self, owner: KubeObject) -> list[Pod]:
-        """Return the active pods without claiming any."""
-        pairs = ((pod, pod.controller_ref) for pod in self._active_in(owner.namespace))
-        return [pod for pod, reference in pairs if reference is not None and reference["uid"] == owner.uid]
+    def _labels(self, owner: KubeObject) -> Mapping[Labels, int]:
+        return self.api.labels_of_active(owner.namespace, owner.uid)
 
     def _create(self, owner: KubeObject, missing: int) -> str:
         """Create pods; return why one was refused, else ""."""
@@ -76,17 +75,16 @@ class ReplicaSetController(WorkloadController):
             return []
         sets = self.api.list(self.KIND, owner.namespace)
         selectors = [self.selector(item) for item in sets if (item.controller_ref or {}).get("uid") == parent["uid"]]
-        return [
-            pod
-            for pod in self._active_in(owner.namespace)
-            if any(selector.matches(pod.labels) for selector in selectors)
-        ]
+        active = filter(is_active, self.api.unfinished(owner.namespace))
+        return [pod for pod in active if any(selector.matches(pod.labels) for selector in selectors)]
 
-    def _status(self, owner: KubeObject, pods: list[Pod], problem: str) -> None:
-        seconds, now_us = owner.spec.get("minReadySeconds") or 0, self.timeline.now_us
-        ready = [pod for pod in pods if is_ready(pod)]
-        available = [pod for pod in ready if is_available(pod, seconds, now_us)]
+    def _status(self, owner: KubeObject, problem: str) -> None:
+        now_us = self.timeline.now_us
+        ready = available = self.count_ready(owner)
+        if owner.spec.get("minReadySeconds"):
+            available = sum(self.available(owner, pod) for pod in self.active_of(owner))
         labels = (owner.spec["template"].get("metadata") or {}).get("labels") or {}
+        full = sum(number for there, number in self._labels(owner).items() if labels.items() <= dict(there).items())
         conditions = owner.status.get("conditions") or []
         if problem:
             conditions = condition_set(conditions, now_us, REPLICA_FAILURE, "True", "FailedCreate", problem)
@@ -94,10 +92,10 @@ class ReplicaSetController(WorkloadController):
             conditions = [item for item in conditions if item.get("type") != REPLICA_FAILURE]
         self.set_status(
             owner,
-            replicas=len(pods),
-            fullyLabeledReplicas=sum(labels.items() <= pod.labels.items() for pod in pods) or None,
-            readyReplicas=len(ready) or None,
-            availableReplicas=len(available) or None,
+            replicas=self.count_active(owner),
+            fullyLabeledReplicas=full or None,
+            readyReplicas=ready or None,
+            availableReplicas=available or None,
             conditions=conditions or None,
         )
 

@@ -6,7 +6,7 @@ Where upstream retries after a while, this retries at each change. Source: upstr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -14,10 +14,12 @@ from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError, forbidden
+from scheduler_engine.apiserver.pod_index import Standing
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.controllers.keyed import KeyedController
 from scheduler_engine.controllers.naming import suffix
-from scheduler_engine.controllers.pod_state import available_at_us, is_available, same_for_owner
+from scheduler_engine.controllers.pod_state import available_at_us, is_active, is_available, same_for_owner
+from scheduler_engine.sharing import Table
 from scheduler_engine.timeline import SECOND_US
 
 Manifest = dict[str, Any]
@@ -81,12 +83,12 @@ class WorkloadController(KeyedController):
     OBSERVES: ClassVar[bool] = True
     """The kind's status has an observedGeneration."""
 
-    name_counts: dict[str, int] = field(default_factory=dict)
-    alarms: dict[str, int] = field(default_factory=dict)
-    backoffs: dict[str, tuple[int, int]] = field(default_factory=dict)
+    name_counts: Table[str, int] = field(default_factory=Table)
+    alarms: Table[str, int] = field(default_factory=Table)
+    backoffs: Table[str, tuple[int, int]] = field(default_factory=Table)
     during: int = 0
-    fresh: dict[str, int] = field(default_factory=dict)
-    hasty: dict[str, int] = field(default_factory=dict)
+    fresh: Table[str, int] = field(default_factory=Table)
+    hasty: Table[str, int] = field(default_factory=Table)
 
     def see_to(self, owner: KubeObject) -> None:
         if owner.terminating:
@@ -158,7 +160,12 @@ class WorkloadController(KeyedController):
         releasing those that it no longer matches. ``among``: check only these.
         """
         selector, mine = self.selector(owner), []
-        for item in self.api.list(kind, owner.namespace) if among is None else among:
+        if among is None:
+            of_pods = kind == "Pod"
+            among = (
+                self.api.pods_of(owner.namespace, owner.uid, "") if of_pods else self.api.list(kind, owner.namespace)
+            )
+        for item in among:
             reference = item.controller_ref
             if reference is not None and reference["uid"] != owner.uid:
                 continue
@@ -188,7 +195,22 @@ class WorkloadController(KeyedController):
 
     def pods_of(self, owner: KubeObject) -> list[Pod]:
         """Return its pods, without claiming any."""
-        return [item for item in self.owned(owner, "Pod") if isinstance(item, Pod)]
+        return [*self.api.pods_of(owner.namespace, owner.uid)]
+
+    def active_of(self, owner: KubeObject) -> Iterator[Pod]:
+        """Yield its active pods, without claiming any."""
+        yield from filter(is_active, self.api.pods_of(owner.namespace, owner.uid))
+
+    def standings(self, owner: KubeObject) -> Mapping[Standing, int]:
+        """Return how many of its pods are in each state."""
+        return self.api.standings(owner.namespace, owner.uid)
+
+    def count_active(self, owner: KubeObject) -> int:
+        return sum(number for standing, number in self.standings(owner).items() if standing.active)
+
+    def count_ready(self, owner: KubeObject) -> int:
+        """Count the active pods that are ready."""
+        return sum(number for standing, number in self.standings(owner).items() if standing.active and standing.ready)
 
     def may_replace(self, owner: KubeObject, slot: str) -> bool:
         """Return True if the failed pod in ``slot`` may be replaced now; else check the owner again when it may.
@@ -216,7 +238,7 @@ class WorkloadController(KeyedController):
         if not isinstance(pod, Pod) or reference is None or reference["kind"] != self.KIND:
             return
         if self.during != self.api.recorder.command:
-            self.during, self.fresh, self.hasty = self.api.recorder.command, {}, {}
+            self.during, self.fresh, self.hasty = self.api.recorder.command, Table(), Table()
         if event.old is None:
             self.fresh[pod.uid] = self.timeline.now_us
         elif pod.uid in self.fresh and (event.new is None or pod.terminating or pod.finished):
@@ -242,7 +264,7 @@ class WorkloadController(KeyedController):
         return not pod.terminating and is_available(pod, seconds, self.timeline.now_us)
 
     def watch_availability(self, owner: KubeObject, pods: Iterable[Pod]) -> None:
-        """Check again when the next ready pod has been ready for ``minReadySeconds``."""
+        """Check again when the next ready pod has been ready for ``minReadySeconds``; without it, read no pod."""
         seconds = owner.spec.get("minReadySeconds") or 0
         if not seconds:
             return

@@ -6,16 +6,20 @@ Most checks concern one scheduler and its view of the API server: ``scheduler_vi
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.panels.model.state import by_expiry, by_priority
 from sandbox.panels.model.world import World
+from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.apiserver.connection import Connection
+from scheduler_engine.apiserver.pod_index import restarts
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.conformance.cache import node_info
+from scheduler_engine.controllers.pod_state import is_active
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
@@ -153,6 +157,27 @@ def unfinished_pods_are_indexed(simulation: Simulation) -> None:
     assert index.on_node.keys() == nodes
     for node in nodes:
         assert api.unfinished_on(node) == [pod for pod in api.pods_on(node) if not pod.finished]
+    pods_of_owners_are_indexed(simulation)
+
+
+def pods_of_owners_are_indexed(simulation: Simulation) -> None:
+    """Assert that the index of pods by controller, and its counts, agree with a scan of every pod."""
+    api, index = simulation.api, simulation.api.pod_index
+    owners: dict[tuple[str, str], list[Pod]] = {}
+    for pod in api.pods():
+        uid = "" if pod.controller_ref is None else pod.controller_ref["uid"]
+        owners.setdefault((pod.namespace, uid), []).append(pod)
+    assert index.of_owner.keys() == owners.keys()
+    for owner, pods in owners.items():
+        assert api.pods_of(*owner) == pods
+    counted = {owner: pods for owner, pods in owners.items() if owner[1]}
+    for owner, held in counted.items():
+        states = Counter((pod.finished, pod.terminating, is_ready(pod), restarts(pod)) for pod in held)
+        assert index.standings[owner] == states
+    assert index.standings.keys() == counted.keys()
+    active = {owner: [pod for pod in pods if is_active(pod)] for owner, pods in counted.items()}
+    labels = {owner: Counter(tuple(pod.labels.items()) for pod in pods) for owner, pods in active.items() if pods}
+    assert index.labels == labels
 
 
 def every_pod_to_be_scheduled_is_in_one_place(view: SchedulerView) -> None:

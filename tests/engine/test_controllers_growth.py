@@ -1,0 +1,59 @@
+"""A change of one pod costs its owner and a copy the same, whether there are few others or many.
+
+Cost is counted in calls, so that the machine does not matter.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node
+from tests.engine import controllers as world
+from tests.engine.controllers import Manifest
+from tests.engine.counting import calls
+from tests.engine.soundness import pods_of_owners_are_indexed
+
+FEW, MANY = 20, 120
+MOST_GROWTH = 1.1
+
+Make = Callable[[int], Manifest]
+OWNERS: dict[str, Make] = {
+    "a Job": lambda number: world.job("w", parallelism=number, completions=10 * number),
+    "a ReplicaSet": lambda number: world.replica_set("w", number),
+    "a Deployment": lambda number: world.deployment("w", number),
+}
+
+
+def running(make: Make, number: int) -> Simulation:
+    """Return a simulation of ``number`` pods, each on its own node."""
+    simulation = Simulation(full=False)
+    nodes = [make_node(f"n{place}").capacity(cpu="150m").obj() for place in range(number)]
+    world.apply(simulation, *nodes, make(number))
+    simulation.execute(commands.Settle())
+    assert [pod.phase for pod in world.pods(simulation)] == ["Running"] * number
+    return simulation
+
+
+def cost_of_an_ended_pod(make: Make, number: int) -> int:
+    """Count the calls until everybody has seen that a pod has failed."""
+    simulation = running(make, number)
+    pod = world.pods(simulation)[number // 2]
+    simulation.api.patch("Pod", pod.key, {"status": {"phase": "Failed"}})
+    counted = calls(simulation.deliver)
+    pods_of_owners_are_indexed(simulation)
+    return counted
+
+
+@pytest.mark.parametrize("make", OWNERS.values(), ids=OWNERS)
+def test_the_end_of_a_pod_costs_the_same_beside_many(make: Make) -> None:
+    assert cost_of_an_ended_pod(make, MANY) < MOST_GROWTH * cost_of_an_ended_pod(make, FEW)
+
+
+def test_a_copy_costs_the_same_if_an_owner_has_many_pods() -> None:
+    few, many = (running(OWNERS["a Deployment"], number) for number in (FEW, MANY))
+    assert calls(lambda: copy.deepcopy(many)) < MOST_GROWTH * calls(lambda: copy.deepcopy(few))

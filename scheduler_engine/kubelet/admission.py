@@ -49,8 +49,8 @@ class Victims:
     pods: tuple[Pod, ...]
 
 
-def admit(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims | None:
-    """Return None if the kubelet accepts ``pod``; ``others`` are its accepted pods that have not finished.
+def admit(pod: Pod, node: Node, there: NodeInfo) -> Refusal | Victims | None:
+    """Return None if the kubelet accepts ``pod``; ``there``: the node with its accepted pods that have not finished.
 
     A mirror pod is never refused: its original is already there.
     """
@@ -60,7 +60,7 @@ def admit(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims | No
         refusal = check(pod, node)
         if refusal is not None:
             return refusal
-    return _general(pod, node, others)
+    return _general(pod, node, there)
 
 
 def _pressure(pod: Pod, node: Node) -> Refusal | None:
@@ -88,16 +88,12 @@ def _operating_system(pod: Pod, node: Node) -> Refusal | None:
 CHECKS: tuple[Callable[[Pod, Node], Refusal | None], ...] = (_pressure, _operating_system)
 
 
-def _general(pod: Pod, node: Node, others: Sequence[Pod]) -> Refusal | Victims | None:
+def _general(pod: Pod, node: Node, info: NodeInfo) -> Refusal | Victims | None:
     """Check what the scheduler checks, and taints with NoExecute."""
-    info = NodeInfo()
-    info.set_node(node)
-    for other in others:
-        info.add_pod(other)
     lacking = lacking_resources(_known_here(wanted_from(pod), info), info)
     failed = list(_failed_predicates(pod, node, info))
     if is_critical(pod) and lacking and not failed:
-        return _room_for(pod, others, lacking)
+        return _room_for(pod, [other.pod for other in info.pods], lacking)
     if lacking and not is_critical(pod):
         first = lacking[0]
         text = (

@@ -16,6 +16,7 @@ from scheduler_engine.api.simulated import DURATION, READY, START_DELAY, seconds
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
 from scheduler_engine.config.kubelet import default_configuration
+from scheduler_engine.kubelet.accepted import Accepted
 from scheduler_engine.kubelet.admission import Refusal, Victims, admit
 from scheduler_engine.kubelet.eviction import EvictionManager
 from scheduler_engine.kubelet.node import NodeAgent, concerns_agent, ended_conditions, is_silent
@@ -47,7 +48,8 @@ class Kubelet:
 
     ``timers``: uid of a pod → (what comes next: start, complete or stop; number of the timer, 0 = it fell due while
     the kubelet was silent); ``running``: nodes whose kubelets run; ``agents``: node → the agent for the node itself, as
-    soon as there is anything for it to do; ``rooms``: node → the critical pod for which others are ending there.
+    soon as there is anything for it to do; ``rooms``: node → the critical pod for which others are ending there;
+    ``accepted``: the pods that are already on each node.
     """
 
     api: ApiServer
@@ -57,6 +59,7 @@ class Kubelet:
     running: Table[str, None] = field(default_factory=Table)
     agents: dict[str, NodeAgent] = field(default_factory=dict)
     rooms: dict[str, MakingRoom] = field(default_factory=dict)
+    accepted: Accepted = field(default_factory=Accepted)
 
     def work(self) -> bool:
         """Handle one change; return False if there was none."""
@@ -75,6 +78,7 @@ class Kubelet:
         if not isinstance(node, Node):
             self.rooms.pop(name, None)
             self.running.pop(name, None)
+            self.accepted.forget(name)
             agent = self.agents.pop(name, None)
             if agent is not None:
                 agent.stop()
@@ -143,8 +147,7 @@ class Kubelet:
         if room is not None:
             room.behind.update({pod.uid: pod.key} if pod.uid != room.uid else {})
             return False
-        others = [other for other in self.api.unfinished_on(node.name) if other.uid != pod.uid and _taken(other)]
-        answer = admit(pod, node, others)
+        answer = admit(pod, node, self.accepted.beside(pod, node, self.api.pod_index.on_node.get(node.name, {})))
         if isinstance(answer, Refusal):
             self._reject(pod, node, answer)
         elif isinstance(answer, Victims):
@@ -235,11 +238,6 @@ class Kubelet:
     def _write(self, pod: Pod, **status: Any) -> None:
         observed = {"observedGeneration": pod.metadata.get("generation")}
         self.api.patch("Pod", pod.key, {"status": {**observed, **status}})
-
-
-def _taken(pod: Pod) -> bool:
-    """Return True if a kubelet has accepted it and it has not finished."""
-    return not pod.finished and (pod.phase == "Running" or pod.start_time_us is not None)
 
 
 def duration_of(pod: Pod) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -24,7 +25,7 @@ def test_runs_hold_the_indexes_in_any_order(seed: int) -> None:
     runs, end = job_past.below(runs_of(indexes), 25), 25
     wanted = [index for index in range(end) if index in indexes]
     assert [index for first, last in runs for index in range(first, last + 1)] == wanted
-    assert all(later[0] > earlier[1] + 1 for earlier, later in zip(runs, runs[1:], strict=False))
+    assert all(later[0] > earlier[1] + 1 for earlier, later in pairwise(runs))
     assert job_past.size(runs) == len(wanted)
     assert [*job_past.gaps(runs, end)] == [index for index in range(end) if index not in indexes]
 

@@ -15,6 +15,8 @@ from scheduler_engine.sharing import Groups
 Owner = tuple[str, str]
 """Namespace and uid of a pod's controller. The uid is "" if the pod has none."""
 Labels = tuple[tuple[str, str], ...]
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+"""The annotation (and label) with the index of a pod of an Indexed Job."""
 
 
 class Standing(NamedTuple):
@@ -46,7 +48,8 @@ class PodIndex:
     bound to it, in any order.
 
     ``of_owner``: controller → its pods, finished or not, in order of creation. ``standings``: controller → how many of
-    its pods are in each state; ``labels``: controller → labels of its active pods → how many have them.
+    its pods are in each state; ``labels``: controller → labels of its active pods → how many have them; ``indexes``:
+    controller → indexes of its active pods (of an Indexed Job) → how many have them.
     """
 
     in_namespace: Groups[str, str, Pod] = field(default_factory=Groups)
@@ -54,6 +57,7 @@ class PodIndex:
     of_owner: Groups[Owner, str, Pod] = field(default_factory=Groups)
     standings: Groups[Owner, Standing, int] = field(default_factory=Groups)
     labels: Groups[Owner, Labels, int] = field(default_factory=Groups)
+    indexes: Groups[Owner, str, int] = field(default_factory=Groups)
 
     def update(self, old: Pod | None, new: Pod | None, created: Mapping[str, int]) -> None:
         """Add (``old`` is None), change or remove (``new`` is None) a pod. ``created``: key of a pod → its rank."""
@@ -83,20 +87,22 @@ class PodIndex:
         for counted, change in ((was, -1), (now, 1)):
             if counted is None:
                 continue
-            owner, standing, labels = counted
+            owner, standing, labels, index = counted
             _add(self.standings, owner, standing, change)
             if standing.active:
                 _add(self.labels, owner, labels, change)
+                if index:
+                    _add(self.indexes, owner, index, change)
 
 
-def _counted(pod: Pod | None) -> tuple[Owner, Standing, Labels] | None:
+def _counted(pod: Pod | None) -> tuple[Owner, Standing, Labels, str] | None:
     if pod is None or pod.controller_ref is None:
         return None
     standing = Standing(pod.finished, pod.terminating, pod.ready, restarts(pod))
-    return owner_of(pod), standing, tuple(pod.labels.items())
+    return owner_of(pod), standing, tuple(pod.labels.items()), pod.annotations.get(JOB_INDEX, "")
 
 
-def _add(counts: Groups[Owner, Any, int], owner: Owner, what: Standing | Labels, change: int) -> None:
+def _add(counts: Groups[Owner, Any, int], owner: Owner, what: Standing | Labels | str, change: int) -> None:
     inner = counts.change(owner)
     inner[what] = inner.get(what, 0) + change
     if not inner[what]:

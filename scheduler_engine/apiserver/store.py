@@ -125,6 +125,10 @@ class ApiServer:
         """Return the labels that a controller's active pods have, and how many pods have them."""
         return self.pod_index.labels.get((namespace, uid), {})
 
+    def indexes_of_active(self, namespace: str, uid: str) -> Mapping[str, int]:
+        """Return the indexes that a Job's active pods have, and how many pods have them."""
+        return self.pod_index.indexes.get((namespace, uid), {})
+
     def _in_order(self, pods: Mapping[str, Pod]) -> Sequence[Pod]:
         return [pods[key] for key in sorted(pods, key=self.created.__getitem__)]
 

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import KubeObject, Pod, time_us, timestamp
+from scheduler_engine.apiserver.pod_index import JOB_INDEX, owner_of
 from scheduler_engine.apiserver.store import WatchEvent
-from scheduler_engine.controllers.job_past import NO_PAST, Past, Runs, after, below, gaps, size, spelled
+from scheduler_engine.controllers.job_past import NO_PAST, Past, Runs, after, below, gaps, is_index, size, spelled
 from scheduler_engine.controllers.pod_state import deletion_order, is_active
 from scheduler_engine.controllers.workload import Manifest, WorkloadController
 from scheduler_engine.sharing import Groups, Table
 from scheduler_engine.timeline import SECOND_US
 
-INDEX = "batch.kubernetes.io/job-completion-index"
 FIRST_BACKOFF_US, LONGEST_BACKOFF_US = 10 * SECOND_US, 600 * SECOND_US
 ENDINGS = {
     "BackoffLimitExceeded": "Job has reached the specified backoff limit",
@@ -33,32 +33,47 @@ ENDINGS = {
 @dataclass(slots=True)
 class JobController(WorkloadController):
     """``ended``: uid of a Job → uids of its pods that have ended; ``pasts``: uid of a Job → what these add up to. A pod
-    deleted before its end has failed.
+    deleted before its end has failed. ``lowest``: uid of a Job → an index below which none is free.
     """
 
     KIND: ClassVar[str] = "Job"
     OBSERVES: ClassVar[bool] = False
     ended: Groups[str, str, None] = field(default_factory=Groups)
     pasts: Table[str, Past] = field(default_factory=Table)
+    lowest: Table[str, int] = field(default_factory=Table)
 
     def notice(self, event: WatchEvent) -> None:
         WorkloadController.notice(self, event)
-        if event.kind == self.KIND and event.new is None and event.old is not None and event.old.uid in self.pasts:
-            del self.ended[event.old.uid], self.pasts[event.old.uid]
+        if event.kind == self.KIND and event.new is None and event.old is not None:
+            self.lowest.pop(event.old.uid, None)
+            if event.old.uid in self.pasts:
+                del self.ended[event.old.uid], self.pasts[event.old.uid]
         pod = event.new or event.old
         if isinstance(pod, Pod) and (event.new is None or not is_active(pod)):
             reference = pod.controller_ref or {}
             owner = self.api.get(self.KIND, f"{pod.namespace}/{reference.get('name')}")
             if owner is not None and reference.get("uid") == owner.uid:
                 self._note(owner, pod, "succeeded" if pod.phase == "Succeeded" else "failed")
+        if isinstance(event.old, Pod):
+            self._free_index(event.old, event.new if isinstance(event.new, Pod) else None)
 
     def _note(self, owner: KubeObject, pod: Pod, result: str) -> None:
         """Note the first ending of a pod: succeeded, failed or dropped (by the Job)."""
         if pod.uid not in self.ended.get(owner.uid, {}):
             self.ended.change(owner.uid)[pod.uid] = None
             self.pasts[owner.uid] = after(
-                self._past(owner), result, pod.annotations.get(INDEX, ""), self.timeline.now_us
+                self._past(owner), result, pod.annotations.get(JOB_INDEX, ""), self.timeline.now_us
             )
+
+    def _free_index(self, old: Pod, new: Pod | None) -> None:
+        """Note that an index may be free, unless the pod still has it or has succeeded with it."""
+        (_, uid), index = owner_of(old), old.annotations.get(JOB_INDEX, "")
+        if uid not in self.lowest or not is_index(index):
+            return
+        same = new is not None and owner_of(new)[1] == uid and new.annotations.get(JOB_INDEX) == index
+        if new is None or not same or not is_active(new):
+            free = gaps(self.pasts.get(uid, NO_PAST).indexes, int(index) + 1, int(index))
+            self.lowest[uid] = min((*free, self.lowest[uid]))
 
     def _past(self, owner: KubeObject) -> Past:
         return self.pasts.get(owner.uid, NO_PAST)
@@ -138,9 +153,9 @@ class JobController(WorkloadController):
             "job-name": owner.name,
         }
         for index in self._free_indexes(owner, number):
-            metadata: Manifest = {"labels": {**labels, INDEX: index} if index else labels}
+            metadata: Manifest = {"labels": {**labels, JOB_INDEX: index} if index else labels}
             if index:
-                metadata["annotations"] = {INDEX: index}
+                metadata["annotations"] = {JOB_INDEX: index}
             base = f"{owner.name}-{index}" if index else owner.name
             if self.create_pod(owner, self.pod_manifest(owner, owner.spec["template"], base=base, metadata=metadata)):
                 return
@@ -152,9 +167,17 @@ class JobController(WorkloadController):
         """
         if not _indexed(owner):
             return repeat("", number)
-        taken = {pod.annotations.get(INDEX): True for pod in self.active_of(owner)}
-        indexes = map(str, gaps(self._done(owner), owner.spec["completions"]))
-        return islice((index for index in indexes if index not in taken), number)
+        return islice(self._from_lowest(owner), number)
+
+    def _from_lowest(self, owner: KubeObject) -> Iterator[str]:
+        """Yield all free indexes, and note the first."""
+        taken, lowest = self.api.indexes_of_active(owner.namespace, owner.uid), self.lowest.get(owner.uid, 0)
+        indexes = gaps(self._done(owner), owner.spec["completions"], lowest)
+        free = (index for index in indexes if str(index) not in taken)
+        for first in islice(free, 1):
+            self.lowest[owner.uid] = first
+            yield str(first)
+        yield from map(str, free)
 
     def _give_up(self, owner: KubeObject, pod: Pod, result: str) -> None:
         self._note(owner, pod, result)

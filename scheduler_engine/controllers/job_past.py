@@ -34,14 +34,15 @@ NO_PAST = Past()
 def after(past: Past, result: str, index: str, now_us: int) -> Past:
     """Add a pod that has succeeded, failed, or was dropped by the Job; ``index`` is "" if it has none."""
     if result == "succeeded":
-        done = with_index(past.indexes, int(index)) if _is_index(index) else past.indexes
+        done = with_index(past.indexes, int(index)) if is_index(index) else past.indexes
         return replace(past, succeeded=past.succeeded + 1, indexes=done, streak=0, last_us=now_us)
     if result == "failed":
         return replace(past, failed=past.failed + 1, streak=past.streak + 1, last_us=now_us)
     return past
 
 
-def _is_index(text: str) -> bool:
+def is_index(text: str) -> bool:
+    """Return True if it may be the index of a pod."""
     return text.isascii() and text.isdigit() and len(text) <= LONGEST_INDEX
 
 
@@ -71,12 +72,11 @@ def size(runs: Runs) -> int:
     return sum(last - first + 1 for first, last in runs)
 
 
-def gaps(runs: Runs, end: int) -> Iterator[int]:
-    """Yield the other indexes below ``end``, in order."""
-    start = 0
+def gaps(runs: Runs, end: int, start: int = 0) -> Iterator[int]:
+    """Yield the other indexes from ``start`` to below ``end``, in order."""
     for first, last in runs:
         yield from range(start, first)
-        start = last + 1
+        start = max(start, last + 1)
     yield from range(start, end)
 
 

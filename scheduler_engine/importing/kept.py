@@ -9,8 +9,8 @@ from scheduler_engine.api import simulated
 from scheduler_engine.api.critical_pods import MIRROR, SOURCE
 from scheduler_engine.api.validation.annotations import DELETION_COST
 from scheduler_engine.apiserver.lifecycle import NOT_HELD, POLICIES
+from scheduler_engine.apiserver.pod_index import JOB_INDEX
 from scheduler_engine.controllers.deployment import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
-from scheduler_engine.controllers.job import INDEX
 from scheduler_engine.controllers.persistent_volume import DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE
 from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, BIND_COMPLETED, MIGRATED_PLUGINS
@@ -19,7 +19,7 @@ EARLIER = "sandbox/earlier-revision"
 """Marks templates that have become equal as different."""
 ANNOTATIONS = (
     *(*simulated.AMOUNTS, simulated.READY, simulated.KUBELET_CONFIGURATION, EARLIER, MIRROR, SOURCE, DELETION_COST),
-    *(REVISION, DESIRED_REPLICAS, MAX_REPLICAS, INDEX, DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER),
+    *(REVISION, DESIRED_REPLICAS, MAX_REPLICAS, JOB_INDEX, DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER),
     *(BOUND_BY_CONTROLLER, SELECTED_NODE, BIND_COMPLETED, BETA_STORAGE_CLASS, MIGRATED_PLUGINS),
 )
 """Those that the scheduler, a controller or a kubelet reads."""

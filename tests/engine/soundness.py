@@ -16,7 +16,7 @@ from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.apiserver.connection import Connection
-from scheduler_engine.apiserver.pod_index import restarts
+from scheduler_engine.apiserver.pod_index import JOB_INDEX, restarts
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.conformance.cache import node_info
 from scheduler_engine.controllers.pod_state import is_active
@@ -178,6 +178,9 @@ def pods_of_owners_are_indexed(simulation: Simulation) -> None:
     active = {owner: [pod for pod in pods if is_active(pod)] for owner, pods in counted.items()}
     labels = {owner: Counter(tuple(pod.labels.items()) for pod in pods) for owner, pods in active.items() if pods}
     assert index.labels == labels
+    listed = {owner: [pod.annotations.get(JOB_INDEX, "") for pod in pods] for owner, pods in active.items()}
+    indexes = {owner: Counter(filter(None, texts)) for owner, texts in listed.items()}
+    assert index.indexes == {owner: number for owner, number in indexes.items() if number}
 
 
 def every_pod_to_be_scheduled_is_in_one_place(view: SchedulerView) -> None:

@@ -24,6 +24,9 @@ MOST_GROWTH = 1.1
 Make = Callable[[int], Manifest]
 OWNERS: dict[str, Make] = {
     "a Job": lambda number: world.job("w", parallelism=number, completions=10 * number),
+    "an Indexed Job": lambda number: world.job(
+        "w", parallelism=number, completions=10 * number, completionMode="Indexed"
+    ),
     "a ReplicaSet": lambda number: world.replica_set("w", number),
     "a Deployment": lambda number: world.deployment("w", number),
 }
@@ -40,10 +43,10 @@ def running(make: Make, number: int) -> Simulation:
 
 
 def cost_of_an_ended_pod(make: Make, number: int) -> int:
-    """Count the calls until everybody has seen that a pod has failed."""
+    """Count the calls until everybody has seen that a pod has succeeded."""
     simulation = running(make, number)
     pod = world.pods(simulation)[number // 2]
-    simulation.api.patch("Pod", pod.key, {"status": {"phase": "Failed"}})
+    simulation.api.patch("Pod", pod.key, {"status": {"phase": "Succeeded"}})
     counted = calls(simulation.deliver)
     pods_of_owners_are_indexed(simulation)
     return counted

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from random import Random
+
+import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.simulated import DURATION
+from scheduler_engine.apiserver.pod_index import JOB_INDEX
+from scheduler_engine.controllers.job import JobController
+from scheduler_engine.controllers.pod_state import is_active
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_pod
 from tests.engine import controllers as world
@@ -177,3 +183,29 @@ def test_a_deleted_job_takes_its_pods_along() -> None:
     world.delete(simulation, "Job", "default/j")
     world.advance(simulation, 60)
     assert world.pods(simulation, gone=True) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_lowest_free_indexes_are_those_of_a_scan(seed: int) -> None:
+    pick = Random(seed)
+    spec = {"parallelism": 6, "completions": 40, "completionMode": "Indexed", "backoffLimit": 1000}
+    simulation = world.cluster(world.job("batch", **spec))
+    [controller] = [item for item in simulation.controllers if isinstance(item, JobController)]
+    for _ in range(30):
+        pods = [pod for pod in world.pods(simulation) if is_active(pod)]
+        pod, what = pick.choice(pods), pick.choice(["Succeeded", "Succeeded", "Failed", "deleted", "other index"])
+        if what == "deleted":
+            world.delete(simulation, "Pod", pod.key)
+        elif what == "other index":
+            annotations = {JOB_INDEX: str(pick.randrange(40))}
+            simulation.execute(commands.Patch("Pod", pod.key, {"metadata": {"annotations": annotations}}))
+        else:
+            world.end(simulation, pod, what)
+        world.advance(simulation, pick.choice([1, 700]) if what != "Succeeded" else 1)
+        job = world.find(simulation, "Job", "batch")
+        taken = [int(pod.annotations[JOB_INDEX]) for pod in world.pods(simulation) if is_active(pod)]
+        done = [index for first, last in controller._done(job) for index in range(first, last + 1)]
+        free = [str(index) for index in range(40) if index not in [*taken, *done]]
+        assert [*controller._free_indexes(job, 5)] == free[:5]
+        if not taken:
+            return

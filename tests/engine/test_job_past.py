@@ -27,7 +27,10 @@ def test_runs_hold_the_indexes_in_any_order(seed: int) -> None:
     assert [index for first, last in runs for index in range(first, last + 1)] == wanted
     assert all(later[0] > earlier[1] + 1 for earlier, later in pairwise(runs))
     assert job_past.size(runs) == len(wanted)
-    assert [*job_past.gaps(runs, end)] == [index for index in range(end) if index not in indexes]
+    free = [index for index in range(end) if index not in indexes]
+    assert [*job_past.gaps(runs, end)] == free
+    start = pick.randrange(30)
+    assert [*job_past.gaps(runs, end, start)] == [index for index in free if index >= start]
 
 
 @pytest.mark.parametrize(

@@ -102,9 +102,10 @@ class Selector:
     nothing: bool = False
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        if self.nothing:
-            return False
-        return all(requirement.matches(labels) for requirement in self.requirements)
+        for requirement in self.requirements:  # A loop is twice as fast as `all`, and this is asked very often.
+            if not requirement.matches(labels):
+                return False
+        return not self.nothing
 
     @property
     def empty(self) -> bool:

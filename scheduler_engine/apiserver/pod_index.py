@@ -19,13 +19,20 @@ JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 """The annotation (and label) with the index of a pod of an Indexed Job."""
 
 
+REVISION_LABEL = "controller-revision-hash"
+"""The template of a StatefulSet or DaemonSet that a pod was made from."""
+
+
 class Standing(NamedTuple):
-    """What owners count of a pod. ``restarts``: the highest restart count of its containers."""
+    """What owners count of a pod. ``restarts``: the highest restart count of its containers; ``revision``: the name of
+    the template that it was made from, None if its owner has no revisions.
+    """
 
     finished: bool
     terminating: bool
     ready: bool
     restarts: int
+    revision: str | None = None
 
     @property
     def active(self) -> bool:
@@ -98,7 +105,7 @@ class PodIndex:
 def _counted(pod: Pod | None) -> tuple[Owner, Standing, Labels, str] | None:
     if pod is None or pod.controller_ref is None:
         return None
-    standing = Standing(pod.finished, pod.terminating, pod.ready, restarts(pod))
+    standing = Standing(pod.finished, pod.terminating, pod.ready, restarts(pod), pod.labels.get(REVISION_LABEL))
     return owner_of(pod), standing, tuple(pod.labels.items()), pod.annotations.get(JOB_INDEX, "")
 
 

@@ -14,9 +14,10 @@ from scheduler_engine.api import taints
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import KubeObject, Node, Pod, merge
 from scheduler_engine.api.taints import first_untolerated
+from scheduler_engine.apiserver.pod_index import REVISION_LABEL
 from scheduler_engine.apiserver.store import WatchEvent
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.workload import REVISION_LABEL, Manifest, WorkloadController, scaled
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TOLERATED = (

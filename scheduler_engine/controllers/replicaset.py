@@ -80,9 +80,7 @@ class ReplicaSetController(WorkloadController):
 
     def _status(self, owner: KubeObject, problem: str) -> None:
         now_us = self.timeline.now_us
-        ready = available = self.count_ready(owner)
-        if owner.spec.get("minReadySeconds"):
-            available = sum(self.available(owner, pod) for pod in self.active_of(owner))
+        ready, available = self.count_ready(owner), self.count_available(owner)
         labels = (owner.spec["template"].get("metadata") or {}).get("labels") or {}
         full = sum(number for there, number in self._labels(owner).items() if labels.items() <= dict(there).items())
         conditions = owner.status.get("conditions") or []

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.pod_index import REVISION_LABEL
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.workload import REVISION_LABEL, Manifest, WorkloadController, replicas_of
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of
 
 CLAIM = "PersistentVolumeClaim"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -151,23 +151,23 @@ class StatefulSetController(WorkloadController):
         self.tell(owner, "SuccessfulDelete", f"delete Pod {pod.name} in StatefulSet {owner.name} successful")
 
     def _status(self, owner: KubeObject, wanted: range, revision: str) -> None:
-        pods = [pod for pod in self.pods_of(owner) if not pod.finished]
-        here = [pod for pod in pods if not pod.terminating]
-        revisions = [pod.labels.get(REVISION_LABEL) for pod in here]
+        standings = self.standings(owner).items()
         current = owner.status.get("currentRevision", revision)
-        ready = sum(is_ready(pod) for pod in here)
-        if len(here) == len(wanted) == ready and all(item == revision for item in revisions):
+        here, ready = self.count_active(owner), self.count_ready(owner)
+        revisions = [(state.revision, number) for state, number in standings if state.active]
+        updated = sum(number for name, number in revisions if name == revision)
+        if here == len(wanted) == ready == updated:
             current = revision
         fields: dict[str, Any] = {
             "readyReplicas": ready,
-            "currentReplicas": sum(item == current for item in revisions),
-            "updatedReplicas": sum(item == revision for item in revisions),
+            "currentReplicas": sum(number for name, number in revisions if name == current),
+            "updatedReplicas": updated,
         }
         self.set_status(
             owner,
             **{name: number or None for name, number in fields.items()},
-            replicas=len(pods),
-            availableReplicas=sum(self.available(owner, pod) for pod in here),
+            replicas=sum(number for state, number in standings if not state.finished),
+            availableReplicas=self.count_available(owner),
             currentRevision=current,
             updateRevision=revision,
         )

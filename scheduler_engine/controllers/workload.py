@@ -33,8 +33,6 @@ ROUND_US = SECOND_US
 watch and the controller take about as long; here none of them takes time.
 """
 ENDS_AT_ONCE = "Pods end within a second of being created: the next ones wait until it has passed"
-REVISION_LABEL = "controller-revision-hash"
-"""The template of a StatefulSet or DaemonSet that a pod was made from."""
 ADMISSION_READS = ("PriorityClass", "RuntimeClass", "Namespace")
 """Kinds that may admit a pod which was refused before."""
 
@@ -211,6 +209,12 @@ class WorkloadController(KeyedController):
     def count_ready(self, owner: KubeObject) -> int:
         """Count the active pods that are ready."""
         return sum(number for standing, number in self.standings(owner).items() if standing.active and standing.ready)
+
+    def count_available(self, owner: KubeObject) -> int:
+        """Count the active pods that are ready for ``minReadySeconds``."""
+        if not owner.spec.get("minReadySeconds"):
+            return self.count_ready(owner)
+        return sum(self.available(owner, pod) for pod in self.active_of(owner))
 
     def may_replace(self, owner: KubeObject, slot: str) -> bool:
         """Return True if the failed pod in ``slot`` may be replaced now; else check the owner again when it may.

@@ -16,7 +16,7 @@ from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import Resource
 from scheduler_engine.apiserver.connection import Connection
-from scheduler_engine.apiserver.pod_index import JOB_INDEX, restarts
+from scheduler_engine.apiserver.pod_index import JOB_INDEX, REVISION_LABEL, restarts
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.conformance.cache import node_info
 from scheduler_engine.controllers.pod_state import is_active
@@ -172,8 +172,10 @@ def pods_of_owners_are_indexed(simulation: Simulation) -> None:
         assert api.pods_of(*owner) == pods
     counted = {owner: pods for owner, pods in owners.items() if owner[1]}
     for owner, held in counted.items():
-        states = Counter((pod.finished, pod.terminating, is_ready(pod), restarts(pod)) for pod in held)
-        assert index.standings[owner] == states
+        revisions = [pod.labels.get(REVISION_LABEL) for pod in held]
+        states = [(pod.finished, pod.terminating, is_ready(pod), restarts(pod)) for pod in held]
+        counted_now = Counter((*state, revision) for state, revision in zip(states, revisions, strict=True))
+        assert index.standings[owner] == counted_now
     assert index.standings.keys() == counted.keys()
     active = {owner: [pod for pod in pods if is_active(pod)] for owner, pods in counted.items()}
     labels = {owner: Counter(tuple(pod.labels.items()) for pod in pods) for owner, pods in active.items() if pods}

@@ -20,6 +20,8 @@ from tests.engine.soundness import pods_of_owners_are_indexed
 
 FEW, MANY = 20, 120
 MOST_GROWTH = 1.1
+MOST_CALLS = 50
+"""Calls of a StatefulSet for each pod that has not changed, in three checks."""
 
 Make = Callable[[int], Manifest]
 OWNERS: dict[str, Make] = {
@@ -55,6 +57,16 @@ def cost_of_an_ended_pod(make: Make, number: int) -> int:
 @pytest.mark.parametrize("make", OWNERS.values(), ids=OWNERS)
 def test_the_end_of_a_pod_costs_the_same_beside_many(make: Make) -> None:
     assert cost_of_an_ended_pod(make, MANY) < MOST_GROWTH * cost_of_an_ended_pod(make, FEW)
+
+
+def test_the_end_of_a_pod_of_a_stateful_set_costs_little_for_each_other_one() -> None:
+    """It looks at every ordinal, but counts nothing again for its status."""
+
+    def make(number: int) -> Manifest:
+        return world.stateful_set("w", number, podManagementPolicy="Parallel")
+
+    growth = cost_of_an_ended_pod(make, MANY) - cost_of_an_ended_pod(make, FEW)
+    assert growth <= MOST_CALLS * (MANY - FEW)
 
 
 def test_a_copy_costs_the_same_if_an_owner_has_many_pods() -> None:

@@ -58,14 +58,18 @@ class DaemonSetController(WorkloadController):
         template = daemon_template(owner)
         revision = template_hash(owner.spec["template"])
         nodes = [item for item in self.api.list("Node") if isinstance(item, Node)]
-        pods = self._by_node(owner)
+        pods, written = self._by_node(owner), self.api.written
         probe = _probe(owner, template)
         should = {node.name: node_verdict(probe, node) for node in nodes}
         self._manage(owner, template, revision, should, pods)
+        if self.api.written != written:
+            pods, written = self._by_node(owner), self.api.written
         if (owner.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
-            self._roll(owner, template, revision, should, self._by_node(owner))
+            self._roll(owner, template, revision, should, pods)
+        if self.api.written != written:
+            pods = self._by_node(owner)
         self.watch_availability(owner, self.pods_of(owner))
-        self._status(owner, should, revision)
+        self._status(owner, should, revision, pods)
 
     def _by_node(self, owner: KubeObject) -> PodsByNode:
         """Group pods by their present or intended node, without finished ones that only finalizers hold."""
@@ -175,9 +179,10 @@ class DaemonSetController(WorkloadController):
                 gone -= 1 if works else 0
                 self.delete_pod(owner, old[0])
 
-    def _status(self, owner: KubeObject, should: Mapping[str, tuple[bool, bool]], revision: str) -> None:
+    def _status(
+        self, owner: KubeObject, should: Mapping[str, tuple[bool, bool]], revision: str, pods: PodsByNode
+    ) -> None:
         counts = dict.fromkeys(("desired", "current", "ready", "available", "updated", "misscheduled"), 0)
-        pods = self._by_node(owner)
         for name, (run, _) in should.items():
             here = pods.get(name, [])
             if not run:

@@ -15,10 +15,10 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden screens questions bench bench-ui edits hostile dist lock
+.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui edits hostile dist lock
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: .venv/installed-dev ## Create .venv, or bring it up to the lock files
 
@@ -48,8 +48,12 @@ golden: venv ## Rewrite the golden files of tests, to be read as a diff before c
 screens: venv ## Photograph and measure every page and state into var/screens, or some: make screens ARGS='--only lesson'
 	$(BIN)/python -m tests.screens $(ARGS)
 
-bench: venv ## Run the benchmarks
-	$(BIN)/python -m pytest tests/bench --benchmark-only $(ARGS)
+bench: venv ## Measure the engine beside the last release's figures, or some rows: make bench ARGS='--only preemption'
+	$(BIN)/python -m tests.bench $(ARGS)
+	$(BIN)/python -m pytest tests/bench --benchmark-only
+
+bench-figures: venv ## Measure the engine, keep the figures, and write its table in docs/performance.md
+	$(BIN)/python -m tests.bench --write
 
 bench-ui: venv ## Measure from the click to what is painted, and write docs/performance.md: five minutes on a quiet machine
 	$(BIN)/python -m tests.bench.ui --write $(ARGS)

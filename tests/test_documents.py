@@ -39,6 +39,8 @@ LEFT_OUT = {
     ".venv/bin/python -m pytest": "it would run this test again",
     "make golden": "it rewrites the golden files",
     "make bench": "it measures for minutes",
+    "make bench ARGS='--only preemption'": "it measures for minutes",
+    "make bench-figures": "it measures for minutes",
     "make bench-ui": "it measures for minutes",
     "make bench-ui ARGS='--nodes 100'": "it measures for minutes",
     "make hostile": "it runs for two hours",

@@ -32,11 +32,11 @@ def _node(pick: Random, number: int) -> Manifest:
     return node.capacity(**amounts).obj()
 
 
-def pods(count: int, templates: int = 200, seed: int = 1) -> tuple[Manifest, ...]:
-    """Return pods of so many templates; the first templates are by far the most frequent."""
+def pods(count: int, templates: int = 200, seed: int = 1, skew: float = 1.1) -> tuple[Manifest, ...]:
+    """Return pods of so many templates; the first templates are by far the most frequent. ``skew`` 0: all are equal."""
     pick = Random(seed)
     shapes = [_shape(pick) for _ in range(templates)]
-    weights = [1 / (rank + 1) ** 1.1 for rank in range(templates)]
+    weights = [1 / (rank + 1) ** skew for rank in range(templates)]
     return tuple(_pod(shape, number) for number, shape in enumerate(pick.choices(shapes, weights, k=count)))
 
 

@@ -54,6 +54,11 @@ class Groups(dict[KeyT, Mapping[InnerT, ValueT]]):
             inner = self[key] = self.own[key] = dict(self.get(key, ()))
         return inner
 
+    def share(self, key: KeyT) -> Mapping[InnerT, ValueT]:
+        """Return the inner dict as it is now: a later change copies it first."""
+        self.own.pop(key, None)
+        return self.get(key, {})
+
     def take(self, key: KeyT, inner: InnerT) -> None:
         """Delete one value, and with the last one of its group the group."""
         held = self.change(key)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod
@@ -16,16 +16,18 @@ REFUSED = "connection refused"
 
 @dataclass(slots=True)
 class Connection:
-    """``known``: the objects at the last watch event; None while connected."""
+    """``known``: the objects at the last watch event; None while connected. ``positions``: those of their logs."""
 
     server: ApiServer
     reachable: bool = True
     known: Groups[str, str, KubeObject] | None = None
+    positions: dict[str, int] = field(default_factory=dict)
 
     def freeze(self) -> None:
         """Deliver no more watch events."""
         if self.known is None:
             self.known = self.server.objects.copy()
+            self.positions = self.server.log.positions()
 
     def thaw(self) -> None:
         """Continue the watch where it was."""
@@ -41,6 +43,15 @@ class Connection:
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         return self.server.get(kind, key) if self.known is None else self.known.get(kind, {}).get(key)
+
+    def changed_since(self, kind: str, position: int) -> tuple[int, Sequence[str] | None]:
+        if self.known is None:
+            return self.server.changed_since(kind, position)
+        until = self.positions.get(kind, 0)
+        return until, self.server.log.since(kind, position, until)
+
+    def as_now(self, kinds: Sequence[str]) -> Mapping[str, Mapping[str, KubeObject]]:
+        return self.server.as_now(kinds) if self.known is None else {kind: self.known.share(kind) for kind in kinds}
 
     def pod(self, key: str) -> Pod | None:
         item = self.get("Pod", key)

@@ -16,6 +16,7 @@ from scheduler_engine.api.objects import KubeObject, Pod, merge, time_us, timest
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
+from scheduler_engine.apiserver.change_log import ChangeLog
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
 from scheduler_engine.apiserver.pod_index import Labels, PodIndex, Standing
 from scheduler_engine.sharing import Groups, Rows, Table
@@ -71,6 +72,7 @@ class ApiServer:
     created: Table[str, int] = field(default_factory=Table)
     on_node: Groups[str, str, Pod] = field(default_factory=Groups)
     pod_index: PodIndex = field(default_factory=PodIndex)
+    log: ChangeLog = field(default_factory=ChangeLog)
     pod_count: int = 0
     resource_version: int = 0
     uid_count: int = 0
@@ -89,6 +91,17 @@ class ApiServer:
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         return self.objects.get(kind, {}).get(key)
+
+    def changed_since(self, kind: str, position: int) -> tuple[int, Sequence[str] | None]:
+        """Return the present position in the log of a kind, and the keys of objects changed since an earlier one.
+
+        None instead of the keys: any object may have changed. Start with position -1.
+        """
+        return self.log.position(kind), self.log.since(kind, position, self.log.position(kind))
+
+    def as_now(self, kinds: Sequence[str]) -> Mapping[str, Mapping[str, KubeObject]]:
+        """Return kind → key → object as they are now: later changes do not show there."""
+        return {kind: self.objects.share(kind) for kind in kinds}
 
     def pod(self, key: str) -> Pod | None:
         item = self.get("Pod", key)
@@ -313,6 +326,7 @@ class ApiServer:
     def _take_out(self, kind: str, key: str, old: KubeObject) -> None:
         self.resource_version += 1
         del self.objects.change(kind)[key]
+        self.log.note(kind, key, len(self.objects[kind]))
         del self.by_namespace.change((kind, old.namespace))[key]
         self.applied.pop(old.uid, None)
         if isinstance(old, Pod):
@@ -341,6 +355,7 @@ class ApiServer:
         manifest = merge(manifest, {"metadata": {"resourceVersion": str(self.resource_version)}})
         new = KINDS[kind].view(manifest)
         self.objects.change(kind)[key] = new
+        self.log.note(kind, key, len(self.objects[kind]))
         self.by_namespace.change((kind, new.namespace))[key] = new
         if isinstance(new, Pod):
             before = old if isinstance(old, Pod) else None

@@ -9,6 +9,7 @@ from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver.admission import match_label_keys, pod_priority
+from scheduler_engine.apiserver.change_log import Unlogged
 from scheduler_engine.apiserver.store import Watch
 from scheduler_engine.framework.interface import QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
@@ -16,7 +17,7 @@ from scheduler_engine.framework.node_info import PodInfo
 Manifest = dict[str, Any]
 
 
-class World:
+class World(Unlogged):
     """Implements ``Api``.
 
     ``order`` lists all objects as given, ``pending`` the pods to attempt. Succeeded or Failed pods are omitted: the

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.apiserver.change_log import Unlogged
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config import load_configuration
 from scheduler_engine.conformance.compare import differences
@@ -48,7 +49,7 @@ def run(case: dict[str, Any]) -> list[str]:
 
 
 @dataclass(slots=True)
-class Store:
+class Store(Unlogged):
     """The API objects: kind → key → object."""
 
     objects: dict[str, dict[str, KubeObject]] = field(default_factory=dict)

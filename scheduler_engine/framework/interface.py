@@ -177,6 +177,10 @@ class ObjectReader(Protocol):
 
     def get(self, kind: str, key: str) -> KubeObject | None: ...
 
+    def changed_since(self, kind: str, position: int) -> tuple[int, Sequence[str] | None]: ...
+
+    def as_now(self, kinds: Sequence[str]) -> Mapping[str, Mapping[str, KubeObject]]: ...
+
 
 class ApiWriter(Protocol):
     """The requests that plugins may send to the API server."""
@@ -240,6 +244,8 @@ class FrameworkView(Protocol):
     columns: Columns
 
     plugins: dict[str, Plugin]
+
+    points: dict[str, list[Any]]
 
     def active_filters(self, state: CycleState) -> Sequence[Any]: ...
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.apiserver.store import ApiServer, Watch
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE, bind_volume_to_claim
+from scheduler_engine.plugins.volume_binding.choice import Choice
 from scheduler_engine.plugins.volume_binding.matching import (
     NO_PROVISIONER,
     bound_to,
     candidate,
     claim_size,
-    find_matching_volume,
 )
 from scheduler_engine.plugins.volume_references import (
     BETA_STORAGE_CLASS,
@@ -249,7 +249,7 @@ def _is_free(volume: KubeObject, claim: KubeObject) -> bool:
 def _match(claim: KubeObject, volumes: Iterable[KubeObject]) -> KubeObject | None:
     """Return the best of these, wherever it is reachable: without a pod there is no node to check."""
     anywhere = [replace(candidate(item), node_selector=None) for item in volumes]
-    match = find_matching_volume(claim, claim_size(claim), anywhere, {}, {})
+    match = Choice(claim, claim_size(claim), anywhere).on({}, ())
     return None if match is None else match.volume
 
 

@@ -9,7 +9,7 @@ columns: their NodeInfos change without the snapshot.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,34 @@ class Objects:
         self.position = changes.position
 
 
+class Holders:
+    """Where something is: ``held``: slot → what ``ask`` finds on the node; ``slots``: the reverse."""
+
+    __slots__ = ("held", "position", "slots")
+
+    def __init__(self) -> None:
+        self.held: dict[int, Iterable[Hashable]] = {}
+        self.slots: dict[Hashable, dict[int, None]] = {}
+        self.position = 0
+
+    def update(self, slots: Slots, ask: Callable[[NodeInfo], Iterable[Hashable]]) -> None:
+        changed = slots.changes.since(self.position) if self.position else None
+        if changed is None:
+            self.held, self.slots = {}, {}
+        free = dict.fromkeys(slots.free)
+        for slot in range(len(slots.infos)) if changed is None else dict.fromkeys(changed):
+            for item in self.held.pop(slot, ()):
+                del self.slots[item][slot]
+                if not self.slots[item]:
+                    del self.slots[item]
+            held = () if slot in free else dict.fromkeys(ask(slots.infos[slot]))
+            if held:
+                self.held[slot] = held
+                for item in held:
+                    self.slots.setdefault(item, {})[slot] = None
+        self.position = slots.changes.position
+
+
 class Tally:
     """Sums per topology domain over all pods, kept by what each node adds to them.
 
@@ -206,6 +234,18 @@ class Columns:
         column: Objects = self._column(sign, Objects, slots)
         column.update(slots.changes)
         return column.kept
+
+    def holders(
+        self, sign: Hashable, slots: Slots, ask: Callable[[NodeInfo], Iterable[Hashable]]
+    ) -> dict[Hashable, dict[int, None]]:
+        """Return item → slots of the nodes that have it, according to ``ask``."""
+        holders: Holders = self._column(sign, Holders, slots)
+        holders.update(slots, ask)
+        return holders.slots
+
+    def other(self, sign: Hashable, make: Callable[[], Any], slots: Slots) -> Any:
+        """Return what ``make`` has made for ``sign``: a plugin's own arrays by slot, which it keeps up to date."""
+        return self._column(sign, make, slots)
 
     def tally(
         self, sign: Hashable, slots: Slots, ask: Callable[[NodeInfo], list[Part]], nodes: Sequence[NodeInfo]

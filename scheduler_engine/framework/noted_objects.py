@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import ObjectReader
+
+AS_NOW = "as now"
+"""The note of all objects of some kinds, in place of those that were read."""
 
 
 class ObjectGetter(Protocol):
@@ -13,7 +18,7 @@ class ObjectGetter(Protocol):
 
 
 class NotingObjects:
-    """Read the API objects, and note the first version of each in ``state``."""
+    """Read the API objects, and note the first version of each in ``state``, unless all are noted."""
 
     __slots__ = ("notes", "objects")
 
@@ -23,8 +28,16 @@ class NotingObjects:
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         item = self.objects.get(kind, key)
-        self.notes.setdefault((kind, key), item)
+        if AS_NOW not in self.notes:
+            self.notes.setdefault((kind, key), item)
         return item
+
+
+def note_as_now(objects: ObjectReader, state: CycleState, topic: str, kinds: Sequence[str]) -> None:
+    """Note all objects of these kinds, which are all that the plugin reads: it is about to judge many nodes."""
+    notes = state.notes(topic)
+    if AS_NOW not in notes:
+        notes[AS_NOW] = objects.as_now(kinds)
 
 
 class NotedObjects:
@@ -37,5 +50,9 @@ class NotedObjects:
         self.notes = state.noted.get(topic, {})
 
     def get(self, kind: str, key: str) -> KubeObject | None:
-        item: KubeObject | None = self.notes[kind, key] if (kind, key) in self.notes else self.objects.get(kind, key)
+        if (kind, key) in self.notes:
+            noted: KubeObject | None = self.notes[kind, key]
+            return noted
+        held = self.notes.get(AS_NOW, {}).get(kind)
+        item: KubeObject | None = self.objects.get(kind, key) if held is None else held.get(key)
         return item

@@ -50,7 +50,7 @@ def _text(value: Any, depth: int) -> Iterator[str]:
 
 def _names(value: object) -> list[str]:
     if is_dataclass(value):
-        return [item.name for item in fields(value)]
+        return [item.name for item in fields(value) if item.repr]
     return list(getattr(type(value), "__slots__", ())) or list(vars(value))
 
 

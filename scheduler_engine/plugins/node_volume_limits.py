@@ -5,64 +5,43 @@ Source: seed 002 §6; upstream ``plugins/nodevolumelimits/csi.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.amounts import Mask
+from scheduler_engine.framework.columns import Columns
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
+from scheduler_engine.framework.nodes import Nodes
+from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, note_as_now
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
-from scheduler_engine.plugins.csi_translation import Untranslatable, csi_identity, volume_handle
+from scheduler_engine.plugins.csi_nodes import csi_nodes
+from scheduler_engine.plugins.csi_translation import Untranslatable, volume_handle
+from scheduler_engine.plugins.node_volume_counts import KINDS, VolumeCounts
+from scheduler_engine.plugins.node_volumes import (
+    Load,
+    MissingClaim,
+    Volumes,
+    attached_volumes,
+    loads_of,
+    unconverted,
+    volume_limits,
+)
 from scheduler_engine.plugins.volume_facts import refused_early
 from scheduler_engine.plugins.volume_references import (
-    IN_TREE_SOURCES,
-    ClaimProblem,
-    ClaimReference,
     claim_reference,
     claim_references,
     in_tree_source,
-    migrated_on,
-    missing_claim,
-    not_owned,
     refers_to,
-    storage_class_of,
 )
 
 LIMIT_EXCEEDED = unschedulable("node(s) exceed max volume count")
 ATTACHMENTS = "NodeVolumeLimits/attachments"
-UNPROVISIONED = "unprovisioned"
-"""Part of the handle of a volume that does not exist yet."""
-
-DRIVER_OF_PLUGIN = {source.plugin: source.driver for source in IN_TREE_SOURCES.values()}
-
-Volumes = dict[tuple[str, str], None]
-"""Ordered set of (driver, volume handle)"""
-
-
-class MissingClaim(Exception):
-    """A claim of the pod to be scheduled does not exist."""
-
-    def __init__(self, problem: ClaimProblem) -> None:
-        super().__init__(problem.text)
-        self.problem = problem
-
-
-class Load(NamedTuple):
-    """Volumes of one driver on a node: those in use, and those that the pod adds. ``limit`` None: no limit."""
-
-    driver: str
-    used: int
-    new: int
-    limit: int | None
-
-    @property
-    def exceeded(self) -> bool:
-        return self.limit is not None and self.used + self.new > self.limit
 
 
 class NodeVolumeLimits(Plugin):
@@ -111,27 +90,39 @@ class NodeVolumeLimits(Plugin):
     ) -> tuple[PreFilterResult | None, Status | None]:
         if not _has_countable_volumes(pod):
             return None, SKIP
-        state.write(ATTACHMENTS, self._attachments())
+        counts, objects = self._counts(), self.handle.objects
+        state.write(ATTACHMENTS, attached_volumes(objects) if counts is None else counts.attachments(objects))
         return None, None
 
-    def _attachments(self) -> dict[str, Volumes]:
-        """Return the volumes attached per node, according to the VolumeAttachments."""
-        attached: dict[str, Volumes] = {}
-        for attachment in self.handle.objects.list("VolumeAttachment"):
-            driver = attachment.spec.get("attacher")
-            volume = self.handle.objects.get(
-                "PersistentVolume", (attachment.spec.get("source") or {}).get("persistentVolumeName") or ""
-            )
-            csi = volume.spec.get("csi") if volume is not None else None
-            if driver and csi is not None:
-                node_name = attachment.spec.get("nodeName") or ""
-                attached.setdefault(node_name, {})[(driver, csi.get("volumeHandle") or "")] = None
-        return attached
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> list[tuple[Status | None, Mask]] | None:
+        columns, counts, objects = self._columns(), self._counts(), self.handle.objects
+        if columns is None or counts is None or nodes.infos is not self.handle.snapshot.slots.infos:
+            return None
+        counts.update(self.handle.snapshot, objects)
+        if counts.attached is not state.read(ATTACHMENTS):
+            # PreFilter saw other attachments.
+            return None
+        note_as_now(objects, state, self.name, KINDS)
+        try:
+            exceeded = counts.exceeded(pod, nodes, csi_nodes(columns, self.handle.snapshot, objects), objects)
+        except (MissingClaim, PluginError):
+            return None
+        return [(LIMIT_EXCEEDED, exceeded)]
+
+    def _columns(self) -> Columns | None:
+        return self.handle.counts_together(self.handle.snapshot.list())
+
+    def _counts(self) -> VolumeCounts | None:
+        columns = self._columns()
+        if columns is None:
+            return None
+        counts: VolumeCounts = columns.other(VolumeCounts, VolumeCounts, self.handle.snapshot.slots)
+        return counts
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         objects = NotingObjects(self.handle.objects, state, self.name)
         try:
-            loads = _loads(pod, node_info, partial(self._attached, state, node_info.name), objects)
+            loads = loads_of(pod, node_info, partial(self._attached, state, node_info.name), objects)
             return LIMIT_EXCEEDED if any(load.exceeded for load in loads) else None
         except MissingClaim as missing:
             return unresolvable(str(missing))
@@ -141,7 +132,7 @@ class NodeVolumeLimits(Plugin):
         attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
         if attachments is None:
             # PreFilter is disabled for this plugin.
-            attachments = self._attachments()
+            attachments = attached_volumes(self.handle.objects)
             state.notes(self.name).setdefault(ATTACHMENTS, attachments)
         return attachments.get(node, {})
 
@@ -150,12 +141,12 @@ class NodeVolumeLimits(Plugin):
         attachments: dict[str, Volumes] | None = state.read(ATTACHMENTS)
         if attachments is None:
             attachments = state.noted.get(self.name, {}).get(ATTACHMENTS)
-        return (self._attachments() if attachments is None else attachments).get(node, {})
+        return (attached_volumes(self.handle.objects) if attachments is None else attachments).get(node, {})
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         objects = NotedObjects(self.handle.objects, state, self.name)
         try:
-            loads = [*_loads(pod, node_info, partial(self._noted, state, node_info.name), objects)]
+            loads = [*loads_of(pod, node_info, partial(self._noted, state, node_info.name), objects)]
         except MissingClaim as missing:
             names = (reference.name for reference in claim_references(pod))
             return refused_early(pod, missing.problem, objects, names)
@@ -166,98 +157,6 @@ class NodeVolumeLimits(Plugin):
             return Facts(says, shown, LIMIT_EXCEEDED)
         row = "volumes.can-attach" if loads else "volumes.none-to-attach"
         return Facts(fact(row, True, pod=Keys((pod.key,)), node=node_info.name), shown)
-
-
-def _loads(pod: Pod, node_info: NodeInfo, attached: Callable[[], Volumes], objects: ObjectGetter) -> Iterator[Load]:
-    """Yield the load of each driver that the pod needs another volume of. Raises MissingClaim.
-
-    Nothing is counted on a node without limits. ``attached`` is called only if its volumes count.
-    """
-    csi_node = objects.get("CSINode", node_info.name)
-    wanted = _volumes_of(pod, csi_node, objects, new=True)
-    limits = volume_limits(csi_node)
-    held: Volumes = {}
-    for info in node_info.pods if wanted and limits else ():
-        if info.pod.volumes:
-            held.update(_volumes_of(info.pod, csi_node, objects, new=False))
-    needed: dict[str, int] = {}
-    for volume in wanted:
-        if volume not in held:
-            needed[volume[0]] = needed.get(volume[0], 0) + 1
-    if needed and limits:
-        held.update(attached())
-    for driver, number in needed.items():
-        yield Load(driver, sum(1 for volume in held if volume[0] == driver), number, limits.get(driver))
-
-
-def _volumes_of(pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, new: bool) -> Volumes:
-    """Return the CSI volumes of a pod on that node. Missing claims of running pods are skipped."""
-    volumes: Volumes = {}
-    for volume in pod.volumes:
-        reference = claim_reference(pod, volume)
-        if reference is not None:
-            identity = _behind_claim(pod, reference, csi_node, objects, new)
-        else:
-            try:
-                identity = csi_identity(volume, {}, csi_node)
-            except Untranslatable as problem:
-                raise _unconverted(volume, problem) from problem
-        if identity is not None:
-            volumes[identity] = None
-    return volumes
-
-
-def _behind_claim(
-    pod: Pod, reference: ClaimReference, csi_node: KubeObject | None, objects: ObjectGetter, new: bool
-) -> tuple[str, str] | None:
-    if not reference.name:
-        raise PluginError("PersistentVolumeClaim had no name")
-    claim = objects.get("PersistentVolumeClaim", f"{pod.namespace}/{reference.name}")
-    if claim is None:
-        if new:
-            missing = missing_claim(reference.name)
-            raise MissingClaim(
-                missing._replace(text=f"looking up PVC {pod.namespace}/{reference.name}: {missing.text}")
-            )
-        return None
-    foreign = not_owned(pod, claim) if reference.ephemeral else ""
-    if foreign:
-        raise PluginError(foreign)
-    volume_name = claim.spec.get("volumeName")
-    volume = objects.get("PersistentVolume", volume_name) if volume_name else None
-    if volume is None:
-        return _to_be_provisioned(claim, csi_node, objects)
-    csi = volume.spec.get("csi")
-    if csi is None:
-        try:
-            return csi_identity(volume.spec, volume.labels, csi_node)
-        except Untranslatable:
-            return None
-    driver, handle = csi.get("driver") or "", csi.get("volumeHandle") or ""
-    return (driver, handle) if driver and handle else None
-
-
-def _to_be_provisioned(claim: KubeObject, csi_node: KubeObject | None, objects: ObjectGetter) -> tuple[str, str] | None:
-    storage_class = objects.get("StorageClass", storage_class_of(claim) or "")
-    if storage_class is None:
-        return None
-    provisioner = storage_class.manifest.get("provisioner") or ""
-    if provisioner in DRIVER_OF_PLUGIN:
-        if not migrated_on(provisioner, csi_node):
-            return None
-        provisioner = DRIVER_OF_PLUGIN[provisioner]
-    return (provisioner, f"{UNPROVISIONED}-{claim.key}") if provisioner else None
-
-
-def volume_limits(csi_node: KubeObject | None) -> Mapping[str, int]:
-    """Return driver → most volumes on the node, without drivers that have no limit."""
-    drivers = csi_node.spec.get("drivers") or () if csi_node is not None else ()
-    limits: dict[str, int] = {}
-    for driver in drivers:
-        count = (driver.get("allocatable") or {}).get("count")
-        if count is not None:
-            limits[driver.get("name") or ""] = count
-    return limits
 
 
 def _has_countable_volumes(pod: Pod) -> bool:
@@ -272,12 +171,8 @@ def _inline_driver(volume: Mapping[str, Any]) -> str:
     try:
         volume_handle(*source, {})
     except Untranslatable as problem:
-        raise _unconverted(volume, problem) from problem
+        raise unconverted(volume, problem) from problem
     return source[0].driver
-
-
-def _unconverted(volume: Mapping[str, Any], problem: Untranslatable) -> PluginError:
-    return PluginError(f"converting volume({volume['name']}) from inline to csi: {problem}")
 
 
 # --- facts ---

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.amounts import Mask
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
 from scheduler_engine.plugins.volume_facts import refused_early
@@ -104,6 +108,17 @@ class VolumeRestrictions(Plugin):
             return DISK_CONFLICT
         return READ_WRITE_ONCE_POD_CONFLICT if _state_of(state).conflicts > 0 else None
 
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> list[tuple[Status | None, Mask]] | None:
+        columns, slots = self.handle.counts_together(self.handle.snapshot.list()), self.handle.snapshot.slots
+        held = state.read(STATE)
+        if columns is None or nodes.infos is not slots.infos or not isinstance(held, FilterState):
+            return None
+        holders = columns.holders("disks", slots, _disks_on)
+        there = dict.fromkeys(slot for disk in _disks(pod) for slot in holders.get(_identity(*disk), ()))
+        refusing = [slot for slot in there if _disk_conflict(pod, (info.pod for info in slots.infos[slot].pods))]
+        in_use: Mask = np.isin(nodes.slots, refusing) if refusing else np.zeros(len(nodes), dtype=bool)
+        return [(DISK_CONFLICT, in_use), *([(READ_WRITE_ONCE_POD_CONFLICT, ~in_use)] if held.conflicts > 0 else [])]
+
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         status = self.filter(state, pod, node_info)
         disks, held = [*_disk_facts(pod, node_info)], state.read(STATE)
@@ -134,6 +149,16 @@ def _exclusive_claims(pod: Pod, objects: ObjectGetter) -> list[str] | ClaimProbl
 def _disks(pod: Pod) -> list[tuple[str, Mapping[str, Any]]]:
     """Return (volume source, its fields) of each disk that the pod mounts."""
     return [(kind, volume[kind]) for volume in pod.volumes for kind in DISKS if volume.get(kind) is not None]
+
+
+def _identity(kind: str, disk: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return what two mounts that conflict have in common."""
+    return kind, disk.get(DISKS[kind])
+
+
+def _disks_on(info: NodeInfo) -> list[tuple[str, Any]]:
+    """Return the identity of each disk that pods on the node mount."""
+    return [_identity(*disk) for item in info.pods if item.pod.volumes for disk in _disks(item.pod)]
 
 
 def _disk_conflict(pod: Pod, others: Iterable[Pod]) -> bool:

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.topology import VOLUME_LABELS
+from scheduler_engine.framework.amounts import Mask
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import AnyOf, Domain, Fact, Facts, Keys, Label, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import NO_SLOT, Nodes, Topology
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
 from scheduler_engine.framework.status import SKIP, Status, unresolvable
 from scheduler_engine.plugins.volume_facts import refused_early
@@ -102,6 +106,21 @@ class VolumeZone(Plugin):
                 return NO_ZONE
         return None
 
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> list[tuple[Status | None, Mask]] | None:
+        zones: tuple[Zone, ...] | None = state.read(STATE)
+        slots = self.handle.snapshot.slots
+        if zones is None or self.handle.recorder.full or nodes.infos is not slots.infos:
+            return None
+        codes = {label: slots.topology(label).codes[nodes.slots] for label in VOLUME_LABELS}
+        checked: Mask = np.any([column != NO_SLOT for column in codes.values()], axis=0)
+        fits: Mask = np.ones(len(nodes), dtype=bool)
+        for _, label, values in zones:
+            instead = VOLUME_LABELS[label]
+            own, other = (_allowed(slots.topology(key), values) for key in (label, instead))
+            has = codes[label] != NO_SLOT
+            fits &= np.where(has, own[codes[label]], other[codes[instead]])
+        return [(NO_ZONE, checked & ~fits)]
+
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         zones: tuple[Zone, ...] | ClaimProblem | None = state.read(STATE)
         objects = NotedObjects(self.handle.objects, state, self.name)
@@ -160,6 +179,13 @@ def _topologies_behind(pod: Pod, name: str, objects: ObjectGetter) -> Topologies
     if mode == WAIT_FOR_FIRST_CONSUMER:
         return ()
     return ClaimProblem("PersistentVolume had no name", "claim-not-bound-yet", name, class_name)
+
+
+def _allowed(topology: Topology, values: Sequence[str]) -> Mask:
+    """Return which domains are among ``values``; the last entry stands for nodes without the label."""
+    allowed: Mask = np.zeros(len(topology.values) + 1, dtype=bool)
+    allowed[[topology.places[value] for value in values if value in topology.places]] = True
+    return allowed
 
 
 def _checks(labels: Mapping[str, str]) -> bool:

@@ -24,15 +24,16 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded, run
 from tests.engine.restless_clusters import restless
+from tests.engine.volume_histories import volumes
 
 History = Callable[[int], list[Command]]
 Configurations = Sequence[dict[str, Any] | None]
-HISTORIES: tuple[History, ...] = (cluster, crowded, restless)
+HISTORIES: tuple[History, ...] = (cluster, crowded, restless, volumes)
 
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Let every plugin be asked about every node in every cycle, one after the other. It counts pods anew, too."""
+    """Let every plugin be asked about every node in every cycle, one after the other, and keep nothing."""
     with pytest.MonkeyPatch.context() as patch:
         for plugin in REGISTRY.values():
             patch.setattr(plugin, "sign", lambda self, pod: None)

@@ -32,6 +32,7 @@ from tests.engine.paths import History, differs, plainly, played, together
 from tests.engine.random_clusters import cluster, configuration, crowded, run
 from tests.engine.restless_clusters import restless
 from tests.engine.test_simulation import obeyed
+from tests.engine.volume_histories import volumes
 
 
 @pytest.mark.parametrize("full", [True, False], ids=["with a full trace", "with a lean trace"])
@@ -64,7 +65,7 @@ def test_pods_that_change_in_mid_cycle_are_scheduled_the_same(tens: int) -> None
     assert [seed for seed in seeds if differs(seed, full=tens == 3, history=restless)[0]] == []
 
 
-@pytest.mark.parametrize("history", [cluster, crowded])
+@pytest.mark.parametrize("history", [cluster, crowded, volumes])
 @pytest.mark.parametrize(
     ("point", "plugin"),
     [
@@ -138,6 +139,8 @@ def test_every_way_of_judging_together_is_tried() -> None:
     with together() as used:
         for seed in range(40):
             played(seed, full=False)
+        for seed in range(15):
+            played(seed, full=False, history=volumes)
     ways = {f"{plugin.name} {way}" for plugin in REGISTRY.values() for way in TOGETHER if hasattr(plugin, way)}
     assert {*used} == ways
 

@@ -28,6 +28,11 @@ class AssumeCache:
         """Yield all objects of the kind, by name."""
         return (self._latest(stored) for stored in sorted(self.objects.list(self.kind), key=_key))
 
+    def assumed_now(self) -> dict[str, KubeObject]:
+        """Return key → assumed object, for those of which the API server has no newer version."""
+        latest = {key: self.get(key) for key in [*self.assumed]}
+        return {key: item for key, item in latest.items() if item is not None and self.assumed.get(key) is item}
+
     def _latest(self, stored: KubeObject) -> KubeObject:
         assumed = self.assumed.get(stored.key)
         if assumed is None:

@@ -14,6 +14,8 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.errors import ApiError, conflict, not_found
 from scheduler_engine.framework.interface import Handle, PluginError
 from scheduler_engine.plugins.volume_binding.assume_cache import AssumeCache
+from scheduler_engine.plugins.volume_binding.choice import Choice
+from scheduler_engine.plugins.volume_binding.class_volumes import ClassVolumes
 from scheduler_engine.plugins.volume_binding.finding import (
     Binding,
     BoundClaim,
@@ -23,7 +25,13 @@ from scheduler_engine.plugins.volume_binding.finding import (
     UnboundClaim,
     on_node,
 )
-from scheduler_engine.plugins.volume_binding.matching import bound_to, candidate, claim_size, provisioning
+from scheduler_engine.plugins.volume_binding.matching import (
+    Candidate,
+    bound_to,
+    candidate,
+    claim_size,
+    provisioning,
+)
 from scheduler_engine.plugins.volume_references import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_not_found,
@@ -95,14 +103,25 @@ class VolumeBinder:
         return storage_class if mode == WAIT_FOR_FIRST_CONSUMER else "class-binds-at-once"
 
     def _unbound(self, claim: KubeObject, storage_class: KubeObject) -> UnboundClaim:
-        volumes = (volume for volume in self.volumes.list() if storage_class_of(volume) == storage_class.name)
+        volumes, size = self._volumes_of(storage_class.name), claim_size(claim)
         return UnboundClaim(
             claim,
-            claim_size(claim),
-            tuple(candidate(volume) for volume in volumes),
+            size,
+            volumes,
             provisioning(claim, storage_class, self.handle.objects),
             claim.annotations.get(SELECTED_NODE, ""),
+            Choice(claim, size, volumes),
         )
+
+    def _volumes_of(self, storage_class: str) -> tuple[Candidate, ...]:
+        """Return the volumes of a class, by name."""
+        columns = self.handle.counts_together(self.handle.snapshot.list())
+        if columns is None:
+            volumes = (volume for volume in self.volumes.list() if storage_class_of(volume) == storage_class)
+            return tuple(candidate(volume) for volume in volumes)
+        kept: ClassVolumes = columns.other(ClassVolumes, ClassVolumes, self.handle.snapshot.slots)
+        kept.update(self.handle.objects)
+        return kept.of_class(storage_class, self.volumes.assumed_now())
 
     def assume(self, pod: Pod, node_name: str, chosen: PodVolumes) -> bool:
         """Assume the choice; return True if all was already bound. Raises Stopped, with nothing assumed."""

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scheduler_engine.api.objects import KubeObject, Node
-from scheduler_engine.framework.interface import ObjectReader, PluginError
+from scheduler_engine.framework.interface import PluginError
+from scheduler_engine.framework.noted_objects import ObjectGetter
 from scheduler_engine.plugins.csi_translation import Untranslatable
-from scheduler_engine.plugins.volume_binding.matching import Candidate, Provisioning, as_on_node, find_matching_volume
+from scheduler_engine.plugins.volume_binding.choice import Choice
+from scheduler_engine.plugins.volume_binding.matching import Candidate, Provisioning, as_on_node
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
@@ -29,7 +31,7 @@ class BoundClaim(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class UnboundClaim:
     """A claim that waits for its first consumer. ``size``: nano-bytes requested. ``selected_node``: where a volume was
-    already requested, or "".
+    already requested, or "". ``choice``: the order in which it takes one of the ``candidates``.
     """
 
     claim: KubeObject
@@ -37,6 +39,16 @@ class UnboundClaim:
     candidates: tuple[Candidate, ...]
     provisioning: Provisioning
     selected_node: str
+    choice: Choice = field(compare=False, repr=False)
+
+    def labels_read(self) -> dict[str, None]:
+        """Return the keys of the node labels on which the outcome depends."""
+        selectors = (*(self.provisioning.topologies or ()), *(self.provisioning.capacities or ()))
+        read = dict.fromkeys(needed.key for selector in selectors for needed in selector.requirements)
+        for item in (*self.choice.reserved, *self.choice.suitable):
+            for term in item.node_selector.terms if item.node_selector is not None else ():
+                read.update(dict.fromkeys(needed.key for needed in term.expressions))
+        return read
 
 
 class ImmediateClaim(NamedTuple):
@@ -135,7 +147,7 @@ class NodeFindings(NamedTuple):
         return PodVolumes(taken, [item.item.claim for item in self.unbound if item.volume is None])
 
 
-def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectReader) -> NodeFindings:
+def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectGetter) -> NodeFindings:
     """Return what the claims find on ``node``, and the reasons against the pod there."""
     bound: list[BoundFinding] = []
     reasons: list[str] = []
@@ -150,7 +162,7 @@ def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectReader)
     if bound and not bound[-1].reachable and not missing:
         reasons.append(NODE_CONFLICT)
     elsewhere = next((item for item in claims.selected if item.selected_node != node.name), None)
-    unbound = _find_unbound(claims, node) if elsewhere is None else []
+    unbound = find_unbound(claims, node) if elsewhere is None else []
     problem = BIND_CONFLICT if elsewhere is not None else unbound[-1].reason if unbound else ""
     if problem:
         reasons.append(problem)
@@ -159,7 +171,7 @@ def find_pod_volumes(claims: PodVolumeClaims, node: Node, objects: ObjectReader)
     return NodeFindings(bound, unbound, elsewhere, reasons)
 
 
-def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candidate:
+def on_node(item: Candidate, node: KubeObject, objects: ObjectGetter) -> Candidate:
     """Return the volume as seen from ``node``. Raises PluginError for a broken in-tree volume."""
     if not item.plugin:
         return item
@@ -169,13 +181,13 @@ def on_node(item: Candidate, node: KubeObject, objects: ObjectReader) -> Candida
         raise PluginError(f"could not translate pv: {problem}") from problem
 
 
-def _find_unbound(claims: PodVolumeClaims, node: Node) -> list[UnboundFinding]:
+def find_unbound(claims: PodVolumeClaims, node: Node) -> list[UnboundFinding]:
     """Try existing volumes first, the smallest claim choosing first; the rest must be created."""
     findings: list[UnboundFinding] = []
     to_provision = [*claims.selected]
     taken: dict[str, None] = {}
     for item in claims.unbound:
-        match = find_matching_volume(item.claim, item.size, item.candidates, node.labels, taken)
+        match = item.choice.on(node.labels, taken)
         if match is None:
             to_provision.append(item)
             continue

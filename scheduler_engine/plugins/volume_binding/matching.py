@@ -5,8 +5,8 @@ Source: seed 002 §6; upstream ``component-helpers/storage/volume/pv_helpers.go`
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Container, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scheduler_engine.api.labels import Requirement, Selector, selector_from
@@ -28,13 +28,15 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 class Candidate:
     """A PersistentVolume, read once per cycle. ``capacity`` in nano-bytes; no ``node_selector``: any node will do.
 
-    ``plugin``: the in-tree plugin of a volume that may have moved to a CSI driver, or "".
+    ``plugin``: the in-tree plugin of a volume that may have moved to a CSI driver, or "". ``shape``: what else decides
+    if a claim without a selector can take it, None if it is reserved.
     """
 
     volume: KubeObject
     capacity: int
     node_selector: NodeSelector | None
     plugin: str
+    shape: Hashable = field(default=None, compare=False, repr=False)
 
     def reachable_from(self, labels: Mapping[str, str]) -> bool:
         """Match node labels against the volume's node affinity; like upstream, ignore the node's name."""
@@ -49,7 +51,18 @@ def candidate(volume: KubeObject) -> Candidate:
         _nano((volume.spec.get("capacity") or {}).get("storage")),
         None if required is None else node_selector_from(required),
         source[0].plugin if source is not None else "",
+        _shape(volume),
     )
+
+
+def _shape(volume: KubeObject) -> Hashable:
+    """Return what ``bar`` and ``flaw`` read of a volume that is not reserved, except for its size and labels."""
+    spec = volume.spec
+    if spec.get("claimRef") is not None:
+        return None
+    fields = tuple(spec.get(name) for name, _, _ in MUST_AGREE)
+    modes = tuple(spec.get("accessModes") or ())
+    return (fields, modes, volume.status.get("phase"), volume.terminating, storage_class_of(volume))
 
 
 def as_on_node(item: Candidate, csi_node: KubeObject | None) -> Candidate:
@@ -89,30 +102,6 @@ def bound_to(volume: KubeObject, claim: KubeObject) -> bool:
     return reference.get("uid") in (None, "", claim.uid)
 
 
-def find_matching_volume(
-    claim: KubeObject,
-    size: int,
-    candidates: Iterable[Candidate],
-    labels: Mapping[str, str],
-    chosen: Container[str],
-) -> Candidate | None:
-    """Return the volume reserved for the claim, else the smallest available one that suits it and these node labels.
-
-    ``size``: the claim's request in nano-bytes. ``chosen``: names of volumes that the pod's other claims take. If
-    the node cannot reach the reserved volume, return None.
-    """
-    smallest: Candidate | None = None
-    for item in candidates:
-        volume = item.volume
-        if _bar(item, claim, size, chosen):
-            continue
-        if bound_to(volume, claim):
-            return item if item.reachable_from(labels) else None
-        if (smallest is None or item.capacity < smallest.capacity) and not _flaw(volume, claim):
-            smallest = item if item.reachable_from(labels) else smallest
-    return smallest
-
-
 def suitable_volumes(
     claim: KubeObject,
     size: int,
@@ -120,11 +109,11 @@ def suitable_volumes(
     labels: Mapping[str, str],
     chosen: Container[str],
 ) -> list[Candidate]:
-    """Return the volumes among which ``find_matching_volume`` takes the smallest, by size."""
+    """Return the volumes among which a claim takes the smallest, by size."""
     suitable = [
         item
         for item in candidates
-        if not _bar(item, claim, size, chosen) and not _flaw(item.volume, claim) and item.reachable_from(labels)
+        if not _bar(item, claim, size, chosen) and not flaw(item.volume, claim) and item.reachable_from(labels)
     ]
     return sorted(suitable, key=lambda item: item.capacity)
 
@@ -136,12 +125,12 @@ def objections(
     labels: Mapping[str, str],
     chosen: Container[str],
 ) -> dict[str, list[str]]:
-    """Explain why ``find_matching_volume`` finds none: reason → volume names, or only the reserved volume."""
+    """Explain why a claim can take none: reason → volume names, or only the reserved volume."""
     by_reason: dict[str, list[str]] = {}
     for item in candidates:
         bar = _bar(item, claim, size, chosen)
         set_aside = not bar and bound_to(item.volume, claim)
-        reason = bar or ("" if set_aside else _flaw(item.volume, claim)) or "out-of-reach"
+        reason = bar or ("" if set_aside else flaw(item.volume, claim)) or "out-of-reach"
         if set_aside:
             return {reason: [item.volume.name]}
         by_reason.setdefault(reason, []).append(item.volume.name)
@@ -149,16 +138,18 @@ def objections(
 
 
 def _bar(item: Candidate, claim: KubeObject, size: int, chosen: Container[str]) -> str:
-    """Return what excludes even a reserved volume, "" for nothing."""
+    return "taken" if item.volume.name in chosen else bar(item, claim, size)
+
+
+def bar(item: Candidate, claim: KubeObject, size: int) -> str:
+    """Return what excludes even a reserved volume, "" for nothing. ``size``: the claim's request in nano-bytes."""
     volume = item.volume
-    if volume.name in chosen:
-        return "taken"
     if item.capacity < size:
         return "too-small"
     if volume.spec.get("claimRef") is not None and not bound_to(volume, claim):
         return "of-another-claim"
-    for field, default, reason in MUST_AGREE:
-        if (volume.spec.get(field) or default) != (claim.spec.get(field) or default):
+    for name, default, reason in MUST_AGREE:
+        if (volume.spec.get(name) or default) != (claim.spec.get(name) or default):
             return reason
     return "being-deleted" if volume.terminating else ""
 
@@ -169,7 +160,7 @@ MUST_AGREE = (
 )
 
 
-def _flaw(volume: KubeObject, claim: KubeObject) -> str:
+def flaw(volume: KubeObject, claim: KubeObject) -> str:
     """Return why a volume that is not reserved does not suit the claim, "" if it does."""
     selector = claim.spec.get("selector")
     modes = volume.spec.get("accessModes") or ()
@@ -229,9 +220,9 @@ def _topology(expressions: Iterable[Mapping[str, Any]]) -> Selector:
 
 def volume_limit(capacity: KubeObject) -> Quantity | None:
     """Return the largest volume that can still be made; ``maximumVolumeSize`` is more exact than ``capacity``."""
-    for field in ("maximumVolumeSize", "capacity"):
-        if capacity.manifest.get(field) is not None:
-            return parse_quantity(capacity.manifest[field])
+    for name in ("maximumVolumeSize", "capacity"):
+        if capacity.manifest.get(name) is not None:
+            return parse_quantity(capacity.manifest[name])
     return None
 
 

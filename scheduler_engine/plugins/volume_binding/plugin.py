@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.framework.amounts import Mask
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Handle, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter
+from scheduler_engine.framework.nodes import Nodes
+from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter, note_as_now
 from scheduler_engine.framework.status import SKIP, Code, Status, error, unresolvable
+from scheduler_engine.plugins.csi_nodes import csi_nodes
 from scheduler_engine.plugins.volume_binding.binder import Stopped, TimedOut, VolumeBinder
 from scheduler_engine.plugins.volume_binding.facts import (
     filter_facts,
@@ -35,6 +39,7 @@ from scheduler_engine.plugins.volume_binding.finding import (
     find_pod_volumes,
 )
 from scheduler_engine.plugins.volume_binding.matching import volume_limit
+from scheduler_engine.plugins.volume_binding.together import reasons_by_node
 from scheduler_engine.plugins.volume_facts import refused_early
 from scheduler_engine.plugins.volume_references import (
     MIGRATED_PLUGINS,
@@ -50,6 +55,8 @@ FINDINGS = "VolumeBinding/findings"
 """Topic of Filter's findings: node → NodeFindings."""
 RESERVATION, PROGRESS = "VolumeBinding/reservation", "VolumeBinding/progress"
 """Topics of the results of Reserve (node → Reservation) and PreBind (number → Progress)."""
+TOGETHER, CSI_NODES = "VolumeBinding/together", ("CSINode",)
+"""Topic of the objects on which Filter's verdicts about many nodes depend, and their kind."""
 GIVEN_BACK = "VolumeBinding/given back"
 """Topic of the nodes on which Unreserve ran after Reserve."""
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
@@ -168,13 +175,46 @@ class VolumeBinding(Plugin):
         held.pod_volumes[node_info.name] = findings.chosen()
         return None
 
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> list[tuple[Status | None, Mask]] | None:
+        held, snapshot, objects = state.read(STATE), self.handle.snapshot, self.handle.objects
+        columns = self.handle.counts_together(snapshot.list())
+        if columns is None or nodes.infos is not snapshot.slots.infos or not isinstance(held, BindingState):
+            return None
+        if not self._reserves():
+            return None
+        try:
+            found = reasons_by_node(held.claims, nodes, snapshot, partial(csi_nodes, columns, snapshot, objects))
+        except PluginError:
+            return None
+        note_as_now(objects, state, TOGETHER, CSI_NODES)
+        return [(unresolvable(*reasons), there) for reasons, there in found]
+
+    def _reserves(self) -> bool:
+        """Return True if Reserve comes to this plugin: it completes what ``filter_all`` leaves out."""
+        framework = self.handle.framework
+        return framework is not None and any(plugin is self for plugin in framework.points["reserve"])
+
+    def _find(self, state: CycleState, node_name: str) -> None:
+        """Find the pod's volumes on the chosen node, if ``filter_all`` has judged it: as they were then."""
+        held, info = state.read(STATE), self.handle.snapshot.get(node_name)
+        if TOGETHER not in state.noted or not isinstance(held, BindingState) or node_name in held.pod_volumes:
+            return
+        if info is not None and info.node is not None:
+            findings = self._findings_on(state, held, info.node)
+            state.notes(FINDINGS).setdefault(node_name, findings)
+            if not findings.reasons:
+                held.pod_volumes[node_name] = findings.chosen()
+
+    def _findings_on(self, state: CycleState, held: BindingState, node: Node) -> NodeFindings:
+        return find_pod_volumes(held.claims, node, NotedObjects(self.handle.objects, state, TOGETHER))
+
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         held, node = _state_of(state), node_info.node
         if node is None:
             raise PluginError("the node is gone")
         findings: NodeFindings | None = state.notes(FINDINGS).get(node_info.name)
         if findings is None:
-            findings = find_pod_volumes(held.claims, node, self.handle.objects)
+            findings = self._findings_on(state, held, node)
         status = unresolvable(*findings.reasons) if findings.reasons else None
         return replace(filter_facts(pod, node, held.claims, findings), status=status)
 
@@ -187,6 +227,7 @@ class VolumeBinding(Plugin):
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         held = _state_of(state)
+        self._find(state, node_name)
         chosen = held.pod_volumes.get(node_name)
         notes, info = state.notes(RESERVATION), self.handle.snapshot.get(node_name)
         node = None if info is None else info.node
@@ -211,6 +252,7 @@ class VolumeBinding(Plugin):
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         held = state.read(STATE)
+        self._find(state, node_name)
         if isinstance(held, BindingState) and node_name in held.pod_volumes:
             self.binder.revert(held.pod_volumes[node_name])
             state.notes(GIVEN_BACK).setdefault(node_name, True)

@@ -248,7 +248,7 @@ def _is_free(volume: KubeObject, claim: KubeObject) -> bool:
 
 def _match(claim: KubeObject, volumes: Iterable[KubeObject]) -> KubeObject | None:
     """Return the best of these, wherever it is reachable: without a pod there is no node to check."""
-    anywhere = [replace(candidate(item), node_selector=None) for item in volumes]
+    anywhere = [replace(candidate(item), node_selector=None, needs=None) for item in volumes]
     match = Choice(claim, claim_size(claim), anywhere).on({}, ())
     return None if match is None else match.volume
 

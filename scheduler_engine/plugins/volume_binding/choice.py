@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Mapping
 
-from scheduler_engine.api.node_affinity import NodeSelector
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.plugins.volume_binding.matching import Candidate, bar, bound_to, flaw
 
@@ -61,26 +60,15 @@ class Choice:
         if self.by_label is None:
             self.by_label = {}
             for rank, item in enumerate(self.suitable):
-                label = needed_label(item.node_selector)
-                if label is None:
+                if item.needs is None:
                     self.special.append(rank)
                 else:
-                    for value in dict.fromkeys(label[1]):
-                        self.by_label.setdefault((label[0], value), []).append(rank)
+                    for value in dict.fromkeys(item.needs.values):
+                        self.by_label.setdefault((item.needs.key, value), []).append(rank)
         return self.by_label
 
     def __deepcopy__(self, memo: dict[int, object]) -> Choice:
         return self
-
-
-def needed_label(selector: NodeSelector | None) -> tuple[str, tuple[str, ...]] | None:
-    """Return the label and its values if the selector requires just one of these; else None."""
-    if selector is None or len(selector.terms) != 1:
-        return None
-    term = selector.terms[0]
-    if term.broken or len(term.expressions) != 1 or term.expressions[0].operator != "In":
-        return None
-    return term.expressions[0].key, term.expressions[0].values
 
 
 def _capacity(item: Candidate) -> int:

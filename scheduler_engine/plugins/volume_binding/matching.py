@@ -29,7 +29,8 @@ class Candidate:
     """A PersistentVolume, read once per cycle. ``capacity`` in nano-bytes; no ``node_selector``: any node will do.
 
     ``plugin``: the in-tree plugin of a volume that may have moved to a CSI driver, or "". ``shape``: what else decides
-    if a claim without a selector can take it, None if it is reserved.
+    if a claim without a selector can take it, None if it is reserved. ``needs``: the label that a node needs, if it is
+    just one, and is needed with one of some values.
     """
 
     volume: KubeObject
@@ -37,6 +38,7 @@ class Candidate:
     node_selector: NodeSelector | None
     plugin: str
     shape: Hashable = field(default=None, compare=False, repr=False)
+    needs: Requirement | None = field(default=None, compare=False, repr=False)
 
     def reachable_from(self, labels: Mapping[str, str]) -> bool:
         """Match node labels against the volume's node affinity; like upstream, ignore the node's name."""
@@ -46,13 +48,25 @@ class Candidate:
 def candidate(volume: KubeObject) -> Candidate:
     required = (volume.spec.get("nodeAffinity") or {}).get("required")
     source = in_tree_source(volume.spec)
+    selector = None if required is None else node_selector_from(required)
     return Candidate(
         volume,
         _nano((volume.spec.get("capacity") or {}).get("storage")),
-        None if required is None else node_selector_from(required),
+        selector,
         source[0].plugin if source is not None else "",
         _shape(volume),
+        _needs(selector),
     )
+
+
+def _needs(selector: NodeSelector | None) -> Requirement | None:
+    """Return the only requirement of a selector that just asks for one of some values of a label."""
+    if selector is None or len(selector.terms) != 1:
+        return None
+    term = selector.terms[0]
+    if term.broken or len(term.expressions) != 1 or term.expressions[0].operator != "In":
+        return None
+    return term.expressions[0]
 
 
 def _shape(volume: KubeObject) -> Hashable:
@@ -76,7 +90,8 @@ def as_on_node(item: Candidate, csi_node: KubeObject | None) -> Candidate:
         return item
     volume_handle(*source, item.volume.labels)
     required = translated_affinity(item.volume, item.plugin)
-    return replace(item, node_selector=None if required is None else node_selector_from(required))
+    selector = None if required is None else node_selector_from(required)
+    return replace(item, node_selector=selector, needs=_needs(selector))
 
 
 def _nano(quantity: str | int | None) -> int:

@@ -10,7 +10,6 @@ from scheduler_engine.api.labels import Requirement, Selector
 from scheduler_engine.api.node_affinity import NodeSelector, NodeSelectorTerm
 from scheduler_engine.framework.amounts import Mask
 from scheduler_engine.framework.nodes import Nodes, Slots, Topology
-from scheduler_engine.plugins.volume_binding.choice import needed_label
 from scheduler_engine.plugins.volume_binding.matching import Candidate, Provisioning
 
 
@@ -71,13 +70,12 @@ class Reach:
     def of_any(self, volumes: Iterable[Candidate]) -> Mask:
         """Return the nodes from which at least one of the volumes can be reached."""
         met = self.none()
-        values: dict[str, dict[str, None]] = {}
+        values: dict[str, list[str]] = {}
         for item in volumes:
-            label = needed_label(item.node_selector)
-            if label is None:
+            if item.needs is None:
                 met |= self.of(item.node_selector)
             else:
-                values.setdefault(label[0], {}).update(dict.fromkeys(label[1]))
+                values.setdefault(item.needs.key, []).extend(item.needs.values)
         for key, allowed in values.items():
             topology = self.slots.topology(key)
             met |= self._in(topology, _allowed(topology, allowed))

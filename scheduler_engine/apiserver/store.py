@@ -19,6 +19,7 @@ from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.change_log import ChangeLog
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
 from scheduler_engine.apiserver.pod_index import Labels, PodIndex, Standing
+from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME, VolumeIndex
 from scheduler_engine.sharing import Groups, Rows, Table
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
@@ -72,6 +73,7 @@ class ApiServer:
     created: Table[str, int] = field(default_factory=Table)
     on_node: Groups[str, str, Pod] = field(default_factory=Groups)
     pod_index: PodIndex = field(default_factory=PodIndex)
+    volume_index: VolumeIndex = field(default_factory=VolumeIndex)
     log: ChangeLog = field(default_factory=ChangeLog)
     pod_count: int = 0
     resource_version: int = 0
@@ -329,6 +331,7 @@ class ApiServer:
         self.log.note(kind, key, len(self.objects[kind]))
         del self.by_namespace.change((kind, old.namespace))[key]
         self.applied.pop(old.uid, None)
+        self.volume_index.update(kind, old, None)
         if isinstance(old, Pod):
             self._place(old, None)
             del self.created[key]
@@ -357,6 +360,7 @@ class ApiServer:
         self.objects.change(kind)[key] = new
         self.log.note(kind, key, len(self.objects[kind]))
         self.by_namespace.change((kind, new.namespace))[key] = new
+        self.volume_index.update(kind, old, new)
         if isinstance(new, Pod):
             before = old if isinstance(old, Pod) else None
             if before is not None:
@@ -391,6 +395,9 @@ class ApiServer:
         self.created, self.on_node, self.pod_index = Table(), Groups(), PodIndex()
         for pod in self.pods():
             self._place(None, pod)
+        self.volume_index = VolumeIndex()
+        for item in (*self.list(VOLUME), *self.list(CLAIM)):
+            self.volume_index.update(item.kind, None, item)
         events, entries = counts
         del self.events[events:]
         del self.recorder.entries[entries:]

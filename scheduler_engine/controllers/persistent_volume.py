@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE, bind_volume_to_claim
 from scheduler_engine.plugins.volume_binding.choice import Choice
 from scheduler_engine.plugins.volume_binding.matching import (
@@ -30,7 +31,7 @@ from scheduler_engine.plugins.volume_references import (
 )
 from scheduler_engine.trace.events import EventRecorded
 
-VOLUME, CLAIM, STORAGE_CLASS = "PersistentVolume", "PersistentVolumeClaim", "StorageClass"
+STORAGE_CLASS = "StorageClass"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -74,9 +75,8 @@ class PersistentVolumeController:
     def volume_changed(self, volume: KubeObject) -> None:
         """Reconcile it and the claims that it holds, that hold it, or that can have it."""
         self._sync_volume(volume.name)
-        for claim in self.api.list(CLAIM):
-            named = claim.spec.get("volumeName")
-            if named == volume.name or (not named and self._can_have(claim, volume)):
+        for claim in self.api.volume_index.claims_of(volume.name, self.api.get(VOLUME, volume.name)):
+            if claim.spec.get("volumeName") or self._can_have(claim, volume):
                 self._sync_claim(claim.key)
 
     def _can_have(self, claim: KubeObject, volume: KubeObject) -> bool:
@@ -88,7 +88,7 @@ class PersistentVolumeController:
     def claim_changed(self, claim: KubeObject) -> None:
         if self.api.get(CLAIM, claim.key) is None:
             self.last_messages.pop(claim.key, None)
-        for volume in self.api.list(VOLUME):
+        for volume in self.api.volume_index.reserved_for(claim):
             if bound_to(volume, claim):
                 self._sync_volume(volume.name)
         self._sync_claim(claim.key)
@@ -191,10 +191,13 @@ class PersistentVolumeController:
     def _best_volume(self, claim: KubeObject, waits: bool) -> KubeObject | None:
         """Return the smallest volume with the fewest sufficient modes; only a reserved one if the scheduler chooses."""
         by_modes: dict[tuple[str, ...], list[KubeObject]] = {}
-        for volume in self.api.list(VOLUME):
+        index = self.api.volume_index
+        eligible = [volume for volume in index.reserved_for(claim) if bound_to(volume, claim)]
+        if not waits:
+            eligible += [volume for volume in index.free.values() if _is_free(volume, claim)]
+        for volume in eligible:
             modes = tuple(sorted(volume.spec.get("accessModes") or ()))
-            eligible = bound_to(volume, claim) or (not waits and _is_free(volume, claim))
-            if eligible and set(claim.spec.get("accessModes") or ()) <= set(modes):
+            if set(claim.spec.get("accessModes") or ()) <= set(modes):
                 by_modes.setdefault(modes, []).append(volume)
         matches = (_match(claim, sorted(by_modes[modes], key=_name)) for modes in sorted(by_modes, key=_fewest))
         return next((volume for volume in matches if volume is not None), None)

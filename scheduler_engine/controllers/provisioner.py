@@ -14,7 +14,8 @@ from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.apiserver.store import ApiServer, Watch
-from scheduler_engine.controllers.persistent_volume import CLAIM, STORAGE_CLASS, STORAGE_PROVISIONER, VOLUME
+from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME
+from scheduler_engine.controllers.persistent_volume import STORAGE_CLASS, STORAGE_PROVISIONER
 from scheduler_engine.plugins.volume_binding.binder import SELECTED_NODE
 from scheduler_engine.plugins.volume_binding.matching import requested_storage
 from scheduler_engine.plugins.volume_references import WAIT_FOR_FIRST_CONSUMER, storage_class_of

@@ -18,7 +18,7 @@ from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.change_log import ChangeLog
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
-from scheduler_engine.apiserver.pod_index import Labels, PodIndex, Standing
+from scheduler_engine.apiserver.pod_index import PodIndex
 from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME, VolumeIndex
 from scheduler_engine.sharing import Groups, Rows, Table
 from scheduler_engine.timeline import SECOND_US
@@ -62,20 +62,17 @@ class Watch:
 class ApiServer:
     """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
     the last applied manifests, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
-    ``created``: pod → the number of pods created by then; ``on_node``: node → its pods. ``switched_on``: admission
-    plugins that are off by default. ``priority_numbers``: pods may set their priority as a number only.
+    ``switched_on``: admission plugins that are off by default. ``priority_numbers``: pods may set their priority as a
+    number only.
     """
 
     recorder: Recorder
     objects: Groups[str, str, KubeObject] = field(default_factory=Groups)
     by_namespace: Groups[tuple[str, str], str, KubeObject] = field(default_factory=Groups)
     applied: Table[str, KubeObject] = field(default_factory=Table)
-    created: Table[str, int] = field(default_factory=Table)
-    on_node: Groups[str, str, Pod] = field(default_factory=Groups)
     pod_index: PodIndex = field(default_factory=PodIndex)
     volume_index: VolumeIndex = field(default_factory=VolumeIndex)
     log: ChangeLog = field(default_factory=ChangeLog)
-    pod_count: int = 0
     resource_version: int = 0
     uid_count: int = 0
     events: Rows[WatchEvent] = field(default_factory=Rows)
@@ -115,37 +112,22 @@ class ApiServer:
 
     def pods_on(self, node: str) -> Sequence[Pod]:
         """Return the pods bound to a node, finished or not, in order of creation."""
-        return self._in_order(self.on_node.get(node, {}))
+        return self.pod_index.in_order(self.pod_index.on_node.get(node, {}))
 
     def unfinished(self, namespace: str) -> Sequence[Pod]:
         """Return the unfinished pods of a namespace, in order of creation."""
-        return [*self.pod_index.in_namespace.get(namespace, {}).values()]
+        return [*self.pod_index.unfinished.get(namespace, {}).values()]
 
     def unfinished_on(self, node: str) -> Sequence[Pod]:
         """Return the unfinished pods bound to a node, in order of creation."""
-        return self._in_order(self.pod_index.on_node.get(node, {}))
+        return self.pod_index.in_order(self.pod_index.unfinished_on.get(node, {}))
 
     def pods_of(self, namespace: str, *uids: str) -> Sequence[Pod]:
         """Return the pods of controllers, in order of creation. "" stands for the pods without a controller."""
         groups = [group for uid in uids if (group := self.pod_index.of_owner.get((namespace, uid)))]
         if len(groups) == 1:
             return [*groups[0].values()]
-        return self._in_order({key: pod for group in groups for key, pod in group.items()})
-
-    def standings(self, namespace: str, uid: str) -> Mapping[Standing, int]:
-        """Return how many pods of a controller are in each state."""
-        return self.pod_index.standings.get((namespace, uid), {})
-
-    def labels_of_active(self, namespace: str, uid: str) -> Mapping[Labels, int]:
-        """Return the labels that a controller's active pods have, and how many pods have them."""
-        return self.pod_index.labels.get((namespace, uid), {})
-
-    def indexes_of_active(self, namespace: str, uid: str) -> Mapping[str, int]:
-        """Return the indexes that a Job's active pods have, and how many pods have them."""
-        return self.pod_index.indexes.get((namespace, uid), {})
-
-    def _in_order(self, pods: Mapping[str, Pod]) -> Sequence[Pod]:
-        return [pods[key] for key in sorted(pods, key=self.created.__getitem__)]
+        return self.pod_index.in_order({key: pod for group in groups for key, pod in group.items()})
 
     @property
     def written(self) -> int:
@@ -333,8 +315,7 @@ class ApiServer:
         self.applied.pop(old.uid, None)
         self.volume_index.update(kind, old, None)
         if isinstance(old, Pod):
-            self._place(old, None)
-            del self.created[key]
+            self.pod_index.update(old, None)
         self.recorder.add(ObjectDeleted(kind, key))
         self.events.append(WatchEvent(kind, old, None))
 
@@ -365,21 +346,10 @@ class ApiServer:
             before = old if isinstance(old, Pod) else None
             if before is not None:
                 new.take_over(before)
-            self._place(before, new)
+            self.pod_index.update(before, new)
         self.recorder.add(ObjectAdded(kind, key, manifest) if old is None else ObjectModified(kind, key, manifest))
         self.events.append(WatchEvent(kind, old, new))
         return new
-
-    def _place(self, old: Pod | None, new: Pod | None) -> None:
-        """Update ``on_node``, ``created`` and ``pod_index`` for a pod that comes, changes or goes."""
-        if old is not None and old.node_name and (new is None or new.node_name != old.node_name):
-            self.on_node.take(old.node_name, old.key)
-        if new is not None and new.key not in self.created:
-            self.created[new.key] = self.pod_count
-            self.pod_count += 1
-        if new is not None and new.node_name:
-            self.on_node.change(new.node_name)[new.key] = new
-        self.pod_index.update(old, new, self.created)
 
     # --- all or nothing ---
 
@@ -392,10 +362,9 @@ class ApiServer:
     def restore(self, checkpoint: tuple[Any, ...]) -> None:
         """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
         self.objects, self.by_namespace, self.applied, self.resource_version, self.uid_count, *counts = checkpoint
-        self.created, self.on_node, self.pod_index = Table(), Groups(), PodIndex()
+        self.pod_index, self.volume_index = PodIndex(), VolumeIndex()
         for pod in self.pods():
-            self._place(None, pod)
-        self.volume_index = VolumeIndex()
+            self.pod_index.update(None, pod)
         for item in (*self.list(VOLUME), *self.list(CLAIM)):
             self.volume_index.update(item.kind, None, item)
         events, entries = counts

@@ -171,7 +171,8 @@ class JobController(WorkloadController):
 
     def _from_lowest(self, owner: KubeObject) -> Iterator[str]:
         """Yield all free indexes, and note the first."""
-        taken, lowest = self.api.indexes_of_active(owner.namespace, owner.uid), self.lowest.get(owner.uid, 0)
+        taken = self.api.pod_index.indexes.get((owner.namespace, owner.uid), {})
+        lowest = self.lowest.get(owner.uid, 0)
         indexes = gaps(self._done(owner), owner.spec["completions"], lowest)
         free = (index for index in indexes if str(index) not in taken)
         for first in islice(free, 1):

@@ -54,7 +54,7 @@ class ReplicaSetController(WorkloadController):
             self.claim(owner, "Pod", [pod for pod in pods if is_active(pod)])
 
     def _labels(self, owner: KubeObject) -> Mapping[Labels, int]:
-        return self.api.labels_of_active(owner.namespace, owner.uid)
+        return self.api.pod_index.labels.get((owner.namespace, owner.uid), {})
 
     def _create(self, owner: KubeObject, missing: int) -> str:
         """Create pods; return why one was refused, else ""."""

@@ -201,7 +201,7 @@ class WorkloadController(KeyedController):
 
     def standings(self, owner: KubeObject) -> Mapping[Standing, int]:
         """Return how many of its pods are in each state."""
-        return self.api.standings(owner.namespace, owner.uid)
+        return self.api.pod_index.standings.get((owner.namespace, owner.uid), {})
 
     def count_active(self, owner: KubeObject) -> int:
         return sum(number for standing, number in self.standings(owner).items() if standing.active)

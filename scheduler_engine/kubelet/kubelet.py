@@ -147,7 +147,7 @@ class Kubelet:
         if room is not None:
             room.behind.update({pod.uid: pod.key} if pod.uid != room.uid else {})
             return False
-        answer = admit(pod, node, self.accepted.beside(pod, node, self.api.pod_index.on_node.get(node.name, {})))
+        answer = admit(pod, node, self.accepted.beside(pod, node, self.api.pod_index.unfinished_on.get(node.name, {})))
         if isinstance(answer, Refusal):
             self._reject(pod, node, answer)
         elif isinstance(answer, Victims):

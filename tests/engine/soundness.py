@@ -150,11 +150,11 @@ def unfinished_pods_are_indexed(simulation: Simulation) -> None:
     api, index = simulation.api, simulation.api.pod_index
     unfinished = [pod for pod in api.pods() if not pod.finished]
     namespaces = dict.fromkeys(pod.namespace for pod in unfinished)
-    assert index.in_namespace.keys() == namespaces.keys()
+    assert index.unfinished.keys() == namespaces.keys()
     for namespace in namespaces:
         assert api.unfinished(namespace) == [pod for pod in api.pods(namespace) if not pod.finished]
     nodes = {pod.node_name for pod in unfinished if pod.node_name}
-    assert index.on_node.keys() == nodes
+    assert index.unfinished_on.keys() == nodes
     for node in nodes:
         assert api.unfinished_on(node) == [pod for pod in api.pods_on(node) if not pod.finished]
     pods_of_owners_are_indexed(simulation)

@@ -75,8 +75,9 @@ def parts(simulation: Simulation) -> list[Any]:
     """Return what copies share: the objects and each scheduler's cache and snapshot, as plain data."""
     api = simulation.api
     objects = {kind: {key: item.manifest for key, item in held.items()} for kind, held in api.objects.items()}
-    on_node = {node: list(held) for node, held in (*api.on_node.items(), *api.pod_index.on_node.items())}
-    listed: list[Any] = [objects, on_node, dict(api.created), list(api.applied), len(api.events)]
+    index = api.pod_index
+    on_node = [{node: list(held) for node, held in groups.items()} for groups in (index.on_node, index.unfinished_on)]
+    listed: list[Any] = [objects, on_node, dict(index.created), list(api.applied), len(api.events)]
     for view in scheduler_views(simulation):
         cache, snapshot = view.scheduler.cache, view.scheduler.snapshot
         listed += [content(cache), [seen(info) for info in snapshot.list()], snapshot.order.tolist()]

@@ -317,7 +317,7 @@ class Plugin:
     A filter that only compares sums over a node's pods can say so; dry runs of preemption then need no copies:
 
     ==================  ======================================================================================
-    sums_sign           (state) → what ``slack`` and ``frees`` read of the state; None: the plain dry run must answer
+    sums_sign           (state) → all that the others read of state and pod; None: the plain dry run must answer
     slack               (state, pod, node_info) → amounts left with ``pod`` on the node: it fits if none is negative
     frees               (state, pod_info) → what a pod of the node adds to these amounts when it leaves
     ==================  ======================================================================================

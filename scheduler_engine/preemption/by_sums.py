@@ -3,6 +3,9 @@
 It is possible if each active filter reads no pods of the node (then its verdict stays what it is), or compares sums
 over them (``Plugin.sums_sign``, ``slack`` and ``frees``). It decides as ``candidates.py`` does; where the preemptor
 does not fit at all, or no pod must go, that one gives the answer. The trace must not show the steps.
+
+Without budgets, the result follows from the node and from what the filters read of the preemptor. It is kept for the
+next one that is the same to them, until the node changes.
 """
 
 from __future__ import annotations
@@ -27,10 +30,11 @@ class SumsOfPods:
     """The filters of one pod that preempts.
 
     ``steady``: those that read no pods, with what they have answered so far; ``summing``: those with sums.
-    ``freed``: slot → what has been computed since the node changed.
+    ``freed``: slot → what has been computed since the node changed; ``kept``: slot → the dry run there, without
+    nominated pods, which no other one would differ from.
     """
 
-    __slots__ = ("answers", "framework", "freed", "pod", "state", "steady", "summing")
+    __slots__ = ("answers", "framework", "freed", "kept", "pod", "state", "steady", "summing")
 
     def __init__(
         self,
@@ -46,14 +50,19 @@ class SumsOfPods:
         self.pod = pod
         self.state = state.clone()
         self.steady = steady
-        self.answers: list[Verdicts] = [columns.verdicts(plugin, plugin.sign(pod), slots) for plugin in steady]
+        looks = tuple((plugin.name, plugin.sign(pod)) for plugin in steady)
+        self.answers: list[Verdicts] = [
+            columns.verdicts(plugin, sign, slots) for plugin, (_, sign) in zip(steady, looks, strict=True)
+        ]
         self.summing = [*summing]
         signs = tuple((plugin.name, sign) for plugin, sign in summing.items())
         self.freed: dict[int, Freed] = columns.objects(("freed", signs), slots)
+        self.kept: dict[int, DryRun] = columns.objects(("dry run", pod.priority, signs, looks), slots)
 
     def dry_run(self, node_info: NodeInfo, budgets: Sequence[Budget], noted: Notes) -> DryRun | None:
         """Return the dry run on a node; the filters note in ``noted``. None: the plain one must answer."""
-        if not self._steadily_passes(node_info, noted):
+        known = self._is_known_to_pass(node_info)
+        if not known and not self._steadily_passes(node_info, noted):
             return None
         priority = self.pod.priority
         lower = [item for item in self._freed(node_info) if item[0].pod.priority < priority]
@@ -75,11 +84,17 @@ class SumsOfPods:
         # The kept order is that of ``turns_of`` without budgets.
         turns = turns_of(lower_pods(self.pod, node_info), budgets) if budgets else [Turn(info, ()) for info, _ in lower]
         reprieve(run, turns, stays)
-        return run if run.victims else None
+        if not run.victims:
+            return None
+        if known and not budgets:
+            self.kept[node_info.slot] = run
+        return run
+
+    def _is_known_to_pass(self, node_info: NodeInfo) -> bool:
+        """Return True if the steady filters have passed the node since it changed, so that they need not note it."""
+        return all(answer.codes[node_info.slot] == PASSED for answer in self.answers)
 
     def _steadily_passes(self, node_info: NodeInfo, noted: Notes) -> bool:
-        if all(answer.codes[node_info.slot] == PASSED for answer in self.answers):
-            return True
         self.state.noted = noted
         return self.framework.ask(self.steady, self.state, self.pod, node_info) is None
 

@@ -28,11 +28,15 @@ Judge = Callable[[CycleState, Pod, NodeInfo], Status | None]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node where the preemptor would fit without ``victims`` (most important first, never empty)."""
+    """A node where the preemptor would fit without ``victims`` (most important first, never empty).
+
+    ``values``: name of a criterion → its value, as far as they were compared.
+    """
 
     node: str
     victims: tuple[Pod, ...]
     pdb_violations: int
+    values: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class DryRun:
     """The dry run on ``node``. ``rejected`` None = a candidate. ``steps`` as in ``PreemptionNodeTried``.
 
     ``removed``: the pods of lower priority, in the order of removal; ``turns``: the same in the order of reprieve.
+    ``candidate`` and ``victim_keys`` are worked out once: a dry run may be kept for later preemptors.
     """
 
     node: str
@@ -94,6 +99,21 @@ class DryRun:
     steps: list[tuple[str, str, bool, str]] = field(default_factory=list)
     removed: tuple[Pod, ...] = ()
     turns: tuple[Turn, ...] = ()
+    _candidate: Candidate | None = None
+    _victim_keys: tuple[str, ...] | None = None
+
+    @property
+    def victim_keys(self) -> tuple[str, ...]:
+        if self._victim_keys is None:
+            self._victim_keys = tuple([victim.key for victim in self.victims])
+        return self._victim_keys
+
+    @property
+    def candidate(self) -> Candidate:
+        """Return the candidate that the dry run has shown. Call this only if nothing ``rejected`` it."""
+        if self._candidate is None:
+            self._candidate = Candidate(self.node, tuple(self.victims), self.pdb_violations)
+        return self._candidate
 
 
 def budget_from(pdb: KubeObject) -> Budget:

@@ -24,6 +24,13 @@ class Criterion:
     value: Callable[[Candidate], int]
     text: Callable[[int], str] = str
 
+    def of(self, candidate: Candidate) -> int:
+        """Return the candidate's value, which it keeps."""
+        known = candidate.values.get(self.name)
+        if known is None:
+            known = candidate.values[self.name] = self.value(candidate)
+        return known
+
 
 @dataclass(frozen=True, slots=True)
 class Rung:
@@ -37,7 +44,8 @@ class Rung:
     @property
     def values(self) -> tuple[tuple[str, str], ...]:
         """Return (node, value as text), as in ``PreemptionCriterionApplied``."""
-        return tuple((node, self.criterion.text(number)) for node, number in self.numbers)
+        texts = {number: self.criterion.text(number) for number in dict.fromkeys(number for _, number in self.numbers)}
+        return tuple([(node, texts[number]) for node, number in self.numbers])
 
 
 def _pdb_violations(candidate: Candidate) -> int:
@@ -86,14 +94,14 @@ def climb(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Rung]]
     for criterion in CRITERIA:
         if len(left) <= 1:
             break
-        values = {candidate.node: criterion.value(candidate) for candidate in left}
+        values = {candidate.node: criterion.of(candidate) for candidate in left}
         best = min(values.values())
         rungs.append(
             Rung(
                 criterion,
                 tuple(values.items()),
-                tuple(node for node, value in values.items() if value == best),
-                tuple(node for node, value in values.items() if value != best),
+                tuple([node for node, value in values.items() if value == best]),
+                tuple([node for node, value in values.items() if value != best]),
             )
         )
         left = [candidate for candidate in left if values[candidate.node] == best]

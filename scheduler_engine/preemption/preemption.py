@@ -215,15 +215,16 @@ class Evaluator:
         framework = self.framework()
         offset = self.handle.random.randrange(len(potential)) if enough < len(potential) else 0
         sums = None if self.handle.recorder.full else sums_of_pods(self.handle, framework, state, pod)
+        named = dict.fromkeys(self.handle.nominator.nominated_nodes())
         harmless: list[Candidate] = []
         violating: list[Candidate] = []
         for node_info in potential[offset:] + potential[:offset]:
-            run = self._dry_run(evaluation, state, node_info, sums)
+            run = self._dry_run(evaluation, state, node_info, sums, node_info.name in named)
             self._record(run)
             if run.rejected is not None:
                 evaluation.rejected[run.node] = run.rejected
                 continue
-            candidate = Candidate(run.node, tuple(run.victims), run.pdb_violations)
+            candidate = run.candidate
             (violating if candidate.pdb_violations else harmless).append(candidate)
             if enough and harmless and len(harmless) + len(violating) >= enough:
                 break
@@ -234,15 +235,19 @@ class Evaluator:
             self._record_limit(evaluation, potential[offset].name, tried, surplus)
 
     def _dry_run(
-        self, evaluation: Evaluation, state: CycleState, node_info: NodeInfo, sums: SumsOfPods | None
+        self, evaluation: Evaluation, state: CycleState, node_info: NodeInfo, sums: SumsOfPods | None, named: bool
     ) -> DryRun:
-        """Try one node in the cheapest way that answers."""
+        """Try one node in the cheapest way that answers. ``named``: pods are nominated to it."""
         framework, pod, name = self.framework(), evaluation.pod, node_info.name
         noted = evaluation.tried[name] = {}
+        nominated = framework.nominated_for(pod, name) if named else ()
+        if not nominated and sums is not None and not evaluation.budgets:
+            run = sums.kept.get(node_info.slot)
+            if run is not None:
+                return run
         run = in_vain(pod, node_info)
         if run is not None:
             return run
-        nominated = framework.nominated_for(pod, name)
         if nominated:
             evaluation.nominated[name] = tuple(nominated)
         elif sums is not None:
@@ -275,7 +280,7 @@ class Evaluator:
                 run.node,
                 tuple(run.steps) if recorder.full else (),
                 run.violating,
-                tuple(victim.key for victim in run.victims),
+                run.victim_keys,
                 run.pdb_violations,
                 run.rejected.message if run.rejected is not None else "",
             )

@@ -127,6 +127,9 @@ class _Nominator:
     def __init__(self, world: World) -> None:
         self.world = world
 
+    def nominated_nodes(self) -> Sequence[str]:
+        return [*self.world.nominations]
+
     def nominated_pods_for_node(self, node_name: str) -> Sequence[PodInfo]:
         return self.world.nominations.get(node_name, [])
 

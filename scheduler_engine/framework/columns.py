@@ -21,7 +21,7 @@ from scheduler_engine.framework.nodes import Changes, Nodes, SlotArray, Slots, T
 from scheduler_engine.framework.status import Status
 
 MOST_CELLS = 4_000_000
-"""The number of answers kept per profile: of the least recently used columns, all are dropped."""
+"""The number of answers kept per profile, and again as many that are cheap: the least recently used columns go."""
 FEW = 16
 """So many different statuses are usual; they are picked out one after the other."""
 WORTHWHILE = 4
@@ -201,20 +201,27 @@ def grown(column: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 class Columns:
-    """All columns of one profile. A copy starts empty: columns only save time."""
+    """All columns of one profile. A copy starts empty: columns only save time.
 
-    __slots__ = ("columns",)
+    ``cheap``: those of plugins that judge many nodes at once. They are many, one per shape of pod, and must not drive
+    out those that take a look at every node.
+    """
+
+    __slots__ = ("cheap", "columns")
 
     def __init__(self) -> None:
+        self.cheap: OrderedDict[Hashable, Any] = OrderedDict()
         self.columns: OrderedDict[Hashable, Any] = OrderedDict()
 
     def verdicts(self, plugin: Any, sign: Hashable, slots: Slots) -> Verdicts:
-        column: Verdicts = self._column((Verdicts, plugin.name, sign), Verdicts, slots)
+        cheap = hasattr(plugin, "filter_all")
+        column: Verdicts = self._column((Verdicts, plugin.name, sign), Verdicts, slots, cheap)
         column.update(len(slots.infos), slots.changes if plugin.reads_pods else slots.replacements)
         return column
 
     def raw_scores(self, plugin: Any, sign: Hashable, slots: Slots) -> RawScores:
-        column: RawScores = self._column((RawScores, plugin.name, sign), RawScores, slots)
+        cheap = hasattr(plugin, "score_all")
+        column: RawScores = self._column((RawScores, plugin.name, sign), RawScores, slots, cheap)
         column.update(len(slots.infos), slots.changes if plugin.reads_pods else slots.replacements)
         return column
 
@@ -255,14 +262,15 @@ class Columns:
         tally.update(slots, ask, nodes)
         return tally
 
-    def _column(self, key: Hashable, kind: Callable[[], Any], slots: Slots) -> Any:
-        column = self.columns.get(key)
+    def _column(self, key: Hashable, kind: Callable[[], Any], slots: Slots, cheap: bool = False) -> Any:
+        columns = self.cheap if cheap else self.columns
+        column = columns.get(key)
         if column is None:
-            column = self.columns[key] = kind()
-            while len(self.columns) * len(slots.infos) > MOST_CELLS and len(self.columns) > 1:
-                self.columns.popitem(last=False)
+            column = columns[key] = kind()
+            while len(columns) * len(slots.infos) > MOST_CELLS and len(columns) > 1:
+                columns.popitem(last=False)
         else:
-            self.columns.move_to_end(key)
+            columns.move_to_end(key)
         return column
 
     def __deepcopy__(self, memo: dict[int, object]) -> Columns:

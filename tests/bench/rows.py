@@ -46,8 +46,8 @@ def _profiles(count: int) -> Prepare:
     return lambda: cluster(nodes(count), configuration=work.PROFILES)
 
 
-def _populated(count: int, pods: int) -> Prepare:
-    return lambda: cluster(iter([*nodes(count), *work.bound(pods, count)]))
+def _populated(count: int, pods: int, configuration: work.Manifest | None = None) -> Prepare:
+    return lambda: cluster(iter([*nodes(count), *work.bound(pods, count)]), configuration=configuration)
 
 
 def _volumes(count: int) -> Prepare:
@@ -71,9 +71,9 @@ LISTED = (
     *(_basic(f"{name}, all nodes evaluated", pod, 5_000, all_nodes=True) for name, pod in PLAIN.items()),
     _basic("basic pods, full trace", work.basic, 1_000, full=True),
     *(
-        Row(f"one cycle after one bind, {count:,} nodes", "cycle", prepare, work.one_by_one, SHORT)
+        Row(f"one cycle after one bind, all nodes evaluated, {count:,} nodes", "cycle", prepare, work.one_by_one, SHORT)
         for count in (5_000, 15_000)
-        for prepare in [work.waiting(work.basic, PODS, _populated(count, 2 * count))]
+        for prepare in [work.waiting(work.basic, PODS, _populated(count, 2 * count, work.ALL_NODES))]
     ),
     *(_arrive("400 equally frequent shapes", count, 1_000, templates=400, skew=0) for count in BOTH),
     *(_basic("pods that fit nowhere", work.too_large, count) for count in BOTH),

@@ -155,6 +155,19 @@ def test_the_least_recently_used_columns_are_dropped(monkeypatch: pytest.MonkeyP
     assert columns.verdicts(NodeName, "a", slots) is first
 
 
+def test_columns_that_are_computed_at_once_do_not_drive_out_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns_module, "MOST_CELLS", 3 * 20)
+    slots, columns = slots_of(20), Columns()
+    verdicts = columns.verdicts(NodeName, "a", slots)
+    scores = columns.raw_scores(NodeName, "a", slots)
+    for sign in range(9):
+        columns.verdicts(NodeResourcesFit, sign, slots)
+        columns.raw_scores(NodeResourcesFit, sign, slots)
+    assert len(columns.cheap) == 3
+    assert columns.verdicts(NodeName, "a", slots) is verdicts
+    assert columns.raw_scores(NodeName, "a", slots) is scores
+
+
 def slots_of(count: int) -> Slots:
     slots = Slots()
     for number in range(count):

@@ -155,13 +155,7 @@ def search_nodes(
     search = Search(diagnosis, start_index, start_index)
     if pod.nominated_node_name and _nominated_node_fits(framework, snapshot, state, pod, search, global_percentage):
         return search
-    search.nodes, slots = all_nodes, snapshot.order
-    if narrowed_to is not None:
-        infos = (snapshot.get(name) for name in narrowed_to)
-        search.nodes = [info for info in infos if info is not None]
-        slots = np.array([info.slot for info in search.nodes], dtype=np.intp)
-        listed = " ".join(sorted(diagnosis.unschedulable_plugins))
-        diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
+    slots = _narrow(search, snapshot, narrowed_to)
     search.enough = _enough(framework, global_percentage, len(search.nodes))
     refused_first = search.nominated_status
     _visit(framework, snapshot, state, pod, search, slots, start_index)
@@ -172,6 +166,34 @@ def search_nodes(
         diagnosis.node_to_status.statuses = statuses
     search.next_start_index = (start_index + search.processed) % len(all_nodes)
     return search
+
+
+def search_everywhere(
+    framework: Framework,
+    snapshot: Snapshot,
+    state: CycleState,
+    pod: Pod,
+    diagnosis: Diagnosis,
+    narrowed_to: tuple[str, ...] | None,
+) -> Search:
+    """Filter all nodes from the first one on, however many are feasible. The nominated node is one of them."""
+    search = Search(diagnosis, 0, 0)
+    slots = _narrow(search, snapshot, narrowed_to)
+    search.enough = Enough(len(search.nodes), len(search.nodes), "few")
+    _visit(framework, snapshot, state, pod, search, slots, 0)
+    return search
+
+
+def _narrow(search: Search, snapshot: Snapshot, narrowed_to: tuple[str, ...] | None) -> SlotArray:
+    """Set the nodes to search, and return their slots. ``narrowed_to``: names from PreFilter; None: all nodes."""
+    search.nodes = snapshot.list()
+    if narrowed_to is None:
+        return snapshot.order
+    infos = (snapshot.get(name) for name in narrowed_to)
+    search.nodes = [info for info in infos if info is not None]
+    listed = " ".join(sorted(search.diagnosis.unschedulable_plugins))
+    search.diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
+    return np.array([info.slot for info in search.nodes], dtype=np.intp)
 
 
 def _enough(framework: Framework, global_percentage: int, count: int) -> Enough:

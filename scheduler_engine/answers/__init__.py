@@ -1,0 +1,1 @@
+"""Answers that come from running copies of the engine."""

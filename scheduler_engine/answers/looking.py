@@ -1,0 +1,81 @@
+"""Look for a place for a pod, without scheduling it: PreFilter and Filter as a cycle that starts now would run them.
+
+Source: design of the sandbox; the stages are the scheduler's own (``scheduler/search.py``).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.runtime import Framework
+from scheduler_engine.framework.status import Status, unresolvable
+from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
+from scheduler_engine.scheduler.search import search_everywhere
+from scheduler_engine.simulation import Simulation
+
+
+@dataclass(slots=True)
+class Look:
+    """The verdicts on all nodes, whatever percentageOfNodesToScore says.
+
+    ``feasible``: the names of nodes that pass, in nodeTree order; ``statuses``: node → why it fails; ``message``: the
+    FitError's text, "" if a node passes, or the error of a plugin, which ends the look: there are no verdicts then.
+    ``state`` and ``framework`` answer the ``explain_`` methods of plugins about this look.
+    """
+
+    pod: Pod
+    framework: Framework
+    state: CycleState
+    feasible: tuple[str, ...] = ()
+    statuses: Mapping[str, Status] | None = None
+    pre_filter: Status | None = None
+    message: str = ""
+
+
+def scratch(simulation: Simulation) -> Simulation:
+    """Return a copy to try something on: with a lean trace, and without the history that undoes commands.
+
+    It has the engine's state at this instant, also in mid-cycle.
+    """
+    twin = copy.deepcopy(simulation)
+    twin.history, twin.recorder.full = None, False
+    return twin
+
+
+def look(simulation: Simulation, pod: Pod) -> Look | None:
+    """Return what PreFilter and Filter say about a pod on each node now; None: no profile has its scheduler name.
+
+    The pod need not exist. ``simulation`` must be a scratch copy: its scheduler takes a new snapshot. Scheduling gates
+    and other pods in the queue do not count, nominated pods do.
+    """
+    scheduler = simulation.scheduler
+    framework = scheduler.profiles.get(pod.scheduler_name)
+    if framework is None:
+        return None
+    scheduler.cache.update_snapshot(scheduler.snapshot, scheduler.cycle_count)
+    nodes, looked = scheduler.snapshot.list(), Look(pod, framework, CycleState())
+    diagnosis = Diagnosis()
+    if not nodes:
+        looked.pre_filter, looked.message = unresolvable(NO_NODES_AVAILABLE), NO_NODES_AVAILABLE
+        return looked
+    narrowed, status, narrowing = framework.run_pre_filter_plugins(looked.state, pod, nodes)
+    diagnosis.unschedulable_plugins = dict.fromkeys(narrowing)
+    if status is not None:
+        looked.pre_filter, looked.message = status, status.message
+        if status.is_rejected:
+            diagnosis.node_to_status.absent, diagnosis.pre_filter_message = status, status.message
+            looked.message = fit_message(len(nodes), diagnosis)
+        return looked
+    names = None if narrowed is None else narrowed.node_names
+    search = search_everywhere(framework, scheduler.snapshot, looked.state, pod, diagnosis, names)
+    if search.failure:
+        looked.message = search.failure
+        return looked
+    looked.feasible = tuple(info.name for info in search.feasible)
+    looked.statuses = diagnosis.node_to_status.statuses
+    looked.message = "" if looked.feasible else fit_message(len(nodes), diagnosis)
+    return looked

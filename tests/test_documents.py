@@ -65,17 +65,21 @@ BEFORE = {
     ".venv/bin/python manage.py prune --days 30": ".venv/bin/python manage.py migrate --verbosity 0 && ",
     ".venv/bin/python manage.py backup copy.sqlite3": ".venv/bin/python manage.py migrate --verbosity 0 && ",
 }
+DIFF = (
+    ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/14-spread-cluster-default.yaml --config packed.yaml"
+)
 EXIT_STATUS = {
     ".venv/bin/python -m scheduler_engine validate cluster.yaml pods.yaml": 1,
     ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/01-node-affinity-two-zones.yaml "
     "fixtures/scenarios/02-node-affinity-weights.yaml": 1,
     ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/02-node-affinity-weights.yaml "
     "--config scheduler.yaml": 1,
+    **dict.fromkeys((f"{DIFF}{option}" for option in ("", " --seeds 10", " --output json")), 1),
 }
 """Exit status of commands that should report an error."""
 READ_ELSEWHERE = {
     "json": "log.json, which `replay` reads",
-    "text": "the output of `validate`, and commands for a real cluster",
+    "text": "outputs of commands, which are compared, and commands for a real cluster",
     "html": "tests/browser/test_embedding.py drives the examples, which are files",
     "nginx": "the tests have no nginx",
     "console": "tests/engine/test_distribution.py, where the engine is installed alone",
@@ -90,6 +94,14 @@ apiVersion: v1
 kind: Node
 metadata: {name: node-1}
 status: {capacity: {cpu: "4", memory: 8Gi, pods: "110"}}
+"""
+PACKED = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}}
 """
 PODS = """\
 apiVersion: v1
@@ -228,6 +240,7 @@ def copy(tmp_path: Path, compiled: Path) -> Copy:
         "cluster.yaml": CLUSTER,
         "pods.yaml": PODS,
         "log.json": block("docs/command-line.md", "json"),
+        "packed.yaml": PACKED,
         "policy.yaml": block("docs/command-line.md", "yaml"),
         "my-scenario.yaml": block("docs/scenarios.md", "yaml"),
         "my-lesson.yaml": block("docs/lessons.md", "yaml"),
@@ -298,9 +311,21 @@ def test_every_exception_is_for_a_command_of_a_document() -> None:
     } == set()
 
 
-def test_validate_prints_the_output_in_the_document(copy: Copy) -> None:
-    line = next(iter(EXIT_STATUS))
-    assert copy.run(line).stdout == block("docs/command-line.md", "text")
+def outputs(document: str) -> dict[str, str]:
+    """Return command → the output that the document shows after its block; of several commands, the first."""
+    following = zip(EXAMPLES[document], EXAMPLES[document][1:], strict=False)
+    return {
+        commands(one)[0]: other.text for one, other in following if (one.language, other.language) == ("sh", "text")
+    }
+
+
+@pytest.mark.parametrize("line", outputs("docs/command-line.md"))
+def test_a_command_prints_the_output_in_the_document(copy: Copy, line: str) -> None:
+    shown = outputs("docs/command-line.md")[line]
+    printed = copy.run(line).stdout
+    # Of a long output, the document shows the beginning.
+    assert printed.startswith(shown.removesuffix("…\n"))
+    assert printed == shown or shown.endswith("…\n")
 
 
 def test_the_example_of_the_engine_alone_prints_the_node(copy: Copy) -> None:

@@ -1,107 +1,105 @@
-"""``diff``: show the differences between two runs: pods, verdicts, scores, events."""
+"""``diff``: compare two runs: where they differ first and why, where pods end, and how evenly nodes are used."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from difflib import unified_diff
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 
 import click
 
+from scheduler_engine.answers.comparing import compare
+from scheduler_engine.answers.many_seeds import compare_seeds, played
 from scheduler_engine.cli import DIFFERENT, OK
+from scheduler_engine.cli.comparison import text_of
+from scheduler_engine.cli.differing_lines import difference_lines
 from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
-from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.seeds_text import seeds_text
 from scheduler_engine.scenario import Scenario
-from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace import events as ev
+from scheduler_engine.words import say
 
-NOTHING = "-"
+TEXT, JSON = FORMATS = ("text", "json")
+MOST_SEEDS = 1_000
 
 
 @click.command()
 @click.argument("first", metavar="FILE")
 @click.argument("second", metavar="[FILE]", required=False)
-@click.option("--config", "configuration", metavar="FILE", help="Play the second run with this configuration.")
-def command(first: str, second: str | None, configuration: str | None) -> int:
-    """Play two scenarios, or one with two configurations, and show the differences.
+@click.option(
+    "--config",
+    "configurations",
+    metavar="FILE",
+    multiple=True,
+    help="Play the second run with this configuration. Twice: one for each run.",
+)
+@click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), metavar="N", help="Compare with the seeds 1 to N.")
+@click.option("--details", is_flag=True, help="Print every difference, pod by pod, instead of the summary.")
+@click.option("--output", type=click.Choice(FORMATS), default=TEXT, show_default=True)
+def command(
+    first: str, second: str | None, configurations: Sequence[str], seeds: int | None, details: bool, output: str
+) -> int:
+    """Play two scenarios, or one with two configurations, and compare.
 
-    Exit status 0: no differences; 1: differences; 2: a file is invalid.
+    Exit status 0: no differences; 1: differences; 2: a file or an option is invalid.
     """
-    if second is None and configuration is None:
+    if details and (seeds is not None or output == JSON):
+        raise Unusable("diff: use --details without --seeds and --output json")
+    one, other = _scenarios(first, second, configurations)
+    if seeds is not None:
+        return _with_seeds(one, other, seeds, output)
+    runs = played(one), played(other)
+    if details:
+        return _details(difference_lines(*runs))
+    return _summary(*runs, output)
+
+
+def _scenarios(first: str, second: str | None, configurations: Sequence[str]) -> tuple[Scenario, Scenario]:
+    if len(configurations) > 2:
+        raise Unusable("diff: use --config at most twice")
+    if second is None and not configurations:
         raise Unusable("diff: name a second file, or use --config")
     one = scenario_of(first)
-    other: Scenario = one if second is None else scenario_of(second)
-    if configuration is not None:
-        other = replace(other, configuration=configuration_of(configuration))
-    lines = [*_differences(played_through(one)[1], played_through(other)[1])]
+    other = one if second is None else scenario_of(second)
+    if configurations:
+        other = replace(other, configuration=configuration_of(configurations[-1]))
+    if len(configurations) == 2:
+        one = replace(one, configuration=configuration_of(configurations[0]))
+    return one, other
+
+
+def _details(lines: Iterable[str]) -> int:
+    differ = False
     for text in lines:
-        colour = {"-": "red", "+": "green"}.get(text[0]) if text[:1] in "-+" else None
+        differ = True
+        colour = {"-": "red", "+": "green"}.get(text[:1])
         click.echo(click.style(text, fg=colour))
-    if not lines:
-        click.echo("no differences")
-    return DIFFERENT if lines else OK
+    if not differ:
+        click.echo(say("comparison.same"))
+    return DIFFERENT if differ else OK
 
 
-def _differences(one: Simulation, other: Simulation) -> Iterator[str]:
-    mine, theirs = RunView(one), RunView(other)
-    pods = [pod.key for simulation in (one, other) for pod in simulation.api.pods()]
-    for key in dict.fromkeys([*pods, *mine.attempts, *theirs.attempts]):
-        parts = [
-            *_pair("", _place(one, key), _place(other, key)),
-            *_attempt(mine.attempt(key), theirs.attempt(key)),
-        ]
-        if parts:
-            yield f"pod {key}"
-            yield from (f"  {part}" for part in parts)
-    changed = [*unified_diff([*_events(one)], [*_events(other)], lineterm="", n=0)][2:]
-    if changed:
-        yield "events"
-        yield from (text for text in changed if not text.startswith("@@"))
+def _summary(one: Simulation, other: Simulation, output: str) -> int:
+    comparison = compare(one, other)
+    in_details = not comparison.differs and any(difference_lines(one, other))
+    if output == JSON:
+        click.echo(json.dumps({"differs": comparison.differs or in_details, **asdict(comparison)}, indent=2))
+    elif comparison.differs:
+        _echo(text_of(comparison))
+    else:
+        click.echo(say("comparison.only-details") if in_details else say("comparison.same"))
+    return DIFFERENT if comparison.differs or in_details else OK
 
 
-def _pair(what: str, one: object, other: object) -> list[str]:
-    return [] if one == other else [f"{what}{_shown(one)} | {_shown(other)}"]
+def _with_seeds(one: Scenario, other: Scenario, seeds: int, output: str) -> int:
+    result = compare_seeds(one, other, range(1, seeds + 1))
+    if output == JSON:
+        click.echo(json.dumps({"differs": result.differs, **asdict(result)}, indent=2))
+    else:
+        _echo(seeds_text(result))
+    return DIFFERENT if result.differs else OK
 
 
-def _shown(value: object) -> str:
-    return NOTHING if value in (None, "") else str(value)
-
-
-def _place(simulation: Simulation, key: str) -> str:
-    pod = simulation.api.pod(key)
-    return "gone" if pod is None else f"on {pod.node_name}" if pod.node_name else "without a node"
-
-
-def _attempt(one: Attempt | None, other: Attempt | None) -> Iterator[str]:
-    """Compare the last attempts."""
-    yield from _pair("attempts: ", one.number if one else 0, other.number if other else 0)
-    if one is None or other is None:
-        return
-    yield from _pair("message: ", _message(one), _message(other))
-    nodes = [row[0] for attempt in (one, other) if attempt.filter for row in attempt.filter.looked_at]
-    for node in dict.fromkeys(nodes):
-        yield from _pair(f"{node}: ", _verdict(one, node), _verdict(other, node))
-        scores, others = one.scores(node), other.scores(node)
-        for plugin in dict.fromkeys([*scores, *others]):
-            weighted = [by_plugin.get(plugin, {}).get("weighted") for by_plugin in (scores, others)]
-            yield from _pair(f"{node}, {plugin}: ", *weighted)
-        yield from _pair(f"{node}, total: ", one.totals.get(node), other.totals.get(node))
-
-
-def _message(attempt: Attempt) -> str:
-    return attempt.finished.message if attempt.finished and attempt.failed else ""
-
-
-def _verdict(attempt: Attempt, node: str) -> str:
-    verdict = attempt.verdict(node)
-    if verdict is None:
-        return "not checked"
-    return f"{verdict[0]}: {'; '.join(verdict[2])}" if verdict[0] else "passes"
-
-
-def _events(simulation: Simulation) -> Iterator[str]:
-    for entry in simulation.recorder.entries:
-        if isinstance(entry.event, ev.EventRecorded):
-            event = entry.event
-            yield f"{entry.at_us / 1_000_000:.3f}s {event.reason} {event.regarding}: {event.message}"
+def _echo(lines: Iterable[str]) -> None:
+    for text in lines:
+        click.echo(text)

@@ -70,9 +70,12 @@ class Scenario:
     engine: str = ""
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
-    def open(self) -> Simulation:
-        """Return a simulation with the setup executed. Raises Rejected with the command when one is refused."""
-        simulation = Simulation(seed=self.seed, configuration=self.configuration, queue_rules=self.queue_rules)
+    def open(self, full: bool = True) -> Simulation:
+        """Return a simulation with the setup executed. Raises Rejected with the command when one is refused.
+
+        ``full``: record every verdict and score.
+        """
+        simulation = Simulation(self.seed, self.configuration, full, self.queue_rules)
         for number, step in enumerate(self.setup):
             try:
                 play(simulation, [step])

@@ -1,4 +1,4 @@
-"""Commands that inspect scenarios: check, explain, diff, new, export, schema, bench, completion."""
+"""Commands that inspect scenarios: check, explain, new, export, schema, bench, completion."""
 
 from __future__ import annotations
 
@@ -18,13 +18,6 @@ from scheduler_engine.cli import COMMANDS, main
 from scheduler_engine.cli.beginning import BLANK
 from scheduler_engine.importing import gather
 from scheduler_engine.scenario import FOLDER, check, load_scenario, play
-
-NO_SCORES = """\
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- plugins: {score: {disabled: [{name: "*"}]}}
-"""
 
 
 @pytest.fixture
@@ -432,23 +425,6 @@ def test_explain_of_a_pod_that_fits_nowhere_names_the_plugins(capsys: Any) -> No
     output = capsys.readouterr().out
     assert output.startswith(f"{pending.key} is without a node.\n")
     assert "unschedulable: 0/" in output
-
-
-def test_diff_shows_pods_verdicts_scores_and_events(blank: Path, tmp_path: Path, capsys: Any) -> None:
-    assert main(["diff", str(blank), str(blank)]) == 0
-    assert capsys.readouterr().out == "no differences\n"
-    configuration = tmp_path / "none.yaml"
-    configuration.write_text(NO_SCORES)
-    assert main(["diff", str(blank), "--config", str(configuration)]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["pod default/web", "  on node-b | on node-a"]
-    assert any(line.startswith("  node-b, total: ") and line.endswith(" | -") for line in lines)
-    assert lines[-3:] == [
-        "events",
-        "-0.000s Scheduled default/web: Successfully assigned default/web to node-b",
-        "+0.000s Scheduled default/web: Successfully assigned default/web to node-a",
-    ]
-    assert main(["diff", str(blank)]) == 2
 
 
 def test_new_writes_a_scenario_that_holds_and_overwrites_nothing(tmp_path: Path, capsys: Any) -> None:

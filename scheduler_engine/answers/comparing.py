@@ -213,13 +213,14 @@ def paired(first: Side, second: Side) -> tuple[FigurePair, ...]:
     """Return the figures of both sides in the order of the first; those of the second alone come where it has them."""
     mine = {figure.identity: figure for figure in figures_of(first)}
     theirs = {figure.identity: figure for figure in figures_of(second)}
-    order, place = [*mine], 0
+    following: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    last: tuple[str, ...] = ()
     for identity in theirs:
         if identity in mine:
-            place = order.index(identity) + 1
+            last = identity
         else:
-            order.insert(place, identity)
-            place += 1
+            following.setdefault(last, []).append(identity)
+    order = [known for identity in ((), *mine) for known in (identity, *following.get(identity, ())) if known]
     figures = {**theirs, **mine}
     return tuple(
         FigurePair(

@@ -151,7 +151,7 @@ def _change(change: PluginChange) -> Iterator[str]:
 
 
 def figures_table(comparison: Comparison) -> Iterator[str]:
-    """Yield the figures in two columns, without resources that no pod requests."""
+    """Yield the figures in two columns, without resources that no pod requests. Equal headings come once."""
     yield f"{say('comparison.table'):{LABEL}}{FIRST:>{COLUMN}}{SECOND:>{COLUMN}}"
     unused = [
         pair.about[0]
@@ -159,11 +159,14 @@ def figures_table(comparison: Comparison) -> Iterator[str]:
         if pair.name == "utilisation" and not pair.first and not pair.second
     ]
     room = comparison.first.balance.room or comparison.second.balance.room
+    heading: list[str] = []
     for pair in comparison.figures:
         if pair.about[:1] and pair.about[0] in unused:
             continue
         *above, label = labels(pair.name, pair.about, room.pod if room else "")
-        yield from above
+        if above != heading:
+            yield from above
+        heading = above
         yield f"{label:{LABEL}}{shown(pair, pair.first):>{COLUMN}}{shown(pair, pair.second):>{COLUMN}}"
 
 

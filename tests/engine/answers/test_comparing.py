@@ -165,6 +165,20 @@ def test_evictions_name_who_evicts(scenario: str) -> None:
         assert [*evictions_in(simulation.recorder.entries)] == EVICTIONS[scenario]
 
 
+def test_only_what_was_evicted_counts() -> None:
+    """A victim that was terminating, a refused request, a late one, and a taint that no longer drives a pod away."""
+    message = "Cancelling deletion of Pod default/b"
+    events = (
+        ev.CycleStarted(7, "default/vip", "default-scheduler", 1, ""),
+        ev.PostFilterRan(7, (), "n1", ("default/a", "default/b"), (), (), (("default/a", "terminating"),)),
+        ev.EvictionAnswered("default/c", 429, "", "budget", ("guard",), ""),
+        ev.EvictionAnswered("default/a", 200, "", "", (), "n1", late=True),
+        ev.EventRecorded("Pod", "default/b", "Normal", "TaintManagerEviction", message),
+    )
+    entries = [ev.Entry(number, 0, 1, event) for number, event in enumerate(events, 1)]
+    assert [*evictions_in(entries)] == [Evicted("default/b", "preemption", "default/vip")]
+
+
 def test_pods_wait_with_the_reason_of_their_condition() -> None:
     waiting = compare(*(played(load_scenario(FOLDER / "36-scheduling-gates.yaml")) for _ in "12")).first.pending
     simulation = played(load_scenario(FOLDER / "35-nothing-fits.yaml"))

@@ -179,6 +179,16 @@ def test_only_the_order_differs() -> None:
     assert more == []
 
 
+def test_the_earliest_difference_in_either_run_comes_first() -> None:
+    """Pod z differs and is the first of the second run; y differs and is the second of the first run."""
+    nodes = [make_node(name).label("at", name).capacity(cpu="4", pods="9").obj() for name in ("n1", "n2")]
+    first = [make_pod(name).node_selector({"at": "n1"}).obj() for name in "xyz"]
+    second = [make_pod(name).node_selector({"at": "n1" if name == "x" else "n2"}).obj() for name in "zxy"]
+    one, other = simulated(*nodes, *first), simulated(*nodes, *second)
+    assert [parting.pod for parting in partings(one, other)] == ["default/z", "default/y"]
+    assert [parting.pod for parting in partings(other, one)] == ["default/z", "default/y"]
+
+
 def test_pods_that_share_a_name_are_told_apart() -> None:
     def twice(cpu: str) -> Simulation:
         simulation = simulated(node("n1"), make_pod("web").cpu("1").obj())

@@ -5,6 +5,7 @@ The result is data. ``cli/comparison.py`` has words for it. Source: capabilities
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -99,7 +100,18 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        return self.parting is not None or self.first != self.second
+        """Return True if an attempt, a place, a figure, an eviction or a reason to wait differs.
+
+        The order of nodes and pods in the API server does not count.
+        """
+        first, second = self.first, self.second
+        return (
+            self.parting is not None
+            or bool(self.placements)
+            or any(figure.first != figure.second for figure in self.figures)
+            or Counter(first.evictions) != Counter(second.evictions)
+            or Counter(first.pending) != Counter(second.pending)
+        )
 
 
 def compare(first: Simulation, second: Simulation) -> Comparison:

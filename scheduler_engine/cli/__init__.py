@@ -21,7 +21,7 @@ COMMANDS = {
     "run": ("running", "Play a scenario, show what happens, and check what it expects."),
     "check": ("checking", "Play many scenarios, with one line for each."),
     "explain": ("explaining", "Explain why a pod is where it is, and why not elsewhere."),
-    "diff": ("differing", "Show the differences between two scenarios, or two configurations."),
+    "diff": ("differing", "Compare two scenarios, or two configurations, and show why they differ."),
     "new": ("beginning", "Write a scenario to start with."),
     "import": ("bring", "Create a scenario from a dump of a cluster."),
     "export": ("exporting", "Write the result of a scenario: manifests, a snapshot, a trace, a scenario."),

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from scheduler_engine import commands
 from scheduler_engine.answers.comparing import Comparison, Evicted, compare, evictions_in, figures_of
 from scheduler_engine.answers.many_seeds import played
 from scheduler_engine.api.pod_resources import pod_requests, resource_of
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scenario import FOLDER, load_scenario
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.engine.paths import HISTORIES, History
 from tests.engine.random_clusters import CONFIGURATIONS, run
@@ -163,6 +165,21 @@ def test_evictions_name_who_evicts(scenario: str) -> None:
     for full in (True, False):
         simulation = played(load_scenario(FOLDER / f"{scenario}.yaml"), full=full)
         assert [*evictions_in(simulation.recorder.entries)] == EVICTIONS[scenario]
+
+
+def test_the_order_of_objects_is_no_difference() -> None:
+    nodes = [make_node(name).capacity(cpu=cpu, pods="9").obj() for name, cpu in (("large", "8"), ("small", "4"))]
+    pods = [make_pod(name).cpu("99").obj() for name in ("huge", "vast")]
+    runs = []
+    for manifests in ([*nodes, *pods], [*reversed(nodes), *reversed(pods)]):
+        simulation = Simulation(seed=1)
+        simulation.execute(commands.Apply((*manifests, make_pod("web").cpu("1").obj())))
+        runs.append(simulation)
+    comparison = compare(*runs)
+    assert comparison.first != comparison.second
+    assert not comparison.differs
+    runs[0].execute(commands.Run(9))
+    assert compare(*runs).differs
 
 
 def test_only_what_was_evicted_counts() -> None:

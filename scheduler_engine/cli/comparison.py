@@ -31,12 +31,12 @@ def text_of(comparison: Comparison) -> Iterator[str]:
     parting, decisive = comparison.parting, comparison.decisive
     if parting is not None:
         yield from _parting(parting, say("comparison.parted", pod=parting.pod, number=parting.number))
-    if decisive is not None and decisive != parting:
         yield ""
+    if decisive is not None and decisive != parting:
         title = say("comparison.decided", pod=decisive.pod, number=decisive.number)
         is_known = parting is not None and decisive.changes == parting.changes
         yield from _parting(replace(decisive, changes=()) if is_known else decisive, title)
-    yield ""
+        yield ""
     yield from figures_table(comparison)
     yield from _placements(comparison)
     yield from _evictions(comparison.first, comparison.second)

@@ -144,6 +144,22 @@ def test_what_only_the_details_show_is_a_difference(tmp_path: Path, capsys: Any)
     assert json.loads(_output(["diff", *paths, "--output", "json"], capsys))["differs"] is True
 
 
+def test_the_same_decisions_at_another_time_are_a_difference_in_figures(tmp_path: Path, capsys: Any) -> None:
+    paths = []
+    for seconds in (20, 30):
+        gated = BLANK.replace(
+            "    spec:\n      containers:", "    spec:\n      schedulingGates: [{name: wait}]\n      containers:"
+        )
+        opened = "- patch: {object_kind: Pod, key: default/web, changes: {spec: {schedulingGates: null}}}\n- run: {}\n"
+        path = tmp_path / f"{seconds}.scenario.yaml"
+        path.write_text(gated.replace("- run: {}\n", f"- advance: {{seconds: {seconds}}}\n{opened}"))
+        paths.append(str(path))
+    assert main(["diff", *paths]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "figures at the end                                      first         second"
+    assert "wait for a node, longest                             20.000 s       30.000 s" in lines
+
+
 def _output(arguments: list[str], capsys: Any) -> str:
     capsys.readouterr()
     main(arguments)

@@ -12,8 +12,10 @@ from scheduler_engine import commands
 from scheduler_engine.answers.comparing import Comparison, Evicted, compare, evictions_in, figures_of
 from scheduler_engine.answers.many_seeds import played
 from scheduler_engine.api.pod_resources import pod_requests, resource_of
+from scheduler_engine.cli.comparison import text_of
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scenario import FOLDER, load_scenario
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
@@ -128,6 +130,26 @@ def test_utilisation_is_the_sum_of_the_pods_requests(steps: History) -> None:
                 wanted = len(requests) if use.resource == "pods" else sum(item.of(use.resource) for item in requests)
                 assert node.requested == wanted
             assert use.whole.requested == sum(node.requested for node in use.nodes)
+
+
+@pytest.mark.parametrize("steps", HISTORIES)
+def test_two_positions_of_one_run_part_where_the_earlier_one_ends(steps: History) -> None:
+    """Up to there, all attempts are the same: only unfinished ones and later ones differ."""
+    parted = 0
+    for number in SEEDS:
+        whole, half = history(number, steps, 1), Simulation(seed=1)
+        run(half, steps(number)[: len(steps(number)) * 2 // 3])
+        comparison = compare(half, whole)
+        assert [*text_of(comparison)]
+        parting = comparison.parting
+        attempts = RunView(half).attempts
+        finished = sum(bool(attempt.outcome) for listed in attempts.values() for attempt in listed)
+        if parting is not None:
+            assert parting.second is not None
+            assert parting.kinds == ("missing",) or (parting.first is not None and parting.first.outcome == "")
+            assert parting.second.position > finished or parting.first is not None
+            parted += 1
+    assert parted
 
 
 @pytest.mark.parametrize("steps", HISTORIES)

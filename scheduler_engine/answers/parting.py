@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from scheduler_engine.answers.profiles import PluginChange, changes_between
+from scheduler_engine.answers.profiles import PluginChange, SettingChange, changes_between, settings_between
 from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
@@ -122,8 +122,8 @@ class Parting:
 
     ``first`` and ``second``: the decision of each run, None if it has no such attempt. ``contest``: if both chose a
     node, but not the same. ``verdicts``: of the nodes whose verdicts differ. ``scores``: the plugins whose scores
-    differ. ``changes``: how the profiles differ at this moment. ``instead``: for ORDER, the pod whose attempt the
-    second run has at this turn.
+    differ. ``changes`` and ``settings``: how the plugins of the profile and other settings differ at this moment.
+    ``instead``: for ORDER, the pod whose attempt the second run has at this turn.
     """
 
     pod: str
@@ -135,6 +135,7 @@ class Parting:
     verdicts: tuple[Verdicts, ...]
     scores: tuple[ScoreChange, ...]
     changes: tuple[PluginChange, ...]
+    settings: tuple[SettingChange, ...]
     instead: str = ""
 
     @property
@@ -252,7 +253,7 @@ def _parting(one: Turn | None, other: Turn | None, kinds: tuple[str, ...], inste
     assert known is not None
     pod, number, _ = known.identity
     if one is None or other is None:
-        return Parting(pod, number, kinds, _decision(one), _decision(other), None, (), (), ())
+        return Parting(pod, number, kinds, _decision(one), _decision(other), None, (), (), (), ())
     return Parting(
         pod,
         number,
@@ -263,6 +264,7 @@ def _parting(one: Turn | None, other: Turn | None, kinds: tuple[str, ...], inste
         (*_verdicts(one.attempt, other.attempt),),
         (*_score_changes(one.attempt, other.attempt),),
         changes_between(one.configured, other.configured, one.profile),
+        settings_between(one.configured, other.configured, one.profile),
         instead,
     )
 

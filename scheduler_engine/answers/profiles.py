@@ -1,4 +1,4 @@
-"""How a profile differs between two configurations: which plugins run, where, with which weights and arguments."""
+"""How two configurations differ: which plugins a profile runs, where, with which weights and arguments; settings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ SCORE = "score"
 
 
 @dataclass(frozen=True, slots=True)
-class ArgumentChange:
-    """An argument that differs. ``path``: such as ``scoringStrategy.type``; the values as JSON, "" = it is not set."""
+class SettingChange:
+    """A setting or an argument of a plugin that differs. ``path``: such as ``scoringStrategy.type``.
+
+    The values as JSON, "" = it is not set.
+    """
 
     path: str
     first: str
@@ -33,7 +36,7 @@ class PluginChange:
     first: tuple[str, ...]
     second: tuple[str, ...]
     weights: tuple[int, int]
-    arguments: tuple[ArgumentChange, ...]
+    arguments: tuple[SettingChange, ...]
 
 
 def changes_between(first: Configured, second: Configured, profile: str) -> tuple[PluginChange, ...]:
@@ -53,6 +56,32 @@ def changes_between(first: Configured, second: Configured, profile: str) -> tupl
     return tuple(changes)
 
 
+def settings_between(first: Configured, second: Configured, profile: str) -> tuple[SettingChange, ...]:
+    """Return the settings beside plugins and arguments that differ: of the scheduler, of a profile (with its name), the
+    rules of the queue, and the extension points at which the same plugins run in another order.
+    """
+    changes: list[SettingChange] = []
+    for path, own in ((profile, _of_profile), ("", _of_scheduler)):
+        changes += _differing(own(first, profile), own(second, profile), path)
+    orders = [dict(dict(item.profiles).get(profile, ())) for item in (first, second)]
+    for point, plugins in orders[0].items():
+        mine, theirs = ([name for name, _ in order] for order in (plugins, orders[1].get(point, ())))
+        if mine != theirs and sorted(mine) == sorted(theirs):
+            changes += _differing(mine, theirs, f"{profile}.{point}")
+    return tuple(changes)
+
+
+def _of_scheduler(configured: Configured, profile: str) -> dict[str, Any]:
+    settings = {key: value for key, value in configured.configuration.items() if key != "profiles"}
+    return {**settings, "queueRules": configured.queue_rules}
+
+
+def _of_profile(configured: Configured, profile: str) -> dict[str, Any]:
+    profiles = (item for item in configured.configuration["profiles"] if item["schedulerName"] == profile)
+    own = ("plugins", "pluginConfig")
+    return {key: value for item in profiles for key, value in item.items() if key not in own}
+
+
 def _running(points: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]) -> dict[str, dict[str, int]]:
     """Return plugin → extension point → weight."""
     by_plugin: dict[str, dict[str, int]] = {}
@@ -70,10 +99,10 @@ def _arguments(configured: Configured, profile: str) -> dict[str, Any]:
     return {}
 
 
-def _differing(first: Any, second: Any, path: str = "") -> Iterator[ArgumentChange]:
+def _differing(first: Any, second: Any, path: str = "") -> Iterator[SettingChange]:
     """Yield the smallest parts of two arguments that differ; a list is one part."""
     if isinstance(first, dict) and isinstance(second, dict):
         for key in {**first, **second}:
             yield from _differing(first.get(key), second.get(key), f"{path}.{key}" if path else key)
     elif first != second:
-        yield ArgumentChange(path, *("" if value is None else json.dumps(value) for value in (first, second)))
+        yield SettingChange(path, *("" if value is None else json.dumps(value) for value in (first, second)))

@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from scheduler_engine.answers.comparing import COUNT, SECONDS, Comparison, Evicted, FigurePair, Number, Side, Waiting
 from scheduler_engine.answers.parting import Contest, Decision, Parting, ScoreChange, Verdicts
-from scheduler_engine.answers.profiles import PluginChange
+from scheduler_engine.answers.profiles import PluginChange, SettingChange
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import Verdict
 from scheduler_engine.words import say
@@ -34,8 +34,9 @@ def text_of(comparison: Comparison) -> Iterator[str]:
         yield ""
     if decisive is not None and decisive != parting:
         title = say("comparison.decided", pod=decisive.pod, number=decisive.number)
-        is_known = parting is not None and decisive.changes == parting.changes
-        yield from _parting(replace(decisive, changes=()) if is_known else decisive, title)
+        if parting is not None and (decisive.changes, decisive.settings) == (parting.changes, parting.settings):
+            decisive = replace(decisive, changes=(), settings=())
+        yield from _parting(decisive, title)
         yield ""
     yield from figures_table(comparison)
     yield from _placements(comparison)
@@ -60,11 +61,11 @@ def _parting(parting: Parting, title: str) -> Iterator[str]:
             yield from wrapped(_score_change(scored), "    ")
     if parting.verdicts:
         yield from _verdicts(parting.verdicts)
-    if parting.changes:
+    if parting.changes or parting.settings:
         yield f"  {say('comparison.changes')}"
-        for change in parting.changes:
-            for text in _change(change):
-                yield from wrapped(text, "    ")
+        texts = [text for change in parting.changes for text in _change(change)]
+        for text in (*texts, *map(_setting, parting.settings)):
+            yield from wrapped(text, "    ")
 
 
 def _decision(decision: Decision | None) -> str:
@@ -131,7 +132,7 @@ def _score_change(scored: ScoreChange) -> str:
 
 def _change(change: PluginChange) -> Iterator[str]:
     """Yield how a plugin differs. Extension points say less than being off, and are left out then."""
-    plugin, none = change.plugin, say("comparison.none")
+    plugin = change.plugin
     if not change.second:
         yield say("comparison.change-off", plugin=plugin)
     elif not change.first:
@@ -143,8 +144,12 @@ def _change(change: PluginChange) -> Iterator[str]:
         first, second = map(str, change.weights)
         yield say("comparison.change-weight", plugin=plugin, first=first, second=second)
     for item in change.arguments:
-        first, second = item.first or none, item.second or none
-        yield say("comparison.change-argument", plugin=plugin, path=item.path, first=first, second=second)
+        yield say("comparison.change-argument", plugin=plugin, setting=_setting(item))
+
+
+def _setting(item: SettingChange) -> str:
+    none = say("comparison.none")
+    return say("comparison.setting", path=item.path, first=item.first or none, second=item.second or none)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

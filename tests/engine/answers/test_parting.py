@@ -8,7 +8,7 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.answers.parting import Parting, PluginScores, Verdicts, partings
-from scheduler_engine.answers.profiles import ArgumentChange, PluginChange
+from scheduler_engine.answers.profiles import PluginChange, SettingChange
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.random_clusters import configuration
@@ -62,7 +62,7 @@ def test_another_strategy_chooses_another_node() -> None:
     assert contest.second is not None
     assert contest.first[0] - contest.first[1] - 25 == contest.second[0] - contest.second[1]
     assert not contest.only_drawn
-    strategy = ArgumentChange("scoringStrategy.type", '"LeastAllocated"', '"MostAllocated"')
+    strategy = SettingChange("scoringStrategy.type", '"LeastAllocated"', '"MostAllocated"')
     assert parting.changes == (PluginChange("NodeResourcesFit", LEAST, LEAST, (1, 1), (strategy,)),)
 
 
@@ -218,6 +218,41 @@ def test_how_a_profile_differs(case: str) -> None:
     parting = first_of(simulated(*PAIR, config=one), simulated(*PAIR[1:], config=other))
     [change] = parting.changes
     assert (change.plugin, change.first, change.second) == ("NodePorts", *points)
+
+
+SETTINGS = {
+    "of the scheduler": ({"percentageOfNodesToScore": 50}, ("percentageOfNodesToScore", "0", "50")),
+    "its backoff": ({"podInitialBackoffSeconds": 3}, ("podInitialBackoffSeconds", "1", "3")),
+    "of a profile": (
+        {"profiles": [{"schedulerName": "default-scheduler", "percentageOfNodesToScore": 70}]},
+        ("default-scheduler.percentageOfNodesToScore", "", "70"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SETTINGS)
+def test_other_settings_differ_too(case: str) -> None:
+    settings, change = SETTINGS[case]
+    config = {**configuration(), **settings}
+    parting = first_of(simulated(*PAIR, config=configuration()), simulated(*PAIR[1:], config=config))
+    assert (parting.changes, parting.settings) == ((), (SettingChange(*change),))
+
+
+def test_plugins_in_another_order() -> None:
+    early = plugins(filter={"enabled": [{"name": "NodeResourcesFit"}]})
+    parting = first_of(simulated(*PAIR), simulated(*PAIR[1:], config=early))
+    [setting] = parting.settings
+    assert setting.path == "default-scheduler.filter"
+    assert setting.second.startswith('["NodeResourcesFit", ')
+    assert parting.changes == ()
+
+
+def test_the_rules_of_the_queue_are_a_setting() -> None:
+    simulation = Simulation(seed=1, queue_rules="design-doc")
+    simulation.execute(commands.Apply(PAIR[1:]))
+    simulation.execute(commands.Run(5))
+    parting = first_of(simulated(*PAIR), simulation)
+    assert parting.settings == (SettingChange("queueRules", '"v1.34"', '"design-doc"'),)
 
 
 def test_the_configuration_is_the_one_at_the_attempt() -> None:

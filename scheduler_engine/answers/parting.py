@@ -46,7 +46,8 @@ class Decision:
     trace entry that starts it; ``at_us``: simulated microseconds.
 
     ``node``: the chosen one, "" = none. ``how`` and ``ties`` as in ``HostSelected``, ``outcome`` and ``message`` as in
-    ``CycleFinished``, "" while it runs. ``victims`` of preemption, on the node ``nominated``.
+    ``CycleFinished``, "" while it runs. ``abandoned``: why it never ends, "" = it ends. ``victims`` of preemption, on
+    the node ``nominated``.
     """
 
     position: int
@@ -55,6 +56,7 @@ class Decision:
     at_us: int
     outcome: str
     message: str
+    abandoned: str
     node: str
     how: str
     ties: tuple[str, ...]
@@ -220,7 +222,7 @@ def _same_tables(one: Attempt, other: Attempt) -> bool:
 
 KINDS: dict[str, Callable[[Attempt, Attempt], bool]] = {
     "node": lambda one, other: _node(one) != _node(other),
-    "outcome": lambda one, other: one.outcome != other.outcome,
+    "outcome": lambda one, other: (one.outcome, one.abandoned) != (other.outcome, other.abandoned),
     "victims": lambda one, other: _preempted(one) != _preempted(other),
     "message": lambda one, other: _message(one) != _message(other),
     "feasible": lambda one, other: _feasible(one) != _feasible(other),
@@ -281,6 +283,7 @@ def _decision(turn: Turn | None) -> Decision | None:
         turn.entry.at_us,
         attempt.outcome,
         _message(attempt),
+        attempt.abandoned,
         _node(attempt),
         selected.how if selected is not None else "",
         selected.ties if selected is not None else (),

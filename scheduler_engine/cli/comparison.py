@@ -71,7 +71,9 @@ def _parting(parting: Parting, title: str) -> Iterator[str]:
 def _decision(decision: Decision | None) -> str:
     if decision is None:
         return say("comparison.no-attempt")
-    if decision.node:
+    if decision.abandoned:
+        text = say("decision.abandoned", why=decision.abandoned)
+    elif decision.node:
         places = {"node": decision.node, "feasible": decision.feasible, "ties": len(decision.ties)}
         text = say(f"comparison.node-{decision.how}", **places)
     elif decision.victims:

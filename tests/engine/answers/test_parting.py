@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands
+from scheduler_engine.answers.comparing import compare
 from scheduler_engine.answers.parting import Parting, PluginScores, Verdicts, partings
 from scheduler_engine.answers.profiles import PluginChange, SettingChange
+from scheduler_engine.cli.comparison import text_of
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.random_clusters import configuration
@@ -154,6 +156,24 @@ def test_another_outcome_with_its_message() -> None:
     assert (parting.first.node, parting.first.outcome, parting.first.message) == ("n1", "bound", "")
     assert parting.second.outcome == "unschedulable"
     assert parting.second.message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_an_attempt_that_its_scheduler_abandons() -> None:
+    def led(*steps: commands.Command) -> Simulation:
+        simulation = Simulation(seed=1)
+        for step in (commands.Replicas(2), commands.Apply(PAIR), *steps, commands.Advance(30.0)):
+            simulation.execute(step)
+        return simulation
+
+    killed = led(*[commands.Stage()] * 10, commands.Replica("kube-scheduler-1", "kill"))
+    abandoned, again = partings(killed, led())
+    assert abandoned.first is not None
+    assert (abandoned.pod, abandoned.number, abandoned.first.outcome) == ("default/web", 1, "")
+    assert abandoned.first.abandoned.startswith("kube-scheduler-1 stopped")
+    assert "  first   at 0.000 s: abandoned, because kube-scheduler-1 stopped" in "\n".join(
+        text_of(compare(killed, led()))
+    )
+    assert (again.pod, again.number, again.kinds, again.second) == ("default/web", 1, ("missing",), None)
 
 
 def test_another_victim() -> None:

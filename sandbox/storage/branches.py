@@ -73,24 +73,56 @@ def make_room(sandbox_id: UUID, characters: int = 0) -> int:
         leaf.delete()
 
 
-def reopen(sandbox_id: UUID, key: int) -> Position | None:
-    """Put the records of branch ``key`` back into the log. The records they replace become a branch.
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How a branch is reached: the first ``common`` records of the log, then records of branches.
 
-    Return the new position, or None if the branch is gone. Call it in a transaction that locks the log.
+    ``parts``: each branch and the place up to which its records count, the branch in question first. ``last``: the
+    place of its last record.
     """
-    path: list[tuple[Branch, int]] = []
+
+    common: int
+    parts: tuple[tuple[Branch, int], ...]
+    last: int
+
+
+def _path_to(sandbox_id: UUID, key: int) -> Path | None:
+    """Return the path to branch ``key``, None if the branch is gone."""
+    parts: list[tuple[Branch, int]] = []
     branch = Branch.objects.filter(sandbox=sandbox_id, pk=key).first()
     if branch is None:
         return None
     last = branch.records.order_by("-n").values_list("n", flat=True)[0]
     upto = last
     while branch is not None:
-        path.append((branch, upto))
+        parts.append((branch, upto))
         base = CommandRecord.objects.filter(sandbox=sandbox_id, pk=branch.base).select_related("branch").first()
         upto = base.n if base is not None else 0
         branch = base.branch if base is not None else None
-    move_to_branch(sandbox_id, upto + 1)
-    for part, end in reversed(path):
+    return Path(upto, tuple(parts), last)
+
+
+def commands_of(sandbox_id: UUID, key: int) -> list[str] | None:
+    """Return the texts of all commands from the start of the sandbox to the end of a branch; None: it is gone."""
+    path = _path_to(sandbox_id, key)
+    if path is None:
+        return None
+    groups = [log_of(sandbox_id).filter(n__lte=path.common)]
+    groups += [part.records.filter(n__lte=end) for part, end in reversed(path.parts)]
+    return [text for group in groups for text in group.order_by("n").values_list("command", flat=True)]
+
+
+def reopen(sandbox_id: UUID, key: int) -> Position | None:
+    """Put the records of branch ``key`` back into the log. The records they replace become a branch.
+
+    Return the new position, or None if the branch is gone. Call it in a transaction that locks the log.
+    """
+    path = _path_to(sandbox_id, key)
+    if path is None:
+        return None
+    last = path.last
+    move_to_branch(sandbox_id, path.common + 1)
+    for part, end in reversed(path.parts):
         part.records.filter(n__lte=end).update(branch=None)
         rest = part.records.order_by("n").first()
         if rest is None:

@@ -30,12 +30,14 @@ class Kind:
 
 
 READING, LISTING, WRITING, EXECUTING, UPLOADING = "reading", "listing", "writing", "executing", "uploading"
+REPLAYING = "replaying"
 KINDS = {
     READING: Kind(10.0),
     LISTING: Kind(30.0),
     WRITING: Kind(30.0, stops=True),
     EXECUTING: Kind(None, stops=True),
     UPLOADING: Kind(None, stops=True, slow=True),
+    REPLAYING: Kind(30.0, stops=True, slow=True),
 }
 
 
@@ -69,3 +71,5 @@ executing = _of_kind(EXECUTING)
 """Makes a job that executes commands."""
 uploading = _of_kind(UPLOADING)
 """Makes a job that reads an uploaded file."""
+replaying = _of_kind(REPLAYING)
+"""Makes a job that plays a whole run besides that of the sandbox."""

@@ -610,6 +610,22 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     left = page.locator("iframe").first.content_frame
     visit.eventually(lambda: left.locator("#panel-toolbar").get_attribute("data-head") != "1")
     yield Shot("two queues", page)
+    page = visit.workbench(scenario=EXAMPLE)
+    packing = {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}
+    fit = {"name": "NodeResourcesFit", "args": {"scoringStrategy": packing}}
+    configuration = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"pluginConfig": [fit]}],
+    }
+    visit.commands(page, {"kind": "configure", "configuration": configuration}, {"kind": "settle"}, {"kind": "run"})
+    visit.tab(page, "configuration")
+    yield Shot("links in the configuration tab", page)
+    base = page.url.partition("?")[0]
+    page.goto(f"{base}differences/?configuration=before")
+    yield Shot("what differs", page)
+    page.goto(f"{base}differences/?seed=42")
+    yield Shot("nothing differs", page)
 
 
 JOURNEYS: dict[str, Journey] = {

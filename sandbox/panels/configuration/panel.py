@@ -46,6 +46,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "profiles": [name for name, _ in profiles],
         "points": [_point(point, profiles, default) for point in EXTENSION_POINTS],
         "differs": differences(all_settings, profiles),
+        "changed": world.moment_of(world.latest.get(Configured, 0)).command > 0,
         "default": DEFAULT,
         # What people look for first is at the top.
         "yaml": written({key: all_settings[key] for key in (*FIRST, *all_settings) if key in all_settings}),

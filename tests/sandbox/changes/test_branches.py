@@ -94,6 +94,10 @@ def test_the_later_timeline_is_a_branch_that_can_be_reopened_back_and_forth(sett
     assert [branch.count for branch in branches.branches_of(settled.row())] == [1]
 
 
+def test_a_branch_that_is_gone_has_no_commands(settled: Any) -> None:
+    assert branches.commands_of(settled.sandbox.pk, 1) is None
+
+
 def test_going_back_by_commands_keeps_the_future_ahead_until_something_else_is_done(settled: Any, node: Any) -> None:
     sandbox = settled.sandbox
     store.go_to_moment(sandbox, Moment(2, 10**6))
@@ -113,6 +117,12 @@ def test_a_branch_of_a_branch_leads_through_both(settled: Any, node: Any) -> Non
     store.go_to(sandbox, lambda position: 3)
     store.execute(sandbox, node("d"))  # a and c are on saved timelines
     first = next(branch for branch in branches.branches_of(settled.row()) if branch.after == 4)
+    listed = {
+        branch.key: branches.commands_of(sandbox.pk, branch.key) for branch in branches.branches_of(settled.row())
+    }
+    for key, texts in listed.items():
+        store.reopen(sandbox, key)
+        assert settled.log() == texts
     store.reopen(sandbox, first.key)
     assert summaries(sandbox)[3:] == ["apply Node a", "apply Node b"]
     assert sorted((branch.after, branch.count) for branch in branches.branches_of(settled.row())) == [(3, 1), (4, 1)]

@@ -1,0 +1,168 @@
+"""What differs between a sandbox and another run of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from sandbox.changes import store
+from sandbox.storage import branches
+from sandbox.words.say import say
+from scheduler_engine.testing import make_node, make_pod
+
+pytestmark = pytest.mark.django_db
+
+SETTLE = {"kind": "settle"}
+PACKING = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "pluginConfig": [
+                {
+                    "name": "NodeResourcesFit",
+                    "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 9}]}},
+                }
+            ],
+            "plugins": {"score": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}]}},
+        }
+    ],
+}
+
+
+def configure(configuration: Any) -> dict[str, Any]:
+    return {"kind": "configure", "configuration": configuration}
+
+
+def apply(*builders: Any) -> dict[str, Any]:
+    return {"kind": "apply", "manifests": [builder.obj() for builder in builders]}
+
+
+@pytest.fixture
+def packed(visitor: Any) -> Any:
+    """Return a visitor whose pods are packed on n1, which a pod uses already; by default they would go to n2."""
+    small = [make_node(name).capacity(cpu="4", memory="8Gi", pods="9") for name in ("n1", "n2")]
+    for command in (
+        apply(*small, make_pod("first").cpu("1").node("n1")),
+        configure(PACKING),
+        apply(make_pod("second").cpu("1"), make_pod("third").cpu("8")),
+        SETTLE,
+    ):
+        store.execute(visitor.sandbox, command)
+    return visitor
+
+
+def text_of(html: str, part: str) -> str:
+    """Return the text of an element with this id, up to the end of its section."""
+    section = html.partition(f'id="{part}"')[2].partition("</section>")[0].partition(">")[2]
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", section)).strip()
+
+
+def compared(visitor: Any, **query: str) -> str:
+    answer = visitor.get("differences/", **query)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+@pytest.mark.parametrize("configuration", ["before", "default"])
+def test_another_configuration_moves_a_pod_and_the_page_says_why(packed: Any, configuration: str) -> None:
+    html = compared(packed, configuration=configuration)
+    first = text_of(html, "first")
+    assert "default/second, attempt 1" in first
+    assert "n1, highest total of 2 nodes" in first
+    assert "n2, highest total of 2 nodes" in first
+    assert 'NodeResourcesFit, scoringStrategy.type: "MostAllocated", "LeastAllocated"' in first.replace("&#34;", '"')
+    assert text_of(html, "placements").endswith("default/second n1 n2")
+    assert re.search(r'href="/s/[^"]+\?at=4\.\d+"', html)
+
+
+def test_the_scores_that_decided_add_up(packed: Any) -> None:
+    html = compared(packed, configuration="before")
+    rows = re.findall(r'<tr><th scope="row">([^<]+)</th>((?:<td>[^<]*</td>){5})</tr>', html)
+    scores = {name: re.findall(r"<td>([^<]*)</td>", cells) for name, cells in rows}
+    total = scores.pop("Total")
+    assert "NodeResourcesFit" in scores
+    moved = sum(int(cells[4].replace("−", "-")) for cells in scores.values())
+    assert moved == int(total[4].replace("−", "-"))
+    here, other = int(total[0]) - int(total[1]), int(total[2]) - int(total[3])
+    assert moved == other - here
+
+
+def test_only_the_last_change_of_the_configuration_is_left_out(packed: Any) -> None:
+    store.execute(packed.sandbox, configure(PACKING))
+    store.execute(packed.sandbox, apply(make_pod("fourth").cpu("1")))
+    store.execute(packed.sandbox, SETTLE)
+    assert say("differences.same") in compared(packed, configuration="before")
+    assert text_of(compared(packed, configuration="default"), "placements").endswith("default/second n1 n2")
+
+
+def test_without_a_change_of_the_configuration_there_is_no_earlier_one(visitor: Any) -> None:
+    store.execute(visitor.sandbox, apply(make_node("n1")))
+    assert "?configuration=before" not in compared(visitor, configuration="default")
+
+
+def test_a_pod_that_waits_in_both_runs_is_only_counted(packed: Any) -> None:
+    html = compared(packed, configuration="default")
+    assert say("differences.alike", count=1) in html
+    assert 'id="pending"' not in html
+
+
+def test_a_branch_is_compared_as_it_ended(packed: Any) -> None:
+    store.go_to(packed.sandbox, lambda position: 3)
+    store.execute(packed.sandbox, apply(make_pod("blocker").cpu("3").node("n1")))
+    store.execute(packed.sandbox, SETTLE)
+    (branch,) = branches.branches_of(packed.row())
+    html = compared(packed, branch=str(branch.key))
+    assert "default/blocker n1 no such pod" in text_of(html, "placements")
+    assert "default/second n2 n1" in text_of(html, "placements")
+    assert packed.log() == packed.log()[:3] + packed.log()[3:5]  # Nothing was reopened.
+    assert [item.key for item in branches.branches_of(packed.row())] == [branch.key]
+
+
+def test_the_same_run_with_its_own_seed_has_no_differences(packed: Any) -> None:
+    assert say("differences.same") in compared(packed, seed=str(packed.sandbox.seed))
+
+
+def test_commands_that_the_other_cluster_refuses_are_reported(packed: Any) -> None:
+    store.execute(packed.sandbox, {"kind": "evict", "pod": "default/second"})
+    other = {**PACKING, "profiles": [{**PACKING["profiles"][0], "schedulerName": "packer"}]}
+    store.execute(packed.sandbox, configure(other))
+    store.execute(packed.sandbox, {"kind": "fault", "plugin": "NodeName", "point": "filter", "answer": "deny",
+                                   "profile": "packer"})  # fmt: skip
+    html = compared(packed, configuration="before")
+    assert "The cluster of the other run refused 1 command" in html
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({}, 400),
+        ({"configuration": "newest"}, 400),
+        ({"seed": "-1"}, 400),
+        ({"seed": "99999999999"}, 400),
+        ({"seed": "1e3"}, 400),
+        ({"branch": "77"}, 404),
+        ({"branch": "x"}, 404),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_compared_is_refused(visitor: Any, query: dict[str, str], status: int) -> None:
+    answer = visitor.get("differences/", **query)
+    assert answer.status_code == status
+    if status == 400:
+        assert "Compare with a branch" in answer.content.decode()
+
+
+def test_those_who_only_watch_may_compare(packed: Any) -> None:
+    assert "default/second" in compared(packed.watching(), configuration="default")
+
+
+def test_the_other_run_may_take_too_much_work(packed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.execute(packed.sandbox, SETTLE)
+    compared(packed, configuration="default")
+    monkeypatch.setattr("scheduler_engine.effort.MOST_ENTRIES", 20)
+    html = compared(packed, configuration="default")
+    assert say("differences.problem") in html
+    assert 'id="figures"' not in html

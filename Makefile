@@ -50,7 +50,7 @@ screens: venv ## Photograph and measure every page and state into var/screens, o
 
 bench: venv ## Measure the engine beside the last release's figures, or some rows: make bench ARGS='--only preemption'
 	$(BIN)/python -m tests.bench $(ARGS)
-	$(BIN)/python -m pytest tests/bench --benchmark-only
+	$(BIN)/python -m pytest tests/bench/test_validation.py --capture=no
 
 bench-figures: venv ## Measure the engine, keep the figures, and write its table in docs/performance.md
 	$(BIN)/python -m tests.bench --write

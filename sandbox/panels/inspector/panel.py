@@ -309,12 +309,17 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "nominated": [short_name(pod.key) for pod in world.nominated_to(node.name)],
         "question": short_name(cycle.pod) if cycle and word else "",
         "word": word,
+        "instead": cycle.number if cycle and word and not _chosen(cycle, node.name) else 0,
         "expectable": [expectable.verdict(cycle, node.name)] if cycle and word and word.kind != "out" else [],
         "dry_run": dry_run(world, cycle, node.name),
         "says": explain_filter(world, cycle, node.name, refused_by).sentence if cycle and refused_by else "",
         "place": (world.cache.order.index(node.name) + 1) if node.name in world.cache.order else 0,
         "last_change": info.change if info else "",
     }
+
+
+def _chosen(cycle: Cycle, node: str) -> bool:
+    return cycle.selected is not None and cycle.selected.node == node
 
 
 def _exact(resource: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""What differs between a sandbox and another run of it: a branch, an earlier configuration, another seed."""
+"""What differs between a sandbox and another run of it: a branch, another configuration, seed or node."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from sandbox.worker import jobs
 from sandbox.worker.comparing import CONFIGURATIONS, Other
 
 MOST_SEED = 2**31 - 1
+LONGEST_NAME = 253
 
 
 @reads
 def differences(request: HttpRequest, access: Access) -> HttpResponse:
-    """Compare the present with what the query names: ``branch``, ``configuration`` or ``seed``."""
+    """Compare with what the query names: ``branch``, ``configuration``, ``seed``, or ``cycle`` and ``node``."""
     others = branches.branches_of(access.sandbox)
     try:
         other, name = _other(request, access, others)
@@ -40,6 +41,13 @@ def differences(request: HttpRequest, access: Access) -> HttpResponse:
     return render(request, "differences.html", context)
 
 
+def _number(query: dict[str, str], name: str) -> int | None:
+    """Return a whole number of the query from 0 to ``MOST_SEED``, else None."""
+    text = query.get(name, "")
+    known = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_SEED))
+    return int(text) if known and int(text) <= MOST_SEED else None
+
+
 def _other(request: HttpRequest, access: Access, others: list[BranchRow]) -> tuple[Other | None, str]:
     """Return the second run and its name, None if the branch is gone. Raises ValueError with a sentence."""
     query: dict[str, Any] = request.GET.dict()
@@ -52,7 +60,10 @@ def _other(request: HttpRequest, access: Access, others: list[BranchRow]) -> tup
     configuration = query.get("configuration", "")
     if configuration in CONFIGURATIONS:
         return Other(configuration=configuration), say(f"differences.configuration-{configuration}")
-    seed = query.get("seed", "")
-    if seed.isascii() and seed.isdigit() and len(seed) <= len(str(MOST_SEED)) and int(seed) <= MOST_SEED:
-        return Other(seed=int(seed)), say("differences.seed", seed=int(seed))
+    cycle, node = _number(query, "cycle"), query.get("node", "")
+    if cycle and node and len(node) <= LONGEST_NAME:
+        return Other(cycle=cycle, node=node), say("differences.instead", cycle=cycle, node=node)
+    seed = _number(query, "seed")
+    if seed is not None:
+        return Other(seed=seed), say("differences.seed", seed=seed)
     raise ValueError(say("errors.compare-with", most=MOST_SEED))

@@ -10,6 +10,7 @@ import pytest
 from sandbox.changes import store
 from sandbox.storage import branches
 from sandbox.words.say import say
+from scheduler_engine.errors import NothingToDo
 from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db
@@ -125,6 +126,62 @@ def test_the_same_run_with_its_own_seed_has_no_differences(packed: Any) -> None:
     assert say("differences.same") in compared(packed, seed=str(packed.sandbox.seed))
 
 
+STEPS = {
+    "settle": [SETTLE],
+    "run": [{"kind": "run"}],
+    "pod by pod": [{"kind": "pod"}] * 2,
+    "stage by stage": [{"kind": "stage"}] * 40,
+    "time passes": [{"kind": "advance", "seconds": 5}, {"kind": "advance", "seconds": 60}],
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=[*STEPS])
+def test_a_pod_that_had_gone_elsewhere_takes_the_room_of_the_next_one(visitor: Any, steps: Any) -> None:
+    """Both pods prefer n1, which is larger, and only one of them fits on each node."""
+    larger = make_node("n1").capacity(cpu="5", memory="8Gi", pods="9")
+    smaller = make_node("n2").capacity(cpu="4", memory="8Gi", pods="9")
+    pods = [make_pod(name).cpu(cpu) for name, cpu in (("a", "3"), ("b", "3"))]
+    for command in (apply(larger, smaller, *pods), *steps):
+        try:
+            store.execute(visitor.sandbox, command)
+        except NothingToDo:
+            break
+    html = compared(visitor, cycle="1", node="n2")
+    assert text_of(html, "placements").endswith("default/a n1 n2 default/b n2 n1")
+    first = text_of(html, "first")
+    assert "default/a, attempt 1" in first
+    assert "no such attempt" in first
+    assert 'id="pending"' not in html
+
+
+def test_where_a_pod_does_not_fit_its_kubelet_refuses_it(visitor: Any) -> None:
+    nodes = [make_node(name).capacity(cpu=cpu, memory="8Gi", pods="9") for name, cpu in (("n1", "4"), ("n2", "1"))]
+    for command in (apply(*nodes, make_pod("a").cpu("3")), {"kind": "run"}):
+        store.execute(visitor.sandbox, command)
+    assert text_of(compared(visitor, cycle="1", node="n2"), "placements").endswith("default/a n1 n2")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ({"cycle": "9", "node": "n2"}, "This run has no cycle 9."),
+        ({"cycle": "1", "node": "n9"}, "There was no node n9 before the attempt."),
+    ],
+    ids=["no such cycle", "no such node"],
+)
+def test_an_attempt_or_node_that_is_not_there_is_reported(packed: Any, query: dict[str, str], says: str) -> None:
+    html = compared(packed, **query)
+    assert say("differences.problem") in html
+    assert says in html
+
+
+def test_the_inspector_asks_what_if_the_pod_had_gone_to_another_node(packed: Any) -> None:
+    panel = packed.get("panel/inspector/", cycle="1", node="n2").content.decode()
+    assert re.search(r'href="differences/\?cycle=1&amp;node=n2"', panel)
+    panel = packed.get("panel/inspector/", cycle="1", node="n1").content.decode()
+    assert "differences/?" not in panel
+
+
 def test_commands_that_the_other_cluster_refuses_are_reported(packed: Any) -> None:
     store.execute(packed.sandbox, {"kind": "evict", "pod": "default/second"})
     other = {**PACKING, "profiles": [{**PACKING["profiles"][0], "schedulerName": "packer"}]}
@@ -143,6 +200,9 @@ def test_commands_that_the_other_cluster_refuses_are_reported(packed: Any) -> No
         ({"seed": "-1"}, 400),
         ({"seed": "99999999999"}, 400),
         ({"seed": "1e3"}, 400),
+        ({"cycle": "1"}, 400),
+        ({"cycle": "0", "node": "n1"}, 400),
+        ({"cycle": "1", "node": "n" * 254}, 400),
         ({"branch": "77"}, 404),
         ({"branch": "x"}, 404),
     ],

@@ -19,7 +19,7 @@ from sandbox.worker import simulations
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.live import Live
 from scheduler_engine.answers import phrases
-from scheduler_engine.answers.comparing import Comparison, Side, compare
+from scheduler_engine.answers.comparing import Comparison, Placement, Side, compare
 from scheduler_engine.answers.parting import Contest, Parting
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import NothingToDo, OverBudget, Rejected
@@ -78,7 +78,7 @@ def difference(live: Live, other: Other) -> dict[str, Any]:
         "parting": _parting(live, comparison.parting),
         "decisive": _decisive(live, comparison),
         "figures": [*_figures(comparison)],
-        "placements": _some([_placement(item) for item in comparison.placements]),
+        "placements": _some([_placement(item, live.simulation, replayed.simulation) for item in comparison.placements]),
         "evictions": _some([*_evictions(comparison.first, comparison.second)]),
         "pending": _some([row for row in pending if len({*row["sides"]}) > 1]),
         "alike": sum(len({*row["sides"]}) == 1 for row in pending),
@@ -246,8 +246,16 @@ def _figures(comparison: Comparison) -> Iterator[dict[str, Any]]:
         }
 
 
-def _placement(item: Any) -> dict[str, Any]:
-    return {"pod": item.pod, "sides": [phrases.place(item.first), phrases.place(item.second)]}
+def _placement(item: Placement, first: Simulation, second: Simulation) -> dict[str, Any]:
+    sides = ((item.first, first), (item.second, second))
+    return {"pod": item.pod, "sides": [_place(item.pod, node, simulation) for node, simulation in sides]}
+
+
+def _place(key: str, node: str | None, simulation: Simulation) -> str:
+    """Return where a pod is, and if it has failed there, why: its kubelet may have refused it."""
+    pod, text = simulation.api.pod(key), phrases.place(node)
+    reason = pod.status.get("reason") if pod is not None and pod.phase == "Failed" else ""
+    return say("differences.failed", place=text, reason=reason) if reason else text
 
 
 def _evictions(first: Side, second: Side) -> Iterator[dict[str, Any]]:

@@ -158,7 +158,7 @@ def test_where_a_pod_does_not_fit_its_kubelet_refuses_it(visitor: Any) -> None:
     nodes = [make_node(name).capacity(cpu=cpu, memory="8Gi", pods="9") for name, cpu in (("n1", "4"), ("n2", "1"))]
     for command in (apply(*nodes, make_pod("a").cpu("3")), {"kind": "run"}):
         store.execute(visitor.sandbox, command)
-    assert text_of(compared(visitor, cycle="1", node="n2"), "placements").endswith("default/a n1 n2")
+    assert text_of(compared(visitor, cycle="1", node="n2"), "placements").endswith("default/a n1 n2 (Failed: OutOfcpu)")
 
 
 @pytest.mark.parametrize(

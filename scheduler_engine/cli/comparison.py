@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from scheduler_engine.answers.comparing import COUNT, SECONDS, Comparison, Evicted, FigurePair, Number, Side, Waiting
-from scheduler_engine.answers.parting import Contest, Decision, Parting, ScoreChange, Verdicts
-from scheduler_engine.answers.profiles import PluginChange, SettingChange
-from scheduler_engine.timeline import SECOND_US
-from scheduler_engine.trace.events import Verdict
+from scheduler_engine.answers import phrases
+from scheduler_engine.answers.comparing import Comparison, FigurePair, Number, Side
+from scheduler_engine.answers.parting import Contest, Parting, Verdicts
+from scheduler_engine.answers.phrases import INDENTED
 from scheduler_engine.words import say
 
 WIDTH = 80
@@ -20,10 +19,6 @@ LABEL, COLUMN = 46, 15
 SHOWN, SHOWN_NODES = 20, 3
 """The most pods and nodes listed; after them comes their number."""
 FIRST, SECOND = say("comparison.first"), say("comparison.second")
-ABOUT = {"zone": ("resource", "zone"), "skew": ("namespace", "key", "selector", "when", "most")}
-"""Figure → what the parts of its ``about`` are, if it is not a resource alone."""
-INDENTED = ("fullest", "emptiest", "deviation", "zone", "largest-piece")
-"""Figures below the utilisation of their resource."""
 
 
 def text_of(comparison: Comparison) -> Iterator[str]:
@@ -49,46 +44,27 @@ def text_of(comparison: Comparison) -> Iterator[str]:
 
 def _parting(parting: Parting, title: str) -> Iterator[str]:
     yield from wrap(title, WIDTH)
-    kinds = [say(f"comparison.kind-{kind}", pod=parting.instead) for kind in parting.kinds]
-    yield from wrapped(say("comparison.differs", kinds=", ".join(kinds)), "  ")
+    yield from wrapped(say("comparison.differs", kinds=phrases.kinds_of(parting)), "  ")
     for side, decision in ((FIRST, parting.first), (SECOND, parting.second)):
-        yield from wrapped(_decision(decision), f"  {side:8}")
+        yield from wrapped(phrases.decision(decision), f"  {side:8}")
     if parting.contest is not None:
         yield from _contest(parting.contest)
     elif parting.scores:
         yield f"  {say('comparison.score-changes')}"
         for scored in parting.scores:
-            yield from wrapped(_score_change(scored), "    ")
+            yield from wrapped(phrases.score_change(scored), "    ")
     if parting.verdicts:
         yield from _verdicts(parting.verdicts)
     if parting.changes or parting.settings:
         yield f"  {say('comparison.changes')}"
-        texts = [text for change in parting.changes for text in _change(change)]
-        for text in (*texts, *map(_setting, parting.settings)):
+        for text in phrases.settings_of(parting):
             yield from wrapped(text, "    ")
-
-
-def _decision(decision: Decision | None) -> str:
-    if decision is None:
-        return say("comparison.no-attempt")
-    if decision.abandoned:
-        text = say("decision.abandoned", why=decision.abandoned)
-    elif decision.node:
-        places = {"node": decision.node, "feasible": decision.feasible, "ties": len(decision.ties)}
-        text = say(f"comparison.node-{decision.how}", **places)
-    elif decision.victims:
-        text = say("comparison.nominated", victims=", ".join(decision.victims), node=decision.nominated)
-    else:
-        text = say(f"comparison.ended-{decision.outcome or 'running'}")
-    if decision.message:
-        text = say("comparison.quoted", text=text, message=decision.message)
-    return say("comparison.at", seconds=decision.at_us / SECOND_US, text=text)
 
 
 def _contest(contest: Contest) -> Iterator[str]:
     """Yield a table of the scores that decided, if both nodes have totals in both runs."""
     if contest.only_drawn:
-        yield from wrapped(say("comparison.drawn"), "  ")
+        yield from wrapped(phrases.draw(contest), "  ")
         return
     if contest.first is None or contest.second is None:
         return
@@ -114,44 +90,9 @@ def _verdicts(verdicts: Sequence[Verdicts]) -> Iterator[str]:
     for item in verdicts[:SHOWN_NODES]:
         yield f"    {item.node}"
         for side, verdict in ((FIRST, item.first), (SECOND, item.second)):
-            yield from wrapped(_verdict(verdict), f"      {side:8}")
+            yield from wrapped(phrases.verdict(verdict), f"      {side:8}")
     if len(verdicts) > SHOWN_NODES:
         yield f"    {say('comparison.more-nodes', count=len(verdicts) - SHOWN_NODES)}"
-
-
-def _verdict(verdict: Verdict | None) -> str:
-    if verdict is None:
-        return say("comparison.unchecked")
-    plugin, _, reasons = verdict
-    return say("comparison.refuses", plugin=plugin, reasons="; ".join(reasons)) if plugin else say("comparison.passes")
-
-
-def _score_change(scored: ScoreChange) -> str:
-    text = say("comparison.score-change", plugin=scored.plugin, count=scored.nodes)
-    most = say("comparison.score-most", node=scored.node, first=scored.first, second=scored.second)
-    return f"{text} {most}"
-
-
-def _change(change: PluginChange) -> Iterator[str]:
-    """Yield how a plugin differs. Extension points say less than being off, and are left out then."""
-    plugin = change.plugin
-    if not change.second:
-        yield say("comparison.change-off", plugin=plugin)
-    elif not change.first:
-        yield say("comparison.change-on", plugin=plugin)
-    elif change.first != change.second:
-        first, second = ", ".join(change.first), ", ".join(change.second)
-        yield say("comparison.change-points", plugin=plugin, first=first, second=second)
-    elif change.weights[0] != change.weights[1]:
-        first, second = map(str, change.weights)
-        yield say("comparison.change-weight", plugin=plugin, first=first, second=second)
-    for item in change.arguments:
-        yield say("comparison.change-argument", plugin=plugin, setting=_setting(item))
-
-
-def _setting(item: SettingChange) -> str:
-    none = say("comparison.none")
-    return say("comparison.setting", path=item.path, first=item.first or none, second=item.second or none)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
@@ -179,28 +120,14 @@ def figures_table(comparison: Comparison) -> Iterator[str]:
 
 def labels(name: str, about: tuple[str, ...], pod: str) -> list[str]:
     """Return the label of a figure in lines of up to ``LABEL`` columns."""
-    places = dict(zip(ABOUT.get(name, ("resource",)), about, strict=False))
-    key = "no-zone" if name == "zone" and not places["zone"] else name
-    lines = wrapped(say(f"comparison.{key}", pod=pod, **places), "  " if name in INDENTED else "", LABEL)
-    if name == "skew":
-        lines += wrapped(say("comparison.skew-of", **places), "  ", LABEL)
-    return lines
+    label, *more = phrases.labels(name, about, pod)
+    lines = wrapped(label, "  " if name in INDENTED else "", LABEL)
+    return [*lines, *(line for text in more for line in wrapped(text, "  ", LABEL))]
 
 
 def shown(figure: FigurePair, value: Number) -> str:
     """Format a value by the unit of its figure."""
-    return formatted(figure.unit, value)
-
-
-def formatted(unit: str, value: Number, sign: str = "") -> str:
-    """Format a value: ``sign`` + shows the sign of a positive number, too."""
-    if value is None:
-        return say("comparison.none")
-    if unit == COUNT:
-        return f"{value:{sign},g}" if value != int(value) else f"{int(value):{sign},}"
-    if unit == SECONDS:
-        return f"{value:{sign},.3f} s"
-    return f"{100 * value:{sign}.1f}%"
+    return phrases.formatted(figure.unit, value)
 
 
 # --- pods -------------------------------------------------------------------------------------------------------------
@@ -212,14 +139,10 @@ def _placements(comparison: Comparison) -> Iterator[str]:
         return
     yield ""
     yield say("comparison.placed", count=len(placements))
-    rows = [(item.pod, _place(item.first), _place(item.second)) for item in placements[:SHOWN]]
+    rows = [(item.pod, phrases.place(item.first), phrases.place(item.second)) for item in placements[:SHOWN]]
     yield from aligned([(say("comparison.pod"), FIRST, SECOND), *rows])
     if len(placements) > SHOWN:
         yield f"  {say('comparison.more', count=len(placements) - SHOWN)}"
-
-
-def _place(node: str | None) -> str:
-    return say("comparison.gone") if node is None else node or say("comparison.without-node")
 
 
 def aligned(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
@@ -244,13 +167,9 @@ def _evictions(first: Side, second: Side) -> Iterator[str]:
     yield ""
     yield say("comparison.evicted-title")
     for side, item in listed[:SHOWN]:
-        yield from wrapped(say("comparison.evicted", side=side, victim=item.victim, how=_how(item)), "  ")
+        yield from wrapped(say("comparison.evicted", side=side, victim=item.victim, how=phrases.eviction(item)), "  ")
     if len(listed) > SHOWN:
         yield f"  {say('comparison.more', count=len(listed) - SHOWN)}"
-
-
-def _how(item: Evicted) -> str:
-    return say(f"comparison.evicted-{item.how}", by=item.by)
 
 
 def _waiting(first: Side, second: Side) -> Iterator[str]:
@@ -262,18 +181,12 @@ def _waiting(first: Side, second: Side) -> Iterator[str]:
     yield say("comparison.waiting-title")
     for pod in pods[:SHOWN]:
         yield f"  {pod}"
-        texts = [_reason(waiting.get(pod)) for waiting in (mine, theirs)]
+        texts = [phrases.reason(waiting.get(pod)) for waiting in (mine, theirs)]
         sides = {FIRST: texts[0], SECOND: texts[1]}
         for side, text in ({say("comparison.both"): texts[0]} if texts[0] == texts[1] else sides).items():
             yield from wrapped(text, f"    {side:8}")
     if len(pods) > SHOWN:
         yield f"  {say('comparison.more', count=len(pods) - SHOWN)}"
-
-
-def _reason(waiting: Waiting | None) -> str:
-    if waiting is None:
-        return say("comparison.not-waiting")
-    return waiting.message or say("comparison.not-tried")
 
 
 def wrapped(text: str, start: str, width: int = WIDTH) -> list[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from scheduler_engine.answers.comparing import SHARE
 from scheduler_engine.answers.many_seeds import LUCK, SAME, Distribution, ManySeeds, SeedFigure
-from scheduler_engine.cli.comparison import FIRST, INDENTED, SECOND, SHOWN, formatted, labels, text_of
+from scheduler_engine.answers.phrases import INDENTED, formatted
+from scheduler_engine.cli.comparison import FIRST, SECOND, SHOWN, labels, text_of
 from scheduler_engine.words import say
 
 LABEL, COLUMN = 46, 11

@@ -22,6 +22,7 @@ COMMANDS = {
     "check": ("checking", "Play many scenarios, with one line for each."),
     "explain": ("explaining", "Explain why a pod is where it is, and why not elsewhere."),
     "diff": ("differing", "Compare two scenarios, or two configurations, and show why they differ."),
+    "fit": ("fitting", "Count how many copies of a pod fit, and say why no more do."),
     "new": ("beginning", "Write a scenario to start with."),
     "import": ("bring", "Create a scenario from a dump of a cluster."),
     "export": ("exporting", "Write the result of a scenario: manifests, a snapshot, a trace, a scenario."),

@@ -1,0 +1,131 @@
+"""``fit``: count how many copies of a pod fit into a scenario's cluster."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scheduler_engine.answers.copies import Refusal
+from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
+from scheduler_engine.api.loading import load_manifests
+from scheduler_engine.cli import OK
+from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of
+from scheduler_engine.cli.running import played_through
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.words import say
+
+WIDTH = 80
+WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationController")
+"""Kinds whose template can be copied, besides pods."""
+
+
+@click.command()
+@click.argument("scenario", metavar="FILE")
+@click.option("--pod", required=True, metavar="POD|FILE", help="A pod of the scenario, or a file with a manifest.")
+@click.option("--per-node", is_flag=True, help="Count for each node alone, as if every copy went there.")
+@click.option("--most", type=click.IntRange(1), default=MOST_COPIES, show_default=True, help="Stop at this number.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(scenario: str, pod: str, per_node: bool, most: int, output: str) -> int:
+    """Count how many copies of a pod fit at the end of a scenario, and say why no more do.
+
+    The scheduler places one copy after the other. Other waiting pods do not compete, and copies preempt nobody. The
+    manifest may be a pod, or a workload with a template.
+    """
+    simulation = played_through(scenario_of(scenario))[1]
+    manifest = manifest_of(simulation, pod)
+    name = name_of(manifest)
+    if per_node:
+        alone = dict(room_by_node(simulation, manifest, most))
+        answer: Any = {"pod": name, "nodes": {node: _room_data(found) for node, found in alone.items()}}
+        lines = _lines_by_node(name, alone)
+    else:
+        found = room(simulation, manifest, most)
+        answer = {"pod": name, **_room_data(found)}
+        lines = _lines(name, found)
+    show(output, answer, lines)
+    return OK
+
+
+def manifest_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
+    """Return the manifest of an existing pod, or of the first pod or workload in a file. Raises Unusable, Rejected."""
+    keys = [pod for pod in simulation.api.pods() if name in (pod.key, pod.name)]
+    if len(keys) == 1:
+        return keys[0].manifest
+    if keys:
+        raise Unusable(f"{name}: which one? {', '.join(pod.key for pod in keys)}")
+    if name != STDIN and not Path(name).is_file():
+        raise Unusable(f'pods "{name}" not found, and there is no such file')
+    for item in load_manifests(read(name)):
+        if item.data.get("kind") in ("Pod", *WITH_TEMPLATE):
+            return item.data
+    raise Unusable(f"{name}: there is no pod or workload in it")
+
+
+def name_of(manifest: Mapping[str, Any]) -> str:
+    metadata = manifest.get("metadata") or {}
+    return f"{metadata.get('namespace', 'default')}/{metadata.get('name') or metadata.get('generateName') or 'pod'}"
+
+
+def show(output: str, answer: Any, lines: Iterable[str]) -> None:
+    """Print an answer as JSON, or its lines, which are wrapped."""
+    if output == "json":
+        click.echo(json.dumps(answer, indent=1, ensure_ascii=False))
+        return
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()))
+        wrapped = textwrap.wrap(line, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+        click.echo("\n".join(wrapped))
+
+
+def counted(placed: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each node with its number of copies."""
+    width = max(map(len, placed), default=0)
+    digits = max((len(str(count)) for count in placed.values()), default=0)
+    for node, count in placed.items():
+        yield f"  {node:{width}}  {count:>{digits}}"
+
+
+def stop_lines(found: Room) -> Iterator[str]:
+    """Yield why the next copy has no place, and the nodes by reason. Nothing if the limit was reached."""
+    if found.stopped is None:
+        return
+    yield say("room.next-failed" if found.stopped.failed else "room.next", message=found.stopped.message)
+    for (plugin, reasons), nodes in found.reasons().items():
+        yield "  " + say(
+            "room.reasons", plugin=plugin, reasons="; ".join(reasons), count=len(nodes), nodes=", ".join(nodes)
+        )
+
+
+def _lines(name: str, found: Room) -> Iterator[str]:
+    yield say("room.total" if found.stopped is not None else "room.at-least", pod=name, count=found.total)
+    yield from counted(found.placed)
+    yield from stop_lines(found)
+
+
+def _lines_by_node(name: str, alone: Mapping[str, Room]) -> Iterator[str]:
+    yield say("room.by-node", pod=name)
+    for node, found in alone.items():
+        if found.stopped is None:
+            yield "  " + say("room.alone-limit", count=found.total, node=node)
+        else:
+            yield "  " + say("room.alone", count=found.total, node=node, why=_why(found.stopped, node))
+
+
+def _why(stopped: Refusal, node: str) -> str:
+    """Return the reasons of the node itself, or else the message."""
+    reasons: Sequence[str] = stopped.statuses[node][1] if node in stopped.statuses else ()
+    return "; ".join(reasons) or stopped.message
+
+
+def _room_data(found: Room) -> dict[str, Any]:
+    stopped = found.stopped
+    reasons = [
+        {"plugin": plugin, "reasons": [*texts], "nodes": [*nodes]} for (plugin, texts), nodes in found.reasons().items()
+    ]
+    why = None if stopped is None else {"message": stopped.message, "failed": stopped.failed, "reasons": reasons}
+    return {"total": found.total, "placed": dict(found.placed), "stopped": why}

@@ -1,0 +1,119 @@
+"""``fit`` and its siblings say in 80 columns, or in JSON, what fits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler_engine.cli import main
+from scheduler_engine.cli.beginning import BLANK
+
+DEPLOYMENT = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: first}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: large}
+spec:
+  selector: {matchLabels: {app: large}}
+  template:
+    metadata: {labels: {app: large}}
+    spec:
+      containers:
+      - {name: main, image: nginx, resources: {requests: {cpu: "3"}}}
+"""
+
+
+@pytest.fixture
+def blank(tmp_path: Path) -> str:
+    path = tmp_path / "blank.scenario.yaml"
+    path.write_text(BLANK)
+    (tmp_path / "large.yaml").write_text(DEPLOYMENT)
+    return str(path)
+
+
+OUTPUTS = {
+    "the scheduler places copies": (
+        ["--pod", "web"],
+        """\
+default/web: 11 more copies fit.
+  node-a  4
+  node-b  7
+The next one has no place: 0/2 nodes are available: 2 Insufficient cpu.
+  NodeResourcesFit: Insufficient cpu: 2 nodes: node-a, node-b
+""",
+    ),
+    "every copy goes to one node": (
+        ["--pod", "default/web", "--per-node"],
+        """\
+default/web: if all copies went to one node:
+  up to 4 on node-a: Insufficient cpu
+  up to 7 on node-b: Insufficient cpu
+""",
+    ),
+    "a limit": (
+        ["--pod", "web", "--most", "2"],
+        """\
+default/web: at least 2 more copies fit; the limit is 2.
+  node-a  1
+  node-b  1
+""",
+    ),
+    "a limit on each node": (
+        ["--pod", "web", "--most", "5", "--per-node"],
+        """\
+default/web: if all copies went to one node:
+  up to 4 on node-a: Insufficient cpu
+  at least 5 on node-b; the limit is 5
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OUTPUTS)
+def test_fit_prints_how_many_copies_fit_and_why_no_more(case: str, blank: str, capsys: Any) -> None:
+    options, expected = OUTPUTS[case]
+    assert main(["fit", blank, *options]) == 0
+    assert capsys.readouterr().out == expected
+
+
+def test_fit_takes_a_template_from_a_file(blank: str, tmp_path: Path, capsys: Any) -> None:
+    assert main(["fit", blank, "--pod", str(tmp_path / "large.yaml"), "--output", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["pod"], answer["total"], answer["placed"]) == ("default/large", 3, {"node-b": 2, "node-a": 1})
+    assert answer["stopped"]["reasons"][0]["nodes"] == ["node-a", "node-b"]
+    assert main(["fit", blank, "--pod", str(tmp_path / "large.yaml"), "--output", "json", "--per-node"]) == 0
+    assert {name: found["total"] for name, found in json.loads(capsys.readouterr().out)["nodes"].items()} == {
+        "node-a": 1,
+        "node-b": 2,
+    }
+
+
+def test_fit_refuses_what_is_no_pod(blank: str, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "node.yaml").write_text("{apiVersion: v1, kind: Node, metadata: {name: n}}")
+    for pod, error in {
+        "nobody": 'pods "nobody" not found, and there is no such file\n',
+        str(tmp_path / "node.yaml"): f"{tmp_path / 'node.yaml'}: there is no pod or workload in it\n",
+    }.items():
+        assert main(["fit", blank, "--pod", pod]) == 2
+        assert capsys.readouterr().err == error
+
+
+def test_long_lists_are_wrapped_at_80_columns(tmp_path: Path, capsys: Any) -> None:
+    nodes = "".join(
+        f"  - {{apiVersion: v1, kind: Node, metadata: {{name: node-{n:02}}}, "
+        "status: {capacity: {cpu: '1', memory: 9Gi, pods: '9'}}}\n"
+        for n in range(30)
+    )
+    head, _, rest = BLANK.partition("  - apiVersion: v1\n    kind: Node")
+    path = tmp_path / "many.yaml"
+    path.write_text(f"{head}{nodes}  - apiVersion: v1\n    kind: Node{rest}")
+    assert main(["fit", str(path), "--pod", "web"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "default/web: 41 more copies fit."

@@ -107,7 +107,7 @@ def place(copies: Copies, node: str = "") -> str | Refusal:
     twin.recorder.effort = Effort()
     pod = _create(copies)
     _deliver(twin)
-    cycle = _schedule(twin, pod, node)
+    cycle = schedule(twin, pod, node)
     live = twin.api.pod(pod.key)
     placed = live.node_name if live is not None else ""
     if not placed and cycle.assumed is not None and twin.scheduler.cache.is_assumed_pod(cycle.assumed):
@@ -140,7 +140,7 @@ def _create(copies: Copies) -> Pod:
     return created
 
 
-def _schedule(twin: Simulation, pod: Pod, node: str) -> Cycle:
+def schedule(twin: Simulation, pod: Pod, node: str) -> Cycle:
     """Run the pod's cycles, past all that wait in the queue. Time passes only if its binding has to wait."""
     scheduler = twin.scheduler
     for member in twin.replicas.leaders():

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from scheduler_engine.answers.copies import Refusal
+from scheduler_engine.answers.nodes_needed import NodesNeeded, nodes_needed
 from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
 from scheduler_engine.api.loading import load_manifests
 from scheduler_engine.cli import OK
@@ -28,20 +29,31 @@ WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationC
 @click.argument("scenario", metavar="FILE")
 @click.option("--pod", required=True, metavar="POD|FILE", help="A pod of the scenario, or a file with a manifest.")
 @click.option("--per-node", is_flag=True, help="Count for each node alone, as if every copy went there.")
+@click.option("--nodes-for", type=click.IntRange(1), metavar="N", help="Count the new nodes that N copies need.")
+@click.option("--shape", metavar="NODE|FILE", help="With --nodes-for: a node of the scenario, or a file with one.")
 @click.option("--most", type=click.IntRange(1), default=MOST_COPIES, show_default=True, help="Stop at this number.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(scenario: str, pod: str, per_node: bool, most: int, output: str) -> int:
+def command(
+    scenario: str, pod: str, per_node: bool, nodes_for: int | None, shape: str | None, most: int, output: str
+) -> int:
     """Count how many copies of a pod fit at the end of a scenario, and say why no more do.
 
     The scheduler places one copy after the other. Other waiting pods do not compete, and copies preempt nobody. The
     manifest may be a pod, or a workload with a template.
     """
+    if (nodes_for is None) != (shape is None) or (per_node and shape is not None):
+        raise Unusable("use --nodes-for N and --shape NODE together, without --per-node")
     simulation = played_through(scenario_of(scenario))[1]
     manifest = manifest_of(simulation, pod)
     name = name_of(manifest)
-    if per_node:
+    if nodes_for is not None and shape is not None:
+        node = shape_of(simulation, shape)
+        needed = nodes_needed(simulation, manifest, nodes_for, node)
+        answer: Any = {"pod": name, "copies": nodes_for, "nodes": needed.nodes, **_room_data(needed.room)}
+        lines = _lines_needed(name, nodes_for, str(node["metadata"]["name"]), needed)
+    elif per_node:
         alone = dict(room_by_node(simulation, manifest, most))
-        answer: Any = {"pod": name, "nodes": {node: _room_data(found) for node, found in alone.items()}}
+        answer = {"pod": name, "nodes": {node: _room_data(found) for node, found in alone.items()}}
         lines = _lines_by_node(name, alone)
     else:
         found = room(simulation, manifest, most)
@@ -64,6 +76,19 @@ def manifest_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         if item.data.get("kind") in ("Pod", *WITH_TEMPLATE):
             return item.data
     raise Unusable(f"{name}: there is no pod or workload in it")
+
+
+def shape_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
+    """Return the manifest of an existing node, or of the first node in a file. Raises Unusable, Rejected."""
+    existing = simulation.api.get("Node", name)
+    if existing is not None:
+        return existing.manifest
+    if name != STDIN and not Path(name).is_file():
+        raise Unusable(f'nodes "{name}" not found, and there is no such file')
+    for item in load_manifests(read(name)):
+        if item.data.get("kind") == "Node" and (item.data.get("metadata") or {}).get("name"):
+            return item.data
+    raise Unusable(f"{name}: there is no node in it")
 
 
 def name_of(manifest: Mapping[str, Any]) -> str:
@@ -114,6 +139,15 @@ def _lines_by_node(name: str, alone: Mapping[str, Room]) -> Iterator[str]:
             yield "  " + say("room.alone-limit", count=found.total, node=node)
         else:
             yield "  " + say("room.alone", count=found.total, node=node, why=_why(found.stopped, node))
+
+
+def _lines_needed(name: str, copies: int, shape: str, needed: NodesNeeded) -> Iterator[str]:
+    if needed.nodes is None:
+        yield say("room.no-number", pod=name, count=copies, shape=shape)
+        yield from stop_lines(needed.room)
+        return
+    yield say("room.needed", pod=name, copies=copies, count=needed.nodes, shape=shape)
+    yield from counted(needed.room.placed)
 
 
 def _why(stopped: Refusal, node: str) -> str:

@@ -34,6 +34,7 @@ def blank(tmp_path: Path) -> str:
     path = tmp_path / "blank.scenario.yaml"
     path.write_text(BLANK)
     (tmp_path / "large.yaml").write_text(DEPLOYMENT)
+    (tmp_path / "huge.yaml").write_text(DEPLOYMENT.replace("large", "huge").replace('"3"', '"30"'))
     return str(path)
 
 
@@ -64,6 +65,25 @@ default/web: at least 2 more copies fit; the limit is 2.
   node-b  1
 """,
     ),
+    "new nodes": (
+        ["--pod", "web", "--nodes-for", "20", "--shape", "node-a"],
+        """\
+default/web: 20 more copies need 3 new nodes like node-a.
+  node-a        4
+  node-b        7
+  node-a-new-3  3
+  node-a-new-2  3
+  node-a-new-1  3
+""",
+    ),
+    "no new nodes help": (
+        ["--pod", "HUGE", "--nodes-for", "1", "--shape", "node-a"],
+        """\
+default/huge: no number of new nodes like node-a makes room for 1 more copy.
+The next one has no place: 0/3 nodes are available: 3 Insufficient cpu.
+  NodeResourcesFit: Insufficient cpu: 3 nodes: node-a, node-b, node-a-new-1
+""",
+    ),
     "a limit on each node": (
         ["--pod", "web", "--most", "5", "--per-node"],
         """\
@@ -78,6 +98,7 @@ default/web: if all copies went to one node:
 @pytest.mark.parametrize("case", OUTPUTS)
 def test_fit_prints_how_many_copies_fit_and_why_no_more(case: str, blank: str, capsys: Any) -> None:
     options, expected = OUTPUTS[case]
+    options = [option.replace("HUGE", str(Path(blank).with_name("huge.yaml"))) for option in options]
     assert main(["fit", blank, *options]) == 0
     assert capsys.readouterr().out == expected
 
@@ -94,7 +115,16 @@ def test_fit_takes_a_template_from_a_file(blank: str, tmp_path: Path, capsys: An
     }
 
 
-def test_fit_refuses_what_is_no_pod(blank: str, tmp_path: Path, capsys: Any) -> None:
+def test_fit_refuses_what_is_no_pod_and_no_node(blank: str, tmp_path: Path, capsys: Any) -> None:
+    for options in (["--nodes-for", "2"], ["--nodes-for", "2", "--shape", "node-a", "--per-node"]):
+        assert main(["fit", blank, "--pod", "web", *options]) == 2
+        assert capsys.readouterr().err == "use --nodes-for N and --shape NODE together, without --per-node\n"
+    for shape, error in {
+        "nowhere": 'nodes "nowhere" not found, and there is no such file\n',
+        str(tmp_path / "large.yaml"): f"{tmp_path / 'large.yaml'}: there is no node in it\n",
+    }.items():
+        assert main(["fit", blank, "--pod", "web", "--nodes-for", "2", "--shape", shape]) == 2
+        assert capsys.readouterr().err == error
     (tmp_path / "node.yaml").write_text("{apiVersion: v1, kind: Node, metadata: {name: n}}")
     for pod, error in {
         "nobody": 'pods "nobody" not found, and there is no such file\n',

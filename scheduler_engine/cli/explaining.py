@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from scheduler_engine.answers.rerolling import reroll
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
@@ -23,6 +24,7 @@ from scheduler_engine.scenario.why import (
     scores_in_words,
 )
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.words import say
 
 COLUMNS = ("raw", "normalized", "weighted")
 
@@ -45,7 +47,14 @@ COLUMNS = ("raw", "normalized", "weighted")
     metavar="N",
     help="Explain the attempt in this scheduling cycle, if several attempts have the same number.",
 )
-def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int | None) -> int:
+@click.option(
+    "--seeds",
+    type=click.IntRange(0, 100_000),
+    default=0,
+    metavar="N",
+    help="Draw among equal nodes again under N other seeds.",
+)
+def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int | None, seeds: int) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
@@ -59,7 +68,7 @@ def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int 
         raise Unusable(f'nodes "{node}" not found')
     if chosen is None:
         raise Unusable(_without_attempt(simulation, key))
-    for text in explained(simulation, chosen, node):
+    for text in explained(simulation, chosen, node, seeds):
         click.echo(text)
     return OK
 
@@ -104,8 +113,8 @@ def _key(simulation: Simulation, name: str) -> str:
     raise Unusable(f"{name}: which one? {', '.join(keys)}" if keys else f'pods "{name}" not found')
 
 
-def explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:
-    """Yield what is known about an attempt, and about ``node`` if it is not ""."""
+def explained(simulation: Simulation, attempt: Attempt, node: str, seeds: int = 0) -> Iterator[str]:
+    """Yield what is known about an attempt, and about ``node`` if it is not "". ``seeds``: how often to draw again."""
     pod = simulation.api.pod(attempt.pod)
     where = f"on {pod.node_name}" if pod and pod.node_name else "without a node" if pod else "gone"
     if pod is not None and pod.uid != attempt.uid:
@@ -116,6 +125,7 @@ def explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[s
     if attempt.selected is not None:
         lead = f", by {attempt.margin}" if attempt.margin else ""
         yield f"{attempt.selected.node} was chosen: {how_chosen(attempt.selected, attempt)}{lead}."
+        yield from (f"  {text}" for text in _drawn(simulation, attempt, seeds))
         yield from (f"  {text}" for text in reservation_in_words(simulation, attempt))
     yield from ineligible_in_words(simulation, attempt)
     if attempt.post_filter is not None and attempt.post_filter.nominated_node:
@@ -124,6 +134,20 @@ def explained(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[s
     if node:
         yield ""
         yield from _of_node(simulation, attempt, node)
+
+
+def _drawn(simulation: Simulation, attempt: Attempt, seeds: int) -> Iterator[str]:
+    """Yield the odds of a node that was drawn, and how often each equal node wins under other seeds."""
+    if attempt.selected is None or attempt.selected.how != "draw":
+        return
+    rerolled = reroll(simulation, attempt.cycle, seeds)
+    assert rerolled is not None
+    yield say("reroll.drawn", node=rerolled.node, equal=len(rerolled.tied))
+    if rerolled.margin is not None:
+        yield say("reroll.runner-up", node=rerolled.runner_up, margin=rerolled.margin)
+    if seeds:
+        wins = ", ".join(f"{name} {count}" for name, count in rerolled.wins.items())
+        yield say("reroll.wins", count=seeds, wins=wins)
 
 
 def _of_node(simulation: Simulation, attempt: Attempt, node: str) -> Iterator[str]:

@@ -555,3 +555,23 @@ def test_explain_names_pre_filter_for_a_node_that_it_excluded(tmp_path: Path, ca
     path.write_text(NARROWED)
     assert main(["explain", str(path), "--pod", "pinned", "--node", "one"]) == 0
     assert "one: PreFilter narrowed the search, so this attempt did not check it." in capsys.readouterr().out
+
+
+def test_explain_draws_again_among_equal_nodes(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "equal.scenario.yaml"
+    path.write_text(BLANK.replace('cpu: "8", memory: 16Gi', 'cpu: "4", memory: 8Gi').partition("expect:")[0])
+    assert main(["explain", str(path), "--pod", "web", "--seeds", "100"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("node-") and "was chosen" in line)
+    node = lines[place].split()[0]
+    assert lines[place + 1] == f"  {node} was drawn from 2 equal nodes; each wins 1 in 2."
+    assert lines[place + 2].startswith("  100 draws under other seeds: node-a ")
+    wins = [int(part.split()[-1]) for part in lines[place + 2].partition(": ")[2].split(", ")]
+    assert sum(wins) == 100
+    assert main(["explain", str(path), "--pod", "web"]) == 0
+    assert "draws under" not in capsys.readouterr().out
+
+
+def test_explain_draws_nothing_where_one_node_is_best(blank: Path, capsys: Any) -> None:
+    assert main(["explain", str(blank), "--pod", "web", "--seeds", "100"]) == 0
+    assert "drawn" not in capsys.readouterr().out

@@ -5,12 +5,12 @@ from django.urls import include, path
 from sandbox.web.api import routes
 from sandbox.web.views import (
     adding,
+    answers,
     before,
     commands,
     compare,
     completing,
     configuration,
-    differences,
     editing,
     embedding,
     expecting,
@@ -65,7 +65,8 @@ workbench_patterns = [
     path("step/", steps.step, name="step"),
     path("go-back/", moments.go_back, name="go-back"),
     path("branches/", moments.list_branches, name="branches"),
-    path("differences/", differences.differences, name="differences"),
+    path("differences/", answers.differences, name="differences"),
+    path("fit/", answers.fit, name="fit"),
     path("reopen/", moments.reopen, name="reopen"),
     path("fork/", moments.fork, name="fork"),
     path("export/", exporting.preview, name="export"),

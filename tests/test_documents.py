@@ -103,6 +103,12 @@ profiles:
   - name: NodeResourcesFit
     args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}}
 """
+WEB = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: "1"}}}]}
+"""
 PODS = """\
 apiVersion: v1
 kind: Pod
@@ -239,6 +245,7 @@ def copy(tmp_path: Path, compiled: Path) -> Copy:
     files = {
         "cluster.yaml": CLUSTER,
         "pods.yaml": PODS,
+        "web.yaml": WEB,
         "log.json": block("docs/command-line.md", "json"),
         "packed.yaml": PACKED,
         "policy.yaml": block("docs/command-line.md", "yaml"),

@@ -626,6 +626,10 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what differs", page)
     page.goto(f"{base}differences/?seed=42")
     yield Shot("nothing differs", page)
+    page.goto(f"{base}fit/?pod=default/web-1&copies=20&shape=node-a1")
+    yield Shot("how many fit", page)
+    page.goto(f"{base}fit/?pod=default/ml-2&copies=3&shape=node-b1")
+    yield Shot("none fits", page)
 
 
 JOURNEYS: dict[str, Journey] = {

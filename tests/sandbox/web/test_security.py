@@ -29,9 +29,9 @@ POSTS = [
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
-    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "differences/?seed=1", "export/",
+    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
     "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/", "csv/filter/", "csv/queues/",
-    "embed/", "embed/state/",
+    "embed/", "embed/state/", "differences/?seed=1", "fit/?pod=default/a",
 ]  # fmt: skip
 
 

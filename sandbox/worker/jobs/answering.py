@@ -1,11 +1,11 @@
-"""A job that compares a sandbox with another run."""
+"""Jobs whose answers come from copies of the engine: comparisons, and how many pods fit."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sandbox.storage.records import Position
-from sandbox.worker import comparing
+from sandbox.worker import comparing, room
 from sandbox.worker.job import replaying
 from sandbox.worker.live import Live
 
@@ -15,3 +15,10 @@ def difference(live: Live, position: Position, other: comparing.Other) -> dict[s
     """Return what differs between the present and another run, in words."""
     live.move_to(position)
     return comparing.difference(live, other)
+
+
+@replaying
+def fit(live: Live, position: Position, asked: room.Asked) -> dict[str, Any]:
+    """Return how many copies of a pod fit at present, in words."""
+    live.move_to(position)
+    return room.answer(live, asked)

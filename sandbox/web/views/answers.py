@@ -1,4 +1,4 @@
-"""What differs between a sandbox and another run of it: a branch, another configuration, seed or node."""
+"""Answers from copies of the engine: what differs in another run, and how many more copies of a pod fit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sandbox.web.access import Access, problem, reads
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.comparing import CONFIGURATIONS, Other
+from sandbox.worker.room import MOST_COPIES, MOST_WANTED, Asked
 
 MOST_SEED = 2**31 - 1
 LONGEST_NAME = 253
@@ -67,3 +68,22 @@ def _other(request: HttpRequest, access: Access, others: list[BranchRow]) -> tup
     if seed is not None:
         return Other(seed=seed), say("differences.seed", seed=seed)
     raise ValueError(say("errors.compare-with", most=MOST_SEED))
+
+
+@reads
+def fit(request: HttpRequest, access: Access) -> HttpResponse:
+    """Count the copies of ``pod`` that fit; with ``copies`` and ``shape``, also the nodes that they need."""
+    query: dict[str, Any] = request.GET.dict()
+    copies = _number(query, "copies") if query.get("copies") else 0
+    if copies is None or copies > MOST_WANTED:
+        return problem(request, 400, say("errors.copies", most=MOST_WANTED))
+    asked = Asked(query.get("pod", ""), copies, query.get("shape", ""))
+    context = {
+        "sandbox": access.sandbox,
+        "base": request.path.removesuffix("fit/"),
+        "asked": asked,
+        "most": MOST_WANTED,
+        "limit": MOST_COPIES,
+        "found": engines.read(access.sandbox, jobs.fit, asked),
+    }
+    return render(request, "fit.html", context)

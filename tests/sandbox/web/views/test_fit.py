@@ -1,0 +1,111 @@
+"""How many more copies of a pod fit, as a page shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from sandbox.changes import store
+from sandbox.words.say import say
+from scheduler_engine.testing import make_node, make_pod
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def small(visitor: Any) -> Any:
+    """Return a visitor whose nodes have room for 3 and 1 more pods like ``web``, and none because of a taint."""
+    manifests = [
+        make_node("n1").capacity(cpu="4", memory="8Gi", pods="9").obj(),
+        make_node("n2").capacity(cpu="1", memory="8Gi", pods="9").obj(),
+        make_node("n3").capacity(cpu="4", memory="8Gi", pods="9").taint("dedicated", "gpu").obj(),
+        make_pod("web").cpu("1").node("n1").obj(),
+        make_pod("waits").cpu("1").obj(),
+    ]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
+    return visitor
+
+
+def shown(visitor: Any, **query: str) -> str:
+    answer = visitor.get("fit/", **{"pod": "default/web", **query})
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def rows(html: str) -> dict[str, list[str]]:
+    """Return node → the cells of its row."""
+    found = re.findall(r'<tr[^>]*><th scope="row">([^<]+)</th>(.*?)</tr>', html)
+    return {node: re.findall(r"<td[^>]*>(.*?)</td>", cells) for node, cells in found}
+
+
+def test_copies_are_counted_in_all_and_node_by_node(small: Any) -> None:
+    html = shown(small)
+    assert say("room-of-a-pod.total", count=4) in html
+    table = rows(html)
+    assert [table[node][:2] for node in ("n1", "n2", "n3")] == [["3", "3"], ["1", "1"], ["0", "0"]]
+    assert [table[node][2] for node in ("n1", "n2")] == ["Insufficient cpu", "Insufficient cpu"]
+    assert "untolerated taint" in table["n3"][2]
+    assert "NodeResourcesFit: Insufficient cpu (2 nodes)" in html
+    assert "0/3 nodes are available" in html
+    assert small.log() == small.log()[:1]
+
+
+def test_the_nodes_that_copies_need_are_counted(small: Any) -> None:
+    assert say("room-of-a-pod.needed", copies=10, count=2, shape="n1") in shown(small, copies="10", shape="n1")
+    assert say("room-of-a-pod.needed-none", copies=4) in shown(small, copies="4", shape="n1")
+    html = shown(small, copies="5", shape="n3")
+    assert say("room-of-a-pod.no-number", copies=5, shape="n3") in html
+    assert "untolerated taint" in html.partition('id="needed"')[2].partition("</p>")[0]
+
+
+def test_a_pod_without_end_is_counted_up_to_a_limit(visitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.worker.room.MOST_ALONE", 5)
+    monkeypatch.setattr("sandbox.worker.room.MOST_COPIES", 7)
+    manifests = [make_node("n1").capacity(cpu="9", pods="99").obj(), make_pod("web").obj()]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
+    html = shown(visitor)
+    assert "At least" in html
+    assert rows(html)["n1"][:2] == ["7", say("room-of-a-pod.alone-at-least", count=5)]
+
+
+def test_nodes_of_a_large_cluster_are_not_tried_alone(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.worker.room.MOST_NODES", 2)
+    assert [len(cells) for cells in rows(shown(small)).values()] == [2, 2, 2]
+
+
+def test_a_pod_that_nobody_schedules_has_a_problem(small: Any) -> None:
+    manifest = make_pod("odd").scheduler("other").obj()
+    store.execute(small.sandbox, {"kind": "apply", "manifests": [manifest]})
+    html = shown(small, pod="default/odd")
+    assert say("room-of-a-pod.problem") in html
+    assert 'id="nodes"' not in html
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"copies": "0"}, 200),
+        ({"copies": "501"}, 400),
+        ({"copies": "-1"}, 400),
+        ({"copies": "x"}, 400),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_counted_is_refused(small: Any, query: dict[str, str], status: int) -> None:
+    assert small.get("fit/", **{"pod": "default/web", **query}).status_code == status
+
+
+@pytest.mark.parametrize("pod", ["default/nobody", "", "x" * 400])
+def test_a_pod_that_is_not_there_is_reported(small: Any, pod: str) -> None:
+    assert say("errors.no-such-object", kind="Pod", key=pod) in shown(small, pod=pod)
+
+
+def test_a_node_that_is_not_there_is_reported(small: Any) -> None:
+    assert say("room-of-a-pod.no-node", node="n9") in shown(small, copies="2", shape="n9")
+
+
+def test_the_inspector_leads_to_the_page(small: Any) -> None:
+    panel = small.watching().get("panel/inspector/", pod="default/web").content.decode()
+    assert 'href="fit/?pod=default%2Fweb"' in panel

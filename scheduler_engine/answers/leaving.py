@@ -1,0 +1,143 @@
+"""What becomes of the pods if nodes are drained or lost, and which nodes could be removed.
+
+The commands of a person run on a scratch copy, with all controllers, for some minutes of simulated time. Source: design
+of the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from scheduler_engine import commands
+from scheduler_engine.answers.looking import scratch
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.events import CycleFinished, Event, EvictionAnswered
+
+SECONDS = 600
+"""How long pods have to leave and to find places: a drain asks again every 5 s, and PodGC needs a minute."""
+MOVED, WAITS, LOST, BLOCKED, KEPT, NOT_REPLACED = "moved", "waits", "lost", "blocked", "kept", "not-replaced"
+FINE = (MOVED, KEPT)
+"""Outcomes that do not keep a node from being removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaver:
+    """What becomes of one pod of a leaving node. ``outcome`` is one of:
+
+    ``moved``: its replacement is on ``node``; ``waits``: it has no place, ``message`` says why; ``lost``: no controller
+    replaces it; ``not-replaced``: its controller makes no other one; ``blocked``: ``budgets`` refuse its eviction, in
+    the words of ``message``; ``kept``: a drain leaves pods of DaemonSets. ``replacement``: the key of the new pod.
+    """
+
+    pod: str
+    outcome: str
+    replacement: str = ""
+    node: str = ""
+    message: str = ""
+    budgets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """``leavers``: the pods of the leaving nodes, in order of creation. ``displaced``: pods of other nodes that had to
+    go, for example because a replacement preempted them.
+    """
+
+    leavers: tuple[Leaver, ...]
+    displaced: tuple[str, ...]
+
+    @property
+    def is_fine(self) -> bool:
+        """Return True if every pod has a place, and no other pod lost its own."""
+        return not self.displaced and all(leaver.outcome in FINE for leaver in self.leavers)
+
+
+def drain(simulation: Simulation, node: str) -> Leaving:
+    """Return what becomes of a node's pods if it is drained, with all flags that let ``kubectl drain`` proceed.
+
+    Raises Rejected if there is no such node.
+    """
+    return _leave(simulation, (node,), (_drain(node),))[0]
+
+
+def lose(simulation: Simulation, nodes: Sequence[str]) -> Leaving:
+    """Return what becomes of the pods of nodes that are gone at once, such as those of a zone. Raises Rejected."""
+    return _leave(simulation, tuple(nodes), tuple(commands.Delete("Node", node) for node in nodes))[0]
+
+
+def removable(simulation: Simulation) -> Iterator[tuple[str, Leaving]]:
+    """Yield each node, in order of creation, with what a drain does to its pods. It is removable if that is fine."""
+    for node in simulation.api.list("Node"):
+        yield node.name, drain(simulation, node.name)
+
+
+def removable_together(simulation: Simulation) -> Iterator[str]:
+    """Yield nodes that can be drained and removed one after the other, those with the fewest pods first.
+
+    A greedy choice: another one may remove more.
+    """
+    current = scratch(simulation)
+    counts = {node.name: len(current.api.unfinished_on(node.name)) for node in current.api.list("Node")}
+    for node in sorted(counts, key=lambda name: counts[name]):
+        left, twin = _leave(current, (node,), (_drain(node),))
+        if left.is_fine and len(list(twin.api.list("Node"))) > 1:
+            twin.execute(commands.Delete("Node", node))
+            twin.execute(commands.Run())
+            current = twin
+            yield node
+
+
+def _drain(node: str) -> commands.Command:
+    return commands.Drain(node, force=True, ignore_daemonsets=True, delete_emptydir_data=True)
+
+
+def _leave(
+    simulation: Simulation, nodes: tuple[str, ...], given: tuple[commands.Command, ...]
+) -> tuple[Leaving, Simulation]:
+    """Execute the commands on a copy; return what becomes of the pods, and the copy."""
+    twin = scratch(simulation)
+    before = [pod for pod in twin.api.pods() if pod.node_name and not pod.finished and not pod.terminating]
+    known = {pod.uid for pod in twin.api.pods()}
+    first = len(twin.recorder.entries)
+    for command in (*given, commands.Run(), commands.Advance(SECONDS), commands.Run()):
+        twin.execute(command)
+    events = [entry.event for entry in twin.recorder.entries[first:]]
+    after = {pod.uid: pod for pod in twin.api.pods()}
+    new: dict[str, list[Pod]] = {}
+    for pod in after.values():
+        if pod.uid not in known and not pod.terminating:
+            new.setdefault(_owner(pod), []).append(pod)
+    leaving = [pod for pod in before if pod.node_name in nodes]
+    leavers = tuple(_leaver(pod, after.get(pod.uid), new, events) for pod in leaving)
+    displaced = tuple(pod.key for pod in before if pod.node_name not in nodes and pod.uid not in after)
+    return Leaving(leavers, displaced), twin
+
+
+def _owner(pod: Pod) -> str:
+    """Return the uid of the pod's controller, "" without one."""
+    return pod.controller_ref["uid"] if pod.controller_ref is not None else ""
+
+
+def _leaver(pod: Pod, still: Pod | None, new: dict[str, list[Pod]], events: Sequence[Event]) -> Leaver:
+    reference = pod.controller_ref
+    if still is not None and not still.terminating and not still.finished:
+        answers = [item for item in events if isinstance(item, EvictionAnswered) and item.pod == pod.key]
+        if answers:
+            return Leaver(
+                pod.key, BLOCKED, message=answers[-1].cause or answers[-1].message, budgets=answers[-1].budgets
+            )
+        return Leaver(pod.key, KEPT)
+    if reference is None:
+        return Leaver(pod.key, LOST)
+    replacements = new.get(reference["uid"], [])
+    if not replacements:
+        return Leaver(pod.key, KEPT if reference["kind"] == "DaemonSet" else NOT_REPLACED)
+    # Those with a node first: it does not matter which of its pods a controller replaces.
+    found = min(replacements, key=lambda item: (item.name != pod.name, not item.node_name))
+    replacements.remove(found)
+    if found.node_name:
+        return Leaver(pod.key, MOVED, found.key, found.node_name)
+    ended = [item for item in events if isinstance(item, CycleFinished) and item.pod == found.key]
+    return Leaver(pod.key, WAITS, found.key, message=ended[-1].message if ended else "")

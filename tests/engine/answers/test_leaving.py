@@ -1,0 +1,135 @@
+"""What becomes of pods is what becomes of them when the nodes really leave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.answers.leaving import drain, lose, removable, removable_together
+from scheduler_engine.answers.looking import scratch
+from scheduler_engine.errors import Rejected
+from scheduler_engine.replay import trace_digest
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import ZONE, make_budget, make_node, make_pod
+
+BUDGET = make_budget("web", {"app": "web"}, maxUnavailable=0)
+
+
+def deployment(name: str, replicas: int, pod: Any) -> dict[str, Any]:
+    template = pod.label("app", name).obj()
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {"metadata": {"labels": {"app": name}}, "spec": template["spec"]},
+        },
+    }
+
+
+def running(*manifests: dict[str, Any]) -> Simulation:
+    simulation = Simulation(full=False)
+    simulation.execute(commands.Apply(manifests))
+    simulation.execute(commands.Run())
+    return simulation
+
+
+def two_nodes(cpu: str = "4") -> tuple[dict[str, Any], ...]:
+    return tuple(make_node(f"n{zone}").zone(zone).capacity(cpu=cpu, pods="20").obj() for zone in "ab")
+
+
+ALONE = make_pod("alone").cpu("1").node("na").obj()
+CASES: dict[str, tuple[tuple[dict[str, Any], ...], Counter[str]]] = {
+    "replacements find places": ((deployment("web", 4, make_pod("p").cpu("1")),), Counter(moved=2)),
+    "replacements find none": ((deployment("web", 4, make_pod("p").cpu("2")),), Counter(waits=2)),
+    "nobody replaces a pod without a controller": ((ALONE,), Counter(lost=1)),
+    "a budget is in the way": ((deployment("web", 2, make_pod("p").cpu("1")), BUDGET), Counter(blocked=1)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_pods_of_a_drained_node(case: str) -> None:
+    objects, expected = CASES[case]
+    simulation = running(*two_nodes(), *objects)
+    before = trace_digest(simulation)
+    left = drain(simulation, "na")
+    assert Counter(leaver.outcome for leaver in left.leavers) == expected
+    for leaver in left.leavers:
+        assert leaver.node == ("nb" if leaver.outcome == "moved" else "")
+        assert leaver.budgets == (("default/web",) if leaver.outcome == "blocked" else ())
+        assert ("Insufficient cpu" in leaver.message) == (leaver.outcome == "waits")
+    assert left.is_fine == (set(expected) == {"moved"})
+    assert trace_digest(simulation) == before
+
+
+def test_a_lost_zone_asks_no_budget() -> None:
+    simulation = running(*two_nodes(), deployment("web", 2, make_pod("p").cpu("1")), BUDGET)
+    left = lose(simulation, [node.name for node in simulation.api.list("Node") if node.labels[ZONE] == "a"])
+    assert [(leaver.outcome, leaver.node) for leaver in left.leavers] == [("moved", "nb")]
+    with pytest.raises(Rejected):
+        lose(simulation, ["nowhere"])
+
+
+def test_a_pod_that_is_preempted_for_a_replacement_is_displaced() -> None:
+    low = make_pod("low").cpu("3").node("nb").priority(-5).obj()
+    simulation = running(*two_nodes("4"), low, deployment("web", 1, make_pod("p").cpu("3").node_selector({})))
+    left = drain(simulation, "na")
+    assert (left.displaced, left.is_fine) == (("default/low",), False)
+
+
+def test_daemons_stay_on_a_drained_node() -> None:
+    owner = deployment("d", 1, make_pod("p").cpu("1"))
+    del owner["spec"]["replicas"]
+    simulation = running(*two_nodes(), {**owner, "kind": "DaemonSet"})
+    left = drain(simulation, "na")
+    assert ([leaver.outcome for leaver in left.leavers], left.is_fine) == (["kept"], True)
+
+
+def random_cluster(seed: int) -> Simulation:
+    pick = Random(seed)
+    nodes = [
+        make_node(f"n{n}").zone(pick.choice("ab")).capacity(cpu=pick.choice(["2", "4"]), pods="20").obj()
+        for n in range(pick.randint(2, 5))
+    ]
+    owners = []
+    for number in range(3):
+        pod = make_pod("p").cpu(pick.choice(["500m", "1", "2"]))
+        if pick.random() < 0.3:
+            pod.spread(ZONE, {"app": f"w{number}"}, 1, "DoNotSchedule")
+        owners.append(deployment(f"w{number}", pick.randint(0, 3), pod))
+    budget = make_budget("w0", {"app": "w0"}, maxUnavailable=pick.randint(0, 1))
+    return running(*nodes, *owners, budget)
+
+
+def waiting(simulation: Simulation) -> int:
+    return sum(not pod.node_name for pod in simulation.api.pods())
+
+
+@pytest.mark.parametrize("tens", range(2))
+def test_a_removable_node_really_can_be_drained(tens: int) -> None:
+    kinds = Counter[bool]()
+    for seed in range(6 * tens, 6 * tens + 6):
+        simulation = random_cluster(seed)
+        for node, left in removable(simulation):
+            twin = scratch(simulation)
+            twin.execute(commands.Drain(node))
+            twin.execute(commands.Advance(900))
+            drained = not twin.api.unfinished_on(node) and waiting(twin) <= waiting(simulation)
+            assert left.is_fine == drained, (seed, node)
+            kinds[left.is_fine] += 1
+        twin = scratch(simulation)
+        for node in removable_together(simulation):
+            twin.execute(commands.Drain(node))
+            twin.execute(commands.Advance(900))
+            assert not twin.api.unfinished_on(node)
+            twin.execute(commands.Delete("Node", node))
+        assert waiting(twin) <= waiting(simulation)
+        assert list(twin.api.list("Node"))
+    assert kinds[True], kinds
+    assert kinds[False], kinds

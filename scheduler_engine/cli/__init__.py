@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": ("explaining", "Explain why a pod is where it is, and why not elsewhere."),
     "diff": ("differing", "Compare two scenarios, or two configurations, and show why they differ."),
     "fit": ("fitting", "Count how many copies of a pod fit, and say why no more do."),
+    "leave": ("leaving", "Tell what becomes of the pods if nodes are drained or lost."),
     "new": ("beginning", "Write a scenario to start with."),
     "import": ("bring", "Create a scenario from a dump of a cluster."),
     "export": ("exporting", "Write the result of a scenario: manifests, a snapshot, a trace, a scenario."),

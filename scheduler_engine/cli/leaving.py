@@ -1,0 +1,86 @@
+"""``leave``: tell what becomes of the pods if nodes are drained or lost, and which nodes could be removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from scheduler_engine.answers.leaving import FINE, Leaving, drain, lose, removable, removable_together
+from scheduler_engine.cli import DIFFERENT, OK
+from scheduler_engine.cli.files import Unusable, scenario_of
+from scheduler_engine.cli.fitting import show
+from scheduler_engine.cli.running import played_through
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.words import say
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+@click.command()
+@click.argument("scenario", metavar="FILE")
+@click.option("--node", metavar="NAME", help="Drain this node.")
+@click.option("--zone", metavar="ZONE", help="Lose all nodes of this zone at once.")
+@click.option("--removable", "all_nodes", is_flag=True, help="Try to drain each node, then as many as possible.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(scenario: str, node: str | None, zone: str | None, all_nodes: bool, output: str) -> int:
+    """Tell what becomes of the pods at the end of a scenario if nodes leave. The scenario does not change.
+
+    Exit status 0: every pod has a place; 1: some have none, or no node can be removed; 2: an option is invalid.
+    """
+    if sum((node is not None, zone is not None, all_nodes)) != 1:
+        raise Unusable("use one of --node, --zone and --removable")
+    simulation = played_through(scenario_of(scenario))[1]
+    if all_nodes:
+        return _removable(simulation, output)
+    if node is not None:
+        if simulation.api.get("Node", node) is None:
+            raise Unusable(f'nodes "{node}" not found')
+        left = drain(simulation, node)
+    else:
+        nodes = [item.name for item in simulation.api.list("Node") if item.labels.get(ZONE) == zone]
+        if not nodes:
+            raise Unusable(f"no node has the label {ZONE}={zone}")
+        left = lose(simulation, nodes)
+    show(output, _data(left), _lines(left))
+    return OK if left.is_fine else DIFFERENT
+
+
+def _removable(simulation: Simulation, output: str) -> int:
+    alone, together = dict(removable(simulation)), [*removable_together(simulation)]
+    answer = {"nodes": {node: _data(left) for node, left in alone.items()}, "together": together}
+    show(output, answer, _lines_removable(alone, together))
+    return OK if together else DIFFERENT
+
+
+def _data(left: Leaving) -> dict[str, Any]:
+    return {"fine": left.is_fine, **asdict(left)}
+
+
+def _lines(left: Leaving) -> Iterator[str]:
+    for item in left.leavers:
+        yield say(f"leaving.{item.outcome}", **{**asdict(item), "budgets": ", ".join(item.budgets)})
+    for pod in left.displaced:
+        yield say("leaving.displaced", pod=pod)
+    if not left.leavers:
+        yield say("leaving.nothing")
+    yield say("leaving.fine" if left.is_fine else "leaving.not-fine")
+
+
+def _lines_removable(alone: Mapping[str, Leaving], together: Sequence[str]) -> Iterator[str]:
+    for node, left in alone.items():
+        if left.is_fine:
+            yield say("leaving.can-go", node=node)
+            continue
+        outcomes = Counter(item.outcome for item in left.leavers if item.outcome not in FINE)
+        counts = [say(f"leaving.short-{name}", count=count) for name, count in outcomes.items()]
+        if left.displaced:
+            counts.append(say("leaving.short-displaced", count=len(left.displaced)))
+        yield say("leaving.cannot-go", node=node, counts=", ".join(counts))
+    if together:
+        yield say("leaving.together", count=len(together), nodes=", ".join(together))
+    else:
+        yield say("leaving.none-together")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.queue.lanes import BACKOFF_Q, ERROR_BACKOFF_Q
 from scheduler_engine.scenario.attempts import Attempt, RunView
@@ -56,7 +57,22 @@ def placement(run: RunView, about: About) -> Data | None:
     pod = run.simulation.api.pod(about.pod)
     if pod is None:
         return {"gone": about.pod}
-    return {"pod": about.pod, "node": pod.node_name} if pod.node_name else {"pod": about.pod, "pending": True}
+    if not pod.node_name:
+        return {"pod": about.pod, "pending": True}
+    equal = _drawn_from(run, pod)
+    return {"pod": about.pod, "nodes": equal} if equal else {"pod": about.pod, "node": pod.node_name}
+
+
+def _drawn_from(run: RunView, pod: Pod) -> list[str]:
+    """Return the equal nodes from which the pod's node was drawn; [] if it was not, or the trace is lean.
+
+    The node itself is an accident of the seed.
+    """
+    attempt = run.attempt(pod.key)
+    selected = attempt.selected if attempt is not None and attempt.uid == pod.uid else None
+    if selected is None or selected.how != "draw" or selected.node != pod.node_name:
+        return []
+    return [*selected.ties]
 
 
 def phase(run: RunView, about: About) -> Data | None:
@@ -128,8 +144,10 @@ def winner(run: RunView, about: About) -> Data | None:
     if attempt is None or attempt.selected is None:
         return None
     selected = attempt.selected
-    fact: Data = {"winner": about.pod, "node": selected.node, "how": selected.how}
-    fact |= {"among": [*selected.ties]} if selected.how == "draw" else {}
+    # Which of equal nodes was drawn is an accident of the seed. A lean trace does not name them.
+    drawn = selected.how == "draw" and selected.ties
+    where: Data = {"how": "draw", "among": [*selected.ties]} if drawn else {"node": selected.node, "how": selected.how}
+    fact: Data = {"winner": about.pod, **where}
     fact |= {"margin": attempt.margin} if attempt.margin is not None else {}
     return about.named(run, fact)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_engine.commands import Command
+from scheduler_engine.commands import Apply, Command, Run
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import check, failures_of, play, read_scenario, wrong_with
 from scheduler_engine.scenario.exporting import from_log
@@ -58,7 +58,7 @@ def test_a_stricter_one_expects_more(scenario: Any) -> None:
     assert [item for item in usual if item in loose] == loose
     assert [item for item in strict if item in usual] == usual
     assert failures_of(simulation, strict) == []
-    assert {key for item in loose for key in item} <= {"pod", "node", "pending"}
+    assert {key for item in loose for key in item} <= {"pod", "node", "nodes", "pending"}
 
 
 def test_each_strictness_of_a_small_cluster() -> None:
@@ -206,7 +206,7 @@ EXPECTED: list[tuple[str, str, dict[str, Any], Any]] = [
         "eviction-answers",
         "winner",
         {"pod": "default/db-2"},
-        {"winner": "default/db-2", "node": "node1", "how": "draw", "among": ["node1", "node2"], "margin": 0},
+        {"winner": "default/db-2", "how": "draw", "among": ["node1", "node2"], "margin": 0},
     ),
     ("small", "winner", {"pod": "default/big-1"}, None),
     (
@@ -245,3 +245,24 @@ def test_several_leaders_are_expected_together() -> None:
     assert expectation_of(simulation, "leader") == {
         "leader": ["kube-scheduler-1", "kube-scheduler-2", "kube-scheduler-3"]
     }
+
+
+@pytest.mark.parametrize("strictness", STRICTNESS)
+def test_a_drawn_node_is_expected_under_no_seed(strictness: str) -> None:
+    nodes = [make_node(name).capacity(cpu="4", pods="9").obj() for name in ("a1", "b1")]
+    chosen = set()
+    expected: list[Any] = []
+    for seed in range(8):
+        simulation = Simulation(seed=seed)
+        simulation.execute(Apply((*nodes, make_pod("p").cpu("1").obj())))
+        simulation.execute(Run())
+        expected = expected or expect_everything(simulation, strictness)
+        assert {"pod": "default/p", "nodes": ["a1", "b1"]} in expected
+        assert failures_of(simulation, expected) == []
+        chosen.add(simulation.api.pods()[0].node_name)
+    assert chosen == {"a1", "b1"}
+    simulation = Simulation(full=False)
+    simulation.execute(Apply((*nodes, make_pod("p").cpu("1").obj())))
+    simulation.execute(Run())
+    node = simulation.api.pods()[0].node_name
+    assert expect_everything(simulation, "placements") == [{"pod": "default/p", "node": node}]

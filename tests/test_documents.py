@@ -103,12 +103,6 @@ profiles:
   - name: NodeResourcesFit
     args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}}
 """
-WEB = """\
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: "1"}}}]}
-"""
 PODS = """\
 apiVersion: v1
 kind: Pod
@@ -128,6 +122,13 @@ spec:
   containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
   nodeSelector:
     beta.kubernetes.io/os: linux
+"""
+SMALL_POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: small}
+spec:
+  containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: "1"}}}]
 """
 
 
@@ -245,7 +246,7 @@ def copy(tmp_path: Path, compiled: Path) -> Copy:
     files = {
         "cluster.yaml": CLUSTER,
         "pods.yaml": PODS,
-        "web.yaml": WEB,
+        "small-pod.yaml": SMALL_POD,
         "log.json": block("docs/command-line.md", "json"),
         "packed.yaml": PACKED,
         "policy.yaml": block("docs/command-line.md", "yaml"),

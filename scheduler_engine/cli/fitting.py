@@ -13,9 +13,10 @@ import click
 from scheduler_engine.answers.copies import Refusal
 from scheduler_engine.answers.nodes_needed import NodesNeeded, nodes_needed
 from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
-from scheduler_engine.api.loading import load_manifests
+from scheduler_engine.api.loading import load_manifests, located
+from scheduler_engine.api.validation import validate
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of
+from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of, shown
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
@@ -72,10 +73,22 @@ def manifest_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         raise Unusable(f"{name}: which one? {', '.join(pod.key for pod in keys)}")
     if name != STDIN and not Path(name).is_file():
         raise Unusable(f'pods "{name}" not found, and there is no such file')
-    for item in load_manifests(read(name)):
-        if item.data.get("kind") in ("Pod", *WITH_TEMPLATE):
-            return item.data
-    raise Unusable(f"{name}: there is no pod or workload in it")
+    found = _first(name, ("Pod", *WITH_TEMPLATE))
+    if found is None:
+        raise Unusable(f"{shown(name)}: there is no pod or workload in it")
+    return found
+
+
+def _first(name: str, kinds: Sequence[str]) -> Mapping[str, Any] | None:
+    """Return the first manifest of these kinds in a file. Raises Unusable for an invalid one, and Rejected."""
+    manifests = load_manifests(read(name))
+    item = next((item for item in manifests if item.data.get("kind") in kinds), None)
+    if item is None:
+        return None
+    errors = located(validate(item.data, item.document), manifests)
+    if errors:
+        raise Unusable("\n".join(f"{shown(name)}:{error.line}:{error.column}: {error}" for error in errors))
+    return item.data
 
 
 def shape_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
@@ -85,10 +98,10 @@ def shape_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         return existing.manifest
     if name != STDIN and not Path(name).is_file():
         raise Unusable(f'nodes "{name}" not found, and there is no such file')
-    for item in load_manifests(read(name)):
-        if item.data.get("kind") == "Node" and (item.data.get("metadata") or {}).get("name"):
-            return item.data
-    raise Unusable(f"{name}: there is no node in it")
+    found = _first(name, ("Node",))
+    if found is None:
+        raise Unusable(f"{shown(name)}: there is no node in it")
+    return found
 
 
 def name_of(manifest: Mapping[str, Any]) -> str:

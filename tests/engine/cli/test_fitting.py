@@ -147,3 +147,10 @@ def test_long_lists_are_wrapped_at_80_columns(tmp_path: Path, capsys: Any) -> No
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0] == "default/web: 41 more copies fit."
+
+
+def test_an_invalid_manifest_is_reported_with_its_line(blank: str, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(DEPLOYMENT.replace("containers:", "containerz:"))
+    assert main(["fit", blank, "--pod", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"{path}:13:7: spec.template.spec.containerz: unknown field")

@@ -1,0 +1,37 @@
+"""Headroom is that of each workload alone; the scarcest resource comes first."""
+
+from __future__ import annotations
+
+from scheduler_engine.answers.headroom import headroom, supplies
+from scheduler_engine.framework.facts import Amount
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import HOSTNAME, make_node, make_pod
+from tests.engine.answers.test_leaving import deployment, running
+
+
+def test_each_workload_has_its_room_alone() -> None:
+    nodes = [make_node(name).capacity(cpu="4", memory="8Gi", pods="20").obj() for name in ("n1", "n2", "n3")]
+    apart = make_pod("p").cpu("1").anti_affinity(HOSTNAME, {"app": "apart"})
+    small = {**deployment("small", 0, make_pod("p").cpu("500m").memory("2Gi")), "kind": "Deployment"}
+    simulation = running(*nodes, deployment("apart", 1, apart), deployment("web", 2, make_pod("p").cpu("2")), small)
+    found = {key: (kind, room.total) for kind, key, room in headroom(simulation)}
+    assert found == {
+        "default/small": ("Deployment", 12),
+        "default/apart": ("ReplicaSet", 2),
+        "default/web": ("ReplicaSet", 3),
+    }
+    assert {key: room.total for _, key, room in headroom(simulation, 1)} == dict.fromkeys(found, 1)
+
+
+def test_the_scarcest_resource_comes_first() -> None:
+    node = make_node("n").capacity({"example.com/gpu": "2"}, cpu="4", memory="8Gi", pods="20").obj()
+    pod = make_pod("p").cpu("1").memory("6Gi").request({"example.com/gpu": "1"}).limit({"example.com/gpu": "1"})
+    rows = supplies(running(node, pod.obj()))
+    assert [(row.requested, row.allocatable) for row in rows] == [
+        (Amount("memory", 6 << 30), Amount("memory", 8 << 30)),
+        (Amount("example.com/gpu", 1), Amount("example.com/gpu", 2)),
+        (Amount("cpu", 1000), Amount("cpu", 4000)),
+        (Amount("pods", 1), Amount("pods", 20)),
+    ]
+    assert [row.share for row in rows] == [0.75, 0.5, 0.25, 0.05]
+    assert supplies(Simulation()) == ()

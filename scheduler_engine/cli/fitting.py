@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from scheduler_engine.answers.copies import Refusal
+from scheduler_engine.answers.headroom import Supply, headroom, supplies
 from scheduler_engine.answers.nodes_needed import NodesNeeded, nodes_needed
 from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
 from scheduler_engine.api.loading import load_manifests, located
@@ -28,14 +29,18 @@ WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationC
 
 @click.command()
 @click.argument("scenario", metavar="FILE")
-@click.option("--pod", required=True, metavar="POD|FILE", help="A pod of the scenario, or a file with a manifest.")
+@click.option(
+    "--pod",
+    metavar="POD|FILE",
+    help="A pod of the scenario, or a file with a manifest. Default: each workload of the scenario.",
+)
 @click.option("--per-node", is_flag=True, help="Count for each node alone, as if every copy went there.")
 @click.option("--nodes-for", type=click.IntRange(1), metavar="N", help="Count the new nodes that N copies need.")
 @click.option("--shape", metavar="NODE|FILE", help="With --nodes-for: a node of the scenario, or a file with one.")
 @click.option("--most", type=click.IntRange(1), default=MOST_COPIES, show_default=True, help="Stop at this number.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
-    scenario: str, pod: str, per_node: bool, nodes_for: int | None, shape: str | None, most: int, output: str
+    scenario: str, pod: str | None, per_node: bool, nodes_for: int | None, shape: str | None, most: int, output: str
 ) -> int:
     """Count how many copies of a pod fit at the end of a scenario, and say why no more do.
 
@@ -44,7 +49,12 @@ def command(
     """
     if (nodes_for is None) != (shape is None) or (per_node and shape is not None):
         raise Unusable("use --nodes-for N and --shape NODE together, without --per-node")
+    if pod is None and (per_node or shape is not None):
+        raise Unusable("--per-node and --nodes-for need --pod")
     simulation = played_through(scenario_of(scenario))[1]
+    if pod is None:
+        _show_headroom(simulation, most, output)
+        return OK
     manifest = manifest_of(simulation, pod)
     name = name_of(manifest)
     if nodes_for is not None and shape is not None:
@@ -167,6 +177,36 @@ def _why(stopped: Refusal, node: str) -> str:
     """Return the reasons of the node itself, or else the message."""
     reasons: Sequence[str] = stopped.statuses[node][1] if node in stopped.statuses else ()
     return "; ".join(reasons) or stopped.message
+
+
+def _show_headroom(simulation: Simulation, most: int, output: str) -> None:
+    """Show each workload with the room for more replicas, and the resources of the cluster, the scarcest first."""
+    rows, scarce = [*headroom(simulation, most)], supplies(simulation)
+    answer = {
+        "workloads": [{"kind": kind, "key": key, **_room_data(found)} for kind, key, found in rows],
+        "resources": [
+            {
+                "resource": row.requested.resource,
+                "requested": row.requested.number,
+                "allocatable": row.allocatable.number,
+            }
+            for row in scarce
+        ],
+    }
+    show(output, answer, _lines_headroom(rows, scarce))
+
+
+def _lines_headroom(rows: Sequence[tuple[str, str, Room]], scarce: Sequence[Supply]) -> Iterator[str]:
+    for kind, key, found in rows:
+        name = f"{kind} {key}"
+        if found.stopped is None:
+            yield say("room.at-least", pod=name, count=found.total)
+        else:
+            yield say("room.replicas", workload=name, count=found.total, message=found.stopped.message)
+    if not rows:
+        yield say("room.no-workloads")
+    for row in scarce:
+        yield say("room.supply", resource=row.requested.resource, share=f"{row.share:.0%}")
 
 
 def _room_data(found: Room) -> dict[str, Any]:

@@ -154,3 +154,25 @@ def test_an_invalid_manifest_is_reported_with_its_line(blank: str, tmp_path: Pat
     path.write_text(DEPLOYMENT.replace("containers:", "containerz:"))
     assert main(["fit", blank, "--pod", str(path)]) == 2
     assert capsys.readouterr().err.startswith(f"{path}:13:7: spec.template.spec.containerz: unknown field")
+
+
+def test_fit_without_a_pod_shows_the_room_of_each_workload(blank: str, tmp_path: Path, capsys: Any) -> None:
+    assert main(["fit", blank]) == 0
+    none = "There are no workloads. Name a pod with --pod.\n"
+    assert capsys.readouterr().out == f"{none}cpu: 8% requested\nmemory: 4% requested\npods: 0% requested\n"
+    assert main(["fit", blank, "--per-node"]) == 2
+    assert capsys.readouterr().err == "--per-node and --nodes-for need --pod\n"
+    path = tmp_path / "owner.yaml"
+    owner = DEPLOYMENT.partition("---\n")[2].replace('cpu: "3"', 'cpu: "2"')
+    item = "  - " + owner.rstrip().replace("\n", "\n    ") + "\n"
+    path.write_text(BLANK.partition("expect:")[0].replace("setup:\n- apply:\n", f"setup:\n- apply:\n{item}"))
+    assert main(["fit", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Deployment default/large: 4 more copies fit, then: 0/2 nodes are available: 2"
+    assert lines[1] == "  Insufficient cpu."
+    assert main(["fit", str(path), "--most", "2"]) == 0
+    assert capsys.readouterr().out.startswith("Deployment default/large: at least 2 more copies fit; the limit is 2.\n")
+    assert main(["fit", str(path), "--output", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [(item["key"], item["total"]) for item in answer["workloads"]] == [("default/large", 4)]
+    assert answer["resources"][0] == {"resource": "cpu", "requested": 3000, "allocatable": 12000}

@@ -10,6 +10,7 @@ from scheduler_engine.answers.rerolling import reroll
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
+from scheduler_engine.cli.fixing import fixed
 from scheduler_engine.cli.running import nobodys, played_through
 from scheduler_engine.scenario.attempts import Attempt, RunView, unchecked
 from scheduler_engine.scenario.decision import decision
@@ -54,12 +55,17 @@ COLUMNS = ("raw", "normalized", "weighted")
     metavar="N",
     help="Draw among equal nodes again under N other seeds.",
 )
-def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int | None, seeds: int) -> int:
+@click.option("--fix", is_flag=True, help="Show what would let a pending pod run: the smallest changes.")
+def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int | None, seeds: int, fix: bool) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
     simulation = played_through(scenario_of(scenario))[1]
     key = _key(simulation, pod)
+    if fix:
+        for text in fixed(simulation, key):
+            click.echo(text)
+        return OK
     run = RunView(simulation)
     is_last = attempt is None and cycle is None
     chosen = run.attempt(key) if is_last else _chosen(run, key, attempt, cycle)

@@ -1,0 +1,215 @@
+"""What would let a pending pod run: the smallest changes, each proved on a copy of the simulation.
+
+The order of fixes, the smallest first; of two fixes of one kind only the smaller is given:
+
+===== ============================================================================================================
+rank  what
+===== ============================================================================================================
+1     fewer changes: combinations of two are tried only if no single change is enough, then those of three
+2     kinds in the order of ``RANKS``: what changes a line of the pod, then what changes a node, then what harms others
+3     the amount of a change: missing millicores or bytes, skew, the priority of a deleted pod
+4     the order of nodes in the nodeTree
+===== ============================================================================================================
+
+A fix is proved if, after its commands on a scratch copy, a node passes every filter. Other pending pods do not compete
+for it. To raise a priority, a cycle must nominate a node (``priorities``). ``MOST_TRIES`` limits the copies.
+Source: design of the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations, product
+
+from scheduler_engine.answers.changes import Change, Edit, change, make
+from scheduler_engine.answers.looking import Look, look, scratch
+from scheduler_engine.answers.new_nodes import new_nodes
+from scheduler_engine.answers.priorities import preempting
+from scheduler_engine.answers.remedies import obstacles
+from scheduler_engine.answers.remedies_labels import AFFINITY
+from scheduler_engine.answers.remedies_near import without_volumes
+from scheduler_engine.answers.seen import seen_on
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+
+MOST_CHANGES = 3
+MOST_TRIES = 150
+MOST_OF_A_KIND = 6
+"""Tries for each combination of kinds."""
+MOST_PRODUCT = 256
+"""Ways to remove a node's obstacles; a node with more is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A proved fix. ``node``: one that passes, or is nominated; ``victims``: the pods that preemption deletes."""
+
+    changes: tuple[Change, ...]
+    node: str
+    victims: tuple[str, ...] = ()
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        return tuple(edit for item in self.changes for edit in item.edits)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Progress: ``number`` combinations were tried; ``fix``: what the last one proved, None = nothing."""
+
+    number: int
+    fix: Fix | None = None
+
+
+@dataclass(slots=True)
+class Search:
+    """``tried``: the identities of combinations → the fix, or None."""
+
+    simulation: Simulation
+    pod: Pod
+    tried: dict[frozenset[tuple[str, str]], Fix | None] = field(default_factory=dict)
+
+    def prove(self, changes: Sequence[Change]) -> Fix | None:
+        """Make the changes in a copy, and look. Each combination is tried once."""
+        key = frozenset(item.identity for item in changes)
+        if key not in self.tried:
+            self.tried[key] = self._proved(changes)
+        return self.tried[key]
+
+    def _proved(self, changes: Sequence[Change]) -> Fix | None:
+        copied = scratch(self.simulation)
+        try:
+            make(copied, [edit for item in changes for edit in item.edits])
+        except Rejected:
+            # The API server refuses some combinations, such as an invalid manifest: no fix.
+            return None
+        pod = copied.api.pod(self.pod.key)
+        looked = look(copied, pod) if pod is not None and not pod.scheduling_gates else None
+        return Fix(tuple(changes), looked.feasible[0]) if looked is not None and looked.feasible else None
+
+
+def fixes(simulation: Simulation, pod: Pod) -> Iterator[Try]:
+    """Yield each try, with the fix if it proved one that is not larger than another of its kinds.
+
+    ``pod`` is pending in ``simulation``, which stays as it is. Nothing is yielded if the pod fits as it is.
+    """
+    search = Search(simulation, pod)
+    if search.prove(()) is not None:
+        return
+    for count in range(1, MOST_CHANGES + 1):
+        proved = False
+        for found in _of_size(search, count):
+            proved = proved or found.fix is not None
+            yield found
+        if proved:
+            return
+
+
+def _of_size(search: Search, count: int) -> Iterator[Try]:
+    wanted = _candidates(search, count)
+    tries: dict[tuple[str, ...], int] = {}
+    proved: dict[tuple[str, ...], Fix] = {}
+    for changes in wanted:
+        kinds = tuple(item.kind for item in changes)
+        if kinds in proved or tries.get(kinds, 0) >= MOST_OF_A_KIND or len(search.tried) >= MOST_TRIES:
+            continue
+        tries[kinds] = tries.get(kinds, 0) + 1
+        fix = search.prove(changes)
+        if fix is not None:
+            fix = _least(search, fix)
+            kinds = tuple(item.kind for item in fix.changes)
+            fix = None if kinds in proved else proved.setdefault(kinds, fix)
+        yield Try(len(search.tried), fix)
+    if count == 1:
+        outcome = preempting(search.simulation, search.pod)
+        if outcome is not None:
+            yield Try(len(search.tried), Fix(*outcome))
+
+
+def _least(search: Search, fix: Fix) -> Fix:
+    """Return a part of the fix that is enough, or the fix itself."""
+    for count in range(1, len(fix.changes)):
+        for part in combinations(fix.changes, count):
+            smaller = search.prove(part)
+            if smaller is not None:
+                return smaller
+    return fix
+
+
+def _candidates(search: Search, count: int) -> list[tuple[Change, ...]]:
+    """Return the combinations of that many changes that should be enough on some node, the smallest first."""
+    first = tuple(_first(search.simulation, search.pod))
+    listed: dict[frozenset[tuple[str, str]], tuple[Change, ...]] = {}
+    for changes in chain(_combined(search, first, count), _with_a_node(search, first, count)):
+        ordered = tuple(sorted(changes, key=lambda item: item.size))
+        listed.setdefault(frozenset(item.identity for item in ordered), ordered)
+    return sorted(listed.values(), key=lambda items: [item.size for item in items])
+
+
+def _first(simulation: Simulation, pod: Pod) -> Iterator[Change]:
+    """Yield what must change before any node is asked: an unknown scheduler name, and gates."""
+    if pod.scheduler_name not in simulation.scheduler.profiles:
+        name = next(iter(simulation.scheduler.profiles))
+        edit = Edit("Pod", pod.key, "set", ("spec", "schedulerName"), name)
+        yield change("scheduler", [edit], old=pod.scheduler_name, name=name)
+    if pod.scheduling_gates:
+        dropped = [
+            Edit("Pod", pod.key, "drop", ("spec", "schedulingGates"), {"name": name}) for name in pod.scheduling_gates
+        ]
+        yield change("ungate", dropped, gates=", ".join(pod.scheduling_gates))
+
+
+def _combined(search: Search, first: tuple[Change, ...], count: int) -> Iterator[tuple[Change, ...]]:
+    """Yield ``first`` with what removes all obstacles on a node, ``count`` changes in all."""
+    copied = scratch(search.simulation)
+    try:
+        make(copied, [edit for item in first for edit in item.edits])
+    except Rejected:
+        return
+    pod = copied.api.pod(search.pod.key)
+    looked = look(copied, pod) if pod is not None else None
+    if pod is None or looked is None:
+        return
+    if looked.feasible:
+        if len(first) == count:
+            yield first
+    elif looked.pre_filter is not None:
+        for item in _for_pre_filter(pod, looked):
+            if len(first) < count:
+                yield from _combined(search, (*first, item), count)
+    else:
+        yield from _by_node(copied, looked, first, count)
+
+
+def _for_pre_filter(pod: Pod, looked: Look) -> Iterator[Change]:
+    """Yield what may satisfy the plugin that refused the pod before any node was asked."""
+    plugin = looked.pre_filter.plugin if looked.pre_filter is not None else ""
+    if plugin == "NodeAffinity":
+        edit = Edit("Pod", pod.key, "set", AFFINITY)
+        yield change("no-node-affinity", [edit])
+    elif plugin.startswith(("Volume", "NodeVolume")):
+        yield from without_volumes(pod)
+
+
+def _by_node(copied: Simulation, looked: Look, first: tuple[Change, ...], count: int) -> Iterator[tuple[Change, ...]]:
+    for info in copied.scheduler.snapshot.list():
+        seen = seen_on(copied, looked, info.name)
+        listed = obstacles(seen) if seen is not None else None
+        if not listed:
+            continue
+        ways = 1
+        for item in listed:
+            ways *= len(item)
+        if ways > MOST_PRODUCT:
+            continue
+        for chosen in product(*listed):
+            changes = {item.identity: item for item in (*first, *chosen)}
+            if len(changes) == count:
+                yield tuple(changes.values())
+
+
+def _with_a_node(search: Search, first: tuple[Change, ...], count: int) -> Iterator[tuple[Change, ...]]:
+    if len(first) + 1 == count:
+        yield from ((*first, item) for item in new_nodes(search.simulation))

@@ -1,0 +1,89 @@
+"""A higher priority, or the right to preempt, as a remedy: proved by a real cycle that nominates a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler_engine.answers.changes import Change, Edit, change, make
+from scheduler_engine.answers.looking import scratch
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.facts import Keys
+from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.simulation import Simulation
+
+STAGES = ("Snapshot", "PreFilter", "Filter", "PostFilter")
+MOST_PRIORITIES = 6
+LARGEST = 1_000_000_000
+"""The largest priority of a class that is not the system's."""
+Outcome = tuple[tuple[Change, ...], str, tuple[str, ...]]
+"""The changes, the nominated node, and the victims."""
+
+
+def preempting(simulation: Simulation, pod: Pod) -> Outcome | None:
+    """Return the smallest change after which the pod preempts; no changes: it does so on its next attempt."""
+    if pod.scheduler_name not in simulation.scheduler.profiles or pod.scheduling_gates:
+        return None
+    for changes in ((), *((item,) for item in _changes(simulation, pod))):
+        copied = scratch(simulation)
+        try:
+            make(copied, [edit for item in changes for edit in item.edits])
+        except Rejected:
+            continue
+        after = copied.api.pod(pod.key)
+        nominated = attempt(copied, after) if after is not None else None
+        if nominated is not None:
+            return (changes, *nominated)
+    return None
+
+
+def attempt(copied: Simulation, pod: Pod) -> tuple[str, tuple[str, ...]] | None:
+    """Let the scheduler of a scratch copy try the pod at once. Return the node it nominates and the victims."""
+    scheduler = copied.scheduler
+    framework = scheduler.profiles[pod.scheduler_name]
+    info = QueuedPodInfo(PodInfo(pod))
+    cycle = scheduler.cycle = Cycle(scheduler.cycle_count, info, framework, STAGES[0], 100)
+    while cycle.stage in STAGES and cycle.post_filter is None:
+        scheduler.step()
+    result = cycle.post_filter[0] if cycle.post_filter is not None else None
+    if result is None or not result.nominated_node or not result.victims:
+        return None
+    return result.nominated_node, tuple(victim.key for victim in result.victims)
+
+
+def _changes(simulation: Simulation, pod: Pod) -> Iterator[Change]:
+    """Yield the policy, if it forbids to preempt, then priorities above those of pods on nodes, the lowest first."""
+    if pod.preemption_policy == "Never":
+        yield change("policy", [Edit("Pod", pod.key, "set", ("spec", "preemptionPolicy"))], pod=Keys((pod.key,)))
+    held = {other.priority: None for other in simulation.api.pods() if other.node_name and not other.finished}
+    higher = sorted(value + 1 for value in held if pod.priority <= value < LARGEST)
+    for value in higher[:MOST_PRIORITIES]:
+        yield _raised(simulation, pod, value)
+
+
+def _raised(simulation: Simulation, pod: Pod, least: int) -> Change:
+    """Use the lowest PriorityClass with at least this value that may preempt, or a new one."""
+    classes = [
+        (int(item.manifest.get("value") or 0), item.name)
+        for item in simulation.api.list("PriorityClass")
+        if item.manifest.get("preemptionPolicy") != "Never" and least <= (item.manifest.get("value") or 0) <= LARGEST
+    ]
+    edits: list[Edit] = []
+    if classes:
+        value, name = min(classes)
+    else:
+        value, name = least, f"priority-{least}".replace("--", "-minus-")
+        manifest = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+        }
+        edits.append(Edit("PriorityClass", name, "create", value=manifest))
+    edits += [
+        Edit("Pod", pod.key, "set", ("spec", field), text)
+        for field, text in (("priorityClassName", name), ("priority", None), ("preemptionPolicy", None))
+    ]
+    return change("priority", edits, value, name=name, priority=value)

@@ -1,0 +1,65 @@
+"""One node as a look saw it, for those who search what keeps a pod off it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_engine.answers.changes import Edit
+from scheduler_engine.answers.looking import Look
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.simulation import Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """``state`` and ``info`` include the pods nominated to the node, as Filter counts them."""
+
+    simulation: Simulation
+    looked: Look
+    state: CycleState
+    info: NodeInfo
+    node: Node
+
+    @property
+    def pod(self) -> Pod:
+        return self.looked.pod
+
+    def failing(self) -> list[str]:
+        """Return the plugins whose filter fails on the node, each run alone, in their order."""
+        framework = self.looked.framework
+        return [
+            plugin.name
+            for plugin in framework.active_filters(self.state)
+            if framework.ask((plugin,), self.state, self.pod, self.info) is not None
+        ]
+
+    def edit(self, action: str, path: tuple[str, ...], value: Any = None) -> Edit:
+        """Return an edit of the pod itself."""
+        return Edit("Pod", self.pod.key, action, path, value)
+
+    def residents(self) -> list[PodInfo]:
+        """Return the pods on the node that somebody could delete, the least important first.
+
+        A DaemonSet would start its pod again here, and a static pod cannot be deleted.
+        """
+        owners = ("DaemonSet", "Node")
+        there = [info for info in self.info.pods if info.pod.node_name and not info.pod.terminating]
+        free = [info for info in there if (info.pod.controller_ref or {}).get("kind") not in owners]
+        return sorted(free, key=lambda info: (info.pod.priority, info.pod.key))
+
+
+def seen_on(simulation: Simulation, looked: Look, name: str) -> Seen | None:
+    """Return the node as the look saw it, in its snapshot; None if a plugin fails on a nominated pod."""
+    info = simulation.scheduler.snapshot.get(name)
+    if info is None or info.node is None:
+        return None
+    state, nominated = looked.state, looked.framework.nominated_for(looked.pod, name)
+    if nominated:
+        state, info, problem = looked.framework.with_pods(state, looked.pod, info, nominated)
+        if problem is not None:
+            return None
+    assert info.node is not None
+    return Seen(simulation, looked, state, info, info.node)

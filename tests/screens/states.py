@@ -630,6 +630,10 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("how many fit", page)
     page.goto(f"{base}fit/?pod=default/ml-2&copies=3&shape=node-b1")
     yield Shot("none fits", page)
+    page.goto(f"{base}fixes/?pod=default/ml-2")
+    yield Shot("what would let it run", page)
+    page.goto(f"{base}fixes/?pod=default/web-1")
+    yield Shot("it runs", page)
 
 
 JOURNEYS: dict[str, Journey] = {

@@ -18,6 +18,7 @@ def of_pod(world: World, pod: PodState) -> dict[str, Any]:
     request, plan = log.open.get(pod.key), log.planned.get(pod.key)
     rest = plan.at_us - world.clock_us if plan else 0
     return {
+        "pending": not pod.pod.node_name and pod.state != "terminating" and not pod.pod.finished,
         "can_evict": bool(pod.pod.node_name) and pod.state != "terminating" and not pod.pod.finished,
         "budgets": [{"name": short_name(item.key), "text": item.text} for item in Budgets(world).of(pod)],
         "answer": {

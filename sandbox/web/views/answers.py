@@ -1,23 +1,32 @@
-"""Answers from copies of the engine: what differs in another run, and how many more copies of a pod fit."""
+"""Answers from copies of the engine: what differs in another run, how many more pods fit, what would let one run."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 
+from sandbox.changes import store
 from sandbox.pool import engines
 from sandbox.storage import branches
 from sandbox.storage.branches import BranchRow
-from sandbox.web.access import Access, problem, reads
+from sandbox.storage.commands import to_text
+from sandbox.storage.models import Sandbox
+from sandbox.web.access import Access, edits, limited, problem, reads, who
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.comparing import CONFIGURATIONS, Other
 from sandbox.worker.room import MOST_COPIES, MOST_WANTED, Asked
+from scheduler_engine.errors import Rejected
 
 MOST_SEED = 2**31 - 1
 LONGEST_NAME = 253
+MOST_COMMANDS = 20
+"""Commands of one fix."""
 
 
 @reads
@@ -87,3 +96,42 @@ def fit(request: HttpRequest, access: Access) -> HttpResponse:
         "found": engines.read(access.sandbox, jobs.fit, asked),
     }
     return render(request, "fit.html", context)
+
+
+@reads
+def fixes(request: HttpRequest, access: Access) -> HttpResponse:
+    """Show the smallest changes that would let ``pod`` run."""
+    context = {
+        "sandbox": access.sandbox,
+        "base": request.path.removesuffix("fixes/"),
+        "can_edit": access.can_edit,
+        "found": engines.read(access.sandbox, jobs.fixes, request.GET.get("pod", "")),
+    }
+    return render(request, "fixes.html", context)
+
+
+@limited
+@edits
+def mend(request: HttpRequest, access: Access) -> HttpResponse:
+    """Execute the ``commands`` of a fix: here, or with ``copy`` in a new sandbox with the same log. Go there."""
+    chosen = _commands(request.POST.get("commands", ""))
+    if not chosen or len(chosen) > MOST_COMMANDS:
+        return problem(request, 400, say("errors.fix", most=MOST_COMMANDS))
+    sandbox, address = access.sandbox, request.path.removesuffix("mend/")
+    if request.POST.get("copy"):
+        copied, token = store.fork(sandbox, None)
+        sandbox, address = Sandbox.objects.get(pk=copied), reverse("workbench", args=[copied, token])
+    for command in chosen:
+        store.execute(sandbox, command, who(request))
+    return redirect(f"{address}?{urlencode({'pod': request.POST.get('pod', '')})}")
+
+
+def _commands(text: str) -> list[dict[str, Any]]:
+    """Return the commands in a JSON list; none if it is not one."""
+    try:
+        listed = json.loads(text)
+        for command in listed if isinstance(listed, list) else ():
+            to_text(command)
+    except (ValueError, RecursionError, AttributeError, Rejected):
+        return []
+    return listed if isinstance(listed, list) else []

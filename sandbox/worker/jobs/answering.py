@@ -1,11 +1,11 @@
-"""Jobs whose answers come from copies of the engine: comparisons, and how many pods fit."""
+"""Jobs whose answers come from copies of the engine: comparisons, counts of what fits, and fixes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sandbox.storage.records import Position
-from sandbox.worker import comparing, room
+from sandbox.worker import comparing, fixing, room
 from sandbox.worker.job import replaying
 from sandbox.worker.live import Live
 
@@ -22,3 +22,10 @@ def fit(live: Live, position: Position, asked: room.Asked) -> dict[str, Any]:
     """Return how many copies of a pod fit at present, in words."""
     live.move_to(position)
     return room.answer(live, asked)
+
+
+@replaying
+def fixes(live: Live, position: Position, pod: str) -> dict[str, Any]:
+    """Return what would let a pending pod run, in words."""
+    live.move_to(position)
+    return fixing.answer(live, pod)

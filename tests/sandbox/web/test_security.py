@@ -24,14 +24,14 @@ POSTS = [
     "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
     "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "unfinalize/", "resize/",
-    "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
+    "mend/", "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
     "lesson/step/", "lesson/turn/", "lesson/hint/", "lesson/catch-up/", "lesson/answer/", "predict/",
 ]  # fmt: skip
 GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
     "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
     "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/", "csv/filter/", "csv/queues/",
-    "embed/", "embed/state/", "differences/?seed=1", "fit/?pod=default/a",
+    "embed/", "embed/state/", "differences/?seed=1", "fit/?pod=default/a", "fixes/?pod=default/a",
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sandbox.words.yaml_text import LONGEST_COMMENTED, rewritten, written
@@ -87,6 +87,7 @@ def test_an_added_row_and_a_removed_row() -> None:
 
 
 @given(MAPPINGS, MAPPINGS)
+@settings(deadline=None)
 def test_any_change_gives_the_right_data(before: dict[str, Any], after: dict[str, Any]) -> None:
     text = f"# Begins.\n{written(before)}# Ends.\n"
     assert read(rewritten(text, before, after)) == after
@@ -101,6 +102,7 @@ def test_where_comments_cannot_be_kept_the_text_is_rewritten(text: str) -> None:
 
 @example(".inf")
 @example("-.INF")
+@settings(deadline=None)
 @given(st.text(st.sampled_from("yYnN01oxe.+-~_:#'\"\\ abTtrueFflsON\n\u00e9\u2028"), max_size=8))
 def test_a_text_stays_a_text(text: str) -> None:
     assert read(written({"a": text, "b": [text]})) == {"a": text, "b": [text]}

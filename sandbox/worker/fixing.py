@@ -1,0 +1,67 @@
+"""What would let a pending pod run, in words, with commands to copy and to execute."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import Any
+
+from sandbox.words.say import say
+from sandbox.words.yaml_text import written
+from sandbox.worker.live import Live
+from scheduler_engine import commands
+from scheduler_engine.answers import fix_phrases
+from scheduler_engine.answers.changes import commands_for
+from scheduler_engine.answers.fixes import Fix, fixes
+from scheduler_engine.answers.patches import Patch, patches
+from scheduler_engine.simulation import Simulation
+
+MOST = 6
+"""Fixes that one page shows. They come smallest first."""
+
+
+def answer(live: Live, key: str) -> dict[str, Any]:
+    """Return the smallest fixes for a pod, in words. ``problem``: why there is nothing to mend, or nothing helps."""
+    simulation = live.simulation
+    pod = simulation.api.pod(key)
+    data: dict[str, Any] = {"pod": key, "problem": "", "fixes": []}
+    if pod is None:
+        return {**data, "problem": say("errors.no-such-object", kind="Pod", key=key)}
+    if pod.node_name or pod.finished or pod.terminating:
+        return {**data, "problem": fix_phrases.not_pending(key)}
+    number = 0
+
+    def proved() -> Any:
+        nonlocal number
+        for item in fixes(simulation, pod):
+            number = item.number
+            if item.fix is not None:
+                yield item.fix
+
+    data["fixes"] = [_fix(simulation, fix) for fix in islice(proved(), MOST)]
+    if not number:
+        data["problem"] = fix_phrases.fits(key)
+    elif not data["fixes"]:
+        data["problem"] = fix_phrases.nothing(key, number)
+    return data
+
+
+def _fix(simulation: Simulation, fix: Fix) -> dict[str, Any]:
+    made = [commands.to_json(command) for command in commands_for(simulation, fix.edits)]
+    return {
+        "sentence": fix_phrases.sentence(fix),
+        "node": fix.node,
+        "steps": [
+            {
+                "text": fix_phrases.step(patch),
+                "manifest": "" if patch.manifest is None else written(dict(patch.manifest)),
+            }
+            for patch in patches(simulation, fix)
+        ],
+        "commands": json.dumps(made, separators=(",", ":")),
+    }
+
+
+def _step(patch: Patch) -> dict[str, str]:
+    manifest = "" if patch.manifest is None else written(dict(patch.manifest))
+    return {"text": fix_phrases.step(patch), "manifest": manifest}

@@ -1,0 +1,44 @@
+"""The words for what would let a pod run, one phrase at a time, for a terminal and for a page."""
+
+from __future__ import annotations
+
+from scheduler_engine import wording
+from scheduler_engine.answers.changes import Change
+from scheduler_engine.answers.fixes import MOST_CHANGES, Fix
+from scheduler_engine.answers.patches import Patch
+from scheduler_engine.framework.facts import Keys
+from scheduler_engine.words import say
+
+
+def sentence(fix: Fix) -> str:
+    """Return what to change and what follows."""
+    changes = "; ".join(_in_words(item) for item in fix.changes)
+    victims = wording.written({"pods": Keys(fix.victims)})["pods"]
+    if not fix.victims:
+        return say("fixes.places", changes=changes, node=fix.node)
+    if not fix.changes:
+        return say("fixes.preempts-anyway", victims=victims, node=fix.node)
+    return say("fixes.preempts", changes=changes, victims=victims, node=fix.node)
+
+
+def _in_words(item: Change) -> str:
+    return say(f"fixes.{item.kind}", **wording.written(dict(item.values)))
+
+
+def step(patch: Patch) -> str:
+    """Return the command to copy, or what to do with the manifest of the patch."""
+    return say(f"fix-steps.{patch.how}", **patch.places)
+
+
+def not_pending(pod: str) -> str:
+    return say("fixes.not-pending", pod=pod)
+
+
+def fits(pod: str) -> str:
+    """Return that nothing needs to change."""
+    return say("fixes.fits", pod=pod)
+
+
+def nothing(pod: str, tries: int) -> str:
+    """Return that no combination of changes helps."""
+    return say("fixes.nothing", pod=pod, most=MOST_CHANGES, count=tries)

@@ -1,0 +1,113 @@
+"""What would let a pending pod run, as a page shows it, and its buttons."""
+
+from __future__ import annotations
+
+import html as escaping
+import json
+import re
+from typing import Any
+
+import pytest
+
+from sandbox.changes import store
+from sandbox.storage.models import Sandbox
+from sandbox.words.say import say
+from scheduler_engine.testing import make_node, make_pod
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stuck(visitor: Any) -> Any:
+    """Return a visitor whose pod ``web`` fits nowhere: n1 is tainted, and n2 has only half a CPU free."""
+    manifests = [
+        make_node("n1").capacity(cpu="4", memory="8Gi", pods="9").taint("dedicated", "gpu").obj(),
+        make_node("n2").capacity(cpu="2", memory="8Gi", pods="9").obj(),
+        make_pod("first").cpu("1500m").node("n2").obj(),
+        make_pod("web").cpu("1").obj(),
+    ]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
+    store.execute(visitor.sandbox, {"kind": "settle"})
+    return visitor
+
+
+def shown(visitor: Any, pod: str = "default/web") -> str:
+    answer = visitor.get("fixes/", pod=pod)
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def offered(page: str) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the sentence of each fix, and the commands of its buttons."""
+    items = page.split('<li class="scen"')[1:]
+    sentences = [escaping.unescape(re.findall(r"<h2>(.*?)</h2>", item)[0]) for item in items]
+    values = [re.findall(r'name="commands" value="(.*?)"', item) for item in items]
+    return [(text, json.loads(escaping.unescape(value[0]))) for text, value in zip(sentences, values, strict=True)]
+
+
+def test_every_offered_change_lets_the_pod_run_when_it_is_made(stuck: Any) -> None:
+    found = offered(shown(stuck))
+    assert len(found) > 2
+    assert any("tolerate" in text for text, _ in found)
+    for text, commands in found:
+        answer = stuck.post("mend/", pod="default/web", commands=json.dumps(commands), copy="1")
+        assert answer.status_code == 302
+        sandbox = Sandbox.objects.get(pk=answer.url.split("/")[2])
+        assert sandbox.pk != stuck.sandbox.pk
+        store.execute(sandbox, {"kind": "run"})
+        pods = stuck.client.get(answer.url.partition("?")[0] + "yaml/Pod/?key=default/web").content.decode()
+        assert "nodeName" in pods, text
+    assert len(stuck.log()) == 2
+
+
+def test_a_change_is_made_here_and_the_pod_is_shown(stuck: Any) -> None:
+    text, commands = offered(shown(stuck))[0]
+    answer = stuck.post("mend/", pod="default/web", commands=json.dumps(commands))
+    assert (answer.status_code, answer.url) == (302, stuck.url("?pod=default%2Fweb"))
+    assert [json.loads(line)["kind"] for line in stuck.log()] == [
+        "apply",
+        "settle",
+        *(item["kind"] for item in commands),
+    ]
+    assert text
+
+
+def test_those_who_only_watch_see_the_changes_without_buttons(stuck: Any) -> None:
+    page = shown(stuck.watching())
+    assert "Then n1 passes." in page
+    assert "<form" not in page
+    assert stuck.watching().post("mend/", pod="default/web", commands="[]").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("pod", "says"),
+    [
+        ("default/first", "default/first is not pending."),
+        ("default/nobody", "There is no Pod default/nobody."),
+        ("default/tiny", "default/tiny fits as it is: a node passes every filter."),
+    ],
+)
+def test_what_needs_no_fix_is_said(stuck: Any, pod: str, says: str) -> None:
+    store.execute(stuck.sandbox, {"kind": "apply", "manifests": [make_pod("tiny").obj()]})
+    page = shown(stuck, pod)
+    assert says in page
+    assert offered(page) == []
+
+
+@pytest.mark.parametrize(
+    "commands",
+    ["", "[]", "{}", "null", "[1]", '[{"kind":"nothing"}]', json.dumps([{"kind": "settle"}] * 21), "[" * 2000],
+    ids=["nothing", "no command", "no list", "null", "a number", "no such command", "too many", "too deep"],
+)
+def test_what_is_not_a_fix_changes_nothing(stuck: Any, commands: str) -> None:
+    before = stuck.log()
+    assert stuck.post("mend/", pod="default/web", commands=commands).status_code == 400
+    assert stuck.log() == before
+
+
+def test_the_inspector_of_a_pending_pod_leads_to_the_page(stuck: Any) -> None:
+    def links(pod: str) -> bool:
+        panel = stuck.get("panel/inspector/", pod=pod).content.decode()
+        return say("inspector.what-would-let-it-run") in panel
+
+    assert (links("default/web"), links("default/first")) == (True, False)

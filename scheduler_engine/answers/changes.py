@@ -34,7 +34,7 @@ RANKS = (
         "neighbour",
         "enlarge",
     ),
-    *("delete", "policy", "priority", "node"),
+    *("delete", "priority", "node"),
 )
 """Kind of change, the one that changes least first."""
 

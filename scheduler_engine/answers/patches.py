@@ -38,7 +38,16 @@ def _patch(simulation: Simulation, edits: Sequence[Edit], command: commands.Patc
     owner = live.controller_ref if live is not None and command.object_kind == "Pod" else None
     if owner is not None:
         return _of_owner(edited(live.manifest, edits) if live is not None else {}, edits, owner, places)
+    mine = [edit for edit in edits if (edit.kind, edit.key) == (command.object_kind, command.key)]
+    if live is not None and live.manifest.get("spec", {}).get("tolerations") and _appends(mine):
+        # A merge patch would repeat all other tolerations.
+        added = [{"op": "add", "path": "/spec/tolerations/-", "value": edit.value} for edit in mine]
+        return Patch("json-patch", {**places, "patch": json.dumps(added, separators=(",", ":"))})
     return Patch("patch-status" if "status" in command.changes else "patch", places)
+
+
+def _appends(edits: Sequence[Edit]) -> bool:
+    return all((edit.action, edit.path) == ("append", ("spec", "tolerations")) for edit in edits)
 
 
 def _cordon(simulation: Simulation, edits: Sequence[Edit], command: commands.Cordon) -> Patch:

@@ -1,4 +1,4 @@
-"""A higher priority, or the right to preempt, as a remedy: proved by a real cycle that nominates a node."""
+"""A higher priority as a remedy: proved by a real cycle that nominates a node."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from scheduler_engine.answers.changes import Change, Edit, change, make
 from scheduler_engine.answers.looking import scratch
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
-from scheduler_engine.framework.facts import Keys
 from scheduler_engine.framework.interface import QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.scheduler.cycles import Cycle
@@ -54,11 +53,12 @@ def attempt(copied: Simulation, pod: Pod) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _changes(simulation: Simulation, pod: Pod) -> Iterator[Change]:
-    """Yield the policy, if it forbids to preempt, then priorities above those of pods on nodes, the lowest first."""
-    if pod.preemption_policy == "Never":
-        yield change("policy", [Edit("Pod", pod.key, "set", ("spec", "preemptionPolicy"))], pod=Keys((pod.key,)))
+    """Yield priorities above those of pods on nodes, the lowest first."""
     held = {other.priority: None for other in simulation.api.pods() if other.node_name and not other.finished}
     higher = sorted(value + 1 for value in held if pod.priority <= value < LARGEST)
+    if pod.preemption_policy == "Never":
+        # Only its class says so: another one with the same value may be enough.
+        higher.insert(0, pod.priority)
     for value in higher[:MOST_PRIORITIES]:
         yield _raised(simulation, pod, value)
 

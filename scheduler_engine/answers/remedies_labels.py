@@ -27,7 +27,7 @@ def of_node_affinity(seen: Seen) -> Iterator[tuple[Change, ...]]:
 def _selector(seen: Seen, key: str, value: str) -> Iterator[Change]:
     path, held = ("spec", "nodeSelector", key), seen.node.labels.get(key)
     if held is not None:
-        yield change("selector-value", [seen.edit("set", path, held)], key=key, value=held, old=value)
+        yield change("selector-value", [seen.edit("set", path, held)], key=key, held=held, value=value)
     yield change("unselect", [seen.edit("set", path)], key=key, value=value)
     yield from _labelled(seen, key, value)
 
@@ -40,11 +40,12 @@ def _labelled(seen: Seen, key: str, value: str) -> Iterator[Change]:
 
 
 def _affinity(seen: Seen) -> Iterator[Change]:
-    """Yield what drops one expression of a term, if that is enough, then what drops the whole requirement."""
+    """Yield what drops one requirement of a term, if that is enough, then what drops all, then labels for the node."""
     required = seen.pod.affinity["nodeAffinity"][REQUIRED]
     terms = required.get("nodeSelectorTerms") or []
+    selector = node_selector_from(required)
     name, labels = seen.node.name, seen.node.labels
-    for number, term in enumerate(terms):
+    for number, (term, read) in enumerate(zip(terms, selector.terms, strict=True)):
         for field in ("matchExpressions", "matchFields"):
             for item in term.get(field) or ():
                 rest = {**term, field: [other for other in term[field] if other is not item]}
@@ -52,7 +53,7 @@ def _affinity(seen: Seen) -> Iterator[Change]:
                     kept = [rest if place == number else other for place, other in enumerate(terms)]
                     edit = seen.edit("set", AFFINITY, {**required, "nodeSelectorTerms": kept})
                     yield change("node-affinity", [edit], key=item["key"], operator=item["operator"])
-                    if field == "matchExpressions" and item["operator"] == "In":
-                        yield from _labelled(seen, item["key"], item["values"][0])
-    edit = seen.edit("set", AFFINITY)
-    yield change("no-node-affinity", [edit])
+        missed = [*read.missed_labels(labels)]
+        if len(missed) == 1 and missed[0].operator == "In" and not any(read.missed_fields(name)):
+            yield from _labelled(seen, missed[0].key, missed[0].values[0])
+    yield change("no-node-affinity", [seen.edit("set", AFFINITY)])

@@ -1,0 +1,266 @@
+"""Each kind of change is found, and lets the pod run when it is made for real."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.answers.changes import RANKS, commands_for
+from scheduler_engine.answers.fixes import Fix, fixes
+from scheduler_engine.answers.looking import scratch
+from scheduler_engine.cli.fixing import sentence
+from scheduler_engine.replay import trace_digest
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import HOSTNAME, ZONE, NodeBuilder, PodBuilder, make_node, make_pod, make_priority_class
+
+Data = dict[str, Any]
+WEB = {"app": "web"}
+
+
+def node(name: str, zone: str = "a", cpu: str = "4") -> NodeBuilder:
+    return make_node(name).capacity(cpu=cpu, memory="8Gi", pods="10").zone(zone).label(HOSTNAME, name)
+
+
+def web(name: str, where: str) -> PodBuilder:
+    return make_pod(name).labels(WEB).node(where)
+
+
+@dataclass(frozen=True)
+class Case:
+    """``finds``: kinds of the changes → the sentence. ``beside``: objects besides the pod ``p``."""
+
+    pod: PodBuilder
+    beside: Sequence[Any]
+    finds: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+
+P = "default/p"
+CASES = {
+    "a taint": Case(
+        make_pod("p"),
+        [node("n").taint("dedicated", "gpu")],
+        {
+            ("tolerate",): "Let the pod tolerate dedicated=gpu:NoSchedule. Then n passes.",
+            ("untaint",): "Remove the taint dedicated=gpu:NoSchedule from n. Then n passes.",
+        },
+    ),
+    "a cordon": Case(
+        make_pod("p"),
+        [node("n").cordoned()],
+        {("uncordon",): "Uncordon n. Then n passes.", ("node",): "Add a node like n. Then n-2 passes."},
+    ),
+    "too little cpu": Case(
+        make_pod("p").cpu("3500m"),
+        [node("n"), make_pod("other").cpu("2100m").node("n")],
+        {
+            ("request",): "Ask for cpu ≤ 1900m: it asks for 3500m, but n has 1900m free. Then n passes.",
+            ("enlarge",): "Give n more cpu: 5600m instead of 4000m. Then n passes.",
+            ("delete",): "Delete other on n. Then n passes.",
+            ("priority",): "Use the PriorityClass priority-1, with the priority 1. Then preemption deletes other on n.",
+        },
+    ),
+    "too little of a device": Case(
+        make_pod("p").request({"example.com/gpu": "2"}).limit({"example.com/gpu": "2"}),
+        [node("n").capacity({"example.com/gpu": "1"})],
+        {("request",): "Ask for example.com/gpu ≤ 1: it asks for 2, but n has 1 free. Then n passes."},
+    ),
+    "no place for a pod": Case(
+        make_pod("p"),
+        [make_node("n").capacity(cpu="4", pods="1"), make_pod("other").node("n")],
+        {
+            ("enlarge",): "Give n more pods: 2 instead of 1. Then n passes.",
+            ("delete",): "Delete other on n. Then n passes.",
+        },
+    ),
+    "a label": Case(
+        make_pod("p").node_selector({"disk": "ssd"}),
+        [node("n").label("disk", "hdd")],
+        {
+            ("selector-value",): "Select disk=hdd instead of disk=ssd in nodeSelector. Then n passes.",
+            ("unselect",): "Remove disk=ssd from nodeSelector. Then n passes.",
+            ("label",): "Label n with disk=ssd. Then n passes.",
+        },
+    ),
+    "a required node affinity": Case(
+        make_pod("p").node_affinity(ZONE, ["b"]),
+        [node("n")],
+        {
+            ("no-node-affinity",): "Remove the required node affinity. Then n passes.",
+            ("label",): f"Label n with {ZONE}=b. Then n passes.",
+        },
+    ),
+    "one of two expressions": Case(
+        make_pod("p").spec(
+            affinity={
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {
+                                "matchExpressions": [
+                                    {"key": ZONE, "operator": "In", "values": ["a"]},
+                                    {"key": "disk", "operator": "Exists"},
+                                ]
+                            }
+                        ]
+                    }
+                }
+            }
+        ),
+        [node("n")],
+        {("node-affinity",): "Remove the requirement disk Exists from the node affinity. Then n passes."},
+    ),
+    "a node that does not exist": Case(
+        make_pod("p").spec(
+            affinity={
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]}
+                        ]
+                    }
+                }
+            }
+        ),
+        [node("n")],
+        {("no-node-affinity",): "Remove the required node affinity. Then n passes."},
+    ),
+    "spread": Case(
+        make_pod("p").labels(WEB).spread(ZONE, WEB),
+        [node("n"), node("m", "b").taint("x"), web("w", "n")],
+        {
+            ("skew",): f"Allow a maxSkew of 2 instead of 1 for {ZONE}. Then n passes.",
+            ("soften",): f"Let the spread over {ZONE} be ScheduleAnyway. Then n passes.",
+            ("delete",): "Delete w on n. Then n passes.",
+            ("tolerate",): "Let the pod tolerate x:NoSchedule. Then m passes.",
+        },
+    ),
+    "affinity": Case(
+        make_pod("p").affinity(ZONE, {"app": "db"}),
+        [node("n")],
+        {("affinity",): f"Remove term 1 of the required pod affinity ({ZONE}). Then n passes."},
+    ),
+    "anti-affinity": Case(
+        make_pod("p").labels(WEB).anti_affinity(HOSTNAME, WEB),
+        [node("n"), web("w", "n")],
+        {
+            ("anti-affinity",): f"Remove term 1 of the required pod anti-affinity ({HOSTNAME}). Then n passes.",
+            ("delete",): "Delete w on n. Then n passes.",
+            ("node",): "Add a node like n. Then n-2 passes.",
+        },
+    ),
+    "another pod's anti-affinity": Case(
+        make_pod("p").labels(WEB),
+        [node("n"), make_pod("w").anti_affinity(ZONE, WEB).node("n")],
+        {
+            ("neighbour",): "Remove the anti-affinity with which w keeps it off n. Then n passes.",
+            ("delete",): "Delete w on n. Then n passes.",
+        },
+    ),
+    "a host port": Case(
+        make_pod("p").host_port(80),
+        [node("n"), make_pod("w").host_port(80).node("n")],
+        {
+            ("port",): "Use the host port 81 instead of 80. Then n passes.",
+            ("delete",): "Delete w on n. Then n passes.",
+        },
+    ),
+    "a gate": Case(
+        make_pod("p").gate("wait"), [node("n")], {("ungate",): "Remove the scheduling gates wait. Then n passes."}
+    ),
+    "an unknown scheduler": Case(
+        make_pod("p").scheduler("mine"),
+        [node("n")],
+        {("scheduler",): "Use the scheduler default-scheduler: none here is called mine. Then n passes."},
+    ),
+    "a missing claim": Case(
+        make_pod("p").claim("data"), [node("n")], {("volume",): "Remove the volume data. Then n passes."}
+    ),
+    "a policy that forbids preemption": Case(
+        make_pod("p").cpu("3").priority_class("high-but-kind"),
+        [
+            make_priority_class("high-but-kind", 5, "Never"),
+            make_priority_class("urgent", 9),
+            node("n"),
+            make_pod("w").cpu("3").node("n"),
+        ],
+        {("priority",): "Use the PriorityClass urgent, with the priority 9. Then preemption deletes w on n."},
+    ),
+    "two terms of affinity": Case(
+        make_pod("p").affinity(ZONE, {"app": "db"}).affinity(HOSTNAME, {"app": "cache"}),
+        [node("n")],
+        {("no-affinity",): "Remove the required pod affinity. Then n passes."},
+    ),
+    "a gate and a taint": Case(
+        make_pod("p").gate("wait"),
+        [node("n").taint("x")],
+        {("ungate", "tolerate"): "Remove the scheduling gates wait; Let the pod tolerate x:NoSchedule. Then n passes."},
+    ),
+    "cpu, a label and a taint": Case(
+        make_pod("p").cpu("9").node_selector({"disk": "ssd"}),
+        [node("n").taint("x")],
+        {
+            ("tolerate", "request", "unselect"): "Let the pod tolerate x:NoSchedule; Ask for cpu ≤ 4000m: it asks for"
+            " 9000m, but n has 4000m free; Remove disk=ssd from nodeSelector. Then n passes."
+        },
+    ),
+    "four obstacles": Case(
+        make_pod("p").cpu("9").node_selector({"disk": "ssd"}),
+        [node("n").taint("x").taint("y"), node("m").taint("z").taint("y")],
+    ),
+}
+
+
+def pending(case: Case) -> Simulation:
+    """Return a simulation in which ``p`` was tried."""
+    simulation = Simulation()
+    for item in (*case.beside, case.pod):
+        simulation.execute(commands.Apply((item if isinstance(item, dict) else item.obj(),)))
+    simulation.execute(commands.Run())
+    return simulation
+
+
+def found(simulation: Simulation, key: str = P) -> dict[tuple[str, ...], Fix]:
+    pod = simulation.api.pod(key)
+    assert pod is not None
+    proved = [item.fix for item in fixes(simulation, pod) if item.fix is not None]
+    by_kinds = {tuple(item.kind for item in fix.changes): fix for fix in proved}
+    assert len(by_kinds) == len(proved)
+    return by_kinds
+
+
+def runs_after(simulation: Simulation, fix: Fix, key: str = P) -> str:
+    """Make the changes for real, let time pass, and return the pod's node."""
+    twin = scratch(simulation)
+    for command in commands_for(twin, fix.edits):
+        twin.execute(command)
+    for _ in range(3):
+        twin.execute(commands.Advance(400))
+    pod = twin.api.pod(key)
+    return pod.node_name if pod is not None else ""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case(name: str) -> None:
+    simulation, case = pending(CASES[name]), CASES[name]
+    before = trace_digest(simulation)
+    by_kinds = found(simulation)
+    assert {kinds: sentence(by_kinds[kinds]) for kinds in case.finds if kinds in by_kinds} == case.finds
+    assert case.finds or not by_kinds
+    for fix in by_kinds.values():
+        assert runs_after(simulation, fix) == fix.node, fix
+    assert trace_digest(simulation) == before
+
+
+def test_every_kind_of_change_has_a_case() -> None:
+    covered = {kind for case in CASES.values() for kinds in case.finds for kind in kinds}
+    assert sorted(set(RANKS) - covered) == []
+
+
+def test_a_pod_that_fits_needs_no_fix() -> None:
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node("n").obj(), make_pod("p").obj())))
+    assert found(simulation) == {}

@@ -10,9 +10,9 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.answers.changes import RANKS, commands_for
+from scheduler_engine.answers.fix_phrases import sentence
 from scheduler_engine.answers.fixes import Fix, fixes
 from scheduler_engine.answers.looking import scratch
-from scheduler_engine.cli.fixing import sentence
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, NodeBuilder, PodBuilder, make_node, make_pod, make_priority_class

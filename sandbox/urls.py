@@ -68,6 +68,7 @@ workbench_patterns = [
     path("differences/", answers.differences, name="differences"),
     path("fit/", answers.fit, name="fit"),
     path("fixes/", answers.fixes, name="fixes"),
+    path("leave/", answers.leave, name="leave"),
     path("mend/", answers.mend, name="mend"),
     path("reopen/", moments.reopen, name="reopen"),
     path("fork/", moments.fork, name="fork"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.leaving import FINE, Leaving, drain, lose, removable, removable_together
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import Unusable, scenario_of
@@ -61,13 +62,9 @@ def _data(left: Leaving) -> dict[str, Any]:
 
 
 def _lines(left: Leaving) -> Iterator[str]:
-    for item in left.leavers:
-        yield say(f"leaving.{item.outcome}", **{**asdict(item), "budgets": ", ".join(item.budgets)})
-    for pod in left.displaced:
-        yield say("leaving.displaced", pod=pod)
-    if not left.leavers:
-        yield say("leaving.nothing")
-    yield say("leaving.fine" if left.is_fine else "leaving.not-fine")
+    yield from map(leaving_phrases.outcome, left.leavers)
+    yield from map(leaving_phrases.displaced, left.displaced)
+    yield from leaving_phrases.verdicts(left)
 
 
 def _lines_removable(alone: Mapping[str, Leaving], together: Sequence[str]) -> Iterator[str]:

@@ -634,6 +634,10 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what would let it run", page)
     page.goto(f"{base}fixes/?pod=default/web-1")
     yield Shot("it runs", page)
+    page.goto(f"{base}leave/?node=node-a1")
+    yield Shot("what if a node leaves", page)
+    page.goto(f"{base}leave/?zone=eu-b")
+    yield Shot("what if a zone is lost", page)
 
 
 JOURNEYS: dict[str, Journey] = {

@@ -110,6 +110,20 @@ def fixes(request: HttpRequest, access: Access) -> HttpResponse:
     return render(request, "fixes.html", context)
 
 
+@reads
+def leave(request: HttpRequest, access: Access) -> HttpResponse:
+    """Show what becomes of the pods if ``node`` is drained, or ``zone`` is lost."""
+    node, zone = request.GET.get("node", ""), request.GET.get("zone", "")
+    context = {
+        "sandbox": access.sandbox,
+        "base": request.path.removesuffix("leave/"),
+        "node": node,
+        "zone": zone,
+        "found": engines.read(access.sandbox, jobs.leave, node, zone),
+    }
+    return render(request, "leave.html", context)
+
+
 @limited
 @edits
 def mend(request: HttpRequest, access: Access) -> HttpResponse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.storage.records import Position
-from sandbox.worker import comparing, fixing, room
+from sandbox.worker import comparing, fixing, leaving, room
 from sandbox.worker.job import replaying
 from sandbox.worker.live import Live
 
@@ -29,3 +29,10 @@ def fixes(live: Live, position: Position, pod: str) -> dict[str, Any]:
     """Return what would let a pending pod run, in words."""
     live.move_to(position)
     return fixing.answer(live, pod)
+
+
+@replaying
+def leave(live: Live, position: Position, node: str, zone: str) -> dict[str, Any]:
+    """Return what becomes of the pods if a node is drained, or a zone is lost, in words."""
+    live.move_to(position)
+    return leaving.answer(live, node, zone)

@@ -1,0 +1,49 @@
+"""What becomes of the pods if a node is drained, or a zone is lost, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.words.say import say
+from sandbox.worker.live import Live
+from scheduler_engine.answers import leaving_phrases
+from scheduler_engine.answers.leaving import FINE, Leaving, drain, lose
+from scheduler_engine.api.topology import ZONE
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+
+
+def answer(live: Live, node: str, zone: str) -> dict[str, Any]:
+    """Return what a drain of ``node`` or the loss of ``zone`` does to the pods there. ``problem``: why there is none,
+    "" if there is an answer.
+    """
+    simulation = live.simulation
+    nodes = [*simulation.api.list("Node")]
+    data: dict[str, Any] = {
+        "problem": "",
+        "nodes": [item.name for item in nodes],
+        "zones": [*dict.fromkeys(item.labels[ZONE] for item in nodes if item.labels.get(ZONE))],
+    }
+    try:
+        left = _left(simulation, node, zone)
+    except Rejected as problem:
+        return {**data, "problem": str(problem)}
+    return {
+        **data,
+        "fine": left.is_fine,
+        "verdicts": leaving_phrases.verdicts(left),
+        "pods": [{"text": leaving_phrases.outcome(item), "fine": item.outcome in FINE} for item in left.leavers],
+        "displaced": [leaving_phrases.displaced(pod) for pod in left.displaced],
+    }
+
+
+def _left(simulation: Simulation, node: str, zone: str) -> Leaving:
+    """Raises Rejected if there is no such node, or none in the zone."""
+    if node:
+        if simulation.api.get("Node", node) is None:
+            raise Rejected(say("errors.no-such-object", kind="Node", key=node))
+        return drain(simulation, node)
+    lost = [item.name for item in simulation.api.list("Node") if item.labels.get(ZONE) == zone]
+    if not zone or not lost:
+        raise Rejected(say("leave.no-zone", zone=zone))
+    return lose(simulation, lost)

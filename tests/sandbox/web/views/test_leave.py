@@ -1,0 +1,74 @@
+"""What becomes of pods if nodes leave, as a page shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from sandbox.changes import store
+from sandbox.words.say import say
+from scheduler_engine.testing import make_budget, make_node, make_pod
+from tests.engine.controllers import replica_set
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zones(visitor: Any) -> Any:
+    """Return a visitor with two zones of one node each. ``web`` has a replica on each, ``alone`` runs on n1."""
+    manifests = [
+        *(make_node(name).zone(zone).capacity(cpu="2", pods="9").obj() for name, zone in (("n1", "a"), ("n2", "b"))),
+        make_pod("alone").cpu("1").node("n1").obj(),
+        replica_set("web", 2, cpu="1"),
+    ]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
+    store.execute(visitor.sandbox, {"kind": "run"})
+    return visitor
+
+
+def shown(visitor: Any, **query: str) -> str:
+    answer = visitor.get("leave/", **query)
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def test_a_pod_without_a_controller_is_lost_and_others_move(zones: Any) -> None:
+    page = shown(zones, node="n1")
+    assert "default/alone: lost, because no controller replaces it" in page
+    assert "Not all pods have a place." in page
+    assert "takes its place on n1" in shown(zones, node="n2") or "has no place" in shown(zones, node="n2")
+    assert len(zones.log()) == 2
+
+
+def test_the_loss_of_a_zone_deletes_its_nodes(zones: Any) -> None:
+    page = shown(zones, zone="a")
+    assert say("leave.heading-zone", zone="a") in page
+    assert "default/alone: lost" in page
+
+
+def test_a_budget_holds_a_pod(zones: Any) -> None:
+    budget = make_budget("all", {"app": "web"}, maxUnavailable=0)
+    store.execute(zones.sandbox, {"kind": "apply", "manifests": [budget]})
+    assert "refuses its eviction" in shown(zones, node="n1") + shown(zones, node="n2")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ({"node": "n9"}, "There is no Node n9."),
+        ({"zone": "c"}, "No node has the zone c."),
+        ({}, "No node has the zone ."),
+    ],
+    ids=["no such node", "no such zone", "neither"],
+)
+def test_what_is_not_there_is_reported(zones: Any, query: dict[str, str], says: str) -> None:
+    page = shown(zones, **query)
+    assert says in page
+    assert 'id="verdict"' not in page
+
+
+def test_the_inspector_of_a_node_leads_to_the_page(zones: Any) -> None:
+    panel = zones.watching().get("panel/inspector/", node="n1").content.decode()
+    assert 'href="leave/?node=n1"' in panel

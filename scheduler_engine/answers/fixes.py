@@ -21,12 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
+from math import prod
+from typing import Any
 
 from scheduler_engine.answers.changes import Change, Edit, change, make
 from scheduler_engine.answers.looking import Look, look, scratch
 from scheduler_engine.answers.new_nodes import new_nodes
 from scheduler_engine.answers.priorities import preempting
-from scheduler_engine.answers.remedies import obstacles
+from scheduler_engine.answers.remedies import Obstacle, obstacles
 from scheduler_engine.answers.remedies_labels import AFFINITY
 from scheduler_engine.answers.remedies_near import without_volumes
 from scheduler_engine.answers.seen import seen_on
@@ -40,6 +42,10 @@ MOST_OF_A_KIND = 6
 """Tries for each combination of kinds."""
 MOST_PRODUCT = 256
 """Ways to remove a node's obstacles; a node with more is left out."""
+
+
+Identities = frozenset[tuple[str, str]]
+"""Which changes a combination has; only compared, never iterated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +69,23 @@ class Try:
     fix: Fix | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Facing:
+    """``fits``: nothing remains to change; ``before``: what may help before any node is asked; ``on_nodes``: obstacles."""
+
+    fits: bool = False
+    before: tuple[Change, ...] = ()
+    on_nodes: tuple[list[Obstacle], ...] = ()
+
+
 @dataclass(slots=True)
 class Search:
-    """``tried``: the identities of combinations → the fix, or None."""
+    """``tried``: combinations → the fix, or None. ``facing``: what must change first → what remains to change."""
 
     simulation: Simulation
     pod: Pod
-    tried: dict[frozenset[tuple[str, str]], Fix | None] = field(default_factory=dict)
+    tried: dict[Identities, Fix | None] = field(default_factory=dict)
+    facing: dict[Identities, Facing] = field(default_factory=dict)
 
     def prove(self, changes: Sequence[Change]) -> Fix | None:
         """Make the changes in a copy, and look. Each combination is tried once."""
@@ -141,7 +157,7 @@ def _least(search: Search, fix: Fix) -> Fix:
 def _candidates(search: Search, count: int) -> list[tuple[Change, ...]]:
     """Return the combinations of that many changes that should be enough on some node, the smallest first."""
     first = tuple(_first(search.simulation, search.pod))
-    listed: dict[frozenset[tuple[str, str]], tuple[Change, ...]] = {}
+    listed: dict[Identities, tuple[Change, ...]] = {}
     for changes in chain(_combined(search, first, count), _with_a_node(search, first, count)):
         ordered = tuple(sorted(changes, key=lambda item: item.size))
         listed.setdefault(frozenset(item.identity for item in ordered), ordered)
@@ -163,24 +179,36 @@ def _first(simulation: Simulation, pod: Pod) -> Iterator[Change]:
 
 def _combined(search: Search, first: tuple[Change, ...], count: int) -> Iterator[tuple[Change, ...]]:
     """Yield ``first`` with what removes all obstacles on a node, ``count`` changes in all."""
+    key = frozenset(item.identity for item in first)
+    if key not in search.facing:
+        search.facing[key] = _facing(search, first)
+    facing = search.facing[key]
+    if facing.fits and len(first) == count:
+        yield first
+    for item in facing.before if len(first) < count else ():
+        yield from _combined(search, (*first, item), count)
+    for listed in facing.on_nodes:
+        for chosen in product(*listed):
+            changes = {item.identity: item for item in (*first, *chosen)}
+            if len(changes) == count:
+                yield tuple(changes.values())
+
+
+def _facing(search: Search, first: tuple[Change, ...]) -> Facing:
+    """Return what keeps the pod off each node after the changes ``first``."""
     copied = scratch(search.simulation)
     try:
         make(copied, [edit for item in first for edit in item.edits])
     except Rejected:
-        return
+        # The API server refuses these changes, so nothing follows from them.
+        return Facing()
     pod = copied.api.pod(search.pod.key)
     looked = look(copied, pod) if pod is not None else None
     if pod is None or looked is None:
-        return
-    if looked.feasible:
-        if len(first) == count:
-            yield first
-    elif looked.pre_filter is not None:
-        for item in _for_pre_filter(pod, looked):
-            if len(first) < count:
-                yield from _combined(search, (*first, item), count)
-    else:
-        yield from _by_node(copied, looked, first, count)
+        return Facing()
+    if looked.feasible or looked.pre_filter is not None:
+        return Facing(bool(looked.feasible), tuple(_for_pre_filter(pod, looked)))
+    return Facing(on_nodes=tuple(_by_node(copied, looked)))
 
 
 def _for_pre_filter(pod: Pod, looked: Look) -> Iterator[Change]:
@@ -193,21 +221,13 @@ def _for_pre_filter(pod: Pod, looked: Look) -> Iterator[Change]:
         yield from without_volumes(pod)
 
 
-def _by_node(copied: Simulation, looked: Look, first: tuple[Change, ...], count: int) -> Iterator[tuple[Change, ...]]:
+def _by_node(copied: Simulation, looked: Look) -> Iterator[list[Obstacle]]:
+    notes: dict[object, Any] = {}
     for info in copied.scheduler.snapshot.list():
-        seen = seen_on(copied, looked, info.name)
+        seen = seen_on(copied, looked, info.name, notes)
         listed = obstacles(seen) if seen is not None else None
-        if not listed:
-            continue
-        ways = 1
-        for item in listed:
-            ways *= len(item)
-        if ways > MOST_PRODUCT:
-            continue
-        for chosen in product(*listed):
-            changes = {item.identity: item for item in (*first, *chosen)}
-            if len(changes) == count:
-                yield tuple(changes.values())
+        if listed and prod(len(item) for item in listed) <= MOST_PRODUCT:
+            yield listed
 
 
 def _with_a_node(search: Search, first: tuple[Change, ...], count: int) -> Iterator[tuple[Change, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from scheduler_engine.answers.changes import Change, Edit, change
@@ -16,7 +17,7 @@ from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState as
 from scheduler_engine.plugins.inter_pod_affinity.filtering import there
 from scheduler_engine.plugins.inter_pod_affinity.plugin import FILTER_STATE as NEAR
 from scheduler_engine.plugins.node_ports import ports_conflict
-from scheduler_engine.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE
+from scheduler_engine.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, SpreadConstraint
 from scheduler_engine.plugins.pod_topology_spread.plugin import FILTER_STATE as SPREAD
 
 LAST_PORT = 65_535
@@ -60,10 +61,12 @@ def of_spread(seen: Seen) -> Iterator[tuple[Change, ...]]:
         skew = None if value is None else domains.skew(value)
         if skew is not None and skew <= constraint.max_skew:
             continue
-        yield tuple(_constraint(seen, own[place], skew)) if place < len(own) else ()
+        yield tuple(_constraint(seen, own[place], constraint, skew)) if place < len(own) else ()
 
 
-def _constraint(seen: Seen, item: Mapping[str, Any], skew: int | None) -> Iterator[Change]:
+def _constraint(
+    seen: Seen, item: Mapping[str, Any], constraint: SpreadConstraint, skew: int | None
+) -> Iterator[Change]:
     listed, path = seen.pod.topology_spread_constraints, ("spec", "topologySpreadConstraints")
     key, most = str(item["topologyKey"]), int(item["maxSkew"])
 
@@ -72,14 +75,21 @@ def _constraint(seen: Seen, item: Mapping[str, Any], skew: int | None) -> Iterat
 
     if skew is not None:
         yield change("skew", [instead({"maxSkew": skew})], skew - most, key=key, old=most, skew=skew)
-        chosen = [info.pod for info in seen.residents() if info.pod.namespace == seen.pod.namespace]
-        yield from (deletion(pod) for pod in chosen[:MOST_DELETED] if skew == most + 1)
+        if skew == most + 1:
+            yield from _matching(seen, constraint)
     # Soft constraints may not set minDomains.
     soft = {name: value for name, value in item.items() if name != "minDomains"} | {
         "whenUnsatisfiable": "ScheduleAnyway"
     }
     softened = [soft if other is item else other for other in listed]
     yield change("soften", [seen.edit("set", path, softened)], key=key)
+
+
+def _matching(seen: Seen, constraint: SpreadConstraint) -> Iterator[Change]:
+    """Yield the least important pods in the domain that the constraint counts."""
+    there = (info.pod for info in seen.neighbours(constraint.topology_key))
+    counted = (pod for pod in there if pod.namespace == seen.pod.namespace and constraint.selector.matches(pod.labels))
+    yield from (deletion(pod) for pod in islice(counted, MOST_DELETED))
 
 
 def of_affinity(seen: Seen) -> Iterator[tuple[Change, ...]]:
@@ -91,7 +101,8 @@ def of_affinity(seen: Seen) -> Iterator[tuple[Change, ...]]:
     for place, term in enumerate(state.anti_terms):
         count = there(state.anti_affinity, term.topology_key, labels)
         if count > 0:
-            met = [info.pod for info in seen.residents() if term.matches(info.pod, {})] if count == 1 else []
+            near = seen.neighbours(term.topology_key) if count == 1 else ()
+            met = (info.pod for info in near if term.matches(info.pod, {}))
             yield (_without(seen.pod, "podAntiAffinity", "anti-affinity", place), *(deletion(pod) for pod in met))
     keepers = [*_keepers(seen, state)]
     if len(keepers) > MOST_KEEPERS:

@@ -7,15 +7,17 @@ largest requests first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from scheduler_engine.answers.changes import Change, Edit, change
 from scheduler_engine.answers.seen import Seen
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.api.pod_resources import pod_requests, request_parts, resource_of
+from scheduler_engine.api.pod_resources import request_parts
 from scheduler_engine.api.quantity import Quantity, canonical, parse_quantity
 from scheduler_engine.framework.amounts import BASIC
 from scheduler_engine.framework.facts import Amount, Keys
+from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.plugins.node_resources_fit import PRE_FILTER_KEY, Lacking, lacking_resources
 
 NANO = 1_000_000_000
@@ -126,14 +128,14 @@ def _enlarged(seen: Seen, item: Lacking) -> Iterator[Change]:
 
 
 def _deleted(seen: Seen, lacking: Sequence[Lacking]) -> Iterator[Change]:
-    """Yield the least important pods each of which leaves enough of everything, or of one thing."""
-    chosen = [item for item in seen.residents() if all(_frees(item.pod, lack) for lack in lacking)]
-    for info in chosen[:MOST_DELETED]:
+    """Yield the least important pods each of which leaves enough of everything."""
+    chosen = (info for info in seen.residents() if all(_frees(info, lack) for lack in lacking))
+    for info in islice(chosen, MOST_DELETED):
         yield deletion(info.pod)
 
 
-def _frees(pod: Pod, lack: Lacking) -> bool:
-    request = 1 if lack.resource == "pods" else resource_of(pod_requests(pod)).of(lack.resource)
+def _frees(info: PodInfo, lack: Lacking) -> bool:
+    request = 1 if lack.resource == "pods" else info.resource.request.of(lack.resource)
     return lack.used - request + lack.requested <= lack.capacity
 
 

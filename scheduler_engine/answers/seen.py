@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +16,17 @@ from scheduler_engine.simulation import Simulation
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """``state`` and ``info`` include the pods nominated to the node, as Filter counts them."""
+    """``state`` and ``info`` include the pods nominated to the node, as Filter counts them.
+
+    ``notes``: findings about the whole look, which all nodes share.
+    """
 
     simulation: Simulation
     looked: Look
     state: CycleState
     info: NodeInfo
     node: Node
+    notes: dict[object, Any]
 
     @property
     def pod(self) -> Pod:
@@ -41,17 +46,32 @@ class Seen:
         return Edit("Pod", self.pod.key, action, path, value)
 
     def residents(self) -> list[PodInfo]:
-        """Return the pods on the node that somebody could delete, the least important first.
+        """Return the pods on the node that somebody could delete, the least important first."""
+        return deletable(self.info.pods)
 
-        A DaemonSet would start its pod again here, and a static pod cannot be deleted.
-        """
-        owners = ("DaemonSet", "Node")
-        there = [info for info in self.info.pods if info.pod.node_name and not info.pod.terminating]
-        free = [info for info in there if (info.pod.controller_ref or {}).get("kind") not in owners]
-        return sorted(free, key=lambda info: (info.pod.priority, info.pod.key))
+    def neighbours(self, key: str) -> list[PodInfo]:
+        """Return the same for the node's domain of a topology key; none if the node lacks the label."""
+        if key not in self.notes:
+            domains: dict[str, list[PodInfo]] = {}
+            for info in self.simulation.scheduler.snapshot.list():
+                if info.node is not None and key in info.node.labels:
+                    domains.setdefault(info.node.labels[key], []).extend(info.pods)
+            self.notes[key] = {value: deletable(infos) for value, infos in domains.items()}
+        found: list[PodInfo] = self.notes[key].get(self.node.labels.get(key), [])
+        return found
 
 
-def seen_on(simulation: Simulation, looked: Look, name: str) -> Seen | None:
+def deletable(infos: Iterable[PodInfo]) -> list[PodInfo]:
+    """Return the pods that somebody could delete, the least important first.
+
+    A DaemonSet would start its pod again here, and a static pod cannot be deleted.
+    """
+    there = [info for info in infos if info.pod.node_name]
+    free = [info for info in there if (info.pod.controller_ref or {}).get("kind") not in ("DaemonSet", "Node")]
+    return sorted(free, key=lambda info: (info.pod.priority, info.pod.key))
+
+
+def seen_on(simulation: Simulation, looked: Look, name: str, notes: dict[object, Any]) -> Seen | None:
     """Return the node as the look saw it, in its snapshot; None if a plugin fails on a nominated pod."""
     info = simulation.scheduler.snapshot.get(name)
     if info is None or info.node is None:
@@ -62,4 +82,4 @@ def seen_on(simulation: Simulation, looked: Look, name: str) -> Seen | None:
         if problem is not None:
             return None
     assert info.node is not None
-    return Seen(simulation, looked, state, info, info.node)
+    return Seen(simulation, looked, state, info, info.node, notes)

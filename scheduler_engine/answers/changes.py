@@ -21,7 +21,19 @@ ASSIGNED = ("uid", "resourceVersion", "creationTimestamp", "generation", "manage
 PATCHED = ("tolerations", "schedulingGates")
 """The fields of a pod's spec that a patch may change in these ways. For any other, the pod is replaced."""
 RANKS = (
-    *("ungate", "scheduler", "uncordon", "tolerate", "untaint", "request", "selector-value", "skew", "soften", "port"),
+    *(
+        "ungate",
+        "scheduler",
+        "uncordon",
+        "tolerate",
+        "untaint",
+        "request",
+        "selector-value",
+        "skew",
+        "soften",
+        "unspread",
+        "port",
+    ),
     *(
         "unselect",
         "node-affinity",

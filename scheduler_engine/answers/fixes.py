@@ -71,7 +71,7 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Facing:
-    """``fits``: nothing remains to change; ``before``: what may help before any node is asked; ``on_nodes``: obstacles."""
+    """``fits``: nothing remains; ``before``: what may help before any node is asked; ``on_nodes``: their obstacles."""
 
     fits: bool = False
     before: tuple[Change, ...] = ()

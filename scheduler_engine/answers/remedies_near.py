@@ -17,7 +17,7 @@ from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState as
 from scheduler_engine.plugins.inter_pod_affinity.filtering import there
 from scheduler_engine.plugins.inter_pod_affinity.plugin import FILTER_STATE as NEAR
 from scheduler_engine.plugins.node_ports import ports_conflict
-from scheduler_engine.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, SpreadConstraint
+from scheduler_engine.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, SpreadConstraint
 from scheduler_engine.plugins.pod_topology_spread.plugin import FILTER_STATE as SPREAD
 
 LAST_PORT = 65_535
@@ -53,7 +53,7 @@ def _port(seen: Seen, path: tuple[str, ...], asked: tuple[str, str, int]) -> Ite
 
 
 def of_spread(seen: Seen) -> Iterator[tuple[Change, ...]]:
-    """Yield one obstacle for each constraint that the node violates; those of a profile have no remedy."""
+    """Yield one obstacle for each constraint that the node violates; those of a profile stay as they are."""
     own = [item for item in seen.pod.topology_spread_constraints if item.get("whenUnsatisfiable") == DO_NOT_SCHEDULE]
     state, labels = seen.state.data[SPREAD].clone(), seen.node.labels
     for place, domains in enumerate(state.domains):
@@ -61,28 +61,29 @@ def of_spread(seen: Seen) -> Iterator[tuple[Change, ...]]:
         skew = None if value is None else domains.skew(value)
         if skew is not None and skew <= constraint.max_skew:
             continue
-        yield tuple(_constraint(seen, own[place], constraint, skew)) if place < len(own) else ()
+        yield (
+            *(_constraint(seen, own[place], skew) if place < len(own) else ()),
+            *(_matching(seen, constraint) if skew == constraint.max_skew + 1 else ()),
+        )
 
 
-def _constraint(
-    seen: Seen, item: Mapping[str, Any], constraint: SpreadConstraint, skew: int | None
-) -> Iterator[Change]:
+def _constraint(seen: Seen, item: Mapping[str, Any], skew: int | None) -> Iterator[Change]:
     listed, path = seen.pod.topology_spread_constraints, ("spec", "topologySpreadConstraints")
     key, most = str(item["topologyKey"]), int(item["maxSkew"])
 
-    def instead(changes: Mapping[str, Any]) -> Edit:
-        return seen.edit("set", path, [{**other, **changes} if other is item else other for other in listed])
+    def instead(constraint: Mapping[str, Any]) -> Edit:
+        return seen.edit("set", path, [constraint if other is item else other for other in listed])
 
     if skew is not None:
-        yield change("skew", [instead({"maxSkew": skew})], skew - most, key=key, old=most, skew=skew)
-        if skew == most + 1:
-            yield from _matching(seen, constraint)
+        yield change("skew", [instead({**item, "maxSkew": skew})], skew - most, key=key, old=most, skew=skew)
     # Soft constraints may not set minDomains.
-    soft = {name: value for name, value in item.items() if name != "minDomains"} | {
-        "whenUnsatisfiable": "ScheduleAnyway"
-    }
-    softened = [soft if other is item else other for other in listed]
-    yield change("soften", [seen.edit("set", path, softened)], key=key)
+    soft = {name: value for name, value in item.items() if name != "minDomains"}
+    soft["whenUnsatisfiable"] = SCHEDULE_ANYWAY
+    if any((other["topologyKey"], other["whenUnsatisfiable"]) == (key, SCHEDULE_ANYWAY) for other in listed):
+        # Each topology key may have one soft constraint.
+        yield change("unspread", [seen.edit("drop", path, item)], key=key)
+    else:
+        yield change("soften", [instead(soft)], key=key)
 
 
 def _matching(seen: Seen, constraint: SpreadConstraint) -> Iterator[Change]:

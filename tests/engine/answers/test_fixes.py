@@ -25,6 +25,38 @@ def node(name: str, zone: str = "a", cpu: str = "4") -> NodeBuilder:
     return make_node(name).capacity(cpu=cpu, memory="8Gi", pods="10").zone(zone).label(HOSTNAME, name)
 
 
+SPREADING: Data = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "pluginConfig": [
+                {
+                    "name": "PodTopologySpread",
+                    "args": {
+                        "defaultingType": "List",
+                        "defaultConstraints": [
+                            {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+                        ],
+                    },
+                }
+            ]
+        }
+    ],
+}
+"""Spread all pods of a Service over zones."""
+
+
+def make_service(name: str, selector: dict[str, str]) -> Data:
+    metadata = {"name": name, "namespace": "default"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": {"selector": selector, "ports": [{"port": 80}]},
+    }
+
+
 def web(name: str, where: str) -> PodBuilder:
     return make_pod(name).labels(WEB).node(where)
 
@@ -138,6 +170,22 @@ CASES = {
             ("tolerate",): "Let the pod tolerate x:NoSchedule. Then m passes.",
         },
     ),
+    "spread, and a soft constraint for the same key": Case(
+        make_pod("p").labels(WEB).spread(ZONE, WEB).spread(ZONE, WEB, when="ScheduleAnyway"),
+        [node("n"), node("m", "b").taint("x"), web("w", "n")],
+        {("unspread",): f"Remove the spread constraint over {ZONE}. Then n passes."},
+    ),
+    "the default spread of a profile": Case(
+        make_pod("p").labels(WEB),
+        [
+            commands.Configure(SPREADING),
+            make_service("web", WEB),
+            node("n"),
+            node("m", "b").cordoned(),
+            web("w", "n"),
+        ],
+        {("delete",): "Delete w on n. Then n passes."},
+    ),
     "affinity": Case(
         make_pod("p").affinity(ZONE, {"app": "db"}),
         [node("n")],
@@ -218,7 +266,8 @@ def pending(case: Case) -> Simulation:
     """Return a simulation in which ``p`` was tried."""
     simulation = Simulation()
     for item in (*case.beside, case.pod):
-        simulation.execute(commands.Apply((item if isinstance(item, dict) else item.obj(),)))
+        manifest = item if isinstance(item, dict | commands.Command) else item.obj()
+        simulation.execute(manifest if isinstance(manifest, commands.Command) else commands.Apply((manifest,)))
     simulation.execute(commands.Run())
     return simulation
 

@@ -52,10 +52,6 @@ WORKLOAD_CONTROLLERS = (
 """Replica sets before their deployments, which read their status."""
 
 
-NOTHING = -1
-"""Of ``delivered``: everybody must be asked for work, whether or not something was written."""
-
-
 class Ended(Exception):
     """A command has reached its planned end."""
 
@@ -64,8 +60,8 @@ class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
     ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``until``:
-    stop the running command after this many of its trace entries, 0 = do not stop. ``delivered``: the number of changes
-    after which nobody had work left. A stage of a scheduler makes work for others only by writing.
+    stop the running command after this many of its trace entries, 0 = do not stop. ``workers``: everybody who reads
+    watch events, in their turns. A stage of a scheduler makes work for others only by writing.
     """
 
     def __init__(
@@ -85,28 +81,33 @@ class Cluster:
         self.replicas = Replicas(
             self.api, self.timeline, self.recorder, seed, load_configuration(configuration), queue_rules
         )
-        self.kubelet = Kubelet(self.api, self.timeline, self.api.watch())
-        self.drainer = Drainer(self.api, self.timeline, self.api.watch())
+        self.kubelet = Kubelet(self.api, self.timeline, self.api.watch(Kubelet.WANTS))
+        self.drainer = Drainer(self.api, self.timeline, self.api.watch(Drainer.WANTS))
         self.controllers = (
-            NodeLifecycleController(self.api, self.timeline, self.api.watch()),
-            TaintEvictionController(self.api, self.timeline, self.api.watch()),
-            PersistentVolumeController(self.api, self.api.watch()),
-            Provisioner(self.api, self.timeline, self.api.watch()),
-            EphemeralVolumeController(self.api, self.api.watch()),
-            GarbageCollector(self.api, self.api.watch()),
-            NamespaceController(self.api, self.api.watch()),
-            PodGarbageCollector(self.api, self.timeline, self.api.watch()),
-            *(controller(self.api, self.timeline, self.api.watch()) for controller in WORKLOAD_CONTROLLERS),
-            DisruptionController(self.api, self.timeline, self.api.watch()),
+            NodeLifecycleController(self.api, self.timeline, self.api.watch(NodeLifecycleController.WANTS)),
+            TaintEvictionController(self.api, self.timeline, self.api.watch(TaintEvictionController.WANTS)),
+            PersistentVolumeController(self.api, self.api.watch(PersistentVolumeController.WANTS)),
+            Provisioner(self.api, self.timeline, self.api.watch(Provisioner.WANTS)),
+            EphemeralVolumeController(self.api, self.api.watch(EphemeralVolumeController.WANTS)),
+            GarbageCollector(self.api, self.api.watch(GarbageCollector.WANTS)),
+            NamespaceController(self.api, self.api.watch(NamespaceController.WANTS)),
+            PodGarbageCollector(self.api, self.timeline, self.api.watch(PodGarbageCollector.WANTS)),
+            *(
+                controller(self.api, self.timeline, self.api.watch(controller.WANTS))
+                for controller in WORKLOAD_CONTROLLERS
+            ),
+            DisruptionController(self.api, self.timeline, self.api.watch(DisruptionController.WANTS)),
             self.drainer,
         )
+        self.workers = (self.replicas, self.kubelet, *self.controllers)
+        for turn, worker in enumerate((self.kubelet, *self.controllers), 1):
+            worker.watch.turn = turn
         for name in NAMESPACES:
             namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self.api.create(set_defaults(namespace))
         for manifest in system_priority_classes():
             self.api.put(set_defaults(manifest))
         self.until = 0
-        self.delivered = NOTHING
         self.deliver()
         self.recorder.rest()
 
@@ -143,18 +144,24 @@ class Cluster:
     # --- progress ---
 
     def deliver(self) -> None:
-        """Hand out watch events until all are seen, always to the first watcher with one. Raises OverBudget."""
-        workers = (self.replicas, self.kubelet, *self.controllers)
-        turn, written = 0, self.api.written
-        while turn < len(workers):
-            if not workers[turn].work():
-                turn += 1
-                continue
-            self.recorder.effort.count_step()
-            if self.api.written != written:
-                # There may be new events for earlier ones, too.
-                turn, written = 0, self.api.written
-        self.delivered = written
+        """Ask everybody for work, then hand out watch events. Raises OverBudget."""
+        self.ask_everybody()
+        self.hand_out()
+
+    def ask_everybody(self) -> None:
+        """Ask each worker for work when events are handed out next, even if there is none for it to read."""
+        self.api.watches.due.update(dict.fromkeys(range(len(self.workers))))
+
+    def hand_out(self) -> None:
+        """Hand out watch events until all are read, always to the first worker with one. Raises OverBudget."""
+        workers, due = self.workers, self.api.watches.due
+        while due:
+            # What a worker writes may make an earlier one due.
+            turn = min(due)
+            if workers[turn].work():
+                self.recorder.effort.count_step()
+            else:
+                del due[turn]
 
     def rest(self) -> None:
         """Note that the engine is between two steps. Raises Ended if the present command ends here."""
@@ -170,8 +177,8 @@ class Cluster:
         worked = self.replicas.step(only_busy)
         if worked:
             self.recorder.effort.count_step()
-        if self.api.written != self.delivered:
-            self.deliver()
+        if self.api.watches.due:
+            self.hand_out()
         if worked:
             self.rest()
         return worked

@@ -14,7 +14,7 @@ from scheduler_engine.words import say
 MOST_ENTRIES = 500_000
 """Trace entries of one command. To schedule a pod takes about 40, so 10,000 pods in one `run` take 400,000."""
 MOST_STEPS = 3_000_000
-"""Rounds, timers and stages of one command. A pod takes about 60, a quiet day of five schedulers 450,000."""
+"""Rounds, timers and stages of one command. A pod takes about 40, a quiet day of five schedulers 250,000."""
 MOST_PODS = 10_000
 """Pods that one owner creates in one instant: twice the number that controllers may have in a sandbox."""
 MERGING_SHARE = 10

@@ -15,7 +15,7 @@ from scheduler_engine.trace.events import AssumedPodsExpire, Recorder, ReplicasC
 
 NAME = "kube-scheduler"
 MAX_TRIES = 120_000
-"""The most tries for the lock in one command: each takes about 22 of the steps that a command may take."""
+"""The most tries for the lock in one command: each adds two of the trace entries that a command may add."""
 
 
 class Replicas:

@@ -6,6 +6,7 @@ same ones, and Python copies only the container. Source: design of the sandbox.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -33,6 +34,15 @@ class Rows(list[ValueT]):
 
     def __deepcopy__(self, memo: dict[int, object]) -> Rows[ValueT]:
         return Rows(self)
+
+
+class Line(deque[ValueT]):
+    """A queue of values that never change."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Line[ValueT]:
+        return Line(self)
 
 
 class Groups(dict[KeyT, Mapping[InnerT, ValueT]]):

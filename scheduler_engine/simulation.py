@@ -13,7 +13,7 @@ from typing import Any
 
 from scheduler_engine import cluster_commands, commands, replica_commands, time_commands
 from scheduler_engine.api.validation import validate
-from scheduler_engine.cluster import NOTHING, Cluster, Ended
+from scheduler_engine.cluster import Cluster, Ended
 from scheduler_engine.config import load_configuration
 from scheduler_engine.effort import Effort
 from scheduler_engine.errors import OverBudget, Rejected
@@ -68,7 +68,8 @@ class Simulation(Cluster):
             recorder.command += 1
             recorder.effort = Effort()
             recorder.add(CommandGiven(recorder.command, command.recorded()))
-        self.until, self.delivered = getattr(command, "until", 0), NOTHING
+        self.until = getattr(command, "until", 0)
+        self.ask_everybody()
         try:
             HANDLERS[command.kind](self, command)
         except Ended:

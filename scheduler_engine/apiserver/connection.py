@@ -8,7 +8,8 @@ from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent
 from scheduler_engine.sharing import Groups
 
 REFUSED = "connection refused"
@@ -57,8 +58,8 @@ class Connection:
         item = self.get("Pod", key)
         return item if isinstance(item, Pod) else None
 
-    def watch(self) -> Watch:
-        return self.server.watch()
+    def watch(self, wants: Wants) -> Watch:
+        return self.server.watch(wants)
 
     def next_event(self, watch: Watch) -> WatchEvent | None:
         return self.server.next_event(watch) if self.known is None else None

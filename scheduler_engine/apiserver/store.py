@@ -20,42 +20,19 @@ from scheduler_engine.apiserver.change_log import ChangeLog
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
 from scheduler_engine.apiserver.pod_index import PodIndex
 from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME, VolumeIndex
-from scheduler_engine.sharing import Groups, Rows, Table
+from scheduler_engine.apiserver.watching import Wants, Watch, Watches, WatchEvent
+from scheduler_engine.sharing import Groups, Table
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
 
 DEFAULT_GRACE_SECONDS = 30
 LAST_US = time_us("9999-12-31T23:59:59Z") or 0
 """The last moment with a valid date; a grace period may be longer."""
-FORGET_EVERY = 256
-"""After this many changes read by a watcher, check which ones all have seen."""
 KEPT_METADATA = (
     *("uid", "creationTimestamp", "generation", "resourceVersion"),
     *("deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 """Set only by the API server: a manifest's values for them are ignored."""
-
-
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
-    """``old`` is None for a new object, ``new`` None for a deleted one."""
-
-    kind: str
-    old: KubeObject | None
-    new: KubeObject | None
-
-    @property
-    def key(self) -> str:
-        """Return the key of the new or deleted object."""
-        item = self.new or self.old
-        return "" if item is None else item.key
-
-
-@dataclass(slots=True)
-class Watch:
-    """One watcher's position in the stream of events."""
-
-    position: int = 0
 
 
 @dataclass(slots=True)
@@ -75,9 +52,7 @@ class ApiServer:
     log: ChangeLog = field(default_factory=ChangeLog)
     resource_version: int = 0
     uid_count: int = 0
-    events: Rows[WatchEvent] = field(default_factory=Rows)
-    events_before: int = 0
-    watches: list[Watch] = field(default_factory=list)
+    watches: Watches = field(default_factory=Watches)
     switched_on: tuple[str, ...] = ()
     priority_numbers: bool = True
 
@@ -132,34 +107,19 @@ class ApiServer:
     @property
     def written(self) -> int:
         """Return the number of changes."""
-        return self.events_before + len(self.events)
+        return self.watches.published
 
-    def watch(self) -> Watch:
-        """Return a new watcher; it sees every change from now on."""
-        watch = Watch(self.written)
-        self.watches.append(watch)
-        return watch
+    def watch(self, wants: Wants) -> Watch:
+        """Return a new watcher; it gets the changes that it wants from now on."""
+        return self.watches.add(wants)
 
     def next_event(self, watch: Watch) -> WatchEvent | None:
-        """Return the next change this watcher has not seen."""
-        index = watch.position - self.events_before
-        if index >= len(self.events):
-            return None
-        watch.position += 1
-        event = self.events[index]
-        if watch.position % FORGET_EVERY == 0:
-            self._drop_delivered()
-        return event
+        """Return the next change this watcher has not read."""
+        return watch.unread.popleft() if watch.unread else None
 
     def unwatch(self, watch: Watch) -> None:
         """Remove a watcher: nothing is kept for it any more."""
-        self.watches = [other for other in self.watches if other is not watch]
-
-    def _drop_delivered(self) -> None:
-        """Drop the changes that all watchers have seen, many at once."""
-        delivered = min(watch.position for watch in self.watches) - self.events_before
-        del self.events[:delivered]
-        self.events_before += delivered
+        self.watches.remove(watch)
 
     # --- writing ---
 
@@ -317,7 +277,7 @@ class ApiServer:
         if isinstance(old, Pod):
             self.pod_index.update(old, None)
         self.recorder.add(ObjectDeleted(kind, key))
-        self.events.append(WatchEvent(kind, old, None))
+        self.watches.publish(WatchEvent(kind, old, None))
 
     def delete_pod(self, pod_key: str, reason: str, message: str) -> None:
         """Delete a pod gracefully, with the condition DisruptionTarget. Raises ApiError."""
@@ -348,27 +308,27 @@ class ApiServer:
                 new.take_over(before)
             self.pod_index.update(before, new)
         self.recorder.add(ObjectAdded(kind, key, manifest) if old is None else ObjectModified(kind, key, manifest))
-        self.events.append(WatchEvent(kind, old, new))
+        self.watches.publish(WatchEvent(kind, old, new))
         return new
 
     # --- all or nothing ---
 
     def checkpoint(self) -> tuple[Any, ...]:
         """Return the data with which ``restore`` undoes everything since."""
-        counts = (len(self.events), len(self.recorder.entries))
+        logs = (self.watches.checkpoint(), len(self.recorder.entries))
         objects = self.objects.copy(), self.by_namespace.copy(), self.applied.copy()
-        return *objects, self.resource_version, self.uid_count, *counts
+        return *objects, self.resource_version, self.uid_count, *logs
 
     def restore(self, checkpoint: tuple[Any, ...]) -> None:
         """Undo every write since ``checkpoint``; only valid while no watcher has read further."""
-        self.objects, self.by_namespace, self.applied, self.resource_version, self.uid_count, *counts = checkpoint
+        self.objects, self.by_namespace, self.applied, self.resource_version, self.uid_count, *logs = checkpoint
         self.pod_index, self.volume_index = PodIndex(), VolumeIndex()
         for pod in self.pods():
             self.pod_index.update(None, pod)
         for item in (*self.list(VOLUME), *self.list(CLAIM)):
             self.volume_index.update(item.kind, None, item)
-        events, entries = counts
-        del self.events[events:]
+        watches, entries = logs
+        self.watches.restore(watches)
         del self.recorder.entries[entries:]
 
 

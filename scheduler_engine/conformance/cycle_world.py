@@ -10,7 +10,7 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver.admission import match_label_keys, pod_priority
 from scheduler_engine.apiserver.change_log import Unlogged
-from scheduler_engine.apiserver.store import Watch
+from scheduler_engine.apiserver.watching import Wants, Watch
 from scheduler_engine.framework.interface import QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
 
@@ -89,8 +89,8 @@ class World(Unlogged):
 
     # --- watching ----------------------------------------------------------------------------------------------------
 
-    def watch(self) -> Watch:
-        return Watch()
+    def watch(self, wants: Wants) -> Watch:
+        return Watch(wants)
 
     def next_event(self, watch: Watch) -> None:
         """Return nothing: the recording's own steps change the cache."""

@@ -15,9 +15,9 @@ from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import KubeObject, Node, Pod, merge
 from scheduler_engine.api.taints import first_untolerated
 from scheduler_engine.apiserver.pod_index import REVISION_LABEL
-from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.apiserver.watching import Wants, WatchEvent, every_change
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled, wants_of
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TOLERATED = (
@@ -37,6 +37,7 @@ PodsByNode = dict[str, list[Pod]]
 @dataclass(slots=True)
 class DaemonSetController(WorkloadController):
     KIND: ClassVar[str] = "DaemonSet"
+    WANTS: ClassVar[Wants] = wants_of("DaemonSet", Node=every_change)
 
     def notice(self, event: WatchEvent) -> None:
         """Note also nodes that come, go, or change in a way that pods see."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.apiserver.watching import Wants, WatchEvent
 from scheduler_engine.controllers.deployment_status import deployment_status, progress_deadline_us, with_new_set
 from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.controllers.workload import (
@@ -21,6 +21,7 @@ from scheduler_engine.controllers.workload import (
     owner_reference,
     replicas_of,
     scaled,
+    wants_of,
 )
 
 REPLICA_SET = "ReplicaSet"
@@ -34,6 +35,7 @@ NOT_INHERITED = ("kubectl.kubernetes.io/last-applied-configuration", REVISION, D
 @dataclass(slots=True)
 class DeploymentController(WorkloadController):
     KIND: ClassVar[str] = "Deployment"
+    WANTS: ClassVar[Wants] = wants_of("Deployment", owned=REPLICA_SET)
     OWNED: ClassVar[tuple[str, ...]] = (REPLICA_SET,)
 
     def notice(self, event: WatchEvent) -> None:

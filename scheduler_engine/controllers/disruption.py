@@ -14,7 +14,8 @@ from scheduler_engine.api.budgets import selection
 from scheduler_engine.api.conditions import condition_set, is_ready
 from scheduler_engine.api.labels import selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, time_us
-from scheduler_engine.apiserver.store import WatchEvent, resource_of
+from scheduler_engine.apiserver.store import resource_of
+from scheduler_engine.apiserver.watching import Wants, WatchEvent, all_of
 from scheduler_engine.controllers.keyed import KeyedController
 from scheduler_engine.controllers.pod_state import same_for_owner
 from scheduler_engine.controllers.workload import replicas_of, scaled
@@ -40,6 +41,11 @@ def _alike(old: KubeObject, new: KubeObject) -> bool:
     return old.kind in OWNERS and replicas_of(old) == replicas_of(new) and old.controller_ref == new.controller_ref
 
 
+def _may_count(event: WatchEvent) -> bool:
+    """Return True if a budget may count otherwise after the change of a pod or an owner."""
+    return event.old is None or event.new is None or not _alike(event.old, event.new)
+
+
 class UnknownScale(Exception):
     """The expected number of pods is unknown; the text says why."""
 
@@ -47,12 +53,9 @@ class UnknownScale(Exception):
 @dataclass(slots=True)
 class DisruptionController(KeyedController):
     KIND: ClassVar[str] = BUDGET
+    WANTS: ClassVar[Wants] = {**all_of(BUDGET), **dict.fromkeys(("Pod", *OWNERS), _may_count)}
 
     def notice(self, event: WatchEvent) -> None:
-        if event.kind not in (BUDGET, "Pod", *OWNERS):
-            return
-        if event.old is not None and event.new is not None and _alike(event.old, event.new):
-            return
         for item in (event.old, event.new):
             if item is None:
                 continue

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from typing import ClassVar
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.eviction import evict
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, is_deletion
 from scheduler_engine.controllers.drain_filters import Flags, aggregate, list_pods
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import DrainChanged
@@ -40,6 +42,8 @@ class Drain:
 @dataclass(slots=True)
 class Drainer:
     """``draining``: node → its drain."""
+
+    WANTS: ClassVar[Wants] = {"Pod": is_deletion}
 
     api: ApiServer
     timeline: Timeline

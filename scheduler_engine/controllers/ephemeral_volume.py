@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, Pod
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, is_creation, is_deletion
 from scheduler_engine.controllers.workload import owner_reference, template_metadata
 from scheduler_engine.plugins.volume_references import claim_reference, not_owned, refers_to
 from scheduler_engine.trace.events import EventRecorded
@@ -22,6 +23,8 @@ CLAIM = "PersistentVolumeClaim"
 
 @dataclass(slots=True)
 class EphemeralVolumeController:
+    WANTS: ClassVar[Wants] = {"Pod": is_creation, CLAIM: is_deletion}
+
     api: ApiServer
     watch: Watch
 

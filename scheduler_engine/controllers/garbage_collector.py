@@ -10,15 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, FOREGROUND, ORPHAN, POLICIES
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent
 from scheduler_engine.sharing import Groups
 
 Name = tuple[str, str]
 """Kind and key of an object."""
+
+
+def concerns_owners(event: WatchEvent) -> bool:
+    """Return True if an object goes or is being deleted, or has or had owners."""
+    new = event.new
+    return new is None or new.terminating or bool(owners(new)) or bool(owners(event.old))
 
 
 @dataclass(slots=True)
@@ -26,6 +34,8 @@ class GarbageCollector:
     """``dependents``: uid of an owner → its dependents; ``waiting``: uid of an owner that is being deleted in the
     foreground → the owner.
     """
+
+    WANTS: ClassVar[Wants] = dict.fromkeys(KINDS, concerns_owners)
 
     api: ApiServer
     watch: Watch

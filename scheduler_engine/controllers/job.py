@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import KubeObject, Pod, time_us, timestamp
 from scheduler_engine.apiserver.pod_index import JOB_INDEX, owner_of
-from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.apiserver.watching import Wants, WatchEvent, every_change
 from scheduler_engine.controllers.job_past import NO_PAST, Past, Runs, after, below, gaps, is_index, size, spelled
 from scheduler_engine.controllers.pod_state import deletion_order, is_active
-from scheduler_engine.controllers.workload import Manifest, WorkloadController
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, concerns_owner, wants_of
 from scheduler_engine.sharing import Groups, Table
 from scheduler_engine.timeline import SECOND_US
 
@@ -37,13 +37,15 @@ class JobController(WorkloadController):
     """
 
     KIND: ClassVar[str] = "Job"
+    WANTS: ClassVar[Wants] = wants_of("Job", Pod=every_change)
     OBSERVES: ClassVar[bool] = False
     ended: Groups[str, str, None] = field(default_factory=Groups)
     pasts: Table[str, Past] = field(default_factory=Table)
     lowest: Table[str, int] = field(default_factory=Table)
 
     def notice(self, event: WatchEvent) -> None:
-        WorkloadController.notice(self, event)
+        if concerns_owner(event):
+            WorkloadController.notice(self, event)
         if event.kind == self.KIND and event.new is None and event.old is not None:
             self.lowest.pop(event.old.uid, None)
             if event.old.uid in self.pasts:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from scheduler_engine.api.objects import KubeObject
-from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent
 from scheduler_engine.timeline import Timeline
 from scheduler_engine.trace.events import EventRecorded
 
@@ -22,6 +23,7 @@ class KeyedController:
     """
 
     KIND: ClassVar[str] = ""
+    WANTS: ClassVar[Wants] = {}
 
     api: ApiServer
     timeline: Timeline

@@ -7,12 +7,17 @@ once, kind by kind; pods on nodes have their grace periods.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, every_change, is_deletion
 
 
 @dataclass(slots=True)
 class NamespaceController:
+    WANTS: ClassVar[Wants] = {**dict.fromkeys(KINDS, is_deletion), "Namespace": every_change}
+
     api: ApiServer
     watch: Watch
 

@@ -8,12 +8,13 @@ rate limits when it taints many nodes at once, and the lease by which it notices
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from scheduler_engine.api import taints
 from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set, condition_statuses
 from scheduler_engine.api.objects import Node, timestamp
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, all_of
 from scheduler_engine.timeline import Timeline
 from scheduler_engine.trace.events import EventRecorded
 
@@ -22,6 +23,8 @@ Manifest = dict[str, Any]
 
 @dataclass(slots=True)
 class NodeLifecycleController:
+    WANTS: ClassVar[Wants] = all_of("Node")
+
     api: ApiServer
     timeline: Timeline
     watch: Watch

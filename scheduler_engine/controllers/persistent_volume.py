@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from scheduler_engine.api.objects import KubeObject
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME
+from scheduler_engine.apiserver.watching import Wants, Watch, all_of
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE, bind_volume_to_claim
 from scheduler_engine.plugins.volume_binding.choice import Choice
 from scheduler_engine.plugins.volume_binding.matching import (
@@ -57,6 +59,8 @@ TELLINGS: dict[str, tuple[str, str]] = {
 @dataclass(slots=True)
 class PersistentVolumeController:
     """``last_messages``: key of a claim → the last Kubernetes Event about it."""
+
+    WANTS: ClassVar[Wants] = all_of(VOLUME, CLAIM, STORAGE_CLASS)
 
     api: ApiServer
     watch: Watch

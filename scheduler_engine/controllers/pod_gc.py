@@ -8,11 +8,13 @@ is a pod to check. Not here: the threshold of 12,500 finished pods, more than a 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import OUT_OF_SERVICE
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, every_change, moves
 from scheduler_engine.timeline import SECOND_US, Timeline
 
 PERIOD_US = 20 * SECOND_US
@@ -26,6 +28,8 @@ class PodGarbageCollector:
     """``missing``: name of a missing node that still has pods → since when that is known, or when pods were last
     deleted there, in simulated microseconds; ``ticks``: a timer is set.
     """
+
+    WANTS: ClassVar[Wants] = {"Node": every_change, "Pod": moves}
 
     api: ApiServer
     timeline: Timeline

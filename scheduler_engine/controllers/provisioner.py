@@ -8,13 +8,14 @@ on the node that the scheduler has selected.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.topology import HOSTNAME, ZONE
-from scheduler_engine.apiserver.store import ApiServer, Watch
+from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME
+from scheduler_engine.apiserver.watching import Wants, Watch, all_of
 from scheduler_engine.controllers.persistent_volume import STORAGE_CLASS, STORAGE_PROVISIONER
 from scheduler_engine.plugins.volume_binding.binder import SELECTED_NODE
 from scheduler_engine.plugins.volume_binding.matching import requested_storage
@@ -33,6 +34,8 @@ TOPOLOGY_LABELS = (ZONE, HOSTNAME)
 @dataclass(slots=True)
 class Provisioner:
     """A provisioner without memory: an order that is met in the meantime is dropped when its time comes."""
+
+    WANTS: ClassVar[Wants] = all_of(CLAIM)
 
     api: ApiServer
     timeline: Timeline

@@ -15,8 +15,9 @@ from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.labels import Selector, selector_from_set
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.pod_index import Labels
+from scheduler_engine.apiserver.watching import Wants
 from scheduler_engine.controllers.pod_state import deletion_order, is_active
-from scheduler_engine.controllers.workload import WorkloadController, replicas_of
+from scheduler_engine.controllers.workload import WorkloadController, replicas_of, wants_of
 
 REPLICA_FAILURE = "ReplicaFailure"
 
@@ -24,6 +25,7 @@ REPLICA_FAILURE = "ReplicaFailure"
 @dataclass(slots=True)
 class ReplicaSetController(WorkloadController):
     KIND: ClassVar[str] = "ReplicaSet"
+    WANTS: ClassVar[Wants] = wants_of("ReplicaSet")
 
     def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
         return isinstance(item, Pod) and is_active(item)
@@ -101,6 +103,7 @@ class ReplicaSetController(WorkloadController):
 @dataclass(slots=True)
 class ReplicationManager(ReplicaSetController):
     KIND: ClassVar[str] = "ReplicationController"
+    WANTS: ClassVar[Wants] = wants_of("ReplicationController")
 
     def selector(self, owner: KubeObject) -> Selector:
         return selector_from_set(owner.spec.get("selector"))

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.pod_index import REVISION_LABEL
+from scheduler_engine.apiserver.watching import Wants
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of
+from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of, wants_of
 
 CLAIM = "PersistentVolumeClaim"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -27,6 +28,7 @@ class StatefulSetController(WorkloadController):
     """``templates``: key of a set → name of a revision → its pod template."""
 
     KIND: ClassVar[str] = "StatefulSet"
+    WANTS: ClassVar[Wants] = wants_of("StatefulSet")
     templates: dict[str, dict[str, Manifest]] = field(default_factory=dict)
 
     def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:

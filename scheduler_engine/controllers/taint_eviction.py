@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import Taint, Toleration
-from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, every_change
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import EventRecorded, TaintEvictionPlanned
 
@@ -38,9 +40,19 @@ class Stay:
     tolerated: bool = True
 
 
+def _may_leave(event: WatchEvent) -> bool:
+    """Return True if a pod goes, comes to a node, or tolerates other taints than before."""
+    old, new = event.old, event.new
+    if not isinstance(old, Pod) or not isinstance(new, Pod):
+        return True
+    return old.uid != new.uid or old.node_name != new.node_name or old.tolerations != new.tolerations
+
+
 @dataclass(slots=True)
 class TaintEvictionController:
     """``planned``: key of a pod → its planned eviction."""
+
+    WANTS: ClassVar[Wants] = {"Node": every_change, "Pod": _may_leave}
 
     api: ApiServer
     timeline: Timeline

@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import KubeObject, Pod, merge
+from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver.errors import ApiError, forbidden
 from scheduler_engine.apiserver.pod_index import Standing
-from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.apiserver.watching import Wanted, Wants, WatchEvent, all_of, every_change, is_deletion
 from scheduler_engine.controllers.keyed import KeyedController
 from scheduler_engine.controllers.naming import suffix
 from scheduler_engine.controllers.pod_state import available_at_us, is_active, is_available, same_for_owner
@@ -67,6 +68,18 @@ def owner_reference(owner: KubeObject) -> Manifest:
     }
 
 
+def concerns_owner(event: WatchEvent) -> bool:
+    """Return True unless everything that an owner checks of a pod is as before."""
+    old, new = event.old, event.new
+    return not (isinstance(old, Pod) and isinstance(new, Pod) and same_for_owner(old, new))
+
+
+def wants_of(kind: str, owned: str = "Pod", **more: Wanted) -> Wants:
+    """Return the changes that a controller of ``kind`` wants. When anything goes, a refused pod may be admitted."""
+    deletions = dict.fromkeys(KINDS, is_deletion)
+    return {**deletions, **all_of(*ADMISSION_READS), owned: concerns_owner, kind: every_change, **more}
+
+
 @dataclass(slots=True)
 class WorkloadController(KeyedController):
     """``name_counts``: key of an owner → names given to its objects so far; ``alarms``: key of an owner → time of its
@@ -103,8 +116,6 @@ class WorkloadController(KeyedController):
 
     def notice(self, event: WatchEvent) -> None:
         """Note the owners that a change affects."""
-        if isinstance(event.old, Pod) and isinstance(event.new, Pod) and same_for_owner(event.old, event.new):
-            return
         self._time_round(event)
         for item in (event.old, event.new):
             if item is None:

@@ -8,13 +8,14 @@ wait until it is back. Durations and resource usage are simulated (``api/simulat
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import Node, Pod, timestamp
 from scheduler_engine.api.simulated import DURATION, READY, START_DELAY, seconds_us
 from scheduler_engine.apiserver import lifecycle
-from scheduler_engine.apiserver.store import ApiServer, Watch, WatchEvent
+from scheduler_engine.apiserver.store import ApiServer
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, all_of
 from scheduler_engine.config.kubelet import default_configuration
 from scheduler_engine.kubelet.accepted import Accepted
 from scheduler_engine.kubelet.admission import Refusal, Victims, admit
@@ -51,6 +52,8 @@ class Kubelet:
     soon as there is anything for it to do; ``rooms``: node → the critical pod for which others are ending there;
     ``accepted``: the pods that are already on each node.
     """
+
+    WANTS: ClassVar[Wants] = all_of("Node", "Pod")
 
     api: ApiServer
     timeline: Timeline

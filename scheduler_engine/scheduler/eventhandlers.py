@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
-from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.apiserver.watching import WatchEvent
 from scheduler_engine.framework.events import (
     ASSIGNED_POD_DELETE,
     ActionType,
@@ -18,19 +18,7 @@ from scheduler_engine.framework.events import (
     node_scheduling_properties_change,
     pod_scheduling_properties_change,
 )
-from scheduler_engine.scheduler.parts import SchedulerParts
-
-RESOURCES = {
-    "Service": "Service",
-    "PersistentVolume": "PersistentVolume",
-    "PersistentVolumeClaim": "PersistentVolumeClaim",
-    "StorageClass": "storage.k8s.io/StorageClass",
-    "CSINode": "storage.k8s.io/CSINode",
-    "CSIDriver": "storage.k8s.io/CSIDriver",
-    "CSIStorageCapacity": "storage.k8s.io/CSIStorageCapacity",
-    "VolumeAttachment": "storage.k8s.io/VolumeAttachment",
-}
-"""Kinds other than pods and nodes that can make pods schedulable → the resource name in cluster events."""
+from scheduler_engine.scheduler.parts import RESOURCES, SchedulerParts
 
 
 @dataclass(frozen=True, slots=True)

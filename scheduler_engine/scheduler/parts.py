@@ -11,7 +11,7 @@ from random import Random
 from typing import Protocol
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.apiserver.store import Watch, WatchEvent
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, all_of
 from scheduler_engine.cache.cache import Cache
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config.types import Configuration
@@ -32,13 +32,25 @@ from scheduler_engine.trace.events import (
 
 LEFTOVER_FLUSH_US = 30 * SECOND_US
 
+RESOURCES = {
+    "Service": "Service",
+    "PersistentVolume": "PersistentVolume",
+    "PersistentVolumeClaim": "PersistentVolumeClaim",
+    "StorageClass": "storage.k8s.io/StorageClass",
+    "CSINode": "storage.k8s.io/CSINode",
+    "CSIDriver": "storage.k8s.io/CSIDriver",
+    "CSIStorageCapacity": "storage.k8s.io/CSIStorageCapacity",
+    "VolumeAttachment": "storage.k8s.io/VolumeAttachment",
+}
+"""Kinds other than pods and nodes that can make pods schedulable → the resource name in cluster events."""
+
 
 class Api(ObjectReader, ApiWriter, Protocol):
     """The API server, or a connection to it."""
 
     def pod(self, key: str) -> Pod | None: ...
 
-    def watch(self) -> Watch: ...
+    def watch(self, wants: Wants) -> Watch: ...
 
     def next_event(self, watch: Watch) -> WatchEvent | None: ...
 
@@ -80,7 +92,7 @@ class SchedulerParts:
         self.random = random
         self.configuration = configuration
         self.queue_rules = queue_rules
-        self.watch = api.watch()
+        self.watch = api.watch(all_of("Pod", "Node", *RESOURCES))
         self.cache = Cache(recorder)
         self.snapshot = Snapshot()
         self.profiles = self._build_profiles()

@@ -5,7 +5,7 @@ Source: seed 000, 001, 002 §6, 004; upstream ``scheduler.go``.
 
 from __future__ import annotations
 
-from scheduler_engine.apiserver.store import WatchEvent
+from scheduler_engine.apiserver.watching import WatchEvent
 from scheduler_engine.queue.scheduling_queue import DISCARDED
 from scheduler_engine.scheduler import eventhandlers, stages
 from scheduler_engine.scheduler.cycles import Cycle

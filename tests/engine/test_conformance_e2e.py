@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.apiserver.watching import all_of
 from scheduler_engine.conformance.e2e import Run
 from scheduler_engine.testing import make_node, make_pod
 
@@ -11,7 +12,7 @@ from scheduler_engine.testing import make_node, make_pod
 def test_a_bound_pod_has_no_start_time_until_the_scheduler_rests() -> None:
     timeline = Run()
     timeline.obey({"cmd": "create", "t": 0, "object": set_defaults(make_node("n1").obj())})
-    watch = timeline.store.watch()
+    watch = timeline.store.watch(all_of("Pod"))
     pods = [set_defaults(make_pod(name).metadata(uid=name).obj()) for name in ("a", "b")]
     timeline.obey({"cmd": "create", "t": 1, "objects": pods})
     observed = []

@@ -77,7 +77,7 @@ def parts(simulation: Simulation) -> list[Any]:
     objects = {kind: {key: item.manifest for key, item in held.items()} for kind, held in api.objects.items()}
     index = api.pod_index
     on_node = [{node: list(held) for node, held in groups.items()} for groups in (index.on_node, index.unfinished_on)]
-    listed: list[Any] = [objects, on_node, dict(index.created), list(api.applied), len(api.events)]
+    listed: list[Any] = [objects, on_node, dict(index.created), list(api.applied), api.written]
     for view in scheduler_views(simulation):
         cache, snapshot = view.scheduler.cache, view.scheduler.snapshot
         listed += [content(cache), [seen(info) for info in snapshot.list()], snapshot.order.tolist()]

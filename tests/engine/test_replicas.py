@@ -225,11 +225,11 @@ def test_backoffs_are_flushed_at_whole_seconds_whenever_a_scheduler_began(before
 
 def test_replaced_replicas_do_nothing_more() -> None:
     simulation = world(Replicas(5), Advance(5), Replicas(2))
-    watching = len(simulation.api.watches)
+    watching = len(simulation.api.watches.listed)
     number = len(simulation.recorder.entries)
     do(simulation, Advance(60))
     assert {event.replica for event in events_since(simulation, number, ev.ElectorTried)} == {ONE, TWO}
-    assert len(simulation.api.watches) == watching == len(world().api.watches)
+    assert len(simulation.api.watches.listed) == watching == len(world().api.watches.listed)
 
 
 def events_since(simulation: Simulation, number: int, kind: type[ev.Event]) -> list[Any]:

@@ -185,9 +185,10 @@ class Cluster:
 
     def settle(self, cycles: int | None = None) -> bool:
         """Run until nothing can happen at this instant; return False if that takes more than ``cycles`` cycles."""
-        limit = None if cycles is None else self.scheduler.cycle_count + cycles
+        numbers = self.replicas.numbers
+        limit = None if cycles is None else numbers.count + cycles
         while self.step():
-            if limit is not None and self.scheduler.cycle_count >= limit and not self.replicas.busy():
+            if limit is not None and numbers.count >= limit and not self.replicas.busy():
                 return False
         return True
 

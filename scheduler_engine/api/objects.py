@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import Any, TypeVar
 
+from scheduler_engine.api.computed import computed
 from scheduler_engine.api.node_affinity import (
     PreferredSchedulingTerm,
     RequiredNodeAffinity,
@@ -78,7 +78,7 @@ class KubeObject:
     def resource_version(self) -> str:
         return self.metadata.get("resourceVersion") or ""
 
-    @cached_property
+    @computed
     def controller_ref(self) -> dict[str, Any] | None:
         """Return the owner reference with ``controller: true``."""
         owners = self.metadata.get("ownerReferences") or ()
@@ -112,8 +112,13 @@ class Pod(KubeObject):
     def take_over(self, old: Pod) -> None:
         """Take over what the ``old`` view has computed from its spec, if only the node's name differs in it."""
         if self.spec is old.spec or _same_but_for_node(old.spec, self.spec):
-            held = old.__dict__
-            self.__dict__.update({name: held[name] for name in FROM_SPEC if name in held})
+            held, own = old.__dict__, self.__dict__
+            for name in FROM_SPEC:
+                if name in held:
+                    own[name] = held[name]
+            # Then the requests come from the spec alone.
+            if "requests_text" in held and not old.has_container_statuses and not self.has_container_statuses:
+                own["requests_text"] = held["requests_text"]
 
     def evolve(self, changes: Mapping[str, Any]) -> Pod:
         evolved = super().evolve(changes)
@@ -133,7 +138,7 @@ class Pod(KubeObject):
     def preemption_policy(self) -> str:
         return self.spec.get("preemptionPolicy") or "PreemptLowerPriority"
 
-    @cached_property
+    @computed
     def ready(self) -> bool:
         """Return True if its condition Ready is True."""
         return self.condition_status("Ready") == "True"
@@ -143,24 +148,24 @@ class Pod(KubeObject):
         """Return True if Succeeded or Failed: the scheduler ignores it."""
         return self.phase in ("Succeeded", "Failed")
 
-    @cached_property
+    @computed
     def start_time_us(self) -> int | None:
         """Return ``status.startTime`` in simulated microseconds, None if not started."""
         return time_us(self.status.get("startTime"))
 
-    @cached_property
+    @computed
     def containers(self) -> tuple[dict[str, Any], ...]:
         return tuple(self.spec.get("containers") or ())
 
-    @cached_property
+    @computed
     def init_containers(self) -> tuple[dict[str, Any], ...]:
         return tuple(self.spec.get("initContainers") or ())
 
-    @cached_property
+    @computed
     def volumes(self) -> tuple[dict[str, Any], ...]:
         return tuple(self.spec.get("volumes") or ())
 
-    @cached_property
+    @computed
     def claim_names(self) -> tuple[str, ...]:
         """Return the PersistentVolumeClaims that its volumes name directly, in order."""
         return tuple(
@@ -169,41 +174,41 @@ class Pod(KubeObject):
             if volume.get("persistentVolumeClaim")
         )
 
-    @cached_property
+    @computed
     def tolerations(self) -> tuple[Toleration, ...]:
         return tuple(toleration_from(item) for item in self.spec.get("tolerations") or ())
 
-    @cached_property
+    @computed
     def scheduling_gates(self) -> tuple[str, ...]:
         return tuple(gate["name"] for gate in self.spec.get("schedulingGates") or ())
 
-    @cached_property
+    @computed
     def affinity(self) -> dict[str, Any]:
         return self.spec.get("affinity") or {}
 
-    @cached_property
+    @computed
     def required_node_affinity(self) -> RequiredNodeAffinity:
         return required_node_affinity(self.spec)
 
-    @cached_property
+    @computed
     def preferred_node_terms(self) -> tuple[PreferredSchedulingTerm, ...]:
         return preferred_terms(self.affinity.get("nodeAffinity"))
 
-    @cached_property
+    @computed
     def has_pod_affinity(self) -> bool:
         """Return True if any pod affinity or anti-affinity is set, even empty (upstream ``podWithAffinity``)."""
         return self.affinity.get("podAffinity") is not None or self.affinity.get("podAntiAffinity") is not None
 
-    @cached_property
+    @computed
     def has_required_anti_affinity(self) -> bool:
         terms = (self.affinity.get("podAntiAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
         return bool(terms)
 
-    @cached_property
+    @computed
     def topology_spread_constraints(self) -> tuple[dict[str, Any], ...]:
         return tuple(self.spec.get("topologySpreadConstraints") or ())
 
-    @cached_property
+    @computed
     def host_ports(self) -> tuple[tuple[str, str, int], ...]:
         """Return (host IP, protocol, host port) of every container port with a host port, also of sidecars."""
         sidecars = [item for item in self.init_containers if item.get("restartPolicy") == "Always"]
@@ -214,13 +219,17 @@ class Pod(KubeObject):
             if (port.get("hostPort") or 0) > 0
         )
 
-    @cached_property
+    @property
+    def has_container_statuses(self) -> bool:
+        return "containerStatuses" in self.status or "initContainerStatuses" in self.status
+
+    @computed
     def requests_text(self) -> str:
         """Return a text that is the same for pods with the same requests."""
         listed = [(item.get("resources"), item.get("restartPolicy")) for item in self.init_containers]
         parts = [[item.get("resources") for item in self.containers], listed]
         parts += [self.spec.get("resources"), self.spec.get("overhead")]
-        if "containerStatuses" in self.status or "initContainerStatuses" in self.status:
+        if self.has_container_statuses:
             names = [item.get("name") for item in (*self.init_containers, *self.containers)]
             statuses = [self.status.get("containerStatuses"), self.status.get("initContainerStatuses")]
             parts += [names, statuses, self.condition("PodResizePending")]
@@ -243,6 +252,7 @@ FROM_SPEC = (
     "required_node_affinity",
     "scheduling_gates",
     "tolerations",
+    "topology_spread_constraints",
     "volumes",
 )
 """What a pod computes from its spec alone, without the node's name."""
@@ -257,7 +267,7 @@ def _same_but_for_node(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 class Node(KubeObject):
     """A node as the scheduler reads it."""
 
-    @cached_property
+    @computed
     def taints(self) -> tuple[Taint, ...]:
         return tuple(taint_from(item) for item in self.spec.get("taints") or ())
 
@@ -270,12 +280,12 @@ class Node(KubeObject):
         """Return the status of condition Ready; True for a node that does not report it."""
         return self.condition_status("Ready") or "True"
 
-    @cached_property
+    @computed
     def allocatable(self) -> dict[str, Any]:
         """Return resource name → quantity as written."""
         return self.status.get("allocatable") or {}
 
-    @cached_property
+    @computed
     def images(self) -> tuple[tuple[tuple[str, ...], int], ...]:
         """Return (names, size in bytes) per image."""
         return tuple(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from scheduler_engine.api.computed import computed
 from scheduler_engine.api.labels import Selector, selector_from
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import PodResource, Resource, pod_resource, resource_from
@@ -63,23 +63,23 @@ class PodInfo:
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
 
-    @cached_property
+    @computed
     def resource(self) -> PodResource:
         return pod_resource(self.pod)
 
-    @cached_property
+    @computed
     def required_affinity_terms(self) -> tuple[AffinityTerm, ...]:
         return self._required("podAffinity")
 
-    @cached_property
+    @computed
     def required_anti_affinity_terms(self) -> tuple[AffinityTerm, ...]:
         return self._required("podAntiAffinity")
 
-    @cached_property
+    @computed
     def preferred_affinity_terms(self) -> tuple[WeightedAffinityTerm, ...]:
         return self._preferred("podAffinity")
 
-    @cached_property
+    @computed
     def preferred_anti_affinity_terms(self) -> tuple[WeightedAffinityTerm, ...]:
         return self._preferred("podAntiAffinity")
 

@@ -43,7 +43,8 @@ class Recorder:
     def add(self, event: Event) -> None:
         """Append ``event`` at the current simulated time. Raises OverBudget."""
         self.effort.count_entry()
-        self.entries.append(Entry(len(self.entries) + 1, self.now_us, self.command, event, self.replica))
+        entries = self.entries
+        entries.append(Entry(len(entries) + 1, self.now_us, self.command, event, self.replica))
 
     def rest(self) -> None:
         """Note that the engine is between two steps."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.sharing import Line
 
 
@@ -50,14 +50,6 @@ def is_creation(event: WatchEvent) -> bool:
 def all_of(*kinds: str) -> Wants:
     """Return a wish for every change of these kinds."""
     return dict.fromkeys(kinds, every_change)
-
-
-def moves(event: WatchEvent) -> bool:
-    """Return True if a pod comes, goes, is on another node than before, or is being deleted."""
-    old, new = event.old, event.new
-    if not isinstance(old, Pod) or not isinstance(new, Pod):
-        return True
-    return old.uid != new.uid or old.node_name != new.node_name or new.terminating
 
 
 @dataclass(slots=True, eq=False)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.store import ApiServer
-from scheduler_engine.apiserver.watching import Wants, Watch, is_creation, is_deletion
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, is_creation, is_deletion
 from scheduler_engine.controllers.workload import owner_reference, template_metadata
 from scheduler_engine.plugins.volume_references import claim_reference, not_owned, refers_to
 from scheduler_engine.trace.events import EventRecorded
@@ -21,9 +21,13 @@ from scheduler_engine.trace.events import EventRecorded
 CLAIM = "PersistentVolumeClaim"
 
 
+def _has_volumes(event: WatchEvent) -> bool:
+    return is_creation(event) and isinstance(event.new, Pod) and bool(event.new.volumes)
+
+
 @dataclass(slots=True)
 class EphemeralVolumeController:
-    WANTS: ClassVar[Wants] = {"Pod": is_creation, CLAIM: is_deletion}
+    WANTS: ClassVar[Wants] = {"Pod": _has_volumes, CLAIM: is_deletion}
 
     api: ApiServer
     watch: Watch

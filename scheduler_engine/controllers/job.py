@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import KubeObject, Pod, time_us, timestamp
 from scheduler_engine.apiserver.pod_index import JOB_INDEX, owner_of
-from scheduler_engine.apiserver.watching import Wants, WatchEvent, every_change
+from scheduler_engine.apiserver.watching import Wants, WatchEvent
 from scheduler_engine.controllers.job_past import NO_PAST, Past, Runs, after, below, gaps, is_index, size, spelled
 from scheduler_engine.controllers.pod_state import deletion_order, is_active
 from scheduler_engine.controllers.workload import Manifest, WorkloadController, concerns_owner, wants_of
@@ -30,6 +30,17 @@ ENDINGS = {
 """Reason of the last condition → its text."""
 
 
+def _concerns_job(event: WatchEvent) -> bool:
+    """Return True if a Job may count a pod otherwise, or its index, after a change."""
+    old, new = event.old, event.new
+    return (
+        concerns_owner(event)
+        or not (isinstance(new, Pod) and is_active(new))
+        or old is None
+        or old.annotations != new.annotations
+    )
+
+
 @dataclass(slots=True)
 class JobController(WorkloadController):
     """``ended``: uid of a Job → uids of its pods that have ended; ``pasts``: uid of a Job → what these add up to. A pod
@@ -37,7 +48,7 @@ class JobController(WorkloadController):
     """
 
     KIND: ClassVar[str] = "Job"
-    WANTS: ClassVar[Wants] = wants_of("Job", Pod=every_change)
+    WANTS: ClassVar[Wants] = wants_of("Job", Pod=_concerns_job)
     OBSERVES: ClassVar[bool] = False
     ended: Groups[str, str, None] = field(default_factory=Groups)
     pasts: Table[str, Past] = field(default_factory=Table)

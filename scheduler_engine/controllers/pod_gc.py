@@ -14,7 +14,7 @@ from scheduler_engine.api.conditions import condition_set
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.taints import OUT_OF_SERVICE
 from scheduler_engine.apiserver.store import ApiServer
-from scheduler_engine.apiserver.watching import Wants, Watch, every_change, moves
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, every_change
 from scheduler_engine.timeline import SECOND_US, Timeline
 
 PERIOD_US = 20 * SECOND_US
@@ -23,13 +23,22 @@ ORPHANED = ("DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longe
 """Type, status, reason and message of the condition."""
 
 
+def _may_be_left(event: WatchEvent) -> bool:
+    """Return True if a pod is being deleted, or is on another node than before, which may be missing."""
+    old, new = event.old, event.new
+    if not isinstance(new, Pod):
+        return False
+    elsewhere = not isinstance(old, Pod) or old.uid != new.uid or old.node_name != new.node_name
+    return new.terminating or (elsewhere and bool(new.node_name))
+
+
 @dataclass(slots=True)
 class PodGarbageCollector:
     """``missing``: name of a missing node that still has pods → since when that is known, or when pods were last
     deleted there, in simulated microseconds; ``ticks``: a timer is set.
     """
 
-    WANTS: ClassVar[Wants] = {"Node": every_change, "Pod": moves}
+    WANTS: ClassVar[Wants] = {"Node": every_change, "Pod": _may_be_left}
 
     api: ApiServer
     timeline: Timeline

@@ -31,12 +31,12 @@ def is_active(pod: Pod) -> bool:
 def same_for_owner(old: Pod, new: Pod) -> bool:
     """Return True if nothing that an owner checks has changed."""
     return (
-        is_ready(old) == is_ready(new)
-        and old.phase == new.phase
+        old.phase == new.phase
         and old.terminating == new.terminating
         and old.labels == new.labels
         and old.metadata.get("ownerReferences") == new.metadata.get("ownerReferences")
         and old.status.get("containerStatuses") == new.status.get("containerStatuses")
+        and is_ready(old) == is_ready(new)
     )
 
 

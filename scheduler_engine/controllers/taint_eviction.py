@@ -44,7 +44,7 @@ def _may_leave(event: WatchEvent) -> bool:
     """Return True if a pod goes, comes to a node, or tolerates other taints than before."""
     old, new = event.old, event.new
     if not isinstance(old, Pod) or not isinstance(new, Pod):
-        return True
+        return not isinstance(new, Pod) or bool(new.node_name)
     return old.uid != new.uid or old.node_name != new.node_name or old.tolerations != new.tolerations
 
 

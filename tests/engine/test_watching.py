@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands
+from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import Pod, merge
 from scheduler_engine.apiserver import watching
 from scheduler_engine.apiserver.watching import Wants, Watch, Watches, WatchEvent
@@ -31,17 +32,17 @@ LABELED = pod(metadata={"labels": {"a": "b"}})
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
-        pytest.param(None, pod(), {"every_change", "is_creation", "moves"}, id="a new pod"),
-        pytest.param(pod(), None, {"every_change", "is_deletion", "moves"}, id="a deleted pod"),
-        pytest.param(pod(), NEXT, {"every_change", "is_creation", "moves"}, id="another pod of the same name"),
-        pytest.param(pod(), BOUND, {"every_change", "moves"}, id="a bound pod"),
-        pytest.param(pod(), GOING, {"every_change", "moves"}, id="a pod that is being deleted"),
+        pytest.param(None, pod(), {"every_change", "is_creation"}, id="a new pod"),
+        pytest.param(pod(), None, {"every_change", "is_deletion"}, id="a deleted pod"),
+        pytest.param(pod(), NEXT, {"every_change", "is_creation"}, id="another pod of the same name"),
+        pytest.param(pod(), BOUND, {"every_change"}, id="a bound pod"),
+        pytest.param(pod(), GOING, {"every_change"}, id="a pod that is being deleted"),
         pytest.param(pod(), LABELED, {"every_change"}, id="a pod with a new label"),
     ],
 )
 def test_tests_tell_changes_apart(old: Pod | None, new: Pod | None, wanted: set[str]) -> None:
     event = WatchEvent("Pod", old, new)
-    names = ("every_change", "is_creation", "is_deletion", "moves")
+    names = ("every_change", "is_creation", "is_deletion")
     assert {name for name in names if getattr(watching, name)(event)} == wanted
 
 
@@ -82,6 +83,15 @@ def test_a_copy_hands_changes_to_its_own_watchers(copied: Any) -> None:
     other = copied(hub)
     other.publish(WatchEvent("Pod", None, pod()))
     assert (len(watch.unread), [len(item.unread) for item in other.listed]) == (0, [1])
+
+
+def test_a_new_pod_is_no_work_for_those_who_watch_nodes_and_volumes() -> None:
+    simulation = Simulation()
+    simulation.api.create(set_defaults(make_pod("p").obj()))
+    due = {type(simulation.workers[turn]).__name__ for turn in simulation.api.watches.due}
+    assert {"Replicas", "Kubelet", "JobController"} <= due
+    idle = {"TaintEvictionController", "PodGarbageCollector", "EphemeralVolumeController", "Drainer", "Provisioner"}
+    assert not due & idle
 
 
 def test_a_note_on_a_pod_is_work_for_few() -> None:

@@ -14,16 +14,18 @@ from scheduler_engine.answers.changes import Change, Edit, change
 from scheduler_engine.answers.remedies_labels import of_node_affinity
 from scheduler_engine.answers.seen import Seen
 from scheduler_engine.api.taints import UNSCHEDULABLE, Taint, tolerated
+from scheduler_engine.framework.status import Code
 
 DO_NOT_SCHEDULE = ("NoSchedule", "NoExecute")
 Obstacle = tuple[Change, ...]
 
 
 def obstacles(seen: Seen) -> list[Obstacle] | None:
-    """Return each obstacle on the node, with its alternatives; None: one of them has none."""
+    """Return each obstacle on the node, with its alternatives; None: one of them has none, or a filter breaks."""
     found: dict[tuple[tuple[str, str], ...], Obstacle] = {}
-    for plugin in seen.failing():
-        listed = [tuple(alternatives) for alternatives in REMEDIES.get(plugin, of_nothing)(seen)]
+    for plugin, status in seen.failing().items():
+        remedy = of_nothing if status.code is Code.ERROR else REMEDIES.get(plugin, of_nothing)
+        listed = [tuple(alternatives) for alternatives in remedy(seen)]
         if not listed or not all(listed):
             return None
         # Two filters may have the same objection: a cordon and its taint.

@@ -11,6 +11,7 @@ from scheduler_engine.answers.looking import Look
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
+from scheduler_engine.framework.status import Status
 from scheduler_engine.simulation import Simulation
 
 
@@ -32,14 +33,14 @@ class Seen:
     def pod(self) -> Pod:
         return self.looked.pod
 
-    def failing(self) -> list[str]:
-        """Return the plugins whose filter fails on the node, each run alone, in their order."""
+    def failing(self) -> dict[str, Status]:
+        """Return plugin → status of the filters that fail on the node, each run alone, in their order."""
         framework = self.looked.framework
-        return [
-            plugin.name
+        answers = (
+            (plugin.name, framework.ask((plugin,), self.state, self.pod, self.info))
             for plugin in framework.active_filters(self.state)
-            if framework.ask((plugin,), self.state, self.pod, self.info) is not None
-        ]
+        )
+        return {name: status for name, status in answers if status is not None}
 
     def edit(self, action: str, path: tuple[str, ...], value: Any = None) -> Edit:
         """Return an edit of the pod itself."""

@@ -16,6 +16,7 @@ from scheduler_engine.answers.looking import scratch
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, NodeBuilder, PodBuilder, make_node, make_pod, make_priority_class
+from tests.engine.random_clusters import configuration
 
 Data = dict[str, Any]
 WEB = {"app": "web"}
@@ -313,3 +314,14 @@ def test_a_pod_that_fits_needs_no_fix() -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((node("n").obj(), make_pod("p").obj())))
     assert found(simulation) == {}
+
+
+def test_a_filter_that_breaks_has_no_remedy() -> None:
+    """Without its PreFilter, NodeResourcesFit gives an error instead of a verdict."""
+    broken = configuration()
+    broken["profiles"][0]["plugins"] = {"preFilter": {"disabled": [{"name": "NodeResourcesFit"}]}}
+    simulation = Simulation(configuration=broken)
+    simulation.execute(commands.Apply((node("n1").obj(), make_pod("p").cpu("9").obj())))
+    pod = simulation.api.pod("default/p")
+    assert pod is not None
+    assert [item.fix for item in fixes(simulation, pod) if item.fix is not None] == []

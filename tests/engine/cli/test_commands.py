@@ -575,6 +575,8 @@ def test_explain_draws_again_among_equal_nodes(tmp_path: Path, capsys: Any) -> N
 def test_explain_draws_nothing_where_one_node_is_best(blank: Path, capsys: Any) -> None:
     assert main(["explain", str(blank), "--pod", "web", "--seeds", "100"]) == 0
     assert "drawn" not in capsys.readouterr().out
+
+
 def test_explain_fix_shows_the_smallest_changes_and_how_to_make_them(capsys: Any) -> None:
     path = str(next((Path(__file__).parents[3] / "fixtures" / "scenarios").glob("*-nothing-fits.yaml")))
     assert main(["explain", path, "--pod", "big-1", "--fix"]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from typing import Any
 
@@ -47,7 +46,6 @@ def answer(live: Live, key: str) -> dict[str, Any]:
 
 
 def _fix(simulation: Simulation, fix: Fix) -> dict[str, Any]:
-    made = [commands.to_json(command) for command in commands_for(simulation, fix.edits)]
     return {
         "sentence": fix_phrases.sentence(fix),
         "node": fix.node,
@@ -58,7 +56,7 @@ def _fix(simulation: Simulation, fix: Fix) -> dict[str, Any]:
             }
             for patch in patches(simulation, fix)
         ],
-        "commands": json.dumps(made, separators=(",", ":")),
+        "commands": [commands.to_json(command) for command in commands_for(simulation, fix.edits)],
     }
 
 

@@ -22,7 +22,7 @@ from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
-from sandbox.storage.records import log_of
+from sandbox.storage.records import Place, log_of
 from sandbox.web.access import TOO_OFTEN, Access, open_access
 from sandbox.web.api import answers, shapes
 from sandbox.web.api.answers import field_problem
@@ -32,6 +32,7 @@ from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import ExportOptions
+from sandbox.worker.room import MOST_WANTED, Asked
 from scheduler_engine.errors import Rejected
 
 PROBLEMS = dict.fromkeys((400, 403, 404, 409, 413, 422, 423, 429, 500, 503, 507), shapes.Problem)
@@ -162,6 +163,36 @@ def facts(
     view = View.from_mapping({"pod": pod, "node": node, "plugin": plugin, "cycle": cycle, "at": at})
     place, shown = engines.now(access.sandbox, jobs.facts, panel, view)
     return {"panel": panel, "head": place.position.head, "facts": shown}
+
+
+@router.get(f"{ONE}/fixes", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fixes"))
+def fixes(request: HttpRequest, sandbox_id: UUID, token: str, pod: str = "") -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.fixes, pod))
+
+
+@router.get(f"{ONE}/fit", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fit"))
+def fit(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    pod: str = "",
+    copies: int = Query(0, ge=0, le=MOST_WANTED, description=say("api.copies")),
+    shape: str = Query("", description=say("api.shape")),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape)))
+
+
+@router.get(f"{ONE}/leave", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.leave"))
+def leave(request: HttpRequest, sandbox_id: UUID, token: str, node: str = "", zone: str = "") -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone))
+
+
+def _answer(place: Place, found: dict[str, Any]) -> dict[str, Any]:
+    answer = {name: value for name, value in found.items() if name != "problem"}
+    return {"head": place.position.head, "problem": found["problem"], "answer": answer}
 
 
 @router.get(f"{ONE}/objects/{{kind}}", response={200: shapes.Objects, **PROBLEMS}, summary=say("api.objects"))

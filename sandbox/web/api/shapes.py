@@ -152,6 +152,14 @@ class Facts(Schema):
     facts: dict[str, Any]
 
 
+class Answer(Schema):
+    """An answer from copies of the engine, in words. ``problem``: why there is none, "" if there is one."""
+
+    head: int
+    problem: str
+    answer: dict[str, Any]
+
+
 class Objects(Schema):
     """Objects of one kind. ``next``: pass it as ``after`` to get more; "" if these are all."""
 

@@ -101,11 +101,14 @@ def fit(request: HttpRequest, access: Access) -> HttpResponse:
 @reads
 def fixes(request: HttpRequest, access: Access) -> HttpResponse:
     """Show the smallest changes that would let ``pod`` run."""
+    found = engines.read(access.sandbox, jobs.fixes, request.GET.get("pod", ""))
+    for fix in found["fixes"]:
+        fix["commands"] = json.dumps(fix["commands"], separators=(",", ":"))
     context = {
         "sandbox": access.sandbox,
         "base": request.path.removesuffix("fixes/"),
         "can_edit": access.can_edit,
-        "found": engines.read(access.sandbox, jobs.fixes, request.GET.get("pod", "")),
+        "found": found,
     }
     return render(request, "fixes.html", context)
 

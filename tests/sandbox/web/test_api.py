@@ -114,6 +114,33 @@ def test_objects_come_page_by_page() -> None:
     assert get(f"{base}/objects/Nothing").json() == {"items": [], "next": ""}
 
 
+def test_a_program_learns_what_would_let_a_pod_run_and_does_it() -> None:
+    base = cluster()
+    post(f"{base}/commands", {"kind": "apply", "manifests": [make_pod("huge").cpu("64").obj()]})
+    post(f"{base}/commands", {"kind": "run"})
+    found = get(f"{base}/fixes", pod="default/huge").json()
+    assert found["problem"] == ""
+    fix = found["answer"]["fixes"][0]
+    assert fix["sentence"].startswith("Ask for cpu ≤ ")
+    for command in fix["commands"]:
+        assert post(f"{base}/commands", command).status_code == 200
+    post(f"{base}/commands", {"kind": "run"})
+    pods = get(f"{base}/objects/Pod").json()["items"]
+    assert [pod["spec"].get("nodeName") for pod in pods if pod["metadata"]["name"] == "huge"] == [fix["node"]]
+
+
+def test_a_program_counts_copies_and_asks_what_leaves() -> None:
+    base = cluster()
+    pod, node = (get(f"{base}/objects/{kind}").json()["items"][0]["metadata"] for kind in ("Pod", "Node"))
+    key = f"{pod['namespace']}/{pod['name']}"
+    counted = get(f"{base}/fit", pod=key, copies=3, shape=node["name"]).json()
+    assert (counted["problem"], counted["answer"]["pod"]) == ("", key)
+    assert counted["answer"]["needed"]["text"]
+    assert get(f"{base}/fit", pod=key, copies=501).status_code == 422
+    assert get(f"{base}/leave", node=node["name"]).json()["answer"]["verdicts"]
+    assert get(f"{base}/leave", zone="nowhere").json()["problem"] == "No node has the zone nowhere."
+
+
 def test_the_log_replays_to_the_returned_trace() -> None:
     base = cluster()
     post(f"{base}/commands", {"kind": "run"})

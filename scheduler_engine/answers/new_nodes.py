@@ -1,17 +1,18 @@
-"""One more node of the shape of an existing one, as a remedy for a pod that fits nowhere."""
+"""New nodes of the shape of existing ones: as a remedy for a pod that fits nowhere, and for counts of nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from scheduler_engine.answers.changes import Change, Edit, change, fresh
-from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.answers.changes import Change, Edit, change
 from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.simulation import Simulation
 
 CONDITION_TAINTS = "node.kubernetes.io/"
 """Taints with this prefix follow from a node's condition or cordon: a new node has none of them."""
-LEFT_OUT = ("conditions", "nodeInfo", "addresses", "volumesAttached", "volumesInUse")
+SHAPE = ("capacity", "allocatable")
+"""What a new node has of another one's status."""
 
 
 def new_nodes(simulation: Simulation) -> Iterator[Change]:
@@ -20,8 +21,7 @@ def new_nodes(simulation: Simulation) -> Iterator[Change]:
     shapes: dict[str, None] = {}
     for node in nodes:
         name = _free_name(simulation, node.name)
-        manifest = _another(node, name)
-        shape = repr(_another(node, ""))
+        manifest, shape = node_like(node.manifest, name), repr(node_like(node.manifest, ""))
         if shape not in shapes:
             shapes[shape] = None
             yield change("node", [Edit("Node", name, "create", value=manifest)], len(shapes), node=name, like=node.name)
@@ -34,11 +34,16 @@ def _free_name(simulation: Simulation, name: str) -> str:
     return f"{name}-{number}"
 
 
-def _another(node: KubeObject, name: str) -> dict[str, object]:
-    manifest = fresh(node.manifest)
-    labels = {**node.labels, **({HOSTNAME: name} if HOSTNAME in node.labels else {})}
-    manifest["metadata"] = {"name": name, "labels": labels}
-    taints = [item for item in node.spec.get("taints") or () if not item["key"].startswith(CONDITION_TAINTS)]
-    manifest["spec"] = {"taints": taints} if taints else {}
-    manifest["status"] = {key: value for key, value in node.status.items() if key not in LEFT_OUT}
-    return manifest
+def node_like(shape: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a node of the shape of another one, as it joins the cluster: ready, not cordoned, without images."""
+    metadata, spec, status = (shape.get(part) or {} for part in ("metadata", "spec", "status"))
+    labels = {key: name if key == HOSTNAME else value for key, value in (metadata.get("labels") or {}).items()}
+    taints = [taint for taint in spec.get("taints") or () if not taint["key"].startswith(CONDITION_TAINTS)]
+    annotations = {**(metadata.get("annotations") or {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels, **({"annotations": annotations} if annotations else {})},
+        "spec": {"taints": taints} if taints else {},
+        "status": {part: status[part] for part in SHAPE if part in status},
+    }

@@ -9,20 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scheduler_engine.answers.copies import Data, schedule
+from scheduler_engine.answers.copies import schedule
 from scheduler_engine.answers.looking import scratch
+from scheduler_engine.answers.new_nodes import node_like
 from scheduler_engine.answers.room import Room, room
 from scheduler_engine.api.defaults import set_defaults
-from scheduler_engine.api.topology import HOSTNAME
 from scheduler_engine.api.validation import validate
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.simulation import Simulation
-
-SHAPE = ("capacity", "allocatable")
-"""What a new node has of the status of its shape: it has pulled no images yet."""
-WRITTEN_BY_CLUSTER = "node.kubernetes.io/"
-"""Taints with this prefix say how the existing node is, not what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +78,7 @@ def _create(twin: Simulation, shape: Mapping[str, Any], number: int) -> None:
     name = f"{base}-new-{number}"
     while twin.api.get("Node", name) is not None:
         name += "-new"
-    manifest = _named(shape, name)
+    manifest = node_like(shape, name)
     if errors := validate(manifest, 0):
         raise Rejected(errors)
     try:
@@ -97,17 +92,3 @@ def _create(twin: Simulation, shape: Mapping[str, Any], number: int) -> None:
         twin.api.create(
             {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": metadata, "spec": {"drivers": drivers}}
         )
-
-
-def _named(shape: Mapping[str, Any], name: str) -> Data:
-    """Return a node of the shape, as it joins the cluster: ready, and not cordoned."""
-    metadata, spec, status = (shape.get(part) or {} for part in ("metadata", "spec", "status"))
-    taints = [taint for taint in spec.get("taints") or () if not taint["key"].startswith(WRITTEN_BY_CLUSTER)]
-    labels = {**(metadata.get("labels") or {}), HOSTNAME: name}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels, "annotations": {**(metadata.get("annotations") or {})}},
-        "spec": {"taints": taints} if taints else {},
-        "status": {part: status[part] for part in SHAPE if part in status},
-    }

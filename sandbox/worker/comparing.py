@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ from sandbox.worker import simulations
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.live import Live
 from scheduler_engine.answers import phrases
-from scheduler_engine.answers.comparing import Comparison, Placement, Side, compare
+from scheduler_engine.answers.comparing import Comparison, Placement, compare
 from scheduler_engine.answers.parting import Contest, Parting
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import NothingToDo, OverBudget, Rejected
@@ -69,17 +68,17 @@ def difference(live: Live, other: Other) -> dict[str, Any]:
     except Rejected as problem:
         return {"problem": str(problem), "configured": False}
     comparison = compare(live.simulation, replayed.simulation)
-    pending = [*_pending(comparison.first, comparison.second)]
+    pending = [_row(pod, *map(phrases.reason, waiting)) for pod, *waiting in comparison.waiting]
     return {
         "problem": "",
         "configured": any(_configures(text) for text in live.texts(0, live.n)),
         "differs": comparison.differs,
         "refused": replayed.refused,
         "parting": _parting(live, comparison.parting),
-        "decisive": _decisive(live, comparison),
+        "decisive": _parting(live, comparison.later_decision),
         "figures": [*_figures(comparison)],
         "placements": _some([_placement(item, live.simulation, replayed.simulation) for item in comparison.placements]),
-        "evictions": _some([*_evictions(comparison.first, comparison.second)]),
+        "evictions": _some([*_evictions(comparison)]),
         "pending": _some([row for row in pending if len({*row["sides"]}) > 1]),
         "alike": sum(len({*row["sides"]}) == 1 for row in pending),
     }
@@ -188,15 +187,6 @@ def _configures(text: str) -> bool:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def _decisive(live: Live, comparison: Comparison) -> dict[str, Any] | None:
-    """Return the first attempt with another outcome, if that is a later one than the first that differs."""
-    parting, decisive = comparison.parting, comparison.decisive
-    if decisive is None or decisive == parting:
-        return None
-    known = parting is not None and (decisive.changes, decisive.settings) == (parting.changes, parting.settings)
-    return _parting(live, replace(decisive, changes=(), settings=()) if known else decisive)
-
-
 def _parting(live: Live, parting: Parting | None) -> dict[str, Any] | None:
     if parting is None:
         return None
@@ -221,22 +211,15 @@ def _parting(live: Live, parting: Parting | None) -> dict[str, Any] | None:
 
 def _contest(contest: Contest | None) -> dict[str, Any] | None:
     """Return the table of scores that decided, if both nodes have totals in both runs and it was no draw."""
-    if contest is None or contest.only_drawn or contest.first is None or contest.second is None:
+    if contest is None or contest.moved is None:
         return None
-    moved = contest.second[0] - contest.second[1] - contest.first[0] + contest.first[1]
     rows = [(item.plugin, item.first, item.second, signed(item.moved)) for item in contest.plugins]
-    return {"nodes": contest.nodes, "rows": rows, "total": (contest.first, contest.second, signed(moved))}
+    return {"nodes": contest.nodes, "rows": rows, "total": (contest.first, contest.second, signed(contest.moved))}
 
 
 def _figures(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield the figures, without resources that no pod requests."""
-    pairs = comparison.figures
-    unused = [pair.about[0] for pair in pairs if pair.name == "utilisation" and not pair.first and not pair.second]
-    room = comparison.first.balance.room or comparison.second.balance.room
-    for pair in pairs:
-        if pair.about[:1] and pair.about[0] in unused:
-            continue
-        label, *more = phrases.labels(pair.name, pair.about, room.pod if room else "")
+    for pair in comparison.used_figures:
+        label, *more = phrases.labels(pair.name, pair.about, comparison.counted_pod)
         yield {
             "label": label,
             "more": " ".join(more),
@@ -247,8 +230,7 @@ def _figures(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 
 def _placement(item: Placement, first: Simulation, second: Simulation) -> dict[str, Any]:
-    sides = ((item.first, first), (item.second, second))
-    return {"pod": item.pod, "sides": [_place(item.pod, node, simulation) for node, simulation in sides]}
+    return _row(item.pod, _place(item.pod, item.first, first), _place(item.pod, item.second, second))
 
 
 def _place(key: str, node: str | None, simulation: Simulation) -> str:
@@ -258,19 +240,16 @@ def _place(key: str, node: str | None, simulation: Simulation) -> str:
     return say("differences.failed", place=text, reason=reason) if reason else text
 
 
-def _evictions(first: Side, second: Side) -> Iterator[dict[str, Any]]:
+def _evictions(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the evictions that only one of the runs has."""
-    mine, theirs = Counter(first.evictions), Counter(second.evictions)
-    for item in (mine - theirs).elements():
-        yield {"pod": item.victim, "sides": [phrases.eviction(item), ""]}
-    for item in (theirs - mine).elements():
-        yield {"pod": item.victim, "sides": ["", phrases.eviction(item)]}
+    mine, theirs = comparison.only_evictions
+    yield from (_row(item.victim, phrases.eviction(item), "") for item in mine)
+    yield from (_row(item.victim, "", phrases.eviction(item)) for item in theirs)
 
 
-def _pending(first: Side, second: Side) -> Iterator[dict[str, Any]]:
-    mine, theirs = ({item.pod: item for item in side.pending} for side in (first, second))
-    for pod in {**mine, **theirs}:
-        yield {"pod": pod, "sides": [phrases.reason(waiting.get(pod)) for waiting in (mine, theirs)]}
+def _row(pod: str, *sides: str) -> dict[str, Any]:
+    """Return a row about a pod in both runs."""
+    return {"pod": pod, "sides": sides}
 
 
 def _some(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 from sandbox.words.say import say
@@ -12,6 +11,7 @@ from scheduler_engine import commands
 from scheduler_engine.answers import fix_phrases
 from scheduler_engine.answers.changes import commands_for
 from scheduler_engine.answers.fixes import Fix, fixes
+from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.simulation import Simulation
 
@@ -26,18 +26,15 @@ def answer(live: Live, key: str) -> dict[str, Any]:
     data: dict[str, Any] = {"pod": key, "problem": "", "fixes": []}
     if pod is None:
         return {**data, "problem": say("errors.no-such-object", kind="Pod", key=key)}
-    if pod.node_name or pod.finished or pod.terminating:
+    if not is_pending(pod):
         return {**data, "problem": fix_phrases.not_pending(key)}
     number = 0
-
-    def proved() -> Any:
-        nonlocal number
-        for item in fixes(simulation, pod):
-            number = item.number
-            if item.fix is not None:
-                yield item.fix
-
-    data["fixes"] = [_fix(simulation, fix) for fix in islice(proved(), MOST)]
+    for item in fixes(simulation, pod):
+        number = item.number
+        if item.fix is not None:
+            data["fixes"].append(_fix(simulation, item.fix))
+        if len(data["fixes"]) == MOST:
+            break
     if not number:
         data["problem"] = fix_phrases.fits(key)
     elif not data["fixes"]:
@@ -49,13 +46,7 @@ def _fix(simulation: Simulation, fix: Fix) -> dict[str, Any]:
     return {
         "sentence": fix_phrases.sentence(fix),
         "node": fix.node,
-        "steps": [
-            {
-                "text": fix_phrases.step(patch),
-                "manifest": "" if patch.manifest is None else written(dict(patch.manifest)),
-            }
-            for patch in patches(simulation, fix)
-        ],
+        "steps": [_step(patch) for patch in patches(simulation, fix)],
         "commands": [commands.to_json(command) for command in commands_for(simulation, fix.edits)],
     }
 

@@ -75,12 +75,12 @@ def _needed(simulation: Simulation, manifest: Any, asked: Asked) -> dict[str, An
         return None
     shape = simulation.api.get("Node", asked.shape)
     if shape is None:
-        raise Rejected(say("room-of-a-pod.no-node", node=asked.shape))
+        raise Rejected(say("fit.no-node", node=asked.shape))
     needed = nodes_needed(simulation, manifest, asked.copies, shape.manifest)
     places = {"copies": asked.copies, "shape": asked.shape}
     if needed.nodes is None:
         why = needed.room.stopped.message if needed.room.stopped is not None else ""
-        return {"text": say("room-of-a-pod.no-number", **places), "why": why}
+        return {"text": say("fit.no-number", **places), "why": why}
     if not needed.nodes:
-        return {"text": say("room-of-a-pod.needed-none", copies=asked.copies), "why": ""}
-    return {"text": say("room-of-a-pod.needed", count=needed.nodes, **places), "why": ""}
+        return {"text": say("fit.needed-none", copies=asked.copies), "why": ""}
+    return {"text": say("fit.needed", count=needed.nodes, **places), "why": ""}

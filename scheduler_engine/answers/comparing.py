@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduler_engine.answers.balance import PODS, Balance, balance_of, frequent_shape
+from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.parting import Parting, partings
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.simulation import Simulation
@@ -99,6 +100,42 @@ class Comparison:
     second: Side
 
     @property
+    def later_decision(self) -> Parting | None:
+        """Return the first attempt with another outcome, if it comes after the first that differs; without the
+        settings that the first one has shown already.
+        """
+        first, decisive = self.parting, self.decisive
+        if decisive is None or decisive == first:
+            return None
+        is_known = first is not None and (decisive.changes, decisive.settings) == (first.changes, first.settings)
+        return replace(decisive, changes=(), settings=()) if is_known else decisive
+
+    @property
+    def used_figures(self) -> tuple[FigurePair, ...]:
+        """Return the figures without those of resources that no pod requests."""
+        shares = (pair for pair in self.figures if pair.name == "utilisation")
+        unused = {pair.about[0]: None for pair in shares if not pair.first and not pair.second}
+        return tuple(pair for pair in self.figures if not pair.about or pair.about[0] not in unused)
+
+    @property
+    def counted_pod(self) -> str:
+        """Return the key of the pod whose copies the figure ``room`` counts, "" = there is none."""
+        room = self.first.balance.room or self.second.balance.room
+        return room.pod if room is not None else ""
+
+    @property
+    def only_evictions(self) -> tuple[tuple[Evicted, ...], tuple[Evicted, ...]]:
+        """Return the evictions that only the first run has, and those that only the second has."""
+        mine, theirs = Counter(self.first.evictions), Counter(self.second.evictions)
+        return tuple((mine - theirs).elements()), tuple((theirs - mine).elements())
+
+    @property
+    def waiting(self) -> tuple[tuple[str, Waiting | None, Waiting | None], ...]:
+        """Return (pod, why it waits in the first run, and in the second; None: it does not)."""
+        mine, theirs = ({item.pod: item for item in side.pending} for side in (self.first, self.second))
+        return tuple((pod, mine.get(pod), theirs.get(pod)) for pod in {**mine, **theirs})
+
+    @property
     def differs(self) -> bool:
         """Return True if an attempt, a place, a figure, an eviction or a reason to wait differs.
 
@@ -109,7 +146,7 @@ class Comparison:
             self.parting is not None
             or bool(self.placements)
             or any(figure.first != figure.second for figure in self.figures)
-            or Counter(first.evictions) != Counter(second.evictions)
+            or any(self.only_evictions)
             or Counter(first.pending) != Counter(second.pending)
         )
 
@@ -135,7 +172,7 @@ def side_of(simulation: Simulation, shape: Pod | None) -> Side:
     return Side(
         {pod.key: pod.node_name for pod in pods},
         tuple(evictions_in(simulation.recorder.entries)),
-        tuple(_waiting(pod) for pod in pods if not (pod.node_name or pod.finished or pod.terminating)),
+        tuple(_waiting(pod) for pod in pods if is_pending(pod)),
         balance_of(simulation, shape),
     )
 

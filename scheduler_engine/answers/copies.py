@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_engine.answers.looking import scratch
+from scheduler_engine.answers.looking import begin_cycle, scratch
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.validation import validate
@@ -21,8 +21,6 @@ from scheduler_engine.controllers.persistent_volume import PersistentVolumeContr
 from scheduler_engine.controllers.provisioner import Provisioner
 from scheduler_engine.effort import Effort
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.framework.interface import QueuedPodInfo
-from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
@@ -142,17 +140,7 @@ def _create(copies: Copies) -> Pod:
 
 def schedule(twin: Simulation, pod: Pod, node: str) -> Cycle:
     """Run the pod's cycles, past all that wait in the queue. Time passes only if its binding has to wait."""
-    scheduler = twin.scheduler
-    for member in twin.replicas.leaders():
-        if member.scheduler is not None:
-            member.scheduler.queue.delete(pod)
-    info = QueuedPodInfo(PodInfo(pod))
-    scheduler.queue.active_q.start_attempt(info)
-    scheduler.numbers.count += 1
-    percentage = scheduler.configuration.percentage_of_nodes_to_score or 0
-    framework = scheduler.profiles[pod.scheduler_name]
-    cycle = Cycle(scheduler.cycle_count, info, framework, "Snapshot", percentage)
-    scheduler.cycle = scheduler.latest = cycle
+    cycle = begin_cycle(twin, pod)
     until_us = twin.now_us + PATIENCE_US
     while cycle.stage and cycle.stage != "PostFilter":
         if node and cycle.stage == "Filter":

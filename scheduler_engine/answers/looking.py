@@ -1,4 +1,4 @@
-"""Look for a place for a pod, without scheduling it: PreFilter and Filter as a cycle that starts now would run them.
+"""Try a pod now, on a copy: only PreFilter and Filter, or in a cycle of its own.
 
 Source: design of the sandbox; the stages are the scheduler's own (``scheduler/search.py``).
 """
@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.interface import QueuedPodInfo
+from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.framework.status import Status, unresolvable
+from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
 from scheduler_engine.scheduler.search import search_everywhere
 from scheduler_engine.simulation import Simulation
@@ -34,6 +37,11 @@ class Look:
     statuses: Mapping[str, Status] | None = None
     pre_filter: Status | None = None
     message: str = ""
+
+
+def is_pending(pod: Pod) -> bool:
+    """Return True if it has no node, and nothing has ended it."""
+    return not (pod.node_name or pod.finished or pod.terminating)
 
 
 def scratch(simulation: Simulation) -> Simulation:
@@ -79,3 +87,21 @@ def look(simulation: Simulation, pod: Pod) -> Look | None:
     looked.statuses = diagnosis.node_to_status.statuses
     looked.message = "" if looked.feasible else fit_message(len(nodes), diagnosis)
     return looked
+
+
+def begin_cycle(simulation: Simulation, pod: Pod) -> Cycle:
+    """Start a scheduling cycle for a pod at once, past all that wait in the queue. Its first stage is the next one.
+
+    ``simulation`` must be a scratch copy with a profile for the pod.
+    """
+    scheduler = simulation.scheduler
+    for member in simulation.replicas.leaders():
+        if member.scheduler is not None:
+            member.scheduler.queue.delete(pod)
+    info = QueuedPodInfo(PodInfo(pod))
+    scheduler.queue.active_q.start_attempt(info)
+    scheduler.numbers.count += 1
+    percentage = scheduler.configuration.percentage_of_nodes_to_score or 0
+    cycle = Cycle(scheduler.cycle_count, info, scheduler.profiles[pod.scheduler_name], "Snapshot", percentage)
+    scheduler.cycle = scheduler.latest = cycle
+    return cycle

@@ -103,6 +103,13 @@ class Contest:
     plugins: tuple[PluginScores, ...]
     only_drawn: bool
 
+    @property
+    def moved(self) -> int | None:
+        """Return by how much the lead of the first node changes; None: only the draw differs, or a total is missing."""
+        if self.only_drawn or self.first is None or self.second is None:
+            return None
+        return _lead(self.second) - _lead(self.first)
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:

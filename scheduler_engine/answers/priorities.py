@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler_engine.answers.changes import Change, Edit, change, make
-from scheduler_engine.answers.looking import scratch
+from scheduler_engine.answers.looking import begin_cycle, scratch
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
-from scheduler_engine.framework.interface import QueuedPodInfo
-from scheduler_engine.framework.node_info import PodInfo
-from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.simulation import Simulation
 
 STAGES = ("Snapshot", "PreFilter", "Filter", "PostFilter")
@@ -40,12 +37,9 @@ def preempting(simulation: Simulation, pod: Pod) -> Outcome | None:
 
 def attempt(copied: Simulation, pod: Pod) -> tuple[str, tuple[str, ...]] | None:
     """Let the scheduler of a scratch copy try the pod at once. Return the node it nominates and the victims."""
-    scheduler = copied.scheduler
-    framework = scheduler.profiles[pod.scheduler_name]
-    info = QueuedPodInfo(PodInfo(pod))
-    cycle = scheduler.cycle = Cycle(scheduler.cycle_count, info, framework, STAGES[0], 100)
+    cycle = begin_cycle(copied, pod)
     while cycle.stage in STAGES and cycle.post_filter is None:
-        scheduler.step()
+        copied.scheduler.step()
     result = cycle.post_filter[0] if cycle.post_filter is not None else None
     if result is None or not result.nominated_node or not result.victims:
         return None

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from textwrap import wrap
 
 from scheduler_engine.answers import phrases
-from scheduler_engine.answers.comparing import Comparison, FigurePair, Number, Side
+from scheduler_engine.answers.comparing import Comparison, FigurePair, Number
 from scheduler_engine.answers.parting import Contest, Parting, Verdicts
 from scheduler_engine.answers.phrases import INDENTED
+from scheduler_engine.cli.lines import WIDTH, wrapped
 from scheduler_engine.words import say
 
-WIDTH = 80
 LABEL, COLUMN = 46, 15
 """Columns of the table of figures."""
 SHOWN, SHOWN_NODES = 20, 3
@@ -23,20 +21,15 @@ FIRST, SECOND = say("comparison.first"), say("comparison.second")
 
 def text_of(comparison: Comparison) -> Iterator[str]:
     """Yield the summary line by line. An empty line separates its parts."""
-    parting, decisive = comparison.parting, comparison.decisive
-    if parting is not None:
-        yield from _parting(parting, say("comparison.parted", pod=parting.pod, number=parting.number))
-        yield ""
-    if decisive is not None and decisive != parting:
-        title = say("comparison.decided", pod=decisive.pod, number=decisive.number)
-        if parting is not None and (decisive.changes, decisive.settings) == (parting.changes, parting.settings):
-            decisive = replace(decisive, changes=(), settings=())
-        yield from _parting(decisive, title)
-        yield ""
+    titles = ((comparison.parting, "comparison.parted"), (comparison.later_decision, "comparison.decided"))
+    for parting, title in titles:
+        if parting is not None:
+            yield from _parting(parting, say(title, pod=parting.pod, number=parting.number))
+            yield ""
     yield from figures_table(comparison)
     yield from _placements(comparison)
-    yield from _evictions(comparison.first, comparison.second)
-    yield from _waiting(comparison.first, comparison.second)
+    yield from _evictions(comparison)
+    yield from _waiting(comparison)
 
 
 # --- the first difference ---------------------------------------------------------------------------------------------
@@ -65,13 +58,11 @@ def _contest(contest: Contest) -> Iterator[str]:
     """Yield a table of the scores that decided, if both nodes have totals in both runs."""
     if contest.only_drawn:
         yield from wrapped(phrases.draw(contest), "  ")
-        return
-    if contest.first is None or contest.second is None:
+    if contest.moved is None:
         return
     first, second = contest.nodes
     yield from wrapped(say("comparison.scores", first=first, second=second), "  ")
-    moved = contest.second[0] - contest.second[1] - contest.first[0] + contest.first[1]
-    total = say("comparison.total"), contest.first, contest.second, moved
+    total = say("comparison.total"), contest.first, contest.second, contest.moved
     rows = [total, *((item.plugin, item.first, item.second, item.moved) for item in contest.plugins)]
     names = max(len(row[0]) for row in rows)
     yield f"    {'':{names}}{FIRST:>14}{SECOND:>14}"
@@ -101,17 +92,9 @@ def _verdicts(verdicts: Sequence[Verdicts]) -> Iterator[str]:
 def figures_table(comparison: Comparison) -> Iterator[str]:
     """Yield the figures in two columns, without resources that no pod requests. Equal headings come once."""
     yield f"{say('comparison.table'):{LABEL}}{FIRST:>{COLUMN}}{SECOND:>{COLUMN}}"
-    unused = [
-        pair.about[0]
-        for pair in comparison.figures
-        if pair.name == "utilisation" and not pair.first and not pair.second
-    ]
-    room = comparison.first.balance.room or comparison.second.balance.room
     heading: list[str] = []
-    for pair in comparison.figures:
-        if pair.about[:1] and pair.about[0] in unused:
-            continue
-        *above, label = labels(pair.name, pair.about, room.pod if room else "")
+    for pair in comparison.used_figures:
+        *above, label = labels(pair.name, pair.about, comparison.counted_pod)
         if above != heading:
             yield from above
         heading = above
@@ -158,10 +141,9 @@ def aligned(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
         yield f"    {SECOND:8}{second}"
 
 
-def _evictions(first: Side, second: Side) -> Iterator[str]:
-    mine, theirs = Counter(first.evictions), Counter(second.evictions)
-    listed = [(FIRST, item) for item in (mine - theirs).elements()]
-    listed += [(SECOND, item) for item in (theirs - mine).elements()]
+def _evictions(comparison: Comparison) -> Iterator[str]:
+    sides = zip((FIRST, SECOND), comparison.only_evictions, strict=True)
+    listed = [(side, item) for side, evictions in sides for item in evictions]
     if not listed:
         return
     yield ""
@@ -172,24 +154,16 @@ def _evictions(first: Side, second: Side) -> Iterator[str]:
         yield f"  {say('comparison.more', count=len(listed) - SHOWN)}"
 
 
-def _waiting(first: Side, second: Side) -> Iterator[str]:
-    mine, theirs = ({item.pod: item for item in side.pending} for side in (first, second))
-    pods = [*{**mine, **theirs}]
-    if not pods:
+def _waiting(comparison: Comparison) -> Iterator[str]:
+    if not comparison.waiting:
         return
     yield ""
     yield say("comparison.waiting-title")
-    for pod in pods[:SHOWN]:
+    for pod, *waiting in comparison.waiting[:SHOWN]:
         yield f"  {pod}"
-        texts = [phrases.reason(waiting.get(pod)) for waiting in (mine, theirs)]
-        sides = {FIRST: texts[0], SECOND: texts[1]}
-        for side, text in ({say("comparison.both"): texts[0]} if texts[0] == texts[1] else sides).items():
+        first, second = map(phrases.reason, waiting)
+        sides = {say("comparison.both"): first} if first == second else {FIRST: first, SECOND: second}
+        for side, text in sides.items():
             yield from wrapped(text, f"    {side:8}")
-    if len(pods) > SHOWN:
-        yield f"  {say('comparison.more', count=len(pods) - SHOWN)}"
-
-
-def wrapped(text: str, start: str, width: int = WIDTH) -> list[str]:
-    """Return the text in lines that fit; ``start`` begins the first one, and the others align with it."""
-    lines = wrap(text, width - len(start), break_long_words=False, break_on_hyphens=False)
-    return [f"{start if number == 0 else ' ' * len(start)}{line}" for number, line in enumerate(lines)]
+    if len(comparison.waiting) > SHOWN:
+        yield f"  {say('comparison.more', count=len(comparison.waiting) - SHOWN)}"

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from scheduler_engine.answers.balance import ResourceUse
 from scheduler_engine.answers.copies import Refusal
-from scheduler_engine.answers.headroom import Supply, headroom, supplies
+from scheduler_engine.answers.headroom import WITH_TEMPLATE, headroom, scarcest
 from scheduler_engine.answers.nodes_needed import NodesNeeded, nodes_needed
 from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
 from scheduler_engine.api.loading import load_manifests, located
 from scheduler_engine.api.validation import validate
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of, shown
+from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
-
-WIDTH = 80
-WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationController")
-"""Kinds whose template can be copied, besides pods."""
 
 
 @click.command()
@@ -126,8 +123,7 @@ def show(output: str, answer: Any, lines: Iterable[str]) -> None:
         return
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
-        wrapped = textwrap.wrap(line, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
-        click.echo("\n".join(wrapped))
+        click.echo("\n".join(wrapped(line.lstrip(), indent, rest=f"{indent}  ")))
 
 
 def counted(placed: Mapping[str, int]) -> Iterator[str]:
@@ -181,22 +177,18 @@ def _why(stopped: Refusal, node: str) -> str:
 
 def _show_headroom(simulation: Simulation, most: int, output: str) -> None:
     """Show each workload with the room for more replicas, and the resources of the cluster, the scarcest first."""
-    rows, scarce = [*headroom(simulation, most)], supplies(simulation)
+    rows, scarce = [*headroom(simulation, most)], scarcest(simulation)
     answer = {
         "workloads": [{"kind": kind, "key": key, **_room_data(found)} for kind, key, found in rows],
         "resources": [
-            {
-                "resource": row.requested.resource,
-                "requested": row.requested.number,
-                "allocatable": row.allocatable.number,
-            }
+            {"resource": row.resource, "requested": row.whole.requested, "allocatable": row.whole.allocatable}
             for row in scarce
         ],
     }
     show(output, answer, _lines_headroom(rows, scarce))
 
 
-def _lines_headroom(rows: Sequence[tuple[str, str, Room]], scarce: Sequence[Supply]) -> Iterator[str]:
+def _lines_headroom(rows: Sequence[tuple[str, str, Room]], scarce: Sequence[ResourceUse]) -> Iterator[str]:
     for kind, key, found in rows:
         name = f"{kind} {key}"
         if found.stopped is None:
@@ -206,7 +198,7 @@ def _lines_headroom(rows: Sequence[tuple[str, str, Room]], scarce: Sequence[Supp
     if not rows:
         yield say("room.no-workloads")
     for row in scarce:
-        yield say("room.supply", resource=row.requested.resource, share=f"{row.share:.0%}")
+        yield say("room.supply", resource=row.resource, share=f"{row.whole.share:.0%}")
 
 
 def _room_data(found: Room) -> dict[str, Any]:

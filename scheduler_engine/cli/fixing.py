@@ -10,18 +10,19 @@ import yaml
 
 from scheduler_engine.answers import fix_phrases
 from scheduler_engine.answers.fixes import fixes
+from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch, patches
+from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
 
 SHOWN = 3
-WIDTH = 80
 
 
 def fixed(simulation: Simulation, key: str) -> Iterator[str]:
     """Yield the smallest fixes for a pod as lines: a sentence for each, and how to do it."""
     pod = simulation.api.pod(key)
-    if pod is None or pod.node_name or pod.finished or pod.terminating:
+    if pod is None or not is_pending(pod):
         yield fix_phrases.not_pending(key)
         return
     tries = [*fixes(simulation, pod)]
@@ -29,11 +30,11 @@ def fixed(simulation: Simulation, key: str) -> Iterator[str]:
     if not tries:
         yield fix_phrases.fits(key)
     elif not found:
-        yield from _wrapped(fix_phrases.nothing(key, tries[-1].number), "")
+        yield from wrapped(fix_phrases.nothing(key, tries[-1].number), "")
     else:
         yield click.style(say("fixes.heading", pod=key), bold=True)
     for number, fix in enumerate(found[:SHOWN], 1):
-        yield from _wrapped(fix_phrases.sentence(fix), f"{number}. ")
+        yield from wrapped(fix_phrases.sentence(fix), f"{number}. ")
         for patch in patches(simulation, fix):
             yield from _steps(patch)
     if len(found) > SHOWN:
@@ -46,9 +47,5 @@ def _steps(patch: Patch) -> Iterator[str]:
         # A command is one line, to copy.
         yield f"   {text}"
         return
-    yield from _wrapped(text, "   ")
+    yield from wrapped(text, "   ")
     yield from textwrap.indent(yaml.safe_dump(dict(patch.manifest), sort_keys=False).rstrip(), "     ").split("\n")
-
-
-def _wrapped(text: str, lead: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False)

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from scheduler_engine.answers.changes import Change, Edit, make
 from scheduler_engine.answers.fixes import MOST_TRIES, Fix, fixes
-from scheduler_engine.answers.looking import look, scratch
+from scheduler_engine.answers.looking import is_pending, look, scratch
 from scheduler_engine.answers.priorities import attempt
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.errors import Rejected
@@ -131,7 +131,7 @@ def compared(seed: int, history: History) -> Iterator[tuple[str, list[str]]]:
     """Yield each pending pod of a random history with its problems."""
     simulation = played(seed, full=False, history=history)
     for pod in simulation.api.pods():
-        if not (pod.node_name or pod.finished or pod.terminating):
+        if is_pending(pod):
             yield pod.key, [*problems(simulation, pod)]
 
 

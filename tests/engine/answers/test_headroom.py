@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_engine.answers.headroom import headroom, supplies
-from scheduler_engine.framework.facts import Amount
+from scheduler_engine.answers.headroom import headroom, scarcest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, make_node, make_pod
 from tests.engine.answers.test_leaving import deployment, running
@@ -26,12 +25,12 @@ def test_each_workload_has_its_room_alone() -> None:
 def test_the_scarcest_resource_comes_first() -> None:
     node = make_node("n").capacity({"example.com/gpu": "2"}, cpu="4", memory="8Gi", pods="20").obj()
     pod = make_pod("p").cpu("1").memory("6Gi").request({"example.com/gpu": "1"}).limit({"example.com/gpu": "1"})
-    rows = supplies(running(node, pod.obj()))
-    assert [(row.requested, row.allocatable) for row in rows] == [
-        (Amount("memory", 6 << 30), Amount("memory", 8 << 30)),
-        (Amount("example.com/gpu", 1), Amount("example.com/gpu", 2)),
-        (Amount("cpu", 1000), Amount("cpu", 4000)),
-        (Amount("pods", 1), Amount("pods", 20)),
+    rows = scarcest(running(node, pod.obj()))
+    assert [(row.resource, row.whole.requested, row.whole.allocatable) for row in rows] == [
+        ("memory", 6 << 30, 8 << 30),
+        ("example.com/gpu", 1, 2),
+        ("cpu", 1000, 4000),
+        ("pods", 1, 20),
     ]
-    assert [row.share for row in rows] == [0.75, 0.5, 0.25, 0.05]
-    assert supplies(Simulation()) == ()
+    assert [row.whole.share for row in rows] == [0.75, 0.5, 0.25, 0.05]
+    assert scarcest(Simulation()) == []

@@ -17,6 +17,7 @@ from sandbox.limits.quotas import OverQuota
 from sandbox.panels.model.moment import Moment
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, printable
+from sandbox.web.numbers import KEY_DIGITS, whole_number
 from sandbox.words.say import say
 from sandbox.worker.errors import EngineError
 from sandbox.worker.live import ReplayFailed
@@ -262,5 +263,4 @@ def delete(room: Workshop) -> None:
 
 def participant_of(room: Workshop, key: str) -> Participant | None:
     """Return a participant of the room by primary key, given as text; None if there is no such participant."""
-    number = int(key) if key.isascii() and key.isdigit() and len(key) < 19 else 0
-    return room.people.filter(pk=number).first()
+    return room.people.filter(pk=whole_number(key, KEY_DIGITS) or 0).first()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -17,13 +18,14 @@ from sandbox.storage.branches import BranchRow
 from sandbox.storage.commands import to_text
 from sandbox.storage.models import Sandbox
 from sandbox.web.access import Access, edits, limited, problem, reads, who
+from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.comparing import CONFIGURATIONS, Other
 from sandbox.worker.room import MOST_COPIES, MOST_WANTED, Asked
 from scheduler_engine.errors import Rejected
 
-MOST_SEED = 2**31 - 1
+MOST_SEED, DIGITS = 2**31 - 1, 10
 LONGEST_NAME = 253
 MOST_COMMANDS = 20
 """Commands of one fix."""
@@ -51,13 +53,6 @@ def differences(request: HttpRequest, access: Access) -> HttpResponse:
     return render(request, "differences.html", context)
 
 
-def _number(query: dict[str, str], name: str) -> int | None:
-    """Return a whole number of the query from 0 to ``MOST_SEED``, else None."""
-    text = query.get(name, "")
-    known = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_SEED))
-    return int(text) if known and int(text) <= MOST_SEED else None
-
-
 def _other(request: HttpRequest, access: Access, others: list[BranchRow]) -> tuple[Other | None, str]:
     """Return the second run and its name, None if the branch is gone. Raises ValueError with a sentence."""
     query: dict[str, Any] = request.GET.dict()
@@ -70,11 +65,11 @@ def _other(request: HttpRequest, access: Access, others: list[BranchRow]) -> tup
     configuration = query.get("configuration", "")
     if configuration in CONFIGURATIONS:
         return Other(configuration=configuration), say(f"differences.configuration-{configuration}")
-    cycle, node = _number(query, "cycle"), query.get("node", "")
+    cycle, node = whole_number(query.get("cycle", ""), DIGITS), query.get("node", "")
     if cycle and node and len(node) <= LONGEST_NAME:
         return Other(cycle=cycle, node=node), say("differences.instead", cycle=cycle, node=node)
-    seed = _number(query, "seed")
-    if seed is not None:
+    seed = whole_number(query.get("seed", ""), DIGITS)
+    if seed is not None and seed <= MOST_SEED:
         return Other(seed=seed), say("differences.seed", seed=seed)
     raise ValueError(say("errors.compare-with", most=MOST_SEED))
 
@@ -83,7 +78,7 @@ def _other(request: HttpRequest, access: Access, others: list[BranchRow]) -> tup
 def fit(request: HttpRequest, access: Access) -> HttpResponse:
     """Count the copies of ``pod`` that fit; with ``copies`` and ``shape``, also the nodes that they need."""
     query: dict[str, Any] = request.GET.dict()
-    copies = _number(query, "copies") if query.get("copies") else 0
+    copies = whole_number(query.get("copies") or "0", DIGITS)
     if copies is None or copies > MOST_WANTED:
         return problem(request, 400, say("errors.copies", most=MOST_WANTED))
     asked = Asked(query.get("pod", ""), copies, query.get("shape", ""))
@@ -127,17 +122,30 @@ def leave(request: HttpRequest, access: Access) -> HttpResponse:
     return render(request, "leave.html", context)
 
 
-@limited
 @edits
 def mend(request: HttpRequest, access: Access) -> HttpResponse:
-    """Execute the ``commands`` of a fix: here, or with ``copy`` in a new sandbox with the same log. Go there."""
+    """Execute the ``commands`` of a fix, and go back to the sandbox."""
+    return _mend(request, lambda: (access.sandbox, request.path.removesuffix("mend/")))
+
+
+@limited
+@edits
+def mend_copy(request: HttpRequest, access: Access) -> HttpResponse:
+    """Execute the ``commands`` of a fix in a new sandbox with the same log, and go there."""
+
+    def fork() -> tuple[Sandbox, str]:
+        copied, token = store.fork(access.sandbox, None)
+        return Sandbox.objects.get(pk=copied), reverse("workbench", args=[copied, token])
+
+    return _mend(request, fork)
+
+
+def _mend(request: HttpRequest, where: Callable[[], tuple[Sandbox, str]]) -> HttpResponse:
+    """``where``: returns the sandbox and its address. It is called if there are commands."""
     chosen = _commands(request.POST.get("commands", ""))
     if not chosen or len(chosen) > MOST_COMMANDS:
         return problem(request, 400, say("errors.fix", most=MOST_COMMANDS))
-    sandbox, address = access.sandbox, request.path.removesuffix("mend/")
-    if request.POST.get("copy"):
-        copied, token = store.fork(sandbox, None)
-        sandbox, address = Sandbox.objects.get(pk=copied), reverse("workbench", args=[copied, token])
+    sandbox, address = where()
     for command in chosen:
         store.execute(sandbox, command, who(request))
     return redirect(f"{address}?{urlencode({'pod': request.POST.get('pod', '')})}")

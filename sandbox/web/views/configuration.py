@@ -15,6 +15,7 @@ from sandbox.web.access import Access, edits, reads, who
 from sandbox.web.configuring.controls import Refusal
 from sandbox.web.configuring.controls import controls as controls_of
 from sandbox.web.configuring.edits import edit
+from sandbox.web.numbers import whole_number
 from sandbox.web.presets.configurations import DEFAULT
 from sandbox.words.yaml_text import rewritten, written
 from scheduler_engine.api.loading import read_documents
@@ -56,7 +57,7 @@ def controls(request: HttpRequest, access: Access) -> HttpResponse:
     text, profile = request.POST.get("configuration", ""), request.POST.get("profile", "")
     control, value = request.POST.get("control", ""), request.POST.get("value", "").strip()
     check_text(text + value)
-    index = int(profile) if profile.isascii() and profile.isdigit() and len(profile) < 5 else 0
+    index = whole_number(profile, 4) or 0
     try:
         configuration = load_configuration(text)
     except Rejected as error:

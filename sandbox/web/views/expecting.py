@@ -12,20 +12,20 @@ from sandbox.changes import expectations
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 from sandbox.web.access import Access, edits, problem, who
+from sandbox.web.numbers import KEY_DIGITS, whole_number
 from sandbox.words.say import say
 from sandbox.worker.expecting import written
-
-KEY_DIGITS = 18
 
 
 def _about(form: QueryDict) -> dict[str, Any]:
     """Return what a fact is about. Raise ``ValueError`` with a sentence that starts with the name of the field."""
     view = View.from_mapping(form.dict())
     about: dict[str, Any] = {"pod": view.pod, "node": view.node, "plugin": view.plugin}
-    attempt = form.get("attempt", "")
-    if attempt and not (attempt.isascii() and attempt.isdigit() and int(attempt[:10]) > 0 and len(attempt) < 10):
+    text = form.get("attempt", "")
+    attempt = whole_number(text, 9)
+    if text and not attempt:
         raise ValueError(say("errors.attempt"))
-    return about | ({"attempt": int(attempt)} if attempt else {}) | ({"cycle": view.cycle} if view.cycle else {})
+    return about | ({"attempt": attempt} if attempt else {}) | ({"cycle": view.cycle} if view.cycle else {})
 
 
 @edits
@@ -45,9 +45,9 @@ def expect(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def remove(request: HttpRequest, access: Access) -> HttpResponse:
-    key = request.POST.get("key", "")
-    if not (key.isascii() and key.isdigit() and len(key) <= KEY_DIGITS):
+    key = whole_number(request.POST.get("key", ""), KEY_DIGITS)
+    if key is None:
         return problem(request, 400, say("errors.key"))
-    if not expectations.take_back(access.sandbox, int(key)):
+    if not expectations.take_back(access.sandbox, key):
         return problem(request, 404, say("expectations.no-such"))
     return HttpResponse("")

@@ -14,6 +14,7 @@ from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.web.access import Access, RoutedView, problem, reads
 from sandbox.web.files import FILES, attachment, file_name, plain_name
+from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import EXPECT, FORMS, NONE, Exported, ExportOptions
@@ -25,13 +26,14 @@ COMMANDS_DIGITS = 9
 
 def read_query(form: str, query: Mapping[str, str]) -> ExportOptions:
     """Return the export in a query. Raise ``ValueError`` with a sentence that starts with the name of the field."""
-    start, expect = query.get("from", ""), query.get("expect", NONE)
-    if start and not (start.isascii() and start.isdigit() and len(start) <= COMMANDS_DIGITS):
+    text, expect = query.get("from", ""), query.get("expect", NONE)
+    start = whole_number(text, COMMANDS_DIGITS)
+    if text and start is None:
         raise ValueError(say("errors.from"))
     if expect not in EXPECT:
         raise ValueError(say("errors.expect", values=", ".join(EXPECT)))
     options = {name: query.get(name) == "1" for name in ("added", "kwok", "compact")}
-    return ExportOptions(form, int(start) if start else None, expect, **options)
+    return ExportOptions(form, start, expect, **options)
 
 
 def with_options(view: Callable[[HttpRequest, Access, ExportOptions], HttpResponse]) -> RoutedView:

@@ -12,6 +12,7 @@ from sandbox.changes import study
 from sandbox.changes.opening import read_lesson
 from sandbox.limits.quotas import OverQuota
 from sandbox.web.access import Access, edits, public_form, who
+from sandbox.web.numbers import whole_number
 from sandbox.web.views.importing import with_errors
 from sandbox.words.say import say
 from sandbox.worker.jobs.teaching import LONGEST_LESSON
@@ -24,10 +25,10 @@ BYTES_A_LETTER = 4
 
 def _part(request: HttpRequest) -> int:
     """Return the number of the part in the form. Raise ``Rejected`` if it is not a number."""
-    number = request.POST.get("part", "")
-    if not (number.isascii() and number.isdigit() and len(number) < 6):
+    number = whole_number(request.POST.get("part", ""), 5)
+    if number is None:
         raise Rejected([FieldError("part", "FieldValueInvalid", say("lesson.number"))])
-    return int(number)
+    return number
 
 
 def _answers(request: HttpRequest) -> list[str] | None:

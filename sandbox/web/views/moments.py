@@ -11,6 +11,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.storage import branches
 from sandbox.storage.commands import summary
 from sandbox.web.access import Access, edits, limited, problem, reads
+from sandbox.web.numbers import KEY_DIGITS, whole_number
 from sandbox.words.say import say
 
 
@@ -31,10 +32,10 @@ def list_branches(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def reopen(request: HttpRequest, access: Access) -> HttpResponse:
-    key = request.POST.get("branch", "")
-    if not (key.isascii() and key.isdigit() and len(key) < 19):
+    key = whole_number(request.POST.get("branch", ""), KEY_DIGITS)
+    if key is None:
         return problem(request, 400, say("errors.branch"))
-    if store.reopen(access.sandbox, int(key)) is None:
+    if store.reopen(access.sandbox, key) is None:
         return problem(request, 404, say("errors.no-branch"))
     return HttpResponse(status=204)
 

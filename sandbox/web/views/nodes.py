@@ -10,6 +10,7 @@ from django.shortcuts import render
 from sandbox.changes import store
 from sandbox.limits.quotas import check_text
 from sandbox.web.access import Access, edits, who
+from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.commands import AMOUNTS
@@ -77,9 +78,10 @@ def _configuration(text: str) -> dict[str, Any] | None:
 
 def _seconds(text: str) -> int:
     """Return a text as a number of seconds. Raise ``Rejected`` if it is not one."""
-    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
+    number = whole_number(text, MOST_DIGITS)
+    if number is None:
         raise Rejected(say("errors.grace"))
-    return int(text)
+    return number
 
 
 def _errors(request: HttpRequest, errors: list[FieldError]) -> HttpResponse:

@@ -8,6 +8,7 @@ from sandbox.changes import store
 from sandbox.content import scenarios
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, problem, who
+from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from sandbox.worker import jobs
 
@@ -15,8 +16,7 @@ from sandbox.worker import jobs
 @edits
 def step(request: HttpRequest, access: Access) -> HttpResponse:
     """Run a step, unless it has already run: two people, or two clicks, may mean the same step."""
-    text = request.POST.get("n", "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+    number = whole_number(request.POST.get("n", ""), 5) or 0
     command = scenarios.command(access.sandbox.scenario, access.sandbox.story, number)
     if command is None:
         return problem(request, 400, say("errors.no-step"))

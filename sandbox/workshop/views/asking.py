@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 from sandbox.web.access import RoutedView, problem
+from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from sandbox.workshop import files, questions
 from sandbox.workshop.access import RoomAccess, room_action
@@ -77,6 +78,6 @@ def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     if question is None or access.participant is None:
         return problem(request, 404, say("room.no-question"))
     page, turn = request.POST.get("page", "")[:LONGEST_PAGE], request.POST.get("turn", "")
-    number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) <= LONGEST_TURN else 0
+    number = whole_number(turn, LONGEST_TURN) or 0
     questions.answer(question, access.participant, request.POST.getlist("chosen"), page, number)
     return None

@@ -24,7 +24,7 @@ POSTS = [
     "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
     "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
     "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "unfinalize/", "resize/",
-    "mend/", "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
+    "mend/", "mend/copy/", "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
     "lesson/step/", "lesson/turn/", "lesson/hint/", "lesson/catch-up/", "lesson/answer/", "predict/",
 ]  # fmt: skip
 GETS = [

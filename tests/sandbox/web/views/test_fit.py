@@ -42,7 +42,7 @@ def rows(html: str) -> dict[str, list[str]]:
 
 def test_copies_are_counted_in_all_and_node_by_node(small: Any) -> None:
     html = shown(small)
-    assert say("room-of-a-pod.total", count=4) in html
+    assert say("fit.total", count=4) in html
     table = rows(html)
     assert [table[node][:2] for node in ("n1", "n2", "n3")] == [["3", "3"], ["1", "1"], ["0", "0"]]
     assert [table[node][2] for node in ("n1", "n2")] == ["Insufficient cpu", "Insufficient cpu"]
@@ -53,10 +53,10 @@ def test_copies_are_counted_in_all_and_node_by_node(small: Any) -> None:
 
 
 def test_the_nodes_that_copies_need_are_counted(small: Any) -> None:
-    assert say("room-of-a-pod.needed", copies=10, count=2, shape="n1") in shown(small, copies="10", shape="n1")
-    assert say("room-of-a-pod.needed-none", copies=4) in shown(small, copies="4", shape="n1")
+    assert say("fit.needed", copies=10, count=2, shape="n1") in shown(small, copies="10", shape="n1")
+    assert say("fit.needed-none", copies=4) in shown(small, copies="4", shape="n1")
     html = shown(small, copies="5", shape="n3")
-    assert say("room-of-a-pod.no-number", copies=5, shape="n3") in html
+    assert say("fit.no-number", copies=5, shape="n3") in html
     assert "untolerated taint" in html.partition('id="needed"')[2].partition("</p>")[0]
 
 
@@ -67,7 +67,7 @@ def test_a_pod_without_end_is_counted_up_to_a_limit(visitor: Any, monkeypatch: p
     store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
     html = shown(visitor)
     assert "At least" in html
-    assert rows(html)["n1"][:2] == ["7", say("room-of-a-pod.alone-at-least", count=5)]
+    assert rows(html)["n1"][:2] == ["7", say("fit.alone-at-least", count=5)]
 
 
 def test_nodes_of_a_large_cluster_are_not_tried_alone(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_a_pod_that_nobody_schedules_has_a_problem(small: Any) -> None:
     manifest = make_pod("odd").scheduler("other").obj()
     store.execute(small.sandbox, {"kind": "apply", "manifests": [manifest]})
     html = shown(small, pod="default/odd")
-    assert say("room-of-a-pod.problem") in html
+    assert say("fit.problem") in html
     assert 'id="nodes"' not in html
 
 
@@ -103,7 +103,7 @@ def test_a_pod_that_is_not_there_is_reported(small: Any, pod: str) -> None:
 
 
 def test_a_node_that_is_not_there_is_reported(small: Any) -> None:
-    assert say("room-of-a-pod.no-node", node="n9") in shown(small, copies="2", shape="n9")
+    assert say("fit.no-node", node="n9") in shown(small, copies="2", shape="n9")
 
 
 def test_the_inspector_leads_to_the_page(small: Any) -> None:

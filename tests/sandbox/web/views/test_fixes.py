@@ -50,7 +50,7 @@ def test_every_offered_change_lets_the_pod_run_when_it_is_made(stuck: Any) -> No
     assert len(found) > 2
     assert any("tolerate" in text for text, _ in found)
     for text, commands in found:
-        answer = stuck.post("mend/", pod="default/web", commands=json.dumps(commands), copy="1")
+        answer = stuck.post("mend/copy/", pod="default/web", commands=json.dumps(commands))
         assert answer.status_code == 302
         sandbox = Sandbox.objects.get(pk=answer.url.split("/")[2])
         assert sandbox.pk != stuck.sandbox.pk
@@ -76,7 +76,8 @@ def test_those_who_only_watch_see_the_changes_without_buttons(stuck: Any) -> Non
     page = shown(stuck.watching())
     assert "Then n1 passes." in page
     assert "<form" not in page
-    assert stuck.watching().post("mend/", pod="default/web", commands="[]").status_code == 403
+    for path in ("mend/", "mend/copy/"):
+        assert stuck.watching().post(path, pod="default/web", commands="[]").status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -101,8 +102,10 @@ def test_what_needs_no_fix_is_said(stuck: Any, pod: str, says: str) -> None:
 )
 def test_what_is_not_a_fix_changes_nothing(stuck: Any, commands: str) -> None:
     before = stuck.log()
-    assert stuck.post("mend/", pod="default/web", commands=commands).status_code == 400
+    for path in ("mend/", "mend/copy/"):
+        assert stuck.post(path, pod="default/web", commands=commands).status_code == 400
     assert stuck.log() == before
+    assert Sandbox.objects.count() == 1
 
 
 def test_the_inspector_of_a_pending_pod_leads_to_the_page(stuck: Any) -> None:

@@ -71,7 +71,7 @@ def difference(live: Live, other: Other) -> dict[str, Any]:
     pending = [_row(pod, *map(phrases.reason, waiting)) for pod, *waiting in comparison.waiting]
     return {
         "problem": "",
-        "configured": any(_configures(text) for text in live.texts(0, live.n)),
+        "configured": any(map(_configures, live.texts(0, live.n))),
         "differs": comparison.differs,
         "refused": replayed.refused,
         "parting": _parting(live, comparison.parting),
@@ -85,10 +85,12 @@ def difference(live: Live, other: Other) -> dict[str, Any]:
 
 
 def replay(live: Live, other: Other) -> Replayed:
-    """Play the second run from its start. Raises ``OverBudget``, or ``Rejected`` if the attempt cannot be changed."""
+    """Play the second run from its start. Raises ``OverBudget``, or ``Rejected`` if there is no such run."""
     if other.cycle:
         return _instead(live, other)
     texts = [*live.texts(0, live.n)] if other.texts is None else [*other.texts]
+    if other.configuration == BEFORE and not any(map(_configures, texts)):
+        raise Rejected(say("differences.not-configured"))
     plan = live.plan
     if other.configuration == DEFAULT:
         plan = replace(plan, configuration="null")

@@ -11,6 +11,8 @@ from scheduler_engine.simulation import Simulation
 
 CONDITION_TAINTS = "node.kubernetes.io/"
 """Taints with this prefix follow from a node's condition or cordon: a new node has none of them."""
+LONGEST_BASE = 55
+"""Of a label's 63 characters, as many as leave room for a number."""
 SHAPE = ("capacity", "allocatable")
 """What a new node has of another one's status."""
 
@@ -20,18 +22,19 @@ def new_nodes(simulation: Simulation) -> Iterator[Change]:
     nodes = simulation.api.list("Node")
     shapes: dict[str, None] = {}
     for node in nodes:
-        name = _free_name(simulation, node.name)
+        name = free_name(simulation, node.name)
         manifest, shape = node_like(node.manifest, name), repr(node_like(node.manifest, ""))
         if shape not in shapes:
             shapes[shape] = None
             yield change("node", [Edit("Node", name, "create", value=manifest)], len(shapes), node=name, like=node.name)
 
 
-def _free_name(simulation: Simulation, name: str) -> str:
-    number = 2
-    while simulation.api.get("Node", f"{name}-{number}") is not None:
+def free_name(simulation: Simulation, name: str) -> str:
+    """Return a name for another node like ``name`` that no node has, and that its hostname label can hold."""
+    base, number = name[:LONGEST_BASE].rstrip("-."), 2
+    while simulation.api.get("Node", f"{base}-{number}") is not None:
         number += 1
-    return f"{name}-{number}"
+    return f"{base}-{number}"
 
 
 def node_like(shape: Mapping[str, Any], name: str) -> dict[str, Any]:

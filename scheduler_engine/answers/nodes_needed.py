@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduler_engine.answers.copies import schedule
 from scheduler_engine.answers.looking import scratch
-from scheduler_engine.answers.new_nodes import node_like
+from scheduler_engine.answers.new_nodes import free_name, node_like
 from scheduler_engine.answers.room import Room, room
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.validation import validate
@@ -62,8 +62,8 @@ def with_nodes(simulation: Simulation, shape: Mapping[str, Any], count: int) -> 
     """
     twin = scratch(simulation)
     older = {pod.uid for pod in twin.api.pods()}
-    for number in range(1, count + 1):
-        _create(twin, shape, number)
+    for _ in range(count):
+        _create(twin, shape)
     twin.deliver()
     for pod in twin.api.pods():
         owner = pod.controller_ref
@@ -73,11 +73,9 @@ def with_nodes(simulation: Simulation, shape: Mapping[str, Any], count: int) -> 
     return twin
 
 
-def _create(twin: Simulation, shape: Mapping[str, Any], number: int) -> None:
+def _create(twin: Simulation, shape: Mapping[str, Any]) -> None:
     base = shape.get("metadata", {}).get("name", "node")
-    name = f"{base}-new-{number}"
-    while twin.api.get("Node", name) is not None:
-        name += "-new"
+    name = free_name(twin, base)
     manifest = node_like(shape, name)
     if errors := validate(manifest, 0):
         raise Rejected(errors)

@@ -638,6 +638,15 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what if a node leaves", page)
     page.goto(f"{base}leave/?zone=eu-b")
     yield Shot("what if a zone is lost", page)
+    page = visit.workbench()
+    visit.applied(page, long_cluster())
+    visit.press(page, "e")
+    base, pod = page.url.partition("?")[0], long("waits-5", LONGEST_NAME)
+    for name, path in (("fixes", "fixes/?pod"), ("fit", "fit/?pod")):
+        page.goto(f"{base}{path}=default/{pod}")
+        yield Shot(f"{name}, long names", page)
+    page.goto(f"{base}differences/?cycle=1&node={long_cluster()[0]['metadata']['name']}")
+    yield Shot("what differs, long names", page)
 
 
 JOURNEYS: dict[str, Journey] = {

@@ -96,3 +96,11 @@ def test_daemons_take_their_room_on_new_nodes_first() -> None:
 def test_an_invalid_shape_is_refused() -> None:
     with pytest.raises(Rejected):
         nodes_needed(EMPTY, make_pod("p").obj(), 1, {"metadata": {"name": "_"}})
+
+
+def test_a_new_node_gets_a_name_that_fits_into_its_hostname_label() -> None:
+    long_name = "n" * 60
+    node = make_node(long_name).label(HOSTNAME, long_name).capacity(cpu="2", pods="9")
+    simulation = Simulation()
+    simulation.execute(commands.Apply((node.obj(),)))
+    assert nodes_needed(simulation, make_pod("p").cpu("2").obj(), 3, node.obj()).nodes == 2

@@ -102,6 +102,7 @@ def test_only_the_last_change_of_the_configuration_is_left_out(packed: Any) -> N
 def test_without_a_change_of_the_configuration_there_is_no_earlier_one(visitor: Any) -> None:
     store.execute(visitor.sandbox, apply(make_node("n1")))
     assert "?configuration=before" not in compared(visitor, configuration="default")
+    assert say("differences.not-configured") in compared(visitor, configuration="before")
 
 
 def test_a_pod_that_waits_in_both_runs_is_only_counted(packed: Any) -> None:

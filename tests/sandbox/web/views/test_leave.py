@@ -44,7 +44,7 @@ def test_a_pod_without_a_controller_is_lost_and_others_move(zones: Any) -> None:
 
 def test_the_loss_of_a_zone_deletes_its_nodes(zones: Any) -> None:
     page = shown(zones, zone="a")
-    assert say("leave.heading-zone", zone="a") in page
+    assert f"{say('leave.heading-zone')} <small>a</small>" in page
     assert "default/alone: lost" in page
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from sandbox.words.say import say
 from sandbox.words.yaml_text import written
-from sandbox.worker.live import Live
 from scheduler_engine import commands
 from scheduler_engine.answers import fix_phrases
 from scheduler_engine.answers.changes import commands_for
@@ -19,9 +18,8 @@ MOST = 6
 """Fixes that one page shows. They come smallest first."""
 
 
-def answer(live: Live, key: str) -> dict[str, Any]:
+def answer(simulation: Simulation, key: str) -> dict[str, Any]:
     """Return the smallest fixes for a pod, in words. ``problem``: why there is nothing to mend, or nothing helps."""
-    simulation = live.simulation
     pod = simulation.api.pod(key)
     data: dict[str, Any] = {"pod": key, "problem": "", "fixes": []}
     if pod is None:

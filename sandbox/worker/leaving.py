@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.words.say import say
-from sandbox.worker.live import Live
 from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.leaving import FINE, Leaving, drain, lose
 from scheduler_engine.api.topology import ZONE
@@ -13,11 +12,10 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 
 
-def answer(live: Live, node: str, zone: str) -> dict[str, Any]:
+def answer(simulation: Simulation, node: str, zone: str) -> dict[str, Any]:
     """Return what a drain of ``node`` or the loss of ``zone`` does to the pods there. ``problem``: why there is none,
     "" if there is an answer.
     """
-    simulation = live.simulation
     nodes = [*simulation.api.list("Node")]
     data: dict[str, Any] = {
         "problem": "",
@@ -39,11 +37,13 @@ def answer(live: Live, node: str, zone: str) -> dict[str, Any]:
 
 def _left(simulation: Simulation, node: str, zone: str) -> Leaving:
     """Raises Rejected if there is no such node, or none in the zone."""
+    if not node and not zone:
+        raise Rejected(say("leave.nothing-chosen"))
     if node:
         if simulation.api.get("Node", node) is None:
             raise Rejected(say("errors.no-such-object", kind="Node", key=node))
         return drain(simulation, node)
     lost = [item.name for item in simulation.api.list("Node") if item.labels.get(ZONE) == zone]
-    if not zone or not lost:
+    if not lost:
         raise Rejected(say("leave.no-zone", zone=zone))
     return lose(simulation, lost)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.words.say import say
-from sandbox.worker.live import Live
 from scheduler_engine.answers.nodes_needed import nodes_needed
 from scheduler_engine.answers.room import Room, room, room_by_node
 from scheduler_engine.errors import Rejected
@@ -30,9 +29,8 @@ class Asked:
     shape: str = ""
 
 
-def answer(live: Live, asked: Asked) -> dict[str, Any]:
+def answer(simulation: Simulation, asked: Asked) -> dict[str, Any]:
     """Return how many copies of a pod fit at present, in words; ``problem``: why that cannot be counted, or ""."""
-    simulation = live.simulation
     pod, nodes = simulation.api.pod(asked.pod), [*simulation.api.list("Node")]
     data: dict[str, Any] = {"problem": "", "pod": asked.pod, "shapes": [node.name for node in nodes]}
     if pod is None:

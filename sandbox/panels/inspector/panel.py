@@ -77,6 +77,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
     return {
         "kind": "pod",
         "key": pod.key,
+        "at": str(view.at or ""),
         "applied": pod.key in world.applied.get("Pod", ()),
         "name": short_name(pod.key),
         "namespace": pod.pod.namespace,
@@ -279,6 +280,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
     return {
         "kind": "node",
         "key": node.name,
+        "at": str(view.at or ""),
         "applied": node.name in world.applied.get("Node", ()),
         "name": node.name,
         "zone": node.zone or zone_title(""),

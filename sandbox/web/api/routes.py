@@ -18,6 +18,7 @@ from sandbox.content.scenarios import scenarios
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS
+from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage import tokens
@@ -166,9 +167,15 @@ def facts(
 
 
 @router.get(f"{ONE}/fixes", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fixes"))
-def fixes(request: HttpRequest, sandbox_id: UUID, token: str, pod: str = "") -> Any:
+def fixes(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    pod: str = "",
+    at: str = Query("", description=say("api.moment")),
+) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.fixes, pod))
+    return _answer(*engines.now(access.sandbox, jobs.fixes, pod, Moment.read(at)))
 
 
 @router.get(f"{ONE}/fit", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fit"))
@@ -179,15 +186,23 @@ def fit(
     pod: str = "",
     copies: int = Query(0, ge=0, le=MOST_WANTED, description=say("api.copies")),
     shape: str = Query("", description=say("api.shape")),
+    at: str = Query("", description=say("api.moment")),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape)))
+    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), Moment.read(at)))
 
 
 @router.get(f"{ONE}/leave", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.leave"))
-def leave(request: HttpRequest, sandbox_id: UUID, token: str, node: str = "", zone: str = "") -> Any:
+def leave(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    node: str = "",
+    zone: str = "",
+    at: str = Query("", description=say("api.moment")),
+) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone))
+    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, Moment.read(at)))
 
 
 def _answer(place: Place, found: dict[str, Any]) -> dict[str, Any]:

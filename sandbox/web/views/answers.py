@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from sandbox.changes import store
+from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.storage import branches
 from sandbox.storage.branches import BranchRow
@@ -81,14 +82,15 @@ def fit(request: HttpRequest, access: Access) -> HttpResponse:
     copies = whole_number(query.get("copies") or "0", DIGITS)
     if copies is None or copies > MOST_WANTED:
         return problem(request, 400, say("errors.copies", most=MOST_WANTED))
-    asked = Asked(query.get("pod", ""), copies, query.get("shape", ""))
+    at, asked = Moment.read(query.get("at", "")), Asked(query.get("pod", ""), copies, query.get("shape", ""))
     context = {
         "sandbox": access.sandbox,
         "base": request.path.removesuffix("fit/"),
         "asked": asked,
         "most": MOST_WANTED,
         "limit": MOST_COPIES,
-        "found": engines.read(access.sandbox, jobs.fit, asked),
+        "at": at,
+        "found": engines.read(access.sandbox, jobs.fit, asked, at),
     }
     return render(request, "fit.html", context)
 
@@ -96,13 +98,15 @@ def fit(request: HttpRequest, access: Access) -> HttpResponse:
 @reads
 def fixes(request: HttpRequest, access: Access) -> HttpResponse:
     """Show the smallest changes that would let ``pod`` run."""
-    found = engines.read(access.sandbox, jobs.fixes, request.GET.get("pod", ""))
+    at = Moment.read(request.GET.get("at", ""))
+    found = engines.read(access.sandbox, jobs.fixes, request.GET.get("pod", ""), at)
     for fix in found["fixes"]:
         fix["commands"] = json.dumps(fix["commands"], separators=(",", ":"))
     context = {
         "sandbox": access.sandbox,
         "base": request.path.removesuffix("fixes/"),
         "can_edit": access.can_edit,
+        "at": at,
         "found": found,
     }
     return render(request, "fixes.html", context)
@@ -112,12 +116,14 @@ def fixes(request: HttpRequest, access: Access) -> HttpResponse:
 def leave(request: HttpRequest, access: Access) -> HttpResponse:
     """Show what becomes of the pods if ``node`` is drained, or ``zone`` is lost."""
     node, zone = request.GET.get("node", ""), request.GET.get("zone", "")
+    at = Moment.read(request.GET.get("at", ""))
     context = {
         "sandbox": access.sandbox,
         "base": request.path.removesuffix("leave/"),
         "node": node,
         "zone": zone,
-        "found": engines.read(access.sandbox, jobs.leave, node, zone),
+        "at": at,
+        "found": engines.read(access.sandbox, jobs.leave, node, zone, at),
     }
     return render(request, "leave.html", context)
 
@@ -131,10 +137,10 @@ def mend(request: HttpRequest, access: Access) -> HttpResponse:
 @limited
 @edits
 def mend_copy(request: HttpRequest, access: Access) -> HttpResponse:
-    """Execute the ``commands`` of a fix in a new sandbox with the same log, and go there."""
+    """Execute the ``commands`` of a fix in a new sandbox with the log up to the moment ``at``, and go there."""
 
     def fork() -> tuple[Sandbox, str]:
-        copied, token = store.fork(access.sandbox, None)
+        copied, token = store.fork(access.sandbox, Moment.read(request.POST.get("at", "")))
         return Sandbox.objects.get(pk=copied), reverse("workbench", args=[copied, token])
 
     return _mend(request, fork)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position
 from sandbox.worker import comparing, fixing, leaving, room
+from sandbox.worker.earlier import simulation_at
 from sandbox.worker.job import replaying
 from sandbox.worker.live import Live
 
@@ -18,21 +20,21 @@ def difference(live: Live, position: Position, other: comparing.Other) -> dict[s
 
 
 @replaying
-def fit(live: Live, position: Position, asked: room.Asked) -> dict[str, Any]:
-    """Return how many copies of a pod fit at present, in words."""
+def fit(live: Live, position: Position, asked: room.Asked, at: Moment | None = None) -> dict[str, Any]:
+    """Return how many copies of a pod fit at a moment, None = the present, in words."""
     live.move_to(position)
-    return room.answer(live, asked)
+    return room.answer(simulation_at(live, at), asked)
 
 
 @replaying
-def fixes(live: Live, position: Position, pod: str) -> dict[str, Any]:
-    """Return what would let a pending pod run, in words."""
+def fixes(live: Live, position: Position, pod: str, at: Moment | None = None) -> dict[str, Any]:
+    """Return what would let a pod run that is pending at a moment, None = the present, in words."""
     live.move_to(position)
-    return fixing.answer(live, pod)
+    return fixing.answer(simulation_at(live, at), pod)
 
 
 @replaying
-def leave(live: Live, position: Position, node: str, zone: str) -> dict[str, Any]:
-    """Return what becomes of the pods if a node is drained, or a zone is lost, in words."""
+def leave(live: Live, position: Position, node: str, zone: str, at: Moment | None = None) -> dict[str, Any]:
+    """Return what becomes of the pods if a node is drained, or a zone is lost, at a moment, None = the present."""
     live.move_to(position)
-    return leaving.answer(live, node, zone)
+    return leaving.answer(simulation_at(live, at), node, zone)

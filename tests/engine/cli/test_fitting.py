@@ -69,11 +69,11 @@ default/web: at least 2 more copies fit; the limit is 2.
         ["--pod", "web", "--nodes-for", "20", "--shape", "node-a"],
         """\
 default/web: 20 more copies need 3 new nodes like node-a.
-  node-a        4
-  node-b        7
-  node-a-new-3  3
-  node-a-new-2  3
-  node-a-new-1  3
+  node-a    4
+  node-b    7
+  node-a-4  3
+  node-a-3  3
+  node-a-2  3
 """,
     ),
     "no new nodes help": (
@@ -81,7 +81,7 @@ default/web: 20 more copies need 3 new nodes like node-a.
         """\
 default/huge: no number of new nodes like node-a makes room for 1 more copy.
 The next one has no place: 0/3 nodes are available: 3 Insufficient cpu.
-  NodeResourcesFit: Insufficient cpu: 3 nodes: node-a, node-b, node-a-new-1
+  NodeResourcesFit: Insufficient cpu: 3 nodes: node-a, node-b, node-a-2
 """,
     ),
     "a limit on each node": (

@@ -11,6 +11,7 @@ import pytest
 
 from sandbox.changes import store
 from sandbox.storage.models import Sandbox
+from sandbox.storage.records import log_of
 from sandbox.words.say import say
 from scheduler_engine.testing import make_node, make_pod
 
@@ -114,3 +115,21 @@ def test_the_inspector_of_a_pending_pod_leads_to_the_page(stuck: Any) -> None:
         return say("inspector.what-would-let-it-run") in panel
 
     assert (links("default/web"), links("default/first")) == (True, False)
+
+
+def test_an_earlier_moment_has_its_own_answer_and_is_mended_in_a_copy_only(stuck: Any) -> None:
+    store.execute(stuck.sandbox, {"kind": "apply", "manifests": [make_node("n3").capacity(cpu="4", pods="9").obj()]})
+    then = stuck.get("fixes/", pod="default/web", at="2.9999").content.decode()
+    assert say("common.of-earlier-moment") in then
+    found = offered(re.sub(r"\s+", " ", then))
+    assert found
+    assert not offered(shown(stuck))
+    assert say("fixes.apply") not in then
+    assert 'name="at" value="2.9999"' in then
+    assert f'href="{stuck.url()}?pod=default%2Fweb&amp;at=2.9999"' in then
+    assert say("common.of-earlier-moment") not in shown(stuck)
+    answer = stuck.post("mend/copy/", pod="default/web", commands=json.dumps(found[0][1]), at="2.9999")
+    assert answer.status_code == 302
+    sandbox = Sandbox.objects.get(pk=answer.url.split("/")[2])
+    kinds = [json.loads(row.command)["kind"] for row in log_of(sandbox.pk).order_by("n")]
+    assert kinds == ["apply", "settle", *(item["kind"] for item in found[0][1])]

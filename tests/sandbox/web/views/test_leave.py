@@ -59,7 +59,7 @@ def test_a_budget_holds_a_pod(zones: Any) -> None:
     [
         ({"node": "n9"}, "There is no Node n9."),
         ({"zone": "c"}, "No node has the zone c."),
-        ({}, "No node has the zone ."),
+        ({}, "Choose a node or a zone."),
     ],
     ids=["no such node", "no such zone", "neither"],
 )
@@ -72,3 +72,15 @@ def test_what_is_not_there_is_reported(zones: Any, query: dict[str, str], says: 
 def test_the_inspector_of_a_node_leads_to_the_page(zones: Any) -> None:
     panel = zones.watching().get("panel/inspector/", node="n1").content.decode()
     assert 'href="leave/?node=n1"' in panel
+
+
+def test_an_earlier_moment_has_its_own_answer(zones: Any) -> None:
+    store.execute(zones.sandbox, {"kind": "delete", "object_kind": "Pod", "key": "default/alone"})
+    assert "default/alone" not in shown(zones, node="n1")
+    then = shown(zones, node="n1", at="2.9999")
+    assert "default/alone: lost" in then
+    assert say("common.of-earlier-moment") in then
+    assert then.count('name="at" value="2.9999"') == 2
+    assert f'href="{zones.url()}?node=n1&amp;at=2.9999"' in then
+    panel = zones.get("panel/inspector/", node="n1", at="2.2").content.decode()
+    assert 'href="leave/?node=n1&amp;at=2.2"' in panel

@@ -69,6 +69,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "verdict": _verdict(cycle, scoring),
         "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "winner"],
         "seed": world.seed,
+        "at": str(view.at or ""),
         "pages": pages,
         "skipped": [plugin for plugin, code, _ in skipped if code == "Skip"],
         "why_not": _difference(scoring, view.node),

@@ -11,8 +11,8 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Entry
 
 
-def new_simulation(plan: Plan) -> Simulation:
-    """Return a sandbox's simulation at its start.
+def new_simulation(plan: Plan, full: bool = True) -> Simulation:
+    """Return a sandbox's simulation at its start. ``full``: with all tables in its trace.
 
     A simulation that has raised ``OverBudget`` cannot be used any more: replay from a keyframe.
     """
@@ -20,7 +20,7 @@ def new_simulation(plan: Plan) -> Simulation:
         seed=plan.seed,
         configuration=json.loads(plan.configuration),
         queue_rules=plan.queue_rules,
-        full=True,
+        full=full,
         undoes=False,
         priority_numbers=plan.priority_numbers,
     )

@@ -6,13 +6,12 @@ are placed differently.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from scheduler_engine.answers.balance import frequent_shape
-from scheduler_engine.answers.comparing import Comparison, FigurePair, compare, paired, placements_of, side_of
+from scheduler_engine.answers.comparing import Comparison, compare
+from scheduler_engine.answers.over_seeds import SeededFigure, over_seeds
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import Scenario
 from scheduler_engine.scenario.executing import located, play
@@ -79,28 +78,17 @@ class ManySeeds:
 
 def compare_seeds(first: Scenario, second: Scenario, seeds: Sequence[int]) -> ManySeeds:
     """Play both scenarios with each seed, and compare. Raises Rejected with the step when one is refused."""
-    shape = None
-    pods: Counter[str] = Counter()
-    differing: list[int] = []
-    by_figure: dict[tuple[str, ...], list[FigurePair]] = {}
-    for seed in seeds:
-        runs = [played(scenario, seed, full=False) for scenario in (first, second)]
-        shape = shape or frequent_shape(*runs)
-        one, other = (side_of(run, shape) for run in runs)
-        moved = [placement.pod for placement in placements_of(one, other)]
-        pods.update(moved)
-        differing += [seed] if moved else []
-        for pair in paired(one, other):
-            by_figure.setdefault((pair.name, *pair.about), []).append(pair)
-    figures = (_over_seeds(pairs) for pairs in by_figure.values())
+    gathered = over_seeds((seed, played(first, seed, full=False), played(second, seed, full=False)) for seed in seeds)
+    pods = [(row.pod, row.moved) for row in gathered.pods if row.moved]
+    figures = (_over_seeds(figure) for figure in gathered.figures)
     comparison = None
-    if differing:
-        comparison = compare(*(played(scenario, differing[0]) for scenario in (first, second)))
+    if gathered.differing:
+        comparison = compare(*(played(scenario, gathered.differing[0]) for scenario in (first, second)))
     return ManySeeds(
-        tuple(seeds),
-        tuple(differing),
-        tuple(sorted(pods.items(), key=lambda item: -item[1])),
-        shape.key if shape is not None else "",
+        gathered.seeds,
+        gathered.differing,
+        tuple(sorted(pods, key=lambda item: -item[1])),
+        gathered.shape,
         tuple(item for item in figures if item is not None),
         comparison,
     )
@@ -119,17 +107,15 @@ def played(scenario: Scenario, seed: int | None = None, full: bool = True) -> Si
     return simulation
 
 
-def _over_seeds(pairs: Sequence[FigurePair]) -> SeedFigure | None:
-    numbers = [(pair.first, pair.second) for pair in pairs]
-    both = [(one, other) for one, other in numbers if one is not None and other is not None]
+def _over_seeds(figure: SeededFigure) -> SeedFigure | None:
+    both = figure.in_both
     if not both:
         return None
     differences = [other - one for one, other in both]
     verdict = VERDICTS[min(differences) < 0, max(differences) > 0]
     first, second = ([*column] for column in zip(*both, strict=True))
     spread = _distribution(first), _distribution(second), _distribution(differences)
-    pair = pairs[0]
-    return SeedFigure(pair.name, pair.about, pair.unit, len(both), *spread, verdict, all(differences))
+    return SeedFigure(figure.name, figure.about, figure.unit, len(both), *spread, verdict, all(differences))
 
 
 def _distribution(values: Sequence[float]) -> Distribution:

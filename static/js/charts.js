@@ -15,7 +15,7 @@ export const numbers = (name) => token(name).match(/\d+/g).map(Number);
 /** Return the colour of a share of ink on the surface. */
 export const grey = (share, ink, surface) => `rgb(${ink.map((part, i) => Math.round(part * share + surface[i] * (1 - share))).join(',')})`;
 
-/** Call `show` now and after every change of the page. Return a function that calls it soon. */
+/** Call `show` now and after every change of the page, or of the workbench's tabs. Return a function that calls it soon. */
 export function drawAlways(show) {
   let frame = 0;
   const soon = () => {
@@ -25,7 +25,8 @@ export function drawAlways(show) {
   document.body.addEventListener('htmx:wsAfterMessage', soon);
   document.addEventListener('look-changed', soon);
   addEventListener('resize', soon);
-  new MutationObserver(soon).observe(document.getElementById('bench'), { attributeFilter: ['data-tab', 'data-panel', 'class', 'style'] });
+  const bench = document.getElementById('bench');
+  if (bench) new MutationObserver(soon).observe(bench, { attributeFilter: ['data-tab', 'data-panel', 'class', 'style'] });
   soon();
   return soon;
 }

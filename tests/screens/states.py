@@ -649,6 +649,51 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what differs, long names", page)
 
 
+def equal_cluster(nodes: int, pods: int) -> list[dict[str, Any]]:
+    """Return equal nodes in four zones, so that the seed draws where the pods run."""
+    return [
+        *(
+            make_node(f"node-{number:03}").zone(f"zone-{'abcd'[number % 4]}").capacity(cpu="4", memory="16Gi").obj()
+            for number in range(nodes)
+        ),
+        *(make_pod(f"web-{number}").cpu("1").memory("2Gi").obj() for number in range(pods)),
+    ]
+
+
+def luck(visit: Visit) -> Iterator[Shot]:
+    packing = {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}
+    page = visit.workbench()
+    base = page.url.partition("?")[0]
+    page.goto(f"{base}differences/?seeds=10")
+    yield Shot("many seeds, empty", page)
+    page.goto(base)
+    for name, (nodes, pods) in {"": (5, 8), "100 nodes, ": (100, 12)}.items():
+        page = visit.workbench()
+        base = page.url.partition("?")[0]
+        visit.applied(page, equal_cluster(nodes, pods))
+        fit = {"name": "NodeResourcesFit", "args": {"scoringStrategy": packing}}
+        profiles = {"profiles": [{"pluginConfig": [fit]}]}
+        kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+        visit.commands(page, {"kind": "configure", "configuration": {**kind, **profiles}}, {"kind": "run"})
+        page.goto(f"{base}differences/?seeds=20")
+        yield charts(Shot(f"{name}many seeds", page))
+        page.goto(f"{base}differences/?seeds=20&configuration=default")
+        yield charts(Shot(f"{name}many seeds, two configurations", page))
+    page = visit.workbench()
+    base = page.url.partition("?")[0]
+    visit.applied(page, long_cluster())
+    visit.press(page, "e")
+    page.goto(f"{base}differences/?seeds=10")
+    yield charts(Shot("many seeds, long names", page))
+
+
+def charts(shot: Shot) -> Shot:
+    """Wait until all charts are drawn."""
+    for place in shot.page.locator("[data-chart], [data-heat]").all():
+        place.locator(".main-svg").first.wait_for()
+    return shot
+
+
 JOURNEYS: dict[str, Journey] = {
     "stages": stages,
     "room": room,
@@ -672,6 +717,7 @@ JOURNEYS: dict[str, Journey] = {
     "import": importing,
     "embeds": embeds,
     "compare": comparing,
+    "luck": luck,
 }
 """Group of pictures → the journey to its states, slowest first."""
 WHOLE, PAST = "body", "#panel-toolbar, #panel-sentence, #panel-timeline, #panel-status"

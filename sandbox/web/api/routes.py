@@ -18,14 +18,14 @@ from sandbox.content.scenarios import scenarios
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS
-from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
-from sandbox.storage.records import Place, log_of
-from sandbox.web.access import TOO_OFTEN, Access, open_access
-from sandbox.web.api import answers, shapes
+from sandbox.storage.records import log_of
+from sandbox.web.access import TOO_OFTEN, Access
+from sandbox.web.api import answers, questions, shapes
+from sandbox.web.api.access import ONE, PROBLEMS, access_to
 from sandbox.web.api.answers import field_problem
 from sandbox.web.errors import RateExceeded
 from sandbox.web.files import FILES, attachment
@@ -33,31 +33,13 @@ from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import ExportOptions
-from sandbox.worker.room import MOST_WANTED, Asked
 from scheduler_engine.errors import Rejected
 
-PROBLEMS = dict.fromkeys((400, 403, 404, 409, 413, 422, 423, 429, 500, 503, 507), shapes.Problem)
-ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
 EXPORTED = {file.content_type: {"schema": {"type": "string"}} for file in FILES.values()}
 EXPORT_BODY = {"responses": {200: {"content": EXPORTED, "description": "OK"}}}
 
 router = Router()
-
-
-def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -> Access:
-    """Return the access of a token. Raise ``HttpError`` if it is refused, ``RateExceeded`` after too many requests."""
-    access = open_access(sandbox_id, token)
-    if access is None:
-        raise HttpError(404, say("errors.no-sandbox"))
-    if edits and not access.can_edit:
-        raise HttpError(403, say("errors.view-only-token"))
-    if edits and access.frozen:
-        raise HttpError(423, say("errors.paused"))
-    name, counted = ("command", str(sandbox_id)) if edits else ("look", f"{sandbox_id} {access.can_edit}")
-    if seconds := ratelimit.wait(name, counted):
-        raise RateExceeded(say(TOO_OFTEN[name]), seconds)
-    return access
 
 
 @router.get("/scenarios", response={200: list[shapes.Listed], **PROBLEMS}, summary=say("api.list-scenarios"))
@@ -166,50 +148,6 @@ def facts(
     return {"panel": panel, "head": place.position.head, "facts": shown}
 
 
-@router.get(f"{ONE}/fixes", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fixes"))
-def fixes(
-    request: HttpRequest,
-    sandbox_id: UUID,
-    token: str,
-    pod: str = "",
-    at: str = Query("", description=say("api.moment")),
-) -> Any:
-    access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.fixes, pod, Moment.read(at)))
-
-
-@router.get(f"{ONE}/fit", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fit"))
-def fit(
-    request: HttpRequest,
-    sandbox_id: UUID,
-    token: str,
-    pod: str = "",
-    copies: int = Query(0, ge=0, le=MOST_WANTED, description=say("api.copies")),
-    shape: str = Query("", description=say("api.shape")),
-    at: str = Query("", description=say("api.moment")),
-) -> Any:
-    access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), Moment.read(at)))
-
-
-@router.get(f"{ONE}/leave", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.leave"))
-def leave(
-    request: HttpRequest,
-    sandbox_id: UUID,
-    token: str,
-    node: str = "",
-    zone: str = "",
-    at: str = Query("", description=say("api.moment")),
-) -> Any:
-    access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, Moment.read(at)))
-
-
-def _answer(place: Place, found: dict[str, Any]) -> dict[str, Any]:
-    answer = {name: value for name, value in found.items() if name != "problem"}
-    return {"head": place.position.head, "problem": found["problem"], "answer": answer}
-
-
 @router.get(f"{ONE}/objects/{{kind}}", response={200: shapes.Objects, **PROBLEMS}, summary=say("api.objects"))
 def objects(
     request: HttpRequest,
@@ -268,6 +206,7 @@ def export(
 
 api = answers.api
 api.add_router("", router)
+api.add_router("", questions.router)
 
 
 @require_safe

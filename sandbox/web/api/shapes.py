@@ -11,6 +11,8 @@ from sandbox.storage.models import LONGEST_TITLE
 from sandbox.storage.records import QUEUE_RULES
 from sandbox.words.say import say
 from sandbox.worker.jobs.exporting import EXPECT, FORM_NAMES, NONE
+from sandbox.worker.other_run import CONFIGURATIONS
+from sandbox.worker.seeds import CHOICES
 from scheduler_engine.commands import COMMANDS
 from scheduler_engine.commands import Command as Row
 from scheduler_engine.shapes import Fields, Text
@@ -18,6 +20,8 @@ from scheduler_engine.shapes import Fields, Text
 Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
 ExportForm = Literal[FORM_NAMES]  # type: ignore[valid-type]
 Expect = Literal[EXPECT]  # type: ignore[valid-type]
+
+Configuration = Literal["", *CONFIGURATIONS]  # type: ignore[valid-type]
 
 
 class Strict(Schema):
@@ -137,6 +141,18 @@ class Exporting(Schema):
     added: bool = False
     kwok: bool = False
     at: str = ""
+
+
+class Compared(Schema):
+    """A run to compare with: a branch, or another configuration."""
+
+    branch: str = Field("", description=say("api.branch"))
+    configuration: Configuration = Field("", description=say("api.other-configuration"))
+    at: str = Field("", description=say("api.moment"))
+
+
+class ManySeeds(Compared):
+    seeds: int = Field(CHOICES[0], ge=1, le=CHOICES[-1], description=say("api.seed-count"))
 
 
 class Panel(Schema):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -15,64 +15,57 @@ from sandbox.changes import store
 from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.storage import branches
-from sandbox.storage.branches import BranchRow
 from sandbox.storage.commands import to_text
 from sandbox.storage.models import Sandbox
 from sandbox.web.access import Access, edits, limited, problem, reads, who
 from sandbox.web.numbers import whole_number
+from sandbox.web.second_run import DIGITS, NoBranch, named_run, second_run
 from sandbox.words.say import say
 from sandbox.worker import jobs
-from sandbox.worker.comparing import CONFIGURATIONS, Other
 from sandbox.worker.room import MOST_COPIES, MOST_WANTED, Asked
+from sandbox.worker.seeds import CHOICES, Wanted
 from scheduler_engine.errors import Rejected
 
-MOST_SEED, DIGITS = 2**31 - 1, 10
-LONGEST_NAME = 253
 MOST_COMMANDS = 20
 """Commands of one fix."""
 
 
 @reads
 def differences(request: HttpRequest, access: Access) -> HttpResponse:
-    """Compare with what the query names: ``branch``, ``configuration``, ``seed``, or ``cycle`` and ``node``."""
-    others = branches.branches_of(access.sandbox)
-    try:
-        other, name = _other(request, access, others)
-    except ValueError as error:
-        return problem(request, 400, str(error))
-    if other is None:
-        return problem(request, 404, say("errors.no-branch"))
+    """Compare with what the query names: ``branch``, ``configuration``, ``seed``, or ``cycle`` and ``node``.
+
+    With ``seeds``, play both runs with so many seeds, or this one alone if the query names no other.
+    """
+    query: dict[str, Any] = request.GET.dict()
+    at = Moment.read(query.get("at", ""))
     context = {
         "sandbox": access.sandbox,
         "base": request.path.removesuffix("differences/"),
-        "name": name,
-        "asked": request.GET,
-        "branches": others,
+        "asked": query,
+        "branches": branches.branches_of(access.sandbox),
         "seed": access.sandbox.seed,
-        "found": engines.read(access.sandbox, jobs.difference, other),
+        "choices": CHOICES,
+        "at": at,
     }
+    try:
+        if "seeds" in query:
+            return render(request, "seeds.html", context | _over_seeds(access.sandbox, query, at))
+        other, name = second_run(access.sandbox, query)
+    except NoBranch as error:
+        return problem(request, 404, str(error))
+    except ValueError as error:
+        return problem(request, 400, str(error))
+    context |= {"name": name, "found": engines.read(access.sandbox, jobs.difference, other, at)}
     return render(request, "differences.html", context)
 
 
-def _other(request: HttpRequest, access: Access, others: list[BranchRow]) -> tuple[Other | None, str]:
-    """Return the second run and its name, None if the branch is gone. Raises ValueError with a sentence."""
-    query: dict[str, Any] = request.GET.dict()
-    if key := query.get("branch"):
-        branch = next((item for item in others if str(item.key) == key), None)
-        texts = branches.commands_of(access.sandbox.pk, branch.key) if branch is not None else None
-        if branch is None or texts is None:
-            return None, ""
-        return Other(texts=tuple(texts)), say("differences.branch", after=branch.after, count=branch.count)
-    configuration = query.get("configuration", "")
-    if configuration in CONFIGURATIONS:
-        return Other(configuration=configuration), say(f"differences.configuration-{configuration}")
-    cycle, node = whole_number(query.get("cycle", ""), DIGITS), query.get("node", "")
-    if cycle and node and len(node) <= LONGEST_NAME:
-        return Other(cycle=cycle, node=node), say("differences.instead", cycle=cycle, node=node)
-    seed = whole_number(query.get("seed", ""), DIGITS)
-    if seed is not None and seed <= MOST_SEED:
-        return Other(seed=seed), say("differences.seed", seed=seed)
-    raise ValueError(say("errors.compare-with", most=MOST_SEED))
+def _over_seeds(sandbox: Sandbox, query: Mapping[str, str], at: Moment | None) -> dict[str, Any]:
+    """Return the answer, and the name of the other run. Raises ``NoBranch``, or ValueError with a sentence."""
+    seeds = whole_number(query["seeds"], DIGITS)
+    if seeds not in CHOICES or "cycle" in query:
+        raise ValueError(say("errors.seeds", counts=", ".join(map(str, CHOICES))))
+    other, name = named_run(sandbox, query) or (None, "")
+    return {"name": name, "wanted": seeds, "found": engines.read(sandbox, jobs.seeds, Wanted(seeds, other), at)}
 
 
 @reads

@@ -6,17 +6,25 @@ from typing import Any
 
 from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position
-from sandbox.worker import comparing, fixing, leaving, room
+from sandbox.worker import comparing, fixing, leaving, other_run, room
+from sandbox.worker import seeds as over_seeds
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.job import replaying
 from sandbox.worker.live import Live
 
 
 @replaying
-def difference(live: Live, position: Position, other: comparing.Other) -> dict[str, Any]:
-    """Return what differs between the present and another run, in words."""
+def difference(live: Live, position: Position, other: other_run.Other, at: Moment | None = None) -> dict[str, Any]:
+    """Return what differs between a moment, None = the present, and another run, in words."""
     live.move_to(position)
-    return comparing.difference(live, other)
+    return comparing.difference(live, other, at)
+
+
+@replaying
+def seeds(live: Live, position: Position, wanted: over_seeds.Wanted, at: Moment | None = None) -> dict[str, Any]:
+    """Return what luck decides up to a moment, None = the present, and if another run differs by more, in words."""
+    live.move_to(position)
+    return over_seeds.answer(live, wanted, at)
 
 
 @replaying

@@ -141,6 +141,18 @@ def test_a_program_counts_copies_and_asks_what_leaves() -> None:
     assert get(f"{base}/leave", zone="nowhere").json()["problem"] == "No node has the zone nowhere."
 
 
+def test_a_program_plays_many_seeds() -> None:
+    base = cluster()
+    post(f"{base}/commands", {"kind": "run"})
+    found = get(f"{base}/seeds", seeds=3, configuration="default").json()
+    assert (found["problem"], found["answer"]["seeds"]) == ("", 3)
+    assert found["answer"]["verdict"]["head"] == "Nothing differs, whatever the seed."
+    assert get(f"{base}/seeds", configuration="before").json()["problem"]
+    assert get(f"{base}/seeds", configuration="newest").status_code == 422
+    assert get(f"{base}/seeds", seeds=101).status_code == 422
+    assert get(f"{base}/seeds", branch="77").status_code == 404
+
+
 def test_the_log_replays_to_the_returned_trace() -> None:
     base = cluster()
     post(f"{base}/commands", {"kind": "run"})

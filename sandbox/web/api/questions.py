@@ -1,0 +1,79 @@
+"""Routes whose answers come from copies of the engine. Each asks what a page of the site asks."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Query, Router
+from ninja.errors import HttpError
+
+from sandbox.panels.model.moment import Moment
+from sandbox.pool import engines
+from sandbox.storage.records import Place
+from sandbox.web.api import shapes
+from sandbox.web.api.access import ONE, PROBLEMS, access_to
+from sandbox.web.second_run import NoBranch, named_run
+from sandbox.words.say import say
+from sandbox.worker import jobs
+from sandbox.worker.room import MOST_WANTED, Asked
+from sandbox.worker.seeds import Wanted
+
+router = Router()
+
+
+@router.get(f"{ONE}/seeds", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.seeds"))
+def seeds(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shapes.ManySeeds]) -> Any:
+    """Play the seeds from 1 on, alone or beside another run. If each run takes long, fewer are played."""
+    access = access_to(request, sandbox_id, token, False)
+    try:
+        named = named_run(access.sandbox, {"branch": asked.branch, "configuration": asked.configuration})
+    except NoBranch as error:
+        raise HttpError(404, str(error)) from error
+    wanted = Wanted(asked.seeds, named[0] if named is not None else None)
+    return _answer(*engines.now(access.sandbox, jobs.seeds, wanted, Moment.read(asked.at)))
+
+
+@router.get(f"{ONE}/fixes", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fixes"))
+def fixes(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    pod: str = "",
+    at: str = Query("", description=say("api.moment")),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.fixes, pod, Moment.read(at)))
+
+
+@router.get(f"{ONE}/fit", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fit"))
+def fit(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    pod: str = "",
+    copies: int = Query(0, ge=0, le=MOST_WANTED, description=say("api.copies")),
+    shape: str = Query("", description=say("api.shape")),
+    at: str = Query("", description=say("api.moment")),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), Moment.read(at)))
+
+
+@router.get(f"{ONE}/leave", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.leave"))
+def leave(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    node: str = "",
+    zone: str = "",
+    at: str = Query("", description=say("api.moment")),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, Moment.read(at)))
+
+
+def _answer(place: Place, found: dict[str, Any]) -> dict[str, Any]:
+    answer = {name: value for name, value in found.items() if name != "problem"}
+    return {"head": place.position.head, "problem": found["problem"], "answer": answer}

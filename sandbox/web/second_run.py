@@ -1,0 +1,52 @@
+"""The run that a query wants to compare a sandbox with, for the page and the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sandbox.storage import branches
+from sandbox.storage.models import Sandbox
+from sandbox.web.numbers import whole_number
+from sandbox.words.say import say
+from sandbox.worker.other_run import CONFIGURATIONS, Other
+
+MOST_SEED, DIGITS = 2**31 - 1, 10
+LONGEST_NAME = 253
+
+
+class NoBranch(LookupError):
+    """The branch is gone, or there never was one."""
+
+
+def named_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str] | None:
+    """Return the ``branch`` or ``configuration`` of a query with its name in words; None if it has neither.
+
+    Raises ``NoBranch``.
+    """
+    if key := query.get("branch"):
+        branch = next((item for item in branches.branches_of(sandbox) if str(item.key) == key), None)
+        texts = branches.commands_of(sandbox.pk, branch.key) if branch is not None else None
+        if branch is None or texts is None:
+            raise NoBranch(say("errors.no-branch"))
+        return Other(texts=tuple(texts)), say("differences.branch", after=branch.after, count=branch.count)
+    configuration = query.get("configuration", "")
+    if configuration in CONFIGURATIONS:
+        return Other(configuration=configuration), say(f"differences.configuration-{configuration}")
+    return None
+
+
+def second_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str]:
+    """Return the run of a query, also with another ``seed``, or with ``cycle`` and ``node``, and its name in words.
+
+    Raises ``NoBranch``, or ``ValueError`` with a sentence if it names none.
+    """
+    named = named_run(sandbox, query)
+    if named is not None:
+        return named
+    cycle, node = whole_number(query.get("cycle", ""), DIGITS), query.get("node", "")
+    if cycle and node and len(node) <= LONGEST_NAME:
+        return Other(cycle=cycle, node=node), say("differences.instead", cycle=cycle, node=node)
+    seed = whole_number(query.get("seed", ""), DIGITS)
+    if seed is not None and seed <= MOST_SEED:
+        return Other(seed=seed), say("differences.seed", seed=seed)
+    raise ValueError(say("errors.compare-with", most=MOST_SEED))

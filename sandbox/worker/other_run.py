@@ -1,0 +1,206 @@
+"""The other run that a sandbox is compared with: a branch, other settings, another seed, another node for a pod.
+
+Both runs end at the same moment: the present, or an earlier one. Only a branch ends where it was left.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.world import World
+from sandbox.storage.commands import to_text
+from sandbox.storage.records import Plan
+from sandbox.words.say import say
+from sandbox.worker import simulations
+from sandbox.worker.earlier import simulation_at
+from sandbox.worker.live import Live
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.errors import NothingToDo, OverBudget, Rejected
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace import events as ev
+
+BEFORE, DEFAULT = "before", "default"
+CONFIGURATIONS = (BEFORE, DEFAULT)
+"""The second run has the configuration from before its last change, or the default one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """The second run. ``texts``: the commands of a branch, None = those of the sandbox. ``configuration``: "" or one
+    of ``CONFIGURATIONS``. ``seed``: None = that of the sandbox. ``cycle``: the number of an attempt, 0 = none; its pod
+    is bound to ``node`` instead.
+    """
+
+    texts: tuple[str, ...] | None = None
+    configuration: str = ""
+    seed: int | None = None
+    cycle: int = 0
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The second run at its end. ``refused``: its commands that the cluster refused, which the first run accepted."""
+
+    simulation: Simulation
+    refused: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What a run starts from, and the texts of all its commands."""
+
+    plan: Plan
+    texts: tuple[str, ...]
+
+    def play(self, seed: int | None = None, full: bool = True) -> Replayed:
+        """Play the run to its end. ``seed``: instead of its own. Raises ``OverBudget``."""
+        plan = self.plan if seed is None else replace(self.plan, seed=seed)
+        simulation = simulations.new_simulation(plan, full)
+        return Replayed(simulation, _played(simulation, self.texts))
+
+
+def own_course(live: Live, at: Moment | None) -> Course:
+    """Return the sandbox's own run, up to a moment, None = the present."""
+    return Course(live.plan, tuple(_texts(live, at)))
+
+
+def course(live: Live, other: Other, at: Moment | None) -> Course:
+    """Return another run that does not begin in the middle. Raises ``Rejected`` if there is no such run."""
+    texts = _texts(live, at) if other.texts is None else [*other.texts]
+    if other.configuration == BEFORE and not any(map(configures, texts)):
+        raise Rejected(say("differences.not-configured"))
+    plan = live.plan
+    if other.configuration == DEFAULT:
+        plan = replace(plan, configuration="null")
+    if other.seed is not None:
+        plan = replace(plan, seed=other.seed)
+    return Course(plan, tuple(_configured(texts, other.configuration)))
+
+
+def replay(live: Live, other: Other, at: Moment | None) -> Replayed:
+    """Play the other run from its start. Raises ``OverBudget``, or ``Rejected`` if there is no such run."""
+    return _instead(live, other, at) if other.cycle else course(live, other, at).play()
+
+
+def _texts(live: Live, at: Moment | None) -> list[str]:
+    """Return the commands of the sandbox up to a moment.
+
+    A command that ends early there ends in another run after the same time. If it takes none, it ends after as many
+    entries of the trace.
+    """
+    if live.at(at) is live.world:
+        return [*live.texts(0, live.n)]
+    whole, ended = live.log_until(at)
+    texts = [*live.texts(0, whole)]
+    if ended is not None:
+        texts.append(_shortened(live.text_of(whole + 1), _passed_us(live, whole + 1, at)) or ended)
+    return texts
+
+
+def _passed_us(live: Live, command: int, at: Moment | None) -> int:
+    """Return how much time has passed at a moment since a command began."""
+    world = live.world
+    return simulation_at(live, at).now_us - world.entries[world.starts[command]].at_us
+
+
+def _shortened(text: str, passed_us: int) -> str:
+    """Return a command that lets only ``passed_us`` pass; "" if it does not let time pass."""
+    command = json.loads(text)
+    if "seconds" not in command or not passed_us:
+        return ""
+    return to_text({**command, "seconds": passed_us / SECOND_US})
+
+
+def _played(simulation: Simulation, texts: Iterable[str]) -> tuple[str, ...]:
+    """Execute commands, and return why some were refused. Raises ``OverBudget``."""
+    refused: list[str] = []
+    for text in texts:
+        try:
+            simulations.execute(simulation, text)
+        except OverBudget:
+            raise
+        except NothingToDo:
+            continue
+        except Rejected as problem:
+            refused.append(str(problem))
+    return tuple(refused)
+
+
+def _instead(live: Live, other: Other, at: Moment | None) -> Replayed:
+    """Play the sandbox's commands, and bind the pod of an attempt to another node just before the attempt.
+
+    Raises ``Rejected`` if there is no such attempt or node, or if the pod cannot be bound.
+    """
+    world = live.world
+    started = next((entry for entry in live.at(at).entries if _starts(entry, other.cycle)), None)
+    if started is None or not isinstance(started.event, ev.CycleStarted):
+        raise Rejected(say("differences.no-cycle", cycle=other.cycle))
+    moment = moment_before(world, started.n)
+    simulation = copy.deepcopy(simulation_at(live, moment))
+    whole, ended = live.log_until(moment)
+    if simulation.api.get("Node", other.node) is None:
+        raise Rejected(say("differences.no-node", node=other.node))
+    try:
+        pod = simulation.api.existing("Pod", started.event.pod)
+        simulation.api.bind(pod.key, pod.uid, other.node)
+    except ApiError as problem:
+        raise Rejected(str(problem)) from problem
+    simulation.deliver()
+    ends = next((entry.n for entry in world.entries if _ends(entry, other.cycle)), len(world.entries))
+    last = world.moment_of(ends).command
+    rest = [
+        text
+        for number, text in enumerate(_texts(live, at)[whole:], whole + 1)
+        if number > last or not _steps_once(text)
+    ]
+    if ended is not None and not _steps_once(live.text_of(whole + 1)):
+        begun_us = world.entries[world.starts[whole + 1]].at_us
+        rest[:1] = _remainder(rest[0], simulation.now_us - begun_us, moment.entries)
+    return Replayed(simulation, _played(simulation, rest))
+
+
+def _starts(entry: ev.Entry, cycle: int) -> bool:
+    return isinstance(entry.event, ev.CycleStarted) and entry.event.cycle == cycle
+
+
+def _ends(entry: ev.Entry, cycle: int) -> bool:
+    return isinstance(entry.event, ev.CycleFinished) and entry.event.cycle == cycle
+
+
+def moment_before(world: World, n: int) -> Moment:
+    """Return the last moment before entry ``n`` at which the engine was between two steps."""
+    return world.moment_of(world.rests[bisect_left(world.rests, n, key=lambda rest: rest[0]) - 1][0])
+
+
+def _steps_once(text: str) -> bool:
+    """Return True for a step of one pod, which belongs to the attempt that the other run does not make."""
+    return json.loads(text)["kind"] in ("stage", "pod")
+
+
+def _remainder(text: str, passed_us: int, entries: int) -> list[str]:
+    """Return what is left of a command of which ``passed_us`` have passed, and ``entries`` of its trace; or nothing."""
+    command = json.loads(text)
+    for name, passed in (("seconds", passed_us / SECOND_US), ("until", entries)):
+        if command.get(name):
+            command[name] -= passed
+            if command[name] <= 0:
+                return []
+    return [to_text(command)]
+
+
+def _configured(texts: Sequence[str], configuration: str) -> list[str]:
+    """Return the commands without the changes of the configuration that the second run does not make."""
+    changes = [index for index, text in enumerate(texts) if configures(text)]
+    left_out = {BEFORE: changes[-1:], DEFAULT: changes}.get(configuration, [])
+    return [text for index, text in enumerate(texts) if index not in left_out]
+
+
+def configures(text: str) -> bool:
+    return bool(json.loads(text)["kind"] == "configure")

@@ -66,6 +66,7 @@ workbench_patterns = [
     path("go-back/", moments.go_back, name="go-back"),
     path("branches/", moments.list_branches, name="branches"),
     path("differences/", answers.differences, name="differences"),
+    path("differences/in-step/", compare.open_runs, name="differences"),
     path("fit/", answers.fit, name="fit"),
     path("fixes/", answers.fixes, name="fixes"),
     path("leave/", answers.leave, name="leave"),

@@ -37,6 +37,7 @@ from sandbox.storage.records import (
 )
 from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
+from sandbox.worker.in_step import Run
 from scheduler_engine import ENGINE_VERSION
 
 FORKED_FIELDS = (
@@ -224,6 +225,15 @@ def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID
         token, records = _save(Sandbox(id=(fork_id := uuid4()), **fields), texts, token)
         _copy_notes(sandbox, fork_id, records, None if ended is None else _until(ended))
     return fork_id, token
+
+
+def open_run(sandbox: Sandbox, run: Run, title: str) -> tuple[UUID, str]:
+    """Create a sandbox with another run of this one. Return its id and edit token. Raises ``OverQuota``."""
+    quotas.check_log(len(run.texts), sum(map(len, run.texts)))
+    fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}
+    fields |= {"title": title, "seed": run.plan.seed, "configuration": run.plan.configuration}
+    token, _ = _save(Sandbox(id=(run_id := uuid4()), **fields), [(text, "") for text in run.texts])
+    return run_id, token
 
 
 def _until(ended: str) -> int:

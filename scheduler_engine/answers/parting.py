@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import inf
 from typing import Any
 
@@ -176,6 +177,24 @@ def partings(first: Simulation, second: Simulation) -> Iterator[Parting]:
             if one.identity != other.identity:
                 yield _parting(one, theirs[one.identity], (ORDER,), other.attempt.pod)
                 return
+
+
+def first_apart(first: Simulation, second: Simulation) -> tuple[int | None, int | None] | None:
+    """Return the numbers of the entries that start the first two attempts that differ, when both runs are stepped
+    together, attempt by attempt. None in the pair: that run makes no more attempts. None alone: nothing differs.
+    """
+    for one, other in zip_longest(turns_of(first).values(), turns_of(second).values()):
+        if one is None or other is None or one.identity != other.identity or _differ(one, other):
+            return _entry(one), _entry(other)
+    return None
+
+
+def _entry(turn: Turn | None) -> int | None:
+    return None if turn is None else turn.entry.n
+
+
+def _differ(one: Turn, other: Turn) -> bool:
+    return any(differ(one.attempt, other.attempt) for differ in KINDS.values())
 
 
 def turns_of(simulation: Simulation) -> dict[Identity, Turn]:

@@ -46,6 +46,7 @@ def differences(request: HttpRequest, access: Access) -> HttpResponse:
         "seed": access.sandbox.seed,
         "choices": CHOICES,
         "at": at,
+        "can_edit": access.can_edit,
     }
     try:
         if "seeds" in query:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
@@ -9,10 +10,16 @@ from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from sandbox.changes import store
 from sandbox.changes.opening import open_scenario
 from sandbox.content.scenarios import scenarios
-from sandbox.web.access import limited, open_access, problem, readable_body
+from sandbox.panels.model.moment import Moment
+from sandbox.pool import engines
+from sandbox.storage.models import LONGEST_TITLE, printable
+from sandbox.web.access import Access, edits, limited, open_access, problem, readable_body
+from sandbox.web.second_run import NoBranch, second_run
 from sandbox.words.say import say
+from sandbox.worker import jobs
 
 SIDES = ("left", "right")
 RULES = {"v1.34": "compare.by-v1-34", "design-doc": "compare.by-the-design-doc"}
@@ -39,7 +46,7 @@ def show_both(request: HttpRequest) -> HttpResponse:
         {"name": side, "path": paths[side], "sandbox": sandbox, "rules": key if differ else ""}
         for side, sandbox, key in zip(SIDES, sandboxes, rules, strict=True)
     ]
-    return render(request, "compare.html", {"sides": sides})
+    return render(request, "compare.html", {"sides": sides, "panel": request.GET.get("panel", "queue")})
 
 
 @limited
@@ -50,8 +57,31 @@ def open_both(request: HttpRequest) -> HttpResponse:
     if len(known) < len(SIDES):
         return problem(request, 404, say("errors.no-scenario"))
     opened = [open_scenario(scenario) for scenario in known]
-    paths = [reverse("workbench", args=[sandbox.pk, token]) for sandbox, token in opened]
-    return redirect(f"{reverse('compare')}?{urlencode(dict(zip(SIDES, paths, strict=True)))}")
+    return _shown([reverse("workbench", args=[sandbox.pk, token]) for sandbox, token in opened])
+
+
+@limited
+@edits
+def open_runs(request: HttpRequest, access: Access) -> HttpResponse:
+    """Open the sandbox's run and the one that the form names, before they first differ, as two new sandboxes."""
+    sandbox = access.sandbox
+    try:
+        other, name = second_run(sandbox, request.POST.dict())
+    except NoBranch as error:
+        return problem(request, 404, str(error))
+    except ValueError as error:
+        return problem(request, 400, str(error))
+    runs = engines.read(sandbox, jobs.in_step, other, Moment.read(request.POST.get("at", "")))
+    titles = sandbox.title, printable(say("compare.title", title=sandbox.title, name=name), LONGEST_TITLE)
+    with transaction.atomic():
+        opened = [store.open_run(sandbox, run, title) for run, title in zip(runs, titles, strict=True)]
+    return _shown([reverse("workbench", args=ids) for ids in opened], "cluster")
+
+
+def _shown(paths: list[str], panel: str = "") -> HttpResponse:
+    """``panel``: the one that narrow screens show."""
+    query = dict(zip(SIDES, paths, strict=True)) | ({"panel": panel} if panel else {})
+    return redirect(f"{reverse('compare')}?{urlencode(query)}")
 
 
 def _workbench(path: str) -> ResolverMatch | None:

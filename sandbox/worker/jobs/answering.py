@@ -7,6 +7,7 @@ from typing import Any
 from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position
 from sandbox.worker import comparing, fixing, leaving, other_run, room
+from sandbox.worker import in_step as two_runs
 from sandbox.worker import seeds as over_seeds
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.job import replaying
@@ -18,6 +19,15 @@ def difference(live: Live, position: Position, other: other_run.Other, at: Momen
     """Return what differs between a moment, None = the present, and another run, in words."""
     live.move_to(position)
     return comparing.difference(live, other, at)
+
+
+@replaying
+def in_step(
+    live: Live, position: Position, other: other_run.Other, at: Moment | None = None
+) -> tuple[two_runs.Run, two_runs.Run]:
+    """Return the run up to a moment, None = the present, and another run, both until they first differ."""
+    live.move_to(position)
+    return two_runs.in_step(live, other, at)
 
 
 @replaying

@@ -127,6 +127,10 @@ CHEAPER: dict[str, tuple[str, list[Step]]] = {
     ),
     "web beside cache: by deleting one after the other": ("12", [delete("web-0"), wait(45), delete("web-1")]),
     "web beside cache: by writing them off": ("12", finish("web-0", "web-1")),
+    "one change: by waiting": ("13", [wait(700)]),
+    "one change: by allowing any node": ("13", [without("TaintToleration")]),
+    "one change: by shrinking the pod": ("13", [resize("ledger-1", cpu="1")]),
+    "one change: by writing the other pod off": ("13", finish("batch-1")),
 }
 """Description → number of the challenge, and the steps to try."""
 

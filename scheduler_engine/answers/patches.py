@@ -64,7 +64,7 @@ def _delete(simulation: Simulation, edits: Sequence[Edit], command: commands.Del
 
 def _apply(simulation: Simulation, edits: Sequence[Edit], command: commands.Apply) -> Patch:
     manifest = command.manifests[0]
-    return Patch("create", _named(manifest["kind"], manifest["metadata"]["name"]), manifest)
+    return Patch("create", {"kind": manifest["kind"]}, manifest)
 
 
 def _replace(simulation: Simulation, edits: Sequence[Edit], command: commands.Replace) -> Patch:

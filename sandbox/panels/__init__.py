@@ -35,6 +35,7 @@ from sandbox.panels.nodes import panel as nodes
 from sandbox.panels.preemption import panel as preemption
 from sandbox.panels.queues import panel as queues
 from sandbox.panels.sentence import panel as sentence
+from sandbox.panels.topology import panel as topology
 from sandbox.panels.view import View
 from sandbox.panels.workloads import panel as workloads
 from sandbox.words.say import say
@@ -119,6 +120,7 @@ PANELS: dict[str, Panel] = {
             embed="ladder",
             table=tables.preemption,
         ),
+        Panel("topology", topology.stats, ("cycle", "pod"), tab=Tab("decision", stays=True), embed="topology"),
         Panel("cache", cache.stats, ("cycle",), tab=Tab("scheduler"), embed="cache"),
         Panel("workloads", workloads.stats, (), workloads.same_while, tab=OF_CLUSTER, embed="workloads"),
         Panel("nodes", nodes.stats, ("pod", "node"), tab=OF_CLUSTER, embed="nodes", table=tables.nodes),

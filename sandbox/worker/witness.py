@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.state import Cycle, StageMark
@@ -13,12 +13,14 @@ from sandbox.worker import earlier
 from sandbox.worker.live import Live
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
 from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, RungFacts
 from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler import explaining
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 
+Answer = TypeVar("Answer")
 CHEAP = 600
 """Nodes and pods up to which the past is replayed without anybody asking for it."""
 
@@ -85,6 +87,21 @@ class BaseWitness:
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         simulation = self.simulation_at_hand()
         return () if simulation is None else explaining.standing_facts(simulation.scheduler, pod, plugin)
+
+    def spread(self, pod: Pod, cycle: Cycle | None) -> tuple[SpreadBoard, ...] | None:
+        return self._about_all(explaining.spread_boards, pod, "PodTopologySpread", cycle)
+
+    def affinity(self, pod: Pod, cycle: Cycle | None) -> AffinityBoard | None:
+        return self._about_all(explaining.affinity_board, pod, "InterPodAffinity", cycle)
+
+    def _about_all(
+        self, ask: Callable[..., Answer | None], pod: Pod, plugin: str, cycle: Cycle | None
+    ) -> Answer | None:
+        if cycle is not None:
+            scheduler = self.scheduler(cycle)
+            return None if scheduler is None else ask(scheduler, pod, plugin, cycle.number)
+        simulation = self.simulation_at_hand()
+        return None if simulation is None else ask(simulation.scheduler, pod, plugin)
 
     def is_replaced_later(self, pod: str) -> bool:
         simulation = self.simulation_at_hand()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
 from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Keys, Room, RungFacts, fact
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
@@ -165,6 +166,38 @@ def standing_facts(scheduler: SchedulerParts, pod: Pod, plugin: str) -> tuple[Fa
         return ()
     facts: tuple[Fact, ...] = asked.explain_standing(pod, [*scheduler.cache.nodes.values()])
     return facts
+
+
+def spread_boards(
+    scheduler: SchedulerParts, pod: Pod, plugin: str, number: int | None = None
+) -> tuple[SpreadBoard, ...] | None:
+    """Return what ``plugin`` counts for each constraint in cycle ``number``; None: at rest, for the pod's next cycle.
+
+    Return None if another cycle has begun, no profile serves the pod, or the plugin gives no boards.
+    """
+    boards: tuple[SpreadBoard, ...] | None = _ask_about_all(scheduler, pod, plugin, number, "explain_spread")
+    return boards
+
+
+def affinity_board(scheduler: SchedulerParts, pod: Pod, plugin: str, number: int | None = None) -> AffinityBoard | None:
+    """Return the rules of pod affinity that concern the pod; arguments and None as for ``spread_boards``."""
+    board: AffinityBoard | None = _ask_about_all(scheduler, pod, plugin, number, "explain_affinity")
+    return board
+
+
+def _ask_about_all(scheduler: SchedulerParts, pod: Pod, plugin: str, number: int | None, method: str) -> Any:
+    cycle = None if number is None else _latest(scheduler, number)
+    if cycle is not None:
+        framework = cycle.framework
+        about: tuple[Any, ...] = (cycle.state, cycle.pod, scheduler.snapshot.list())
+    elif number is None and pod.scheduler_name in scheduler.profiles:
+        nodes = [info for info in scheduler.cache.nodes.values() if info.node is not None]
+        framework = scheduler.profiles[pod.scheduler_name]
+        about = (None, pod, nodes)
+    else:
+        return None
+    asked: Any = framework.plugins.get(plugin)
+    return getattr(asked, method)(*about) if hasattr(asked, method) else None
 
 
 def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> Room | None:

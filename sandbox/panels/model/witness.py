@@ -10,6 +10,7 @@ from typing import Protocol
 
 from sandbox.panels.model.state import Cycle
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
 from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, RungFacts
 
 
@@ -63,6 +64,17 @@ class Witness(Protocol):
     def standing(self, pod: Pod, plugin: str) -> tuple[Fact, ...]:
         """Return what a plugin says about a pod among the others at the moment in view."""
         return ()
+
+    def spread(self, pod: Pod, cycle: Cycle | None) -> tuple[SpreadBoard, ...] | None:
+        """Return what is counted for each spread constraint in an attempt, None: at the moment in view.
+
+        Return None if it is unknown.
+        """
+        return None
+
+    def affinity(self, pod: Pod, cycle: Cycle | None) -> AffinityBoard | None:
+        """Return the rules of pod affinity that concern a pod; arguments and None as for ``spread``."""
+        return None
 
     def is_replaced_later(self, pod: str) -> bool:
         """Return True if the controller of a pod that is being deleted will create another one when it is gone."""

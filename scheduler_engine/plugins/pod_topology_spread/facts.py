@@ -42,7 +42,7 @@ def filter_left_out(state: FilterState, nodes: Sequence[NodeInfo]) -> tuple[Fact
     """Return the nodes and pods of the snapshot that do not count; the same for every node."""
     facts: list[Fact] = []
     for constraint, domain in zip(state.constraints, _names(state), strict=True):
-        reasons = [*_reasons(state, constraint, nodes)]
+        reasons = [*filter_reasons(state, constraint, nodes)]
         facts += left_out_facts(constraint, domain, state.pod, reasons)
     return tuple(facts)
 
@@ -77,11 +77,11 @@ def _names(state: FilterState) -> tuple[Domain, ...]:
 
 def domain_names(constraints: Sequence[SpreadConstraint], pod: Pod, when: str) -> tuple[Domain, ...]:
     """Return what to call each of the constraints that are shown together: those of ``pod`` with this action."""
-    numbered = zip(constraints, _places(constraints, pod, when), strict=True)
-    return constraint_domains([(item.topology_key, _once(item.selector), number) for item, number in numbered])
+    numbered = zip(constraints, places(constraints, pod, when), strict=True)
+    return constraint_domains([(item.topology_key, once(item.selector), number) for item, number in numbered])
 
 
-def _places(constraints: Sequence[SpreadConstraint], pod: Pod, when: str) -> list[int]:
+def places(constraints: Sequence[SpreadConstraint], pod: Pod, when: str) -> list[int]:
     """Return the place of each constraint in the pod's list, from 1; of defaults, among those with this action."""
     manifests = enumerate(pod.topology_spread_constraints, 1)
     own = [number for number, manifest in manifests if manifest.get("whenUnsatisfiable") == when]
@@ -120,10 +120,10 @@ def standing_facts(state: FilterState, when: str) -> Iterator[Fact]:
     happens if a constraint is violated.
     """
     names = domain_names(state.constraints, state.pod, when)
-    numbers = _places(state.constraints, state.pod, when)
+    numbers = places(state.constraints, state.pod, when)
     for domains, domain, number in zip(state.domains, names, numbers, strict=True):
         constraint, counts = domains.constraint, Counts(domains.numbers(), domains.minimum)
-        selector = _once(constraint.selector)
+        selector = once(constraint.selector)
         for value, there in counts.numbers:
             yield fact(
                 "spread.standing",
@@ -149,12 +149,12 @@ def _whom(domains: Domains, domain: Domain, value: str, pod: Pod) -> Iterator[Fa
 
 def counts_fact(constraint: SpreadConstraint, domain: Domain, counts: Counts) -> Fact:
     """Return the pods per domain, and which pods the constraint counts."""
-    selector = _once(constraint.selector)
+    selector = once(constraint.selector)
     key = "spread.counts" if selector else "spread.counts-nobody"
     return fact(key, domain=domain, counts=counts, selector=selector)
 
 
-def _once(selector: Selector) -> str:
+def once(selector: Selector) -> str:
     """Format a selector without the duplicates that ``matchLabelKeys`` adds to the labelSelector."""
     return str(replace(selector, requirements=tuple(dict.fromkeys(selector.requirements))))
 
@@ -220,9 +220,10 @@ def _uncounted(constraint: SpreadConstraint, domain: Domain, pod: Pod, nodes: It
             yield fact(row, domain=domain, pods=Keys(keys), count=len(keys))
 
 
-def _reasons(
+def filter_reasons(
     state: FilterState, constraint: SpreadConstraint, nodes: Sequence[NodeInfo]
 ) -> Iterator[tuple[NodeInfo, Reason | None]]:
+    """Yield (node, why Filter does not count it); None: it counts."""
     for info in nodes:
         if info.node is not None:
             yield info, by_label(state.constraints, info.node) or by_policy(constraint, state.pod, info.node)

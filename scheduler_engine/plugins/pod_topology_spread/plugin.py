@@ -13,6 +13,7 @@ from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.amounts import IntArray, Mask
+from scheduler_engine.framework.boards import SpreadBoard
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent, taints_changed
 from scheduler_engine.framework.facts import Fact, Facts, fact
@@ -20,6 +21,7 @@ from scheduler_engine.framework.interface import EventRegistration, Handle, Hint
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo, removed_pods
 from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.pod_topology_spread.board import filter_boards, score_boards
 from scheduler_engine.plugins.pod_topology_spread.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
@@ -148,13 +150,24 @@ class PodTopologySpread(Plugin):
         )
         return tuple(item for when, state in states for item in standing_facts(state, when))
 
+    def explain_spread(self, state: CycleState | None, pod: Pod, nodes: Sequence[NodeInfo]) -> tuple[SpreadBoard, ...]:
+        default, all_keys = not pod.topology_spread_constraints, self._needs_all_keys(pod)
+        if state is not None and isinstance(state.read(FILTER_STATE), FilterState | FilterCounts):
+            hard = _filter_state_of(state)
+        else:
+            hard = filter_state(pod, self._constraints(pod, DO_NOT_SCHEDULE), nodes)
+        if state is not None and isinstance(state.read(SCORE_STATE), ScoreState | ScoreCounts):
+            return (*filter_boards(hard, nodes, default), *score_boards(_score_state_of(state), nodes, default))
+        soft = ScoreState(pod, self._constraints(pod, SCHEDULE_ANYWAY), nodes, all_keys)
+        soft.count(nodes)
+        return (*filter_boards(hard, nodes, default), *score_boards(soft, nodes, default, assumed=True))
+
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         everything = self.handle.snapshot.list()
         constraints = self._constraints(pod, SCHEDULE_ANYWAY)
         if not everything or not constraints:
             return SKIP
-        # With the built-in defaults a cluster without zone labels still spreads over hosts.
-        all_keys = bool(pod.topology_spread_constraints) or not self.system_defaulted
+        all_keys = self._needs_all_keys(pod)
         columns, together = self.handle.counts_together(everything), None
         if columns is not None:
             counter = Counter(columns, self.handle.snapshot, pod)
@@ -185,6 +198,13 @@ class PodTopologySpread(Plugin):
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)
+
+    def _needs_all_keys(self, pod: Pod) -> bool:
+        """Return True if a node must have all topology keys to count in Score.
+
+        With the built-in defaults a cluster without zone labels still spreads over hosts.
+        """
+        return bool(pod.topology_spread_constraints) or not self.system_defaulted
 
     def _constraints(self, pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:
         """Return the pod's own constraints of that kind, or the defaults if it has none and something selects it."""

@@ -38,7 +38,7 @@ def score_left_out(state: ScoreState, nodes: Sequence[NodeInfo]) -> tuple[Fact, 
     """Return the nodes and pods of the snapshot that do not count; the same for every node."""
     facts: list[Fact] = []
     for (constraint, counts, _), domain in zip(state.judged, _names(state), strict=True):
-        reasons = [(info, _reason(state, constraint, counts, info.node)) for info in nodes if info.node is not None]
+        reasons = [*score_reasons(state, constraint, counts, nodes)]
         facts += left_out_facts(constraint, domain, state.pod, reasons)
     return tuple(facts)
 
@@ -107,6 +107,15 @@ def _crowd(
     if counts is not None:
         nameless = "empty" if state.all_keys else "nameless"
         yield counts_fact(constraint, domain, Counts(tuple(counts.items()), None, info.node.labels[key], nameless))
+
+
+def score_reasons(
+    state: ScoreState, constraint: SpreadConstraint, counts: Mapping[str, int] | None, nodes: Sequence[NodeInfo]
+) -> Iterator[tuple[NodeInfo, Reason | None]]:
+    """Yield (node, why Score does not count its pods); None: it does. ``counts`` is None if each host is a domain."""
+    for info in nodes:
+        if info.node is not None:
+            yield info, _reason(state, constraint, counts, info.node)
 
 
 def _reason(

@@ -1,0 +1,28 @@
+"""Spread constraints with the pods in each domain, and who attracts or repels the pod in view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.panels.facts.whose import attempt_shown
+from sandbox.panels.model.world import World
+from sandbox.panels.topology.spread import boards
+from sandbox.panels.topology.subject import subject_of
+from sandbox.panels.view import View
+from sandbox.words.say import say
+
+
+def stats(world: World, view: View) -> dict[str, Any]:
+    subject = subject_of(world, view)
+    if isinstance(subject, str):
+        return {"has": False, "empty": say(subject), "whose": None}
+    spread = world.witness.spread(subject.pod, subject.cycle)
+    return {
+        "has": True,
+        "pod": subject.pod.key,
+        "name": subject.name,
+        "when": subject.when,
+        "whose": attempt_shown(world, subject.cycle),
+        "known": spread is not None,
+        "boards": boards(world, view, subject, spread or ()),
+    }

@@ -1,7 +1,8 @@
 """What a plugin says about all topology domains at once: plain data, from the code and the state that decide.
 
-A plugin may have these methods beside those of ``framework/facts.py``. ``state`` is that of a cycle, None: at rest,
-with what PreFilter and PreScore would write now. ``nodes``: the cycle's snapshot, or the cached nodes.
+A plugin may have these methods beside those of ``framework/facts.py``. ``state`` is that of a cycle after
+PreFilter. None: at rest, with what PreFilter and PreScore would write now. ``nodes``: the cycle's snapshot, or the
+cached nodes.
 
 ================ ==============================================================
 explain_spread   (state, pod, nodes) → tuple[SpreadBoard, …]: one per constraint
@@ -77,7 +78,7 @@ class AffinityDomain(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AffinityRule:
-    """One term that concerns the incoming pod. ``domains``: those where it finds pods or refuses, in order of nodes.
+    """One term that concerns the incoming pod. ``domains``: where it finds pods, for ``near`` all of its key.
 
     ``kind``: ``near``, ``far``, ``likes`` and ``dislikes`` are terms of the incoming pod; ``keeps-off``, ``they-need``,
     ``they-like`` and ``they-dislike`` are terms of the existing pods in its domains. ``weight``: signed, 0 = required.
@@ -90,7 +91,7 @@ class AffinityRule:
     term: Term
     weight: int
     domains: tuple[AffinityDomain, ...]
-    unlabelled: Keys
+    unlabelled: tuple[str, ...] = ()
     first: bool = False
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.amounts import IntArray, Mask
+from scheduler_engine.framework.boards import AffinityBoard
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts
@@ -20,6 +21,7 @@ from scheduler_engine.framework.interface import EventRegistration, Handle, Hint
 from scheduler_engine.framework.node_info import AffinityTerm, NodeInfo, PodInfo, WeightedAffinityTerm
 from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.inter_pod_affinity.board import affinity_board
 from scheduler_engine.plugins.inter_pod_affinity.facts import filter_facts
 from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState
 from scheduler_engine.plugins.inter_pod_affinity.score_facts import score_facts
@@ -89,13 +91,7 @@ class InterPodAffinity(Plugin):
         with_anti_affinity = self.handle.snapshot.have_pods_with_required_anti_affinity()
         if not with_anti_affinity and not pod.has_pod_affinity:
             return None, SKIP
-        info = PodInfo(pod)
-        held = FilterState(
-            pod,
-            self._terms(info.required_affinity_terms),
-            self._terms(info.required_anti_affinity_terms),
-            namespace_labels(pod, self.handle.objects),
-        )
+        held = self._filter_state(pod)
         columns = self.handle.counts_together(nodes)
         if columns is not None:
             together = FilterCounts(columns, self.handle.snapshot, held)
@@ -130,19 +126,27 @@ class InterPodAffinity(Plugin):
         )
         return replace(facts, shown=(*facts.shown, *uncounted))
 
+    def explain_affinity(self, state: CycleState | None, pod: Pod, nodes: Sequence[NodeInfo]) -> AffinityBoard:
+        required: FilterState | None = None
+        if state is None:
+            required = self._filter_state(pod)
+            required.count(nodes, nodes)
+        elif state.read(FILTER_STATE) is not None:
+            required = _filter_state_of(state)
+        if state is not None and state.read(SCORE_STATE) is not None:
+            return affinity_board(required, _score_state_of(state), nodes)
+        if not _prefers(pod) and self.ignore_existing_preferences:
+            return affinity_board(required, None, nodes)
+        preferred = self._score_state(pod)
+        preferred.count_all(nodes) if _prefers(pod) else preferred.count_existing(nodes)
+        return affinity_board(required, preferred, nodes)
+
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        info = PodInfo(pod)
-        prefers = bool(info.preferred_affinity_terms or info.preferred_anti_affinity_terms)
+        prefers = _prefers(pod)
         with_affinity = self.handle.snapshot.have_pods_with_affinity()
         if not prefers and (self.ignore_existing_preferences or not with_affinity):
             return SKIP
-        held = ScoreState(
-            pod,
-            self._weighted(info.preferred_affinity_terms),
-            self._weighted(info.preferred_anti_affinity_terms),
-            namespace_labels(pod, self.handle.objects),
-            self.hard_pod_affinity_weight,
-        )
+        held = self._score_state(pod)
         columns = self.handle.counts_together(self.handle.snapshot.list())
         if columns is not None:
             together = ScoreCounts(columns, self.handle.snapshot, held, prefers)
@@ -179,11 +183,37 @@ class InterPodAffinity(Plugin):
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
         _score_state_of(state).normalize(scores)
 
+    def _filter_state(self, pod: Pod) -> FilterState:
+        """Return the state of PreFilter before it counts."""
+        info = PodInfo(pod)
+        return FilterState(
+            pod,
+            self._terms(info.required_affinity_terms),
+            self._terms(info.required_anti_affinity_terms),
+            namespace_labels(pod, self.handle.objects),
+        )
+
+    def _score_state(self, pod: Pod) -> ScoreState:
+        """Return the state of PreScore before it counts."""
+        info = PodInfo(pod)
+        return ScoreState(
+            pod,
+            self._weighted(info.preferred_affinity_terms),
+            self._weighted(info.preferred_anti_affinity_terms),
+            namespace_labels(pod, self.handle.objects),
+            self.hard_pod_affinity_weight,
+        )
+
     def _terms(self, terms: tuple[AffinityTerm, ...]) -> tuple[AffinityTerm, ...]:
         return tuple(with_namespaces(term, self.handle.objects) for term in terms)
 
     def _weighted(self, terms: tuple[WeightedAffinityTerm, ...]) -> tuple[WeightedAffinityTerm, ...]:
         return tuple(replace(item, term=with_namespaces(item.term, self.handle.objects)) for item in terms)
+
+
+def _prefers(pod: Pod) -> bool:
+    info = PodInfo(pod)
+    return bool(info.preferred_affinity_terms or info.preferred_anti_affinity_terms)
 
 
 def _has_terms(info: PodInfo) -> bool:

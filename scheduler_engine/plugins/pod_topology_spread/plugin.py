@@ -151,16 +151,16 @@ class PodTopologySpread(Plugin):
         return tuple(item for when, state in states for item in standing_facts(state, when))
 
     def explain_spread(self, state: CycleState | None, pod: Pod, nodes: Sequence[NodeInfo]) -> tuple[SpreadBoard, ...]:
-        default, all_keys = not pod.topology_spread_constraints, self._needs_all_keys(pod)
-        if state is not None and isinstance(state.read(FILTER_STATE), FilterState | FilterCounts):
-            hard = _filter_state_of(state)
-        else:
-            hard = filter_state(pod, self._constraints(pod, DO_NOT_SCHEDULE), nodes)
-        if state is not None and isinstance(state.read(SCORE_STATE), ScoreState | ScoreCounts):
-            return (*filter_boards(hard, nodes, default), *score_boards(_score_state_of(state), nodes, default))
-        soft = ScoreState(pod, self._constraints(pod, SCHEDULE_ANYWAY), nodes, all_keys)
+        default, boards = not pod.topology_spread_constraints, list[SpreadBoard]()
+        if state is None:
+            boards += filter_boards(filter_state(pod, self._constraints(pod, DO_NOT_SCHEDULE), nodes), nodes, default)
+        elif state.read(FILTER_STATE) is not None:
+            boards += filter_boards(_filter_state_of(state), nodes, default)
+        if state is not None and state.read(SCORE_STATE) is not None:
+            return (*boards, *score_boards(_score_state_of(state), nodes, default))
+        soft = ScoreState(pod, self._constraints(pod, SCHEDULE_ANYWAY), nodes, self._needs_all_keys(pod))
         soft.count(nodes)
-        return (*filter_boards(hard, nodes, default), *score_boards(soft, nodes, default, assumed=True))
+        return (*boards, *score_boards(soft, nodes, default, assumed=True))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         everything = self.handle.snapshot.list()

@@ -6,10 +6,12 @@ from typing import Any
 
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.world import World
+from sandbox.panels.topology.affinity import affinity
 from sandbox.panels.topology.spread import boards
 from sandbox.panels.topology.subject import subject_of
 from sandbox.panels.view import View
 from sandbox.words.say import say
+from scheduler_engine.framework.boards import AffinityBoard
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -17,12 +19,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if isinstance(subject, str):
         return {"has": False, "empty": say(subject), "whose": None}
     spread = world.witness.spread(subject.pod, subject.cycle)
+    rules = world.witness.affinity(subject.pod, subject.cycle)
     return {
         "has": True,
         "pod": subject.pod.key,
         "name": subject.name,
         "when": subject.when,
         "whose": attempt_shown(world, subject.cycle),
-        "known": spread is not None,
+        "known": spread is not None or rules is not None,
         "boards": boards(world, view, subject, spread or ()),
+        "affinity": affinity(world, view, subject, rules or AffinityBoard()),
     }

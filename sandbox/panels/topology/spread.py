@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +12,15 @@ from sandbox.panels.drawing.shapes import Drawing, Rect, rect, tick
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.topology.subject import Subject
+from sandbox.panels.topology.tokens import left_out_line, tokens
 from sandbox.panels.view import View
-from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.framework.boards import SpreadBoard, SpreadDomain
-from scheduler_engine.framework.facts import Fact, Keys
 
 HARD = "DoNotSchedule"
 PAGE, FEW = 50, 12
 """Domains on one page, and at first."""
-MOST_NAMES = 3
 MOST_BLOCKS = 40
 """Most pods drawn one by one; longer stacks are one bar."""
 HEIGHT = 14
@@ -53,7 +51,7 @@ def _board(world: World, view: View, subject: Subject, board: SpreadBoard, place
         ],
         "judged": bool(found),
         "pages": pages,
-        "left_out": [_left_out(item) for item in board.left_out],
+        "left_out": [left_out_line(item) for item in board.left_out],
     }
 
 
@@ -137,11 +135,6 @@ def _row(
     }
 
 
-def tokens(keys: Sequence[str], most: int = MOST_NAMES) -> dict[str, Any]:
-    """Return the first few objects as (key, name), and how many more there are."""
-    return {"shown": [(key, short_name(key)) for key in keys[:most]], "more": max(0, len(keys) - most)}
-
-
 def _stack(world: World, item: SpreadDomain, scale: _Scale, said: str) -> Drawing:
     """Draw the pods that count, the pod itself if it went there, the fewest, and the limit."""
     shapes = [Rect("sk-bg", "0", "100%", "2", str(HEIGHT - 2))]
@@ -180,11 +173,3 @@ def _found(cycle: Cycle | None) -> dict[str, bool]:
 def _fits(found: dict[str, bool], item: SpreadDomain) -> tuple[int, int] | None:
     judged = [found[node] for node in item.nodes if node in found]
     return (sum(judged), len(judged)) if judged else None
-
-
-def _left_out(item: Fact) -> dict[str, Any]:
-    """Return what does not count, and why, in the words of the cells."""
-    kind = "pod" if "pods" in item.values else "node"
-    keys = item.values["pods" if kind == "pod" else "nodes"]
-    assert isinstance(keys, Keys)
-    return {"why": wording.worded(item, "note"), "kind": kind, "count": len(keys), **tokens(keys, 2 * MOST_NAMES)}

@@ -96,6 +96,8 @@ def test_sqlite_keeps_answered_commands_and_readers_work_beside_the_writer(tmp_p
         ("plotly/plotly.min.js", True),
         ("plotly/templates/plotly.json", False),
         ("plotly/no-such.js", False),
+        ("dagre/dagre.min.js", True),
+        ("dagre/dagre.js", False),
         ("django_ace/ace/ace.js", True),
         ("django_ace/ace/ext-searchbox.js", True),
         ("django_ace/ace/mode-python.js", False),

@@ -14,6 +14,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 PACKAGES = {
     "plotly": ("plotly", "package_data", ("plotly.min.js",)),
+    "dagre": ("xstatic.pkg.dagre", "data", ("dagre.min.js",)),
     # The editor loads its extensions on demand, such as the search box.
     "django_ace/ace": ("django_ace", "static/django_ace/ace", ("ace.js", "mode-yaml.js", "ext-*.js")),
 }

@@ -45,7 +45,7 @@ const IN_THE_APP = [
   ['button[data-why]', (el, page) => chooseCell(el, page, el.dataset.node, el.dataset.why)],
   ['.cand[data-node]', (el, page) => page.choose({ node: el.dataset.node, pod: '' })],
   ['button[data-pod], button[data-node]', chooseThing],
-  ['.pod[data-pod]', chooseThing],
+  ['.pod[data-pod], .ag-n[data-pod]', chooseThing],
   ['.mx.cells td', (el, page) => { const { node, plugin } = cellOf(el) ?? {}; if (plugin) chooseCell(el, page, node, plugin); }],
   ['article[data-node]', chooseThing],
 ];

@@ -82,9 +82,9 @@ function open(tabs) {
 }
 
 const loaded = new Map(); // address of a script → its module
-/** Load Plotly, which is large, only for charts. */
+/** Load what draws charts and graphs only if the embed shows one. */
 async function charts() {
-  const wanted = [byId('heat-map') && app.dataset.heat, byId('panel-metrics') && app.dataset.metrics];
+  const wanted = [byId('heat-map') && app.dataset.heat, byId('panel-metrics') && app.dataset.metrics, byId('panel-topology') && app.dataset.affinity];
   if (wanted[1]) byId('bench').dataset.tab = 'metrics';
   for (const url of wanted) {
     if (!url) continue;

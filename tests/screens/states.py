@@ -296,6 +296,57 @@ STORIES = (
 )
 
 
+def topology(visit: Visit) -> Iterator[Shot]:
+    """Visit the boards and the graph: three zones, a hundred nodes, two sides of affinity, long names, no rules."""
+    zone, host, web, db = "topology.kubernetes.io/zone", "kubernetes.io/hostname", {"app": "web"}, {"app": "db"}
+    page = visit.workbench()
+    visit.applied(page, [make_pod("plain").obj()])
+    visit.tab(page, "topology")
+    page.locator('[data-pod="default/plain"]').first.click()
+    page.locator("#tp-affinity").wait_for()
+    yield Shot("no rules", page, "decision")
+    zones = [make_node(f"{letter}{number}").zone(letter).obj() for letter in "abc" for number in (1, 2)]
+    gpu = make_node("gpu").zone("d").taint("gpu", "yes").obj()
+    placed = [make_pod(f"web-{number}").labels(web).node(node) for number, node in enumerate(("a1", "a1", "a2", "b1"))]
+    placed += [make_pod("db-0").labels(db).node("a1").anti_affinity(zone, {"tier": "batch"})]
+    placed += [make_pod("fan").node("b2").affinity(zone, web, weight=40), make_pod("foe").node("c1")]
+    placed[-1].anti_affinity(host, web)
+    new = make_pod("new").labels({**web, "tier": "batch"}).spread(zone, web, nodeTaintsPolicy="Honor")
+    new.spread(host, web, max_skew=2, when="ScheduleAnyway").anti_affinity(zone, db).affinity(zone, web, weight=10)
+    visit.applied(page, [*zones, gpu, make_node("lost").obj(), *(pod.obj() for pod in placed), new.obj()])
+    page.locator('[data-pod="default/new"]').first.click()
+    page.locator("#tp-2").wait_for()
+    yield Shot("the next attempt", page, "decision")
+    visit.press(page, "e")
+    page.locator("#panel-topology tr.is-win, #panel-topology .verd-no").first.wait_for()
+    page.locator("#tp-affinity").scroll_into_view_if_needed()
+    visit.eventually(lambda: page.locator("#affinity-graph svg").count() or page.locator(".tp-r").count())
+    yield Shot("affinity", page, "decision")
+    page.context.close()
+    page = visit.workbench()
+    many = [make_node(f"worker-{number:03}").zone("abc"[number % 3]).obj() for number in range(100)]
+    spread = [make_pod(f"web-{number}").labels(web).node(f"worker-{number * 3 % 100:03}") for number in range(60)]
+    wide = make_pod("new").labels(web).spread(zone, web).spread(host, web).anti_affinity(host, web)
+    visit.applied(page, [*many, *(pod.obj() for pod in spread), wide.obj()])
+    visit.tab(page, "topology")
+    page.locator('[data-pod="default/new"]').first.click()
+    page.locator("#tp-2").wait_for()
+    yield Shot("a hundred nodes", page, "decision")
+    page.locator("#tp-affinity").scroll_into_view_if_needed()
+    yield Shot("a hundred nodes, affinity", page, "decision")
+    page.context.close()
+    page = visit.workbench()
+    long = "a-name-as-long-as-a-label-may-be-with-sixty-three-characters-01"
+    nodes = [make_node(f"{long[:-2]}{number:02}").zone(f"{long[:-2]}{number % 3:02}").obj() for number in range(6)]
+    other = make_pod(long).labels(web).node(f"{long[:-2]}00").obj()
+    named = make_pod(f"{long[:-2]}zz").labels(web).spread(zone, web).anti_affinity(zone, web).obj()
+    visit.applied(page, [*nodes, other, named])
+    visit.tab(page, "topology")
+    page.locator(f'[data-pod="default/{long[:-2]}zz"]').first.click()
+    page.locator("#tp-1").wait_for()
+    yield Shot("long names", page, "decision")
+
+
 def drains(visit: Visit) -> Iterator[Shot]:
     page = visit.workbench(scenario="drain")
     page.locator('#panel-cluster article[data-node="node1"] .node-n').click()
@@ -706,6 +757,7 @@ JOURNEYS: dict[str, Journey] = {
     "two disks": two_disks,
     "taken name": taken_name,
     "drains": drains,
+    "topology": topology,
     "tabs": tabs,
     "fits nowhere": unfit,
     "empty": empty,

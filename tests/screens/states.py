@@ -319,8 +319,8 @@ def topology(visit: Visit) -> Iterator[Shot]:
     yield Shot("the next attempt", page, "decision")
     visit.press(page, "e")
     page.locator("#panel-topology tr.is-win, #panel-topology .verd-no").first.wait_for()
-    page.locator("#tp-affinity").scroll_into_view_if_needed()
-    visit.eventually(lambda: page.locator("#affinity-graph svg").count() or page.locator(".tp-r").count())
+    page.locator("#tp-affinity").evaluate("element => element.scrollIntoView()")
+    _graph_drawn(visit, page)
     yield Shot("affinity", page, "decision")
     page.context.close()
     page = visit.workbench()
@@ -333,6 +333,7 @@ def topology(visit: Visit) -> Iterator[Shot]:
     page.locator("#tp-2").wait_for()
     yield Shot("a hundred nodes", page, "decision")
     page.locator("#tp-affinity").scroll_into_view_if_needed()
+    _graph_drawn(visit, page)
     yield Shot("a hundred nodes, affinity", page, "decision")
     page.context.close()
     page = visit.workbench()
@@ -345,6 +346,13 @@ def topology(visit: Visit) -> Iterator[Shot]:
     page.locator(f'[data-pod="default/{long[:-2]}zz"]').first.click()
     page.locator("#tp-1").wait_for()
     yield Shot("long names", page, "decision")
+
+
+def _graph_drawn(visit: Visit, page: Page) -> None:
+    """Wait for the graph, which a phone does not show."""
+    visit.eventually(
+        lambda: page.locator("#affinity-graph svg").count() or not page.locator("#affinity-graph").is_visible()
+    )
 
 
 def drains(visit: Visit) -> Iterator[Shot]:

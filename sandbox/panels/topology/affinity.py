@@ -21,7 +21,7 @@ from scheduler_engine.framework.facts import Keys, Place
 
 PAGE, FEW = 50, 6
 """Domains of a rule on one page, and at first."""
-MOST_DOMAINS, MOST_GROUPS = 12, 3
+MOST_DOMAINS, MOST_GROUPS = 8, 3
 """Most domains in the graph, and most groups of pods for each."""
 KINDS = {
     "near": "topology.must-be-near",
@@ -34,6 +34,8 @@ KINDS = {
     "they-dislike": "topology.they-dislike",
 }
 """Kind of a rule → key of its sentence."""
+REQUIRED = ("near", "far", "keeps-off")
+REPELS = ("far", "keeps-off", "dislikes", "they-dislike")
 THEIRS = ("keeps-off", "they-need", "they-like", "they-dislike")
 
 
@@ -90,14 +92,21 @@ def _verdict(ok: bool | None, share: int) -> str:
 
 @dataclass(slots=True)
 class _Total:
-    """What all rules say about one domain. ``own`` and ``theirs``: kind → the pods that these rules find there."""
+    """What all rules say about one domain. ``own`` and ``theirs``: kind → the pods that these rules find there.
+
+    ``shares``: kind → what these rules add to the score.
+    """
 
     key: str
     name: str
     ok: bool | None = None
-    share: int = 0
+    shares: dict[str, int] = field(default_factory=dict)
     own: dict[str, list[str]] = field(default_factory=dict)
     theirs: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def share(self) -> int:
+        return sum(self.shares.values())
 
     @property
     def rank(self) -> tuple[Any, ...]:
@@ -111,7 +120,7 @@ def _totals(rules: Iterable[AffinityRule]) -> list[_Total]:
     for rule in rules:
         for item in rule.domains:
             total = found.setdefault((rule.key, item.name), _Total(rule.key, item.name))
-            total.share += item.share
+            total.shares[rule.kind] = total.shares.get(rule.kind, 0) + item.share
             if item.ok is not None:
                 total.ok = item.ok and total.ok is not False
             if item.pods:
@@ -134,13 +143,13 @@ def _graph(world: World, subject: Subject, totals: Sequence[_Total]) -> str:
         said = _said(total.ok, total.share)
         verdict = _total_verdict(total)
         nodes.append({"id": ident, "kind": "domain", "label": key, "more": verdict, "said": said})
-        edges += [_edge("pod", ident, kind, back=kind in THEIRS) for kind in (*total.own, *total.theirs)]
+        edges += [_edge("pod", ident, kind, total.shares[kind]) for kind in (*total.own, *total.theirs)]
         groups = _groups(world, total)
         for number, (name, app, keys, kinds) in enumerate(groups[:MOST_GROUPS]):
             group = f"{ident}g{number}"
             more = say("topology.pods", count=len(keys)) if len(keys) > 1 else ""
             nodes.append({"id": group, "kind": "group", "label": name, "more": more, "app": app, "pod": keys[0]})
-            edges += [_edge(ident, group, kind, back=kind in THEIRS) for kind in kinds]
+            edges += [_edge(ident, group, kind) for kind in kinds]
         if len(groups) > MOST_GROUPS:
             rest = say("topology.more", count=len(groups) - MOST_GROUPS)
             nodes.append({"id": f"{ident}more", "kind": "more", "label": rest})
@@ -151,18 +160,14 @@ def _graph(world: World, subject: Subject, totals: Sequence[_Total]) -> str:
     return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False)
 
 
-def _edge(source: str, target: str, kind: str, *, back: bool) -> dict[str, Any]:
-    repels = kind in ("far", "keeps-off", "dislikes", "they-dislike")
-    label = say(f"topology.{'repels' if repels else 'attracts'}") if source == "pod" else ""
-    strong = kind in ("near", "far", "keeps-off")
-    return {
-        "from": source,
-        "to": target,
-        "said": "no" if repels else "yes",
-        "label": label,
-        "strong": strong,
-        "back": back,
-    }
+def _edge(source: str, target: str, kind: str, share: int | None = None) -> dict[str, Any]:
+    """Return an edge. ``share``: what the rule adds to the score there, None if another edge says so."""
+    repels = kind in REPELS
+    sign = say("topology.repels" if repels else "topology.attracts")
+    label = "" if share is None else f"{share:+d}" if share else sign
+    said = "no" if repels else "yes"
+    strong, back = kind in REQUIRED, kind in THEIRS
+    return {"from": source, "to": target, "said": said, "label": label, "strong": strong, "back": back}
 
 
 def _total_verdict(total: _Total) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sandbox.panels.drawing.ordering import by_name
 from sandbox.words.amounts import short_name
 from scheduler_engine import wording
 from scheduler_engine.framework.facts import Fact, Keys
@@ -13,8 +14,9 @@ MOST_NAMES = 3
 
 
 def tokens(keys: Sequence[str], most: int = MOST_NAMES) -> dict[str, Any]:
-    """Return the first few objects as (key, name), and how many more there are."""
-    return {"shown": [(key, short_name(key)) for key in keys[:most]], "more": max(0, len(keys) - most)}
+    """Return the first few objects by name as (key, name), and how many more there are."""
+    in_order = sorted(keys, key=by_name)
+    return {"shown": [(key, short_name(key)) for key in in_order[:most]], "more": max(0, len(keys) - most)}
 
 
 def left_out_line(item: Fact) -> dict[str, Any]:

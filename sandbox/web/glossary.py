@@ -28,7 +28,7 @@ class Term(NamedTuple):
 
 TERMS = (
     Term("active-queue"),
-    Term("affinity", "filter"),
+    Term("affinity", "topology"),
     Term("assumed", "cache"),
     Term("attempt", code="sandbox.panels.model.state.Cycle"),
     Term("backoff-queue"),
@@ -70,7 +70,7 @@ TERMS = (
     Term("scenario", code="scheduler_engine.scenario.Scenario"),
     Term("scheduling-cycle"),
     Term("score", "scores"),
-    Term("skew", "filter"),
+    Term("skew", "topology"),
     Term("snapshot", "cache"),
     Term("stage", code="scheduler_engine.framework.extension_points.STAGES"),
     Term("start-index", "filter"),

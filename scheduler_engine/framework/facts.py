@@ -17,6 +17,8 @@ explain_violations (state, node_info) → pod → the PodDisruptionBudgets that 
 explain_choice     (state) → tuple[RungFacts, …]: why one of the candidates won
 ================== =================================================================================
 
+``framework/boards.py`` has the methods that say something about all domains at once.
+
 ``explain_pre_filter`` is called only if the plugin refused the pod there. API objects may have changed since the
 decision: the plugin notes the objects it reads (``noted_objects``) or its findings (``CycleState.notes``).
 

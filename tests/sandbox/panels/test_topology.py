@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.model.witness import Nobody
+from sandbox.panels.topology.affinity import MOST_DOMAINS, MOST_GROUPS
 from sandbox.panels.topology.panel import stats
 from scheduler_engine.testing import Cluster, make_node, make_pod
 from tests.sandbox.scenarios import panel_html, world_of
@@ -113,3 +116,117 @@ def test_many_domains_have_pages(hosts: int) -> None:
 
 def test_an_empty_sandbox_says_that_no_pod_was_scheduled() -> None:
     assert "No pod has been scheduled yet" in markup(world_of(Cluster().simulation))
+
+
+# --- affinity ---
+
+
+def two_sides() -> Cluster:
+    """Return a pod with terms of its own, and existing pods with terms that select it."""
+    nodes = [make_node(f"{zone}1").zone(zone).capacity(cpu="4") for zone in "abc"]
+    placed = [
+        *(make_pod(f"db-{number}").label("app", "db").node("a1") for number in range(5)),
+        make_pod("foe").node("b1").anti_affinity(HOST, WEB),
+        make_pod("fan").node("c1").affinity(ZONE, WEB, weight=40),
+    ]
+    new = make_pod("new").labels(WEB).affinity(ZONE, {"app": "db"}, weight=10)
+    return Cluster().apply(*nodes, *placed, new)
+
+
+def test_each_rule_names_its_domains_what_it_says_there_and_the_pods() -> None:
+    rules = panel(world_of(two_sides().simulation), pod="default/new")["affinity"]["rules"]
+    told = [
+        (rule["says"], rule["weight"], row["name"], row["verdict"], [name for _, name in row["pods"]["shown"]])
+        for rule in rules
+        for row in rule["domains"]
+    ]
+    assert told == [
+        ("These pods keep new away; their rule selects", "required", "b1", "ruled out", ["foe"]),
+        ("new prefers to be near", "+10", "a", "+50", ["db-0", "db-1", "db-2"]),
+        ("These pods prefer new nearby; their rule selects", "+40", "c", "+40", ["fan"]),
+    ]
+
+
+def graph(data: dict[str, Any]) -> dict[str, Any]:
+    drawn: dict[str, Any] = json.loads(data["affinity"]["graph"])
+    return drawn
+
+
+def test_the_graph_groups_pods_by_app_and_its_arrows_start_at_the_pod_with_the_rule() -> None:
+    found = graph(panel(world_of(two_sides().simulation), pod="default/new"))
+    labels = {node["id"]: (node["label"], node.get("more", "")) for node in found["nodes"]}
+    assert labels["pod"] == ("new", "")
+    arrows = [
+        (labels[edge["from"]][0], labels[edge["to"]][0], edge["label"], edge["strong"], edge["said"], edge["back"])
+        for edge in found["edges"]
+    ]
+    assert arrows == [
+        ("new", "on b1", "−", True, "no", True),
+        ("on b1", "foe", "", True, "no", True),
+        ("new", "in zone a", "+50", False, "yes", False),
+        ("in zone a", "db", "", False, "yes", False),
+        ("new", "in zone c", "+40", False, "yes", True),
+        ("in zone c", "fan", "", False, "yes", True),
+    ]
+    assert ("db", "5 pods") in labels.values()
+    assert ("on b1", "ruled out") in labels.values()
+
+
+def test_a_graph_of_many_domains_and_apps_is_cut() -> None:
+    nodes = [make_node(f"n{number:02}") for number in range(20)]
+    homes = [f"n{number % 20:02}" for number in range(60)] + ["n00"] * 4
+    placed = [
+        make_pod(f"p{number}").labels({"team": "1", "app": f"app{number}"}).node(home)
+        for number, home in enumerate(homes)
+    ]
+    new = make_pod("new").anti_affinity(HOST, {"team": "1"})
+    found = graph(panel(world_of(Cluster().apply(*nodes, *placed, new).simulation), pod="default/new"))
+    kinds = [node["kind"] for node in found["nodes"]]
+    assert kinds.count("domain") == MOST_DOMAINS
+    assert kinds.count("group") == MOST_DOMAINS * MOST_GROUPS
+    assert [node["label"] for node in found["nodes"] if node["kind"] == "more"] == ["… 4 more", "… 12 more"]
+
+
+def test_the_graph_has_lists_that_say_the_same() -> None:
+    html = markup(world_of(two_sides().simulation), pod="default/new")
+    assert 'id="affinity-graph"' in html
+    assert 'aria-hidden="true"' in html
+    for key in ("default/foe", "default/fan", "default/db-0"):
+        assert f'data-pod="{key}"' in html
+
+
+def test_a_pod_without_rules_has_no_graph_and_says_what_to_add() -> None:
+    html = markup(world_of(Cluster().apply(make_node("n1"), make_pod("new")).simulation), pod="default/new")
+    assert "affinity-graph" not in html
+    assert "Nobody attracts or repels new." in html
+    assert "podAntiAffinity" in html
+
+
+# --- whose ---
+
+
+def test_a_placed_pod_shows_its_attempt_and_a_chosen_attempt_that_attempt() -> None:
+    cluster = three_zones().run()
+    world = world_of(cluster.simulation)
+    assert panel(world, pod="default/new")["when"] == "as attempt 1 counted (cycle 1)"
+    assert panel(world, cycle=1)["when"] == "as attempt 1 counted (cycle 1)"
+    assert panel(world, pod="default/web-0")["when"] == "as the scheduler would count now, beside the pod itself"
+
+
+def test_a_waiting_pod_shows_its_next_attempt_unless_an_attempt_is_chosen() -> None:
+    cluster = three_zones()
+    cluster.execute({"kind": "cordon", "node": "c1"}).run()
+    world = world_of(cluster.simulation)
+    assert panel(world, pod="default/new")["when"] == "as its next attempt would count now"
+    assert panel(world, pod="default/new", cycle=1)["when"] == "as attempt 1 counted (cycle 1)"
+
+
+def test_a_deleted_pod_shows_its_last_attempt() -> None:
+    cluster = three_zones().run().delete("Pod", "new").advance(60)
+    assert panel(world_of(cluster.simulation), cycle=1)["when"] == "as attempt 1 counted (cycle 1)"
+
+
+def test_without_a_witness_the_counts_are_not_at_hand() -> None:
+    world = world_of(three_zones().simulation)
+    world.witness = Nobody()
+    assert "not at hand" in markup(world, pod="default/new")

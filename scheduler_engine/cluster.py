@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduler_engine import commands
 from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.validation import check_update
 from scheduler_engine.apiserver.admission import system_priority_classes
 from scheduler_engine.apiserver.apply import applied_over
@@ -30,6 +31,7 @@ from scheduler_engine.controllers.persistent_volume import PersistentVolumeContr
 from scheduler_engine.controllers.pod_gc import PodGarbageCollector
 from scheduler_engine.controllers.provisioner import Provisioner
 from scheduler_engine.controllers.replicaset import ReplicaSetController, ReplicationManager
+from scheduler_engine.controllers.sizes import size_problem
 from scheduler_engine.controllers.statefulset import StatefulSetController
 from scheduler_engine.controllers.taint_eviction import TaintEvictionController
 from scheduler_engine.controllers.workload import WorkloadController
@@ -60,8 +62,9 @@ class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
     ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``until``:
-    stop the running command after this many of its trace entries, 0 = do not stop. ``workers``: everybody who reads
-    watch events, in their turns. A stage of a scheduler makes work for others only by writing.
+    stop the running command after this many of its trace entries, 0 = do not stop. ``is_new``: the running command was
+    never accepted before. ``workers``: everybody who reads watch events, in their turns. A stage of a scheduler makes
+    work for others only by writing.
     """
 
     def __init__(
@@ -107,7 +110,7 @@ class Cluster:
             self.api.create(set_defaults(namespace))
         for manifest in system_priority_classes():
             self.api.put(set_defaults(manifest))
-        self.until = 0
+        self.until, self.is_new = 0, False
         self.deliver()
         self.recorder.rest()
 
@@ -213,9 +216,10 @@ class Cluster:
         kind, key = identity(defaulted)
         try:
             if self.api.get(kind, key) is None:
-                self.create(manifest, defaulted)
+                self.create(manifest, defaulted, document)
                 return
             old, new = applied_over(self.api, manifest)
+            self.check_size(new, old, document)
             check_update(old.manifest, new, document, allow_privileged=self.allow_privileged)
             self.api.update(new)
             if self.api.get(kind, key) is not None:  # One that is being deleted goes with its last finalizer.
@@ -224,10 +228,17 @@ class Cluster:
             name = f"{kind} {key}"
             raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem
 
-    def create(self, manifest: Mapping[str, Any], defaulted: Mapping[str, Any]) -> None:
-        """Create ``manifest`` as written, with its defaults. Raises ApiError when it exists, or is refused."""
+    def create(self, manifest: Mapping[str, Any], defaulted: Mapping[str, Any], document: int = 0) -> None:
+        """Create ``manifest`` as written, with its defaults. Raises ApiError or Rejected if it exists or is refused."""
+        self.check_size(defaulted, None, document)
         self.api.create(defaulted)
         self._remember(*identity(defaulted), manifest)
+
+    def check_size(self, manifest: Mapping[str, Any], before: KubeObject | None, document: int = 0) -> None:
+        """Raise Rejected if a new command makes an owner want more pods than a sandbox may hold; old ones may."""
+        problem = size_problem(manifest, before, document) if self.is_new else None
+        if problem is not None:
+            raise Rejected([problem])
 
     def _remember(self, kind: str, key: str, manifest: Mapping[str, Any]) -> None:
         """Note a manifest that somebody applied."""

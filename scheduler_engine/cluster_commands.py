@@ -63,6 +63,7 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         cleared = cleared_in(live, wanted, missing=True)
         old, new = desired(cluster.api, set_defaults(wanted), command.subresource, cleared)
         check_update(old.manifest, new, subresource=command.subresource, allow_privileged=cluster.allow_privileged)
+        cluster.check_size(new, old)
         cluster.api.update(new)
 
 

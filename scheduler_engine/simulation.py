@@ -51,8 +51,11 @@ class Simulation(Cluster):
         self.history = History(*settings) if undoes else None
         self.played_us, self.room_us = 0, 0
 
-    def execute(self, command: commands.Command) -> None:
+    def execute(self, command: commands.Command, is_new: bool = False) -> None:
         """Execute one command. Raises Rejected when it is refused: then nothing has changed (but see ``undoes``).
+
+        ``is_new``: somebody gives it now. Then owners of more pods than a sandbox may hold are refused. Replays accept
+        them, because earlier versions did.
 
         To undo a command over budget, everything is rebuilt: references to parts of the simulation are then outdated.
         """
@@ -68,7 +71,7 @@ class Simulation(Cluster):
             recorder.command += 1
             recorder.effort = Effort()
             recorder.add(CommandGiven(recorder.command, command.recorded()))
-        self.until = getattr(command, "until", 0)
+        self.until, self.is_new = getattr(command, "until", 0), is_new
         self.ask_everybody()
         try:
             HANDLERS[command.kind](self, command)

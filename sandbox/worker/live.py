@@ -200,7 +200,7 @@ class Live:
 
     def _replay(self, record: Record) -> None:
         try:
-            self.execute([record.command])
+            self.execute([record.command], are_new=False)
         except MemoryError:
             raise
         except Exception as error:
@@ -238,11 +238,11 @@ class Live:
         frame = self.keyframes[nearest]
         self._reset(nearest, frame.state, frame.who, copy.deepcopy(frame.simulation))
 
-    def execute(self, texts: list[str]) -> list[str | None]:
+    def execute(self, texts: list[str], are_new: bool = True) -> list[str | None]:
         """Execute commands. For each return the text that replaces the last command and it if they merge, else None.
 
         Call ``arrive`` with their records afterwards: until then, and after an error, the next move starts from a
-        keyframe. Raises ``Rejected``; the refused command has changed nothing.
+        keyframe. ``are_new``: they are not in the log. Raises ``Rejected``; the refused command has changed nothing.
         """
         self.take_keyframe()
         start, before = time.thread_time(), self.state
@@ -251,7 +251,7 @@ class Live:
         for text in texts:
             state, self.state = self.state, UNRECORDED
             try:
-                merged.append(simulations.execute(self.simulation, text))
+                merged.append(simulations.execute(self.simulation, text, are_new))
             except OverBudget:
                 raise  # The simulation is half-changed.
             except Rejected:

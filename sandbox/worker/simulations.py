@@ -26,14 +26,16 @@ def new_simulation(plan: Plan, full: bool = True) -> Simulation:
     )
 
 
-def execute(simulation: Simulation, text: str) -> str | None:
+def execute(simulation: Simulation, text: str, is_new: bool = False) -> str | None:
     """Execute a command of a log from its text, so that the first run and every replay have the same input.
+
+    ``is_new``: it is not in the log yet, so it may be refused for its size.
 
     Return the text that replaces the last command and this one in the log if both are ticks that merge, else None.
     """
     command = commands.from_json(json.loads(text))
     both = simulation.merged(command)
-    simulation.execute(command)
+    simulation.execute(command, is_new)
     return None if both is None else text_of(both)
 
 

@@ -42,7 +42,7 @@ def trial(live: Live, command: dict[str, Any]) -> list[str]:
     start = len(simulation.recorder.entries)
     waiting = _waiting(simulation, command)
     try:
-        simulations.execute(simulation, to_text(command))
+        simulations.execute(simulation, to_text(command), is_new=True)
     except Rejected:
         return []  # The form says what is wrong.
     added = _added(simulation, start)

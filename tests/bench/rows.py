@@ -100,6 +100,7 @@ LISTED = (
     _owned("StatefulSet", 500, 100),
     _owned("DaemonSet", 300, 300),
     Row("a Job that is too large is refused, 1 node", "command", lambda: cluster(nodes(1)), work.refused),
+    Row("a Job that spends the budget of a command, 1 node", "command", lambda: cluster(nodes(1)), work.spent),
     *(
         _arrive("production-like work", count, pods)
         for count, pods in ((100, 400), (1_000, 4_000), (5_000, 8_000), (15_000, 4_000))

@@ -11,7 +11,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.commands import Command
 from scheduler_engine.commands.kinds import MAX_CYCLES
-from scheduler_engine.errors import OverBudget
+from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine import controllers
@@ -236,9 +236,16 @@ def owned(kind: str, pods: int, node_count: int) -> tuple[Prepare, Work]:
 
 
 def refused(simulation: Simulation) -> int:
-    """Ask for more pods than fit, until the command has spent its budget; count commands."""
-    spec = {"parallelism": HUGE, "completions": HUGE}
-    simulation.execute(commands.Apply((controllers.job("w", **spec),)))
+    """Ask for more pods than a sandbox may hold; count commands."""
+    with suppress(Rejected):
+        simulation.execute(commands.Apply((controllers.job("w", parallelism=HUGE),)), is_new=True)
+        raise AssertionError("the command was not refused")
+    return 1
+
+
+def spent(simulation: Simulation) -> int:
+    """Ask for more pods than fit on the nodes, until a command has spent its budget; count commands."""
+    simulation.execute(commands.Apply((controllers.job("w", parallelism=HUGE),)))
     with suppress(OverBudget):
         simulation.execute(commands.Advance(60))
         raise AssertionError("the command was not refused")

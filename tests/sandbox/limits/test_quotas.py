@@ -8,6 +8,11 @@ from django.test import override_settings
 from sandbox.changes import store
 from sandbox.limits import quotas as quotas_module
 from sandbox.limits.quotas import OverQuota, Quotas, quotas
+from sandbox.storage.records import Database, Plan, Position
+from sandbox.worker.live import Live
+from scheduler_engine.controllers import sizes
+from scheduler_engine.errors import Rejected
+from tests.engine import controllers
 
 pytestmark = pytest.mark.django_db
 
@@ -133,3 +138,21 @@ def test_a_site_that_is_full_takes_nothing_more_but_shows_all(visitor: Any, node
         assert (answer.status_code, "storage is full" in answer.content.decode()) == (507, True)
     assert visitor.get().status_code == 200
     assert visitor.post("do/back/").status_code == 200
+
+
+def test_an_owner_that_is_too_large_is_refused_at_its_field(visitor: Any) -> None:
+    with pytest.raises(Rejected) as caught:
+        store.execute(visitor.row(), applying(controllers.job("batch", parallelism=2**31 - 1)))
+    assert [error.path for error in caught.value.errors] == ["spec.parallelism"]
+    assert visitor.log() == []
+
+
+def test_an_owner_in_the_log_is_replayed_though_it_is_too_large_now(
+    visitor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.execute(visitor.row(), applying(controllers.replica_set("web", 3)))
+    monkeypatch.setattr(sizes, "MOST_WANTED", 2)
+    here = Live(Plan.of(visitor.sandbox), Database())
+    here.move_to(Position.of(visitor.row()))
+    assert here.world.stuck is None
+    assert len(here.world.pods) == 3

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from scheduler_engine.records import record
 
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Requirement:
     """``operator``: In, NotIn, Exists, DoesNotExist, Gt or Lt (the last two for node labels only).
 
@@ -94,7 +96,7 @@ def is_int64(text: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Selector:
     """All requirements must hold. ``nothing`` matches no labels; a selector without requirements matches everything."""
 

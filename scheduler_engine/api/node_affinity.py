@@ -6,13 +6,13 @@ A term without expressions and fields matches nothing; a selector's terms are OR
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.api.labels import Requirement, Selector, requirements_from, selector_from_set
+from scheduler_engine.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NodeSelectorTerm:
     """``broken``: one of ``expressions`` is, see ``Requirement.broken``; such a term matches nothing."""
 
@@ -35,7 +35,7 @@ class NodeSelectorTerm:
         return (item for item in fields if not item.matches({item.key: "", "metadata.name": node_name}))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NodeSelector:
     terms: tuple[NodeSelectorTerm, ...]
 
@@ -43,7 +43,7 @@ class NodeSelector:
         return any(term.matches(node_name, labels) for term in self.terms)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RequiredNodeAffinity:
     """``spec.nodeSelector`` combined with the required part of ``spec.affinity.nodeAffinity``."""
 
@@ -65,7 +65,7 @@ class RequiredNodeAffinity:
         return any(term.broken for term in self.node_selector.terms)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PreferredSchedulingTerm:
     weight: int
     term: NodeSelectorTerm

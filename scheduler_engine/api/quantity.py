@@ -8,9 +8,11 @@ Source: upstream ``apimachinery/pkg/api/resource/{quantity,amount,suffix}.go``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from functools import lru_cache
+
+from scheduler_engine.records import record
 
 NANO = 10**9
 LARGEST = 2**63 - 1
@@ -41,7 +43,7 @@ _MOST_DECIMALS = 1000
 """The decimal places of a number with a binary suffix that count; any others can only round it up."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Quantity:
     """``nano``: value × 10⁹, an integer. ``notation``: DecimalSI, BinarySI or DecimalExponent.
 

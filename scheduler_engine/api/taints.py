@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from scheduler_engine.records import record
 
 NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
@@ -20,7 +21,7 @@ TOLERATED_BY_ADMISSION = (NOT_READY, UNREACHABLE, MEMORY_PRESSURE)
 """Keys of the tolerations that admission adds to pods."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Taint:
     key: str
     value: str = ""
@@ -35,7 +36,7 @@ class Taint:
         return f"{self.key}{'=' + self.value if self.value else ''}:{self.effect}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Toleration:
     """``effect`` "" tolerates every effect, ``key`` "" with Exists every taint; ``seconds`` only matters for
     NoExecute.

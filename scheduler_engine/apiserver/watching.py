@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.records import record
 from scheduler_engine.sharing import Line
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WatchEvent:
     """``old`` is None for a new object, ``new`` None for a deleted one."""
 

@@ -22,6 +22,7 @@ from scheduler_engine.cache.image_states import ImageStates
 from scheduler_engine.cache.node_tree import NodeTree, NodeTreeError
 from scheduler_engine.cache.snapshot import NODE_INFO_LIST, REBUILT_TOGETHER, Copied, Snapshot
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.records import record
 from scheduler_engine.sharing import Table
 from scheduler_engine.trace.events import CacheNodeChanged, CachePodChanged, NodeTreeChanged, Recorder, SnapshotTaken
 
@@ -37,7 +38,7 @@ class CacheCorrupted(CacheError):
     """The real scheduler logs "Scheduler cache is corrupted" and exits here."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PodState:
     """``deadline_us``: when an assumed pod expires, None = never; only once ``binding_finished``."""
 

@@ -6,13 +6,13 @@ Source: seed 001 (Snapshot); upstream ``backend/cache/snapshot.go``. ``Cache.upd
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from scheduler_engine.cache.image_states import ImageStates
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes, SlotArray, Slots
+from scheduler_engine.records import record
 from scheduler_engine.sharing import Table
 
 NODE_INFO_LIST = "nodeInfoList"
@@ -20,7 +20,7 @@ REBUILT_TOGETHER = ("havePodsWithAffinityNodeInfoList", "havePodsWithRequiredAnt
 """Names of the derived lists in the trace; if one must be rebuilt, all three are."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Copied:
     """The result of a walk along the recency list.
 

@@ -6,13 +6,13 @@ Source: upstream ``framework/types.go`` and ``framework/events.go``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any
 
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_requests
 from scheduler_engine.api.quantity import Quantity, parse_quantity
+from scheduler_engine.records import record
 
 WILDCARD = "*"
 NODE, POD = "Node", "Pod"
@@ -51,7 +51,7 @@ class ActionType(IntFlag):
     ALL = ADD | DELETE | UPDATE
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClusterEvent:
     """``resource`` as Kubernetes names it (Node, AssignedPod, UnschedulablePod, Pod, PersistentVolume, ``*`` …).
 

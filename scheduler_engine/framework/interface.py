@@ -46,6 +46,7 @@ from scheduler_engine.framework.events import ClusterEvent
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import SlotArray, Slots
 from scheduler_engine.framework.status import Code, Status
+from scheduler_engine.records import record
 from scheduler_engine.trace.events import Recorder
 
 MAX_NODE_SCORE = 100
@@ -66,7 +67,7 @@ HintFunction = Callable[[Pod, KubeObject | None, KubeObject | None], tuple[Hint,
 """(pod, old object, new object) → (verdict, short reason). Always a bound method, never a lambda."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EventRegistration:
     """An event that may make a pod rejected by this plugin schedulable; no ``hint`` = always queue."""
 
@@ -74,7 +75,7 @@ class EventRegistration:
     hint: HintFunction | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PreFilterResult:
     """``node_names``: filter only these nodes (sorted)."""
 
@@ -106,7 +107,7 @@ class NodeToStatus:
         return [info for info in lister.list() if self.get(info.name).code is code]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PostFilterResult:
     """``nominated_node``: a node, "" to clear an old nomination, None to keep it.
 

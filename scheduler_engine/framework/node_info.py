@@ -225,6 +225,9 @@ class NodeInfo:
 
 def _take_out(infos: list[PodInfo], uid: str) -> PodInfo | None:
     """Remove by uid and move the last one into the gap, as in Kubernetes (the order shows in dumps)."""
+    # Usually it is the last one: an assumed pod, which the bound one replaces.
+    if infos and infos[-1].pod.uid == uid:
+        return infos.pop()
     for index, info in enumerate(infos):
         if info.pod.uid == uid:
             infos[index] = infos[-1]

@@ -7,7 +7,6 @@ Source: seed 002 §8; upstream ``plugins/noderesources/fit.go``.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,12 +39,13 @@ from scheduler_engine.plugins.resource_allocation import (
     weighted_mean_all,
     wishes,
 )
+from scheduler_engine.records import record
 
 PRE_FILTER_KEY = "PreFilterNodeResourcesFit"
 PRE_SCORE_KEY = "PreScoreNodeResourcesFit"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wanted:
     """The requests that Filter checks: millicores, bytes, bytes, and nonzero scalar resources by name."""
 

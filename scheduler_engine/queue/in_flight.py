@@ -7,13 +7,13 @@ only from the head, once no pod precedes them. Source: upstream ``backend/queue/
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.events import ClusterEvent
+from scheduler_engine.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InFlightEvent:
     """An event with the object before and after; None = it did, or does, not exist."""
 

@@ -6,7 +6,6 @@ Source: seed 002 §4; upstream ``podtopologyspread/common.go`` and ``plugins/hel
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
@@ -15,6 +14,7 @@ from scheduler_engine.api.taints import Taint, first_untolerated
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.records import record
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
@@ -26,7 +26,7 @@ SYSTEM_DEFAULT_CONSTRAINTS: tuple[Mapping[str, Any], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SpreadConstraint:
     """``honors_affinity``/``honors_taints``: ignore nodes that the pod's affinity or tolerations rule out."""
 

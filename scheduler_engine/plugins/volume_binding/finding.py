@@ -14,6 +14,7 @@ from scheduler_engine.framework.noted_objects import ObjectGetter
 from scheduler_engine.plugins.csi_translation import Untranslatable
 from scheduler_engine.plugins.volume_binding.choice import Choice
 from scheduler_engine.plugins.volume_binding.matching import Candidate, Provisioning, as_on_node
+from scheduler_engine.records import record
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
@@ -28,7 +29,7 @@ class BoundClaim(NamedTuple):
     volume: Candidate | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnboundClaim:
     """A claim that waits for its first consumer. ``size``: nano-bytes requested. ``selected_node``: where a volume was
     already requested, or "". ``choice``: the order in which it takes one of the ``candidates``.
@@ -58,7 +59,7 @@ class ImmediateClaim(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PodVolumeClaims:
     """``unbound``: the smallest first; ``selected``: those for which a volume was requested on some node."""
 
@@ -68,7 +69,7 @@ class PodVolumeClaims:
     immediate: tuple[ImmediateClaim, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binding:
     volume: KubeObject
     claim: KubeObject

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from scheduler_engine.records import record
 from scheduler_engine.trace.events.base import Event
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NodeTreeChanged(Event):
     """``zones`` is ((zone key, (node, …)), …) in zone order; ``order`` the round-robin list."""
 
@@ -15,7 +14,7 @@ class NodeTreeChanged(Event):
     order: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CachePodChanged(Event):
     """``what`` is assumed, confirmed, forgotten, expired, added, updated or removed.
 
@@ -30,7 +29,7 @@ class CachePodChanged(Event):
     stamped: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CacheNodeChanged(Event):
     """``what`` is added, updated, removed or ghost (left the tree, pods still there).
 
@@ -42,14 +41,14 @@ class CacheNodeChanged(Event):
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AssumedPodsExpire(Event):
     """How many simulated microseconds after binding assumed pods expire in every cache; 0 = never."""
 
     ttl_us: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SnapshotTaken(Event):
     """``UpdateSnapshot`` ran at a cycle's start.
 

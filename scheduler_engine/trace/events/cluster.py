@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from scheduler_engine.records import record
 from scheduler_engine.trace.events.base import Event
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CommandGiven(Event):
     """A person (or a script) gave ``command``, one of ``scheduler_engine.commands``, in its recorded form.
 
@@ -28,7 +28,7 @@ class CommandGiven(Event):
         return str(self.command.summary)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Configured(Event):
     """The scheduler's new configuration, at the start and after a change.
 
@@ -46,7 +46,7 @@ class Configured(Event):
     registered: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AdmissionSwitched(Event):
     """An admission plugin of the API server was switched on or off."""
 
@@ -54,7 +54,7 @@ class AdmissionSwitched(Event):
     enabled: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ObjectAdded(Event):
     """The API server stored a new object; ``manifest`` is plain JSON (never mutated)."""
 
@@ -63,7 +63,7 @@ class ObjectAdded(Event):
     manifest: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ObjectApplied(Event):
     """Somebody applied ``manifest``, as it was written. The API server has already stored its own version."""
 
@@ -72,20 +72,20 @@ class ObjectApplied(Event):
     manifest: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ObjectModified(Event):
     kind: str
     key: str
     manifest: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ObjectDeleted(Event):
     kind: str
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EventRecorded(Event):
     """A Kubernetes Event object, as ``kubectl describe`` lists it. ``type`` is Normal or Warning.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from scheduler_engine.records import record
 from scheduler_engine.trace.events.base import Event, Verdict
 from scheduler_engine.trace.events.pairs import Pairs, Tables
 
@@ -12,7 +12,7 @@ FilterRow = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 """(node, failing plugin or "", code, reasons, nominated pods that counted there)"""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CycleStarted(Event):
     """A pod was popped. ``cycle`` numbers scheduling cycles from 1."""
 
@@ -23,7 +23,7 @@ class CycleStarted(Event):
     nominated_node: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StageFinished(Event):
     """A stage of THE table ran. ``note`` says in words what it came to; ``next_stage`` "" = the cycle is over.
 
@@ -37,7 +37,7 @@ class StageFinished(Event):
     next_stage: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PreFilterRan(Event):
     """``verdicts`` of every PreFilter plugin asked, in order; ``node_names`` the nodes the search was narrowed to."""
 
@@ -46,7 +46,7 @@ class PreFilterRan(Event):
     node_names: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FilterRan(Event):
     """One whole Filter stage.
 
@@ -99,7 +99,7 @@ class FilterRan(Event):
         return "enough" if len(passing) > len(self.feasible) or 0 < len(self.rows) < self.searched else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PodUnschedulable(Event):
     """The FitError: no node was feasible. ``message`` is the text after Filter (no PostFilter part yet)."""
 
@@ -109,7 +109,7 @@ class PodUnschedulable(Event):
     plugins: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PreemptionNodeTried(Event):
     """The dry run on one node.
 
@@ -128,7 +128,7 @@ class PreemptionNodeTried(Event):
     rejected: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PreemptionLimited(Event):
     """The dry run is over. It did not have to try every node.
 
@@ -147,7 +147,7 @@ class PreemptionLimited(Event):
     surplus: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PreemptionCriterionApplied(Event):
     """One rung of the ladder: ``values`` ((node, value as text), …); ``survivors`` continue, ``fallen`` are out."""
 
@@ -158,7 +158,7 @@ class PreemptionCriterionApplied(Event):
     fallen: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PostFilterRan(Event):
     """``verdicts`` of the PostFilter plugins run. ``nominated_node`` "" = none; ``victims`` are being deleted.
 
@@ -179,7 +179,7 @@ class PostFilterRan(Event):
     waits_for: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CycleStateWritten(Event):
     """Values that plugins saved in the cycle's CycleState at ``extension_point``: ((key, value as text), …)."""
 
@@ -188,13 +188,13 @@ class CycleStateWritten(Event):
     values: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PreScoreRan(Event):
     cycle: int
     verdicts: tuple[Verdict, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ScoreRan(Event):
     """``raw``: plugin → ((node, raw), …), nodes in feasible order; ``weights``: plugin → weight, in running order."""
 
@@ -203,7 +203,7 @@ class ScoreRan(Event):
     raw: Tables
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NormalizeRan(Event):
     """Like ``ScoreRan``: ``normalized`` (0–100 each) and ``weighted``; ``totals`` per node."""
 
@@ -213,7 +213,7 @@ class NormalizeRan(Event):
     totals: Pairs
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HostSelected(Event):
     """``how``: ``highest`` (one top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible node)."""
 
@@ -225,7 +225,7 @@ class HostSelected(Event):
     total: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PluginsRan(Event):
     """Reserve, Unreserve, Permit, PreBind, Bind or PostBind plugins ran for ``node``."""
 
@@ -235,7 +235,7 @@ class PluginsRan(Event):
     verdicts: tuple[Verdict, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PermitWait(Event):
     """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds of its timeout); the first timeout rejects
     the pod. Empty: the wait is over, because the pod was allowed, or rejected before any timeout: ``rejected`` is then
@@ -248,7 +248,7 @@ class PermitWait(Event):
     rejected: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FaultSet(Event):
     """The next call of ``plugin`` at ``point`` (an extension point as in a configuration) will return ``answer``.
 
@@ -263,7 +263,7 @@ class FaultSet(Event):
     duration_us: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FaultStruck(Event):
     """Fault ``number`` hit ``pod``. ``until_us``: it delays the pod until then; None: it is over."""
 
@@ -272,7 +272,7 @@ class FaultStruck(Event):
     until_us: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CycleFinished(Event):
     """``outcome``: bound, unschedulable, nominated (unschedulable, but victims are on their way), error, skipped
     or deleted.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from scheduler_engine.records import record
 from scheduler_engine.trace.events.base import Event
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReplicasConfigured(Event):
     """The new replicas of the scheduler; earlier ones are gone. Durations are microseconds.
 
@@ -25,7 +24,7 @@ class ReplicasConfigured(Event):
     release_on_cancel: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReplicaChanged(Event):
     """The new state of a replica. ``state``: acquiring, leading or stopped; ``why`` says what happened.
 
@@ -43,7 +42,7 @@ class ReplicaChanged(Event):
     rate: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ElectorTried(Event):
     """A replica tried to take, renew or release the lock.
 
@@ -62,7 +61,7 @@ class ElectorTried(Event):
     steps: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LockChanged(Event):
     """The new record in the lock; times are from the writer's clock, in microseconds."""
 

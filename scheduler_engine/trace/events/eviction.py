@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from scheduler_engine.records import record
 from scheduler_engine.trace.events.base import Event
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TaintEvictionPlanned(Event):
     """A NoExecute taint drives ``pod`` from ``node`` at ``at_us`` (simulated microseconds); None: no longer.
 
@@ -24,7 +23,7 @@ class TaintEvictionPlanned(Event):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PressureObserved(Event):
     """A node's kubelet observed a change in resource pressure.
 
@@ -42,7 +41,7 @@ class PressureObserved(Event):
     conditions: tuple[tuple[str, int | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NodeResourcesReclaimed(Event):
     """A kubelet freed ``freed`` bytes before evicting: ``what`` is ``dead containers`` or ``unused images``.
 
@@ -56,7 +55,7 @@ class NodeResourcesReclaimed(Event):
     threshold: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EvictionRanked(Event):
     """The order in which a kubelet would evict to reclaim ``resource``, as ``signal`` is below ``threshold``.
 
@@ -71,7 +70,7 @@ class EvictionRanked(Event):
     rows: tuple[tuple[str, bool, int, int, int, int, str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PodEvicted(Event):
     """A kubelet evicts ``pod``, which has ``grace_seconds`` to stop; its phase becomes Failed.
 
@@ -85,7 +84,7 @@ class PodEvicted(Event):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PodRejected(Event):
     """The kubelet of ``node`` rejects ``pod``, which is bound to it; its phase becomes Failed."""
 
@@ -95,7 +94,7 @@ class PodRejected(Event):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EvictionAnswered(Event):
     """The API server's answer to a request to evict ``pod``.
 
@@ -113,7 +112,7 @@ class EvictionAnswered(Event):
     late: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DrainChanged(Event):
     """A drain of ``node``: ``what`` is started, waiting, evicted, finished, failed or stopped.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from scheduler_engine.records import record
 from scheduler_engine.trace.events.base import Event
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PodMoved(Event):
     """A pod entered, left or changed queues.
 
@@ -46,7 +45,7 @@ class PodMoved(Event):
         return self.source == self.target
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MoveRequested(Event):
     """``MoveAllToActiveOrBackoffQueue`` was called for ``cluster_event`` (e.g. ``NodeAdd``); ``in_flight`` pods
     noted it.
@@ -59,7 +58,7 @@ class MoveRequested(Event):
     moved: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EventNoted(Event):
     """The pod ``object_key`` is in flight and was itself changed or activated: the pods ``in_flight`` noted it, and no
     queue was searched.
@@ -70,7 +69,7 @@ class EventNoted(Event):
     in_flight: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HintAnswered(Event):
     """A plugin was asked if ``cluster_event``, a change of the object ``about``, may help ``pod``.
 
@@ -85,7 +84,7 @@ class HintAnswered(Event):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NominationChanged(Event):
     """The nominator now holds ``pod`` for ``node`` ("" = for no node)."""
 

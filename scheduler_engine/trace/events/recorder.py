@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scheduler_engine.effort import Effort
+from scheduler_engine.records import record
 from scheduler_engine.trace.events.base import Event
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Entry:
     """An event with its position. ``at_us``: simulated microseconds; ``command``: number of the command (1-based).
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from scheduler_engine.api.computed import computed
@@ -36,18 +37,23 @@ def time_us(text: str | None) -> int | None:
 
 def timestamp(now_us: int) -> str:
     """Format simulated microseconds as a Kubernetes time (RFC 3339, whole seconds)."""
-    return (EPOCH + timedelta(seconds=now_us // 1_000_000)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _of_second(now_us // 1_000_000)
+
+
+@lru_cache(maxsize=64)
+def _of_second(second: int) -> str:
+    return (EPOCH + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def merge(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with ``changes`` merged in; mappings merge, None deletes the key, all else replaces."""
+    """Return a manifest with ``changes`` merged in; dicts merge, None deletes the key, all else replaces."""
     merged = dict(manifest)
     for key, value in changes.items():
         if value is None:
             merged.pop(key, None)
-        elif isinstance(value, Mapping):
+        elif isinstance(value, dict):
             held = merged.get(key)
-            merged[key] = merge(held if isinstance(held, Mapping) else {}, value)
+            merged[key] = merge(held if isinstance(held, dict) else {}, value)
         else:
             merged[key] = value
     return merged

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.api.quantity import NANO, Quantity, parse_quantity
+from scheduler_engine.api.quantity import NANO, divide_away, parse_quantity
 
 DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
@@ -190,8 +190,7 @@ def resource_of(amounts: Mapping[str, int]) -> Resource:
 
 def amount(name: str, nano: int) -> int:
     """Return millicores for cpu, whole units otherwise; rounded up."""
-    quantity = Quantity(nano)
-    return quantity.milli_value() if name == "cpu" else quantity.value()
+    return divide_away(nano, NANO // 1000 if name == "cpu" else NANO)
 
 
 def _of_containers(

@@ -296,7 +296,8 @@ class ApiServer:
 
     def _store(self, kind: str, key: str, old: KubeObject | None, manifest: dict[str, Any]) -> KubeObject:
         self.resource_version += 1
-        manifest = merge(manifest, {"metadata": {"resourceVersion": str(self.resource_version)}})
+        metadata = {**manifest["metadata"], "resourceVersion": str(self.resource_version)}
+        manifest = {**manifest, "metadata": metadata}
         new = KINDS[kind].view(manifest)
         self.objects.change(kind)[key] = new
         self.log.note(kind, key, len(self.objects[kind]))

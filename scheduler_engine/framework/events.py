@@ -172,6 +172,8 @@ def _annotations_changed(new: Node, old: Node) -> bool:
 
 def _scaled_down(new: Pod, old: Pod) -> bool:
     """Return True if a request shrank or went away."""
+    if new.requests_text == old.requests_text:
+        return False
     asked, before = pod_requests(new), pod_requests(old)
     return any(
         name not in asked or Quantity(nano).milli_value() > Quantity(asked[name]).milli_value()

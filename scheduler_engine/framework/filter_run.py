@@ -79,10 +79,18 @@ class FilterRun:
 
         Plugins judge many nodes at once where they can.
         """
-        codes: Codes = np.full(len(order), PASSED, dtype=np.int32)
+        codes: Codes | None = None
+        everywhere = PASSED
         for number, (plugin, column) in enumerate(zip(self.plugins, self.columns, strict=True)):
+            held = column.codes[order]
+            if codes is None:
+                # Most plugins have no objection to any node: then one number stands for all codes.
+                if (held == PASSED).all():
+                    everywhere = PASSED + (number << CODE_BITS)
+                    continue
+                codes = np.full(len(order), everywhere, dtype=np.int32)
             passing = codes & CODE_MASK == PASSED
-            unknown = order[passing & (column.codes[order] == UNKNOWN)]
+            unknown = order[passing & (held == UNKNOWN)]
             if len(unknown) >= WORTHWHILE:
                 for status, places in self._together(plugin, Nodes(infos, unknown)) or ():
                     column.keep(unknown[places], status)
@@ -90,7 +98,11 @@ class FilterRun:
                 # These judge together only what all before them have judged.
                 for slot in unknown[column.codes[unknown] == UNKNOWN].tolist():
                     self._ask(plugin, column, infos[slot])
-            codes = np.where(passing, column.codes[order] + (number << CODE_BITS), codes)
+            if len(unknown):
+                held = column.codes[order]
+            codes = np.where(passing, held + (number << CODE_BITS), codes)
+        if codes is None:
+            codes = np.full(len(order), everywhere, dtype=np.int32)
         self.rest = self.others
         while self.rest and len(order) >= WORTHWHILE:
             passing = np.flatnonzero(codes & CODE_MASK == PASSED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
@@ -65,8 +66,8 @@ def _together(plugin: Any, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray
 
 def check_range(plugin: str, values: NDArray[Any]) -> None:
     """Raise PluginError for a normalized score outside 0–100."""
-    if not len(values):
-        return
+    if not len(values) or (values.dtype == np.int64 and int(values.view(np.uint64).max()) <= MAX_NODE_SCORE):
+        return  # Read without a sign, negative numbers are very large.
     lowest, highest = int(values.min()), int(values.max())
     if lowest < 0 or highest > MAX_NODE_SCORE:
         raise PluginError(

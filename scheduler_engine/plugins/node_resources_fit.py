@@ -14,6 +14,7 @@ import numpy as np
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.api.pod_resources import (
     DEFAULT_REQUESTS,
+    Kept,
     Resource,
     is_extended_resource,
     pod_requests,
@@ -43,6 +44,8 @@ from scheduler_engine.records import record
 
 PRE_FILTER_KEY = "PreFilterNodeResourcesFit"
 PRE_SCORE_KEY = "PreScoreNodeResourcesFit"
+WANTED = Kept()
+"""Requests and what is ignored of them → ``Wanted``."""
 
 
 @record(frozen=True, slots=True)
@@ -206,8 +209,16 @@ class NodeResourcesFit(Plugin):
         return wishes(self.strategy.resources, requests)
 
 
-def wanted_from(pod: Pod, ignored: Sequence[str] = (), ignored_groups: Sequence[str] = ()) -> Wanted:
+def wanted_from(pod: Pod, ignored: tuple[str, ...] = (), ignored_groups: tuple[str, ...] = ()) -> Wanted:
     """Return the requests of a pod without a node; extended resources may be ignored by name or by prefix."""
+    key = pod.requests_text, ignored, ignored_groups
+    kept: Wanted | None = WANTED.get(key)
+    if kept is None:
+        kept = WANTED[key] = _wanted(pod, ignored, ignored_groups)
+    return kept
+
+
+def _wanted(pod: Pod, ignored: tuple[str, ...], ignored_groups: tuple[str, ...]) -> Wanted:
     request = resource_of(pod_requests(pod, use_status=False))
     scalar = sorted(
         (name, amount)

@@ -39,7 +39,9 @@ ROWS: dict[str, Row] = read_tables(Path(__file__).parent / "en")
 
 def say(key: str, /, **places: object) -> str:
     """Return the sentence with its places filled. Raises KeyError for a missing key or place."""
-    row = row_for(ROWS, key, places)
+    row = ROWS[key]
+    if isinstance(row, dict):
+        row = row_for(ROWS, key, places)
     return row.format_map(places) if places else row
 
 

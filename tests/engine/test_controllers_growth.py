@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from scheduler_engine import commands
+from scheduler_engine.controllers import workload
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node
 from tests.engine import controllers as world
@@ -32,6 +33,18 @@ OWNERS: dict[str, Make] = {
     "a ReplicaSet": lambda number: world.replica_set("w", number),
     "a Deployment": lambda number: world.deployment("w", number),
 }
+
+
+def parallel(number: int) -> Manifest:
+    return world.stateful_set("w", number, podManagementPolicy="Parallel")
+
+
+def refused(number: int) -> Manifest:
+    """Return a StatefulSet that a quota keeps at ``number`` pods."""
+    return world.stateful_set("w", number + 5, podManagementPolicy="Parallel")
+
+
+READY = {**OWNERS, "a StatefulSet": parallel, "a StatefulSet whose last pods are refused": refused}
 
 
 def running(make: Make, number: int) -> Simulation:
@@ -61,12 +74,24 @@ def test_the_end_of_a_pod_costs_the_same_beside_many(make: Make) -> None:
 
 def test_the_end_of_a_pod_of_a_stateful_set_costs_little_for_each_other_one() -> None:
     """It looks at every ordinal, but counts nothing again for its status."""
-
-    def make(number: int) -> Manifest:
-        return world.stateful_set("w", number, podManagementPolicy="Parallel")
-
-    growth = cost_of_an_ended_pod(make, MANY) - cost_of_an_ended_pod(make, FEW)
+    growth = cost_of_an_ended_pod(parallel, MANY) - cost_of_an_ended_pod(parallel, FEW)
     assert growth <= MOST_CALLS * (MANY - FEW)
+
+
+def cost_of_readiness(make: Make, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Count the calls until everybody has seen that a pod is not ready."""
+    monkeypatch.setattr(workload, "MAX_PODS", number)
+    simulation = running(make, number)
+    pod = world.pods(simulation)[number // 2]
+    conditions = [item | {"status": "False"} for item in pod.conditions if item["type"] == "Ready"]
+    simulation.api.patch("Pod", pod.key, {"status": {"conditions": conditions}})
+    return calls(simulation.deliver)
+
+
+@pytest.mark.parametrize("make", READY.values(), ids=READY)
+def test_the_readiness_of_a_pod_costs_the_same_beside_many(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (cost_of_readiness(make, number, monkeypatch) for number in (FEW, MANY))
+    assert many < MOST_GROWTH * few
 
 
 def test_a_copy_costs_the_same_if_an_owner_has_many_pods() -> None:

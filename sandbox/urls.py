@@ -67,6 +67,7 @@ workbench_patterns = [
     path("branches/", moments.list_branches, name="branches"),
     path("differences/", answers.differences, name="differences"),
     path("differences/in-step/", compare.open_runs, name="differences"),
+    path("reroll/", answers.reroll, name="reroll"),
     path("fit/", answers.fit, name="fit"),
     path("fixes/", answers.fixes, name="fixes"),
     path("leave/", answers.leave, name="leave"),

@@ -128,6 +128,7 @@ def _verdict(cycle: Cycle, scoring: Scoring) -> dict[str, Any]:
         "margin": totals[best] - totals[second] if second else "",
         "ties": listed(ties, 4),
         "how": say(how),
+        "cycle": cycle.number if is_draw else 0,
     }
 
 

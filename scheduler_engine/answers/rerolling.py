@@ -14,7 +14,7 @@ from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.schedule_one import select_host
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.events import CommandGiven, HostSelected
+from scheduler_engine.trace.events import CommandGiven, Entry, HostSelected
 
 STAGE = "SelectHost"
 BEFORE = ("Snapshot", "PreFilter", "Filter", "PreScore", "Score", "NormalizeScore")
@@ -39,6 +39,21 @@ def reroll(simulation: Simulation, cycle: int, draws: int) -> Rerolled | None:
 
     The cycle may be running. ``simulation`` must keep its commands (``undoes``), and does not change.
     """
+    entries = simulation.recorder.entries
+    index = next((n for n, item in enumerate(entries) if chooses(item, cycle)), None)
+    if index is not None and isinstance(entries[index - 1].event, CommandGiven):
+        # A command ends only after a step: stop at the end of the command before.
+        index -= 1
+    return reroll_from(simulation if index is None else simulation.as_of(index), cycle, draws)
+
+
+def chooses(entry: Entry, cycle: int) -> bool:
+    """Return True for the trace entry with the choice of a cycle."""
+    return isinstance(entry.event, HostSelected) and entry.event.cycle == cycle
+
+
+def reroll_from(simulation: Simulation, cycle: int, draws: int) -> Rerolled | None:
+    """Do as ``reroll`` with a simulation that stands before the choice, and need not keep commands."""
     standing = _before_choice(simulation, cycle)
     if standing is None:
         return None
@@ -54,15 +69,7 @@ def reroll(simulation: Simulation, cycle: int, draws: int) -> Rerolled | None:
 
 def _before_choice(simulation: Simulation, number: int) -> tuple[Simulation, Scheduler, Cycle] | None:
     """Return a copy in which the next stage of the cycle chooses its node."""
-    entries = simulation.recorder.entries
-    index = next(
-        (n for n, item in enumerate(entries) if isinstance(item.event, HostSelected) and item.event.cycle == number),
-        None,
-    )
-    if index is not None and isinstance(entries[index - 1].event, CommandGiven):
-        # A command ends only after a step: stop at the end of the command before.
-        index -= 1
-    twin = scratch(simulation) if index is None else simulation.as_of(index)
+    twin = scratch(simulation)
     twin.recorder.full = True
     scheduler = twin.replicas.scheduler_of(number)
     cycle = scheduler.cycle if scheduler is not None else None

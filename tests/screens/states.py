@@ -738,12 +738,18 @@ def luck(visit: Visit) -> Iterator[Shot]:
         yield charts(Shot(f"{name}many seeds", page))
         page.goto(f"{base}differences/?seeds=20&configuration=default")
         yield charts(Shot(f"{name}many seeds, two configurations", page))
+        page.goto(f"{base}reroll/?cycle=1&draws=1000")
+        yield Shot(f"{name}draw again", page)
     page = visit.workbench()
     base = page.url.partition("?")[0]
     visit.applied(page, long_cluster())
     visit.press(page, "e")
     page.goto(f"{base}differences/?seeds=10")
     yield charts(Shot("many seeds, long names", page))
+    page.goto(f"{base}reroll/?cycle=1")
+    yield Shot("draw again, long names", page)
+    page.goto(f"{base}reroll/?cycle=3")
+    yield Shot("draw again, no choice", page)
 
 
 def charts(shot: Shot) -> Shot:

@@ -22,7 +22,10 @@ RELATIVE = ("InterPodAffinity", "PodTopologySpread", "TaintToleration", "NodeRes
 
 
 def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any] | None:
-    """Return by what the chosen node won. ``plugin``: the score that decided most; ``says``: its explanation there."""
+    """Return by what the chosen node won. ``plugin``: the score that decided most; ``says``: its explanation there.
+
+    ``cycle``: the attempt, if the node was drawn.
+    """
     if cycle is None or cycle.selected is None:
         if pod.pod.node_name and cycle is None:
             return {"node": pod.pod.node_name, "text": say("inspector.created-with-node")}
@@ -32,7 +35,8 @@ def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any]
         return {"node": chosen.node, "text": say(_why_only(cycle))}
     if chosen.how == "draw":
         others = listed([node for node in chosen.ties if node != chosen.node])
-        return {"node": chosen.node, "text": say("inspector.drawn", total=chosen.total, others=others)}
+        text = say("inspector.drawn", total=chosen.total, others=others)
+        return {"node": chosen.node, "text": text, "cycle": cycle.number}
     text = say("inspector.highest", total=chosen.total)
     return {"node": chosen.node, "text": text} | _edge(world, cycle, chosen.node)
 

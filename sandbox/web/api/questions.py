@@ -17,6 +17,7 @@ from sandbox.web.api.access import ONE, PROBLEMS, access_to
 from sandbox.web.second_run import NoBranch, named_run
 from sandbox.words.say import say
 from sandbox.worker import jobs
+from sandbox.worker.rerolling import CHOICES as DRAWS
 from sandbox.worker.room import MOST_WANTED, Asked
 from sandbox.worker.seeds import Wanted
 
@@ -33,6 +34,18 @@ def seeds(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shape
         raise HttpError(404, str(error)) from error
     wanted = Wanted(asked.seeds, named[0] if named is not None else None)
     return _answer(*engines.now(access.sandbox, jobs.seeds, wanted, Moment.read(asked.at)))
+
+
+@router.get(f"{ONE}/reroll", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.reroll"))
+def reroll(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    cycle: int = Query(0, ge=0, description=say("api.cycle")),
+    draws: int = Query(DRAWS[0], ge=1, le=DRAWS[-1], description=say("api.draws")),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.reroll, cycle, draws))
 
 
 @router.get(f"{ONE}/fixes", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fixes"))

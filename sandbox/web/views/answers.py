@@ -22,6 +22,7 @@ from sandbox.web.numbers import whole_number
 from sandbox.web.second_run import DIGITS, NoBranch, named_run, second_run
 from sandbox.words.say import say
 from sandbox.worker import jobs
+from sandbox.worker.rerolling import CHOICES as DRAWS
 from sandbox.worker.room import MOST_COPIES, MOST_WANTED, Asked
 from sandbox.worker.seeds import CHOICES, Wanted
 from scheduler_engine.errors import Rejected
@@ -67,6 +68,23 @@ def _over_seeds(sandbox: Sandbox, query: Mapping[str, str], at: Moment | None) -
         raise ValueError(say("errors.seeds", counts=", ".join(map(str, CHOICES))))
     other, name = named_run(sandbox, query) or (None, "")
     return {"name": name, "wanted": seeds, "found": engines.read(sandbox, jobs.seeds, Wanted(seeds, other), at)}
+
+
+@reads
+def reroll(request: HttpRequest, access: Access) -> HttpResponse:
+    """Draw the node of the attempt ``cycle`` again, ``draws`` times."""
+    cycle = whole_number(request.GET.get("cycle", ""), DIGITS)
+    draws = whole_number(request.GET.get("draws", str(DRAWS[0])), DIGITS)
+    if not cycle or draws not in DRAWS:
+        return problem(request, 400, say("errors.draws", counts=", ".join(map(str, DRAWS))))
+    context = {
+        "sandbox": access.sandbox,
+        "base": request.path.removesuffix("reroll/"),
+        "choices": DRAWS,
+        "at": Moment.read(request.GET.get("at", "")),
+        "found": engines.read(access.sandbox, jobs.reroll, cycle, draws),
+    }
+    return render(request, "reroll.html", context)
 
 
 @reads

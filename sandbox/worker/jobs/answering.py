@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position
-from sandbox.worker import comparing, fixing, leaving, other_run, room
+from sandbox.worker import comparing, fixing, leaving, other_run, rerolling, room
 from sandbox.worker import in_step as two_runs
 from sandbox.worker import seeds as over_seeds
 from sandbox.worker.earlier import simulation_at
@@ -35,6 +35,13 @@ def seeds(live: Live, position: Position, wanted: over_seeds.Wanted, at: Moment 
     """Return what luck decides up to a moment, None = the present, and if another run differs by more, in words."""
     live.move_to(position)
     return over_seeds.answer(live, wanted, at)
+
+
+@replaying
+def reroll(live: Live, position: Position, cycle: int, draws: int) -> dict[str, Any]:
+    """Return how often each equal node of an attempt wins under other seeds, in words."""
+    live.move_to(position)
+    return rerolling.answer(live, cycle, draws)
 
 
 @replaying

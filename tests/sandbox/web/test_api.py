@@ -153,6 +153,16 @@ def test_a_program_plays_many_seeds() -> None:
     assert get(f"{base}/seeds", branch="77").status_code == 404
 
 
+def test_a_program_draws_the_node_of_an_attempt_again() -> None:
+    base = cluster()
+    post(f"{base}/commands", {"kind": "run"})
+    found = get(f"{base}/reroll", cycle=1, draws=30).json()
+    assert found["problem"] == ""
+    assert sum(row["wins"] for row in found["answer"]["nodes"]) == 30
+    assert get(f"{base}/reroll", cycle=999).json()["problem"] == "This run has no cycle 999."
+    assert get(f"{base}/reroll", cycle=1, draws=10_001).status_code == 422
+
+
 def test_the_log_replays_to_the_returned_trace() -> None:
     base = cluster()
     post(f"{base}/commands", {"kind": "run"})

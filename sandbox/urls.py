@@ -68,6 +68,7 @@ workbench_patterns = [
     path("differences/", answers.differences, name="differences"),
     path("differences/in-step/", compare.open_runs, name="differences"),
     path("reroll/", answers.reroll, name="reroll"),
+    path("headroom/", answers.headroom, name="headroom"),
     path("fit/", answers.fit, name="fit"),
     path("fixes/", answers.fixes, name="fixes"),
     path("leave/", answers.leave, name="leave"),

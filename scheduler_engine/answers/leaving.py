@@ -73,8 +73,8 @@ def removable(simulation: Simulation) -> Iterator[tuple[str, Leaving]]:
         yield node.name, drain(simulation, node.name)
 
 
-def removable_together(simulation: Simulation) -> Iterator[str]:
-    """Yield nodes that can be drained and removed one after the other, those with the fewest pods first.
+def removable_together(simulation: Simulation) -> Iterator[tuple[str, bool]]:
+    """Yield each node with whether it can be drained and removed after those before, the fewest pods first.
 
     A greedy choice: another one may remove more.
     """
@@ -82,11 +82,12 @@ def removable_together(simulation: Simulation) -> Iterator[str]:
     counts = {node.name: len(current.api.unfinished_on(node.name)) for node in current.api.list("Node")}
     for node in sorted(counts, key=lambda name: counts[name]):
         left, twin = _leave(current, (node,), (_drain(node),))
-        if left.is_fine and len(list(twin.api.list("Node"))) > 1:
+        can_go = left.is_fine and len(list(twin.api.list("Node"))) > 1
+        if can_go:
             twin.execute(commands.Delete("Node", node))
             twin.execute(commands.Run())
             current = twin
-            yield node
+        yield node, can_go
 
 
 def _drain(node: str) -> commands.Command:

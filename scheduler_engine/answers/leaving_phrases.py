@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 
-from scheduler_engine.answers.leaving import Leaver, Leaving
+from scheduler_engine.answers.leaving import FINE, Leaver, Leaving
 from scheduler_engine.words import say
 
 
@@ -22,3 +23,12 @@ def verdicts(left: Leaving) -> list[str]:
     """Return whether pods run there, and whether all have a place."""
     nothing = [] if left.leavers else [say("leaving.nothing")]
     return [*nothing, say("leaving.fine" if left.is_fine else "leaving.not-fine")]
+
+
+def why_not(left: Leaving) -> str:
+    """Return how many pods keep the node from being removed, by what becomes of them."""
+    outcomes = Counter(item.outcome for item in left.leavers if item.outcome not in FINE)
+    counts = [say(f"leaving.short-{name}", count=count) for name, count in outcomes.items()]
+    if left.displaced:
+        counts.append(say("leaving.short-displaced", count=len(left.displaced)))
+    return ", ".join(counts)

@@ -11,7 +11,7 @@ import click
 
 from scheduler_engine.answers.balance import ResourceUse
 from scheduler_engine.answers.copies import Refusal
-from scheduler_engine.answers.headroom import WITH_TEMPLATE, headroom, scarcest
+from scheduler_engine.answers.headroom import WITH_TEMPLATE, Headroom, headroom, scarcest
 from scheduler_engine.answers.nodes_needed import NodesNeeded, nodes_needed
 from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
 from scheduler_engine.api.loading import load_manifests, located
@@ -179,7 +179,7 @@ def _show_headroom(simulation: Simulation, most: int, output: str) -> None:
     """Show each workload with the room for more replicas, and the resources of the cluster, the scarcest first."""
     rows, scarce = [*headroom(simulation, most)], scarcest(simulation)
     answer = {
-        "workloads": [{"kind": kind, "key": key, **_room_data(found)} for kind, key, found in rows],
+        "workloads": [_headroom_data(row) for row in rows],
         "resources": [
             {"resource": row.resource, "requested": row.whole.requested, "allocatable": row.whole.allocatable}
             for row in scarce
@@ -188,17 +188,24 @@ def _show_headroom(simulation: Simulation, most: int, output: str) -> None:
     show(output, answer, _lines_headroom(rows, scarce))
 
 
-def _lines_headroom(rows: Sequence[tuple[str, str, Room]], scarce: Sequence[ResourceUse]) -> Iterator[str]:
-    for kind, key, found in rows:
-        name = f"{kind} {key}"
-        if found.stopped is None:
+def _headroom_data(row: Headroom) -> dict[str, Any]:
+    name = {"kind": row.kind, "key": row.key}
+    return {**name, "problem": row.problem} if row.room is None else {**name, **_room_data(row.room)}
+
+
+def _lines_headroom(rows: Sequence[Headroom], scarce: Sequence[ResourceUse]) -> Iterator[str]:
+    for row in rows:
+        name, found = f"{row.kind} {row.key}", row.room
+        if found is None:
+            yield f"{name}: {row.problem}"
+        elif found.stopped is None:
             yield say("room.at-least", pod=name, count=found.total)
         else:
             yield say("room.replicas", workload=name, count=found.total, message=found.stopped.message)
     if not rows:
         yield say("room.no-workloads")
-    for row in scarce:
-        yield say("room.supply", resource=row.resource, share=f"{row.whole.share:.0%}")
+    for use in scarce:
+        yield say("room.supply", resource=use.resource, share=f"{use.whole.share:.0%}")
 
 
 def _room_data(found: Room) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import click
 
 from scheduler_engine.answers import leaving_phrases
-from scheduler_engine.answers.leaving import FINE, Leaving, drain, lose, removable, removable_together
+from scheduler_engine.answers.leaving import Leaving, drain, lose, removable, removable_together
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.fitting import show
@@ -51,7 +50,7 @@ def command(scenario: str, node: str | None, zone: str | None, all_nodes: bool, 
 
 
 def _removable(simulation: Simulation, output: str) -> int:
-    alone, together = dict(removable(simulation)), [*removable_together(simulation)]
+    alone, together = dict(removable(simulation)), [node for node, can_go in removable_together(simulation) if can_go]
     answer = {"nodes": {node: _data(left) for node, left in alone.items()}, "together": together}
     show(output, answer, _lines_removable(alone, together))
     return OK if together else DIFFERENT
@@ -72,11 +71,7 @@ def _lines_removable(alone: Mapping[str, Leaving], together: Sequence[str]) -> I
         if left.is_fine:
             yield say("leaving.can-go", node=node)
             continue
-        outcomes = Counter(item.outcome for item in left.leavers if item.outcome not in FINE)
-        counts = [say(f"leaving.short-{name}", count=count) for name, count in outcomes.items()]
-        if left.displaced:
-            counts.append(say("leaving.short-displaced", count=len(left.displaced)))
-        yield say("leaving.cannot-go", node=node, counts=", ".join(counts))
+        yield say("leaving.cannot-go", node=node, counts=leaving_phrases.why_not(left))
     if together:
         yield say("leaving.together", count=len(together), nodes=", ".join(together))
     else:

@@ -697,6 +697,8 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what if a node leaves", page)
     page.goto(f"{base}leave/?zone=eu-b")
     yield Shot("what if a zone is lost", page)
+    page.goto(f"{base}headroom/")
+    yield Shot("what still fits", page)
     page = visit.workbench()
     visit.applied(page, long_cluster())
     visit.press(page, "e")
@@ -725,7 +727,8 @@ def luck(visit: Visit) -> Iterator[Shot]:
     base = page.url.partition("?")[0]
     page.goto(f"{base}differences/?seeds=10")
     yield Shot("many seeds, empty", page)
-    page.goto(base)
+    page.goto(f"{base}headroom/")
+    yield Shot("what still fits, empty", page)
     for name, (nodes, pods) in {"": (5, 8), "100 nodes, ": (100, 12)}.items():
         page = visit.workbench()
         base = page.url.partition("?")[0]
@@ -738,6 +741,8 @@ def luck(visit: Visit) -> Iterator[Shot]:
         yield charts(Shot(f"{name}many seeds", page))
         page.goto(f"{base}differences/?seeds=20&configuration=default")
         yield charts(Shot(f"{name}many seeds, two configurations", page))
+        page.goto(f"{base}headroom/")
+        yield Shot(f"{name}what still fits", page)
         page.goto(f"{base}reroll/?cycle=1&draws=1000")
         yield Shot(f"{name}draw again", page)
     page = visit.workbench()
@@ -746,6 +751,8 @@ def luck(visit: Visit) -> Iterator[Shot]:
     visit.press(page, "e")
     page.goto(f"{base}differences/?seeds=10")
     yield charts(Shot("many seeds, long names", page))
+    page.goto(f"{base}headroom/")
+    yield Shot("what still fits, long names", page)
     page.goto(f"{base}reroll/?cycle=1")
     yield Shot("draw again, long names", page)
     page.goto(f"{base}reroll/?cycle=3")

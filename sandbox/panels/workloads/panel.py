@@ -43,6 +43,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     guards, guard_pages = budgets(world, groups, view, PAGE)
     ranked, class_pages = classes(world, view, PAGE)
     return {
+        "at": str(view.at or ""),
         "empty": not owned.workloads and not guards,
         "workloads": rows,
         "pages": pages,

@@ -74,6 +74,17 @@ def fit(
     return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), Moment.read(at)))
 
 
+@router.get(f"{ONE}/headroom", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.headroom"))
+def headroom(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    at: str = Query("", description=say("api.moment")),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    return _answer(*engines.now(access.sandbox, jobs.still_fits, Moment.read(at)))
+
+
 @router.get(f"{ONE}/leave", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.leave"))
 def leave(
     request: HttpRequest,

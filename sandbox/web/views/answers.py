@@ -125,6 +125,19 @@ def fixes(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 @reads
+def headroom(request: HttpRequest, access: Access) -> HttpResponse:
+    """Show how much room each workload has, and which nodes could go."""
+    at = Moment.read(request.GET.get("at", ""))
+    context = {
+        "sandbox": access.sandbox,
+        "base": request.path.removesuffix("headroom/"),
+        "at": at,
+        "found": engines.read(access.sandbox, jobs.still_fits, at),
+    }
+    return render(request, "headroom.html", context)
+
+
+@reads
 def leave(request: HttpRequest, access: Access) -> HttpResponse:
     """Show what becomes of the pods if ``node`` is drained, or ``zone`` is lost."""
     node, zone = request.GET.get("node", ""), request.GET.get("zone", "")

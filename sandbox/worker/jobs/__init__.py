@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.worker.job import Job
-from sandbox.worker.jobs.answering import difference, fit, fixes, in_step, leave, reroll, seeds
+from sandbox.worker.jobs.answering import difference, fit, fixes, in_step, leave, reroll, seeds, still_fits
 from sandbox.worker.jobs.drawing import fragments
 from sandbox.worker.jobs.embedding import embedded
 from sandbox.worker.jobs.exporting import csv, export

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position
-from sandbox.worker import comparing, fixing, leaving, other_run, rerolling, room
+from sandbox.worker import comparing, fixing, headroom, leaving, other_run, rerolling, room
 from sandbox.worker import in_step as two_runs
 from sandbox.worker import seeds as over_seeds
 from sandbox.worker.earlier import simulation_at
@@ -56,6 +56,13 @@ def fixes(live: Live, position: Position, pod: str, at: Moment | None = None) ->
     """Return what would let a pod run that is pending at a moment, None = the present, in words."""
     live.move_to(position)
     return fixing.answer(simulation_at(live, at), pod)
+
+
+@replaying
+def still_fits(live: Live, position: Position, at: Moment | None = None) -> dict[str, Any]:
+    """Return how much room workloads have at a moment, None = the present, and which nodes could go, in words."""
+    live.move_to(position)
+    return headroom.answer(simulation_at(live, at))
 
 
 @replaying

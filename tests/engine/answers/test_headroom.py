@@ -13,13 +13,24 @@ def test_each_workload_has_its_room_alone() -> None:
     apart = make_pod("p").cpu("1").anti_affinity(HOSTNAME, {"app": "apart"})
     small = {**deployment("small", 0, make_pod("p").cpu("500m").memory("2Gi")), "kind": "Deployment"}
     simulation = running(*nodes, deployment("apart", 1, apart), deployment("web", 2, make_pod("p").cpu("2")), small)
-    found = {key: (kind, room.total) for kind, key, room in headroom(simulation)}
+    found = {row.key: (row.kind, row.room.total) for row in headroom(simulation) if row.room is not None}
     assert found == {
         "default/small": ("Deployment", 12),
         "default/apart": ("ReplicaSet", 2),
         "default/web": ("ReplicaSet", 3),
     }
-    assert {key: room.total for _, key, room in headroom(simulation, 1)} == dict.fromkeys(found, 1)
+    assert {row.key: row.room.total for row in headroom(simulation, 1) if row.room} == dict.fromkeys(found, 1)
+
+
+def test_a_workload_that_nobody_schedules_does_not_hide_the_others() -> None:
+    node = make_node("n").capacity(cpu="4", memory="8Gi", pods="20").obj()
+    odd, web = make_pod("p").cpu("1").scheduler("other"), make_pod("p").cpu("1")
+    simulation = running(node, deployment("odd", 1, odd), deployment("web", 1, web))
+    rows = {row.key: row for row in headroom(simulation)}
+    assert rows["default/odd"].room is None
+    assert "other" in rows["default/odd"].problem
+    assert rows["default/web"].room is not None
+    assert rows["default/web"].room.total == 3
 
 
 def test_the_scarcest_resource_comes_first() -> None:

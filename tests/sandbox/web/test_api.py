@@ -163,6 +163,15 @@ def test_a_program_draws_the_node_of_an_attempt_again() -> None:
     assert get(f"{base}/reroll", cycle=1, draws=10_001).status_code == 422
 
 
+def test_a_program_asks_what_still_fits() -> None:
+    base = cluster()
+    post(f"{base}/commands", {"kind": "run"})
+    found = get(f"{base}/headroom").json()
+    assert found["problem"] == ""
+    assert [row["node"] for row in found["answer"]["nodes"]]
+    assert [row["name"] for row in found["answer"]["resources"]]
+
+
 def test_the_log_replays_to_the_returned_trace() -> None:
     base = cluster()
     post(f"{base}/commands", {"kind": "run"})

@@ -31,7 +31,7 @@ GETS = [
     "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
     "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
     "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/", "csv/filter/", "csv/queues/",
-    "embed/", "embed/state/", "differences/?seed=1", "differences/?seeds=10", "reroll/?cycle=1",
+    "embed/", "embed/state/", "differences/?seed=1", "differences/?seeds=10", "reroll/?cycle=1", "headroom/",
     "fit/?pod=default/a", "fixes/?pod=default/a", "leave/?node=a",
 ]  # fmt: skip
 

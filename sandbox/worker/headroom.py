@@ -1,0 +1,103 @@
+"""What still fits: the headroom of each workload, what runs out first, and which nodes could go, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sandbox.words.say import say
+from sandbox.worker.bounded import within
+from scheduler_engine.answers import leaving_phrases
+from scheduler_engine.answers.balance import ResourceUse
+from scheduler_engine.answers.headroom import Headroom, headroom, owners, scarcest
+from scheduler_engine.answers.leaving import Leaving, removable, removable_together
+from scheduler_engine.answers.room import Room
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+
+MOST_REPLICAS = 500
+"""Replicas that are placed before the page says "at least"."""
+MOST_SECONDS = 4.0
+"""How long each of three parts goes on: workloads, nodes alone, nodes together."""
+MOST_REASONS = 3
+CAN_GO = {True: "headroom.can-go", False: "headroom.can-go-alone", None: "headroom.can-go-perhaps"}
+"""Whether a node could go after others, None = it was not tried → key of what is said of one that could go alone."""
+
+
+def answer(simulation: Simulation) -> dict[str, Any]:
+    """Return what still fits, in words. ``problem``: why there is no answer about nodes, or "".
+
+    ``nodes``: each alone; ``together``: the names of those that could go one after the other.
+    """
+    rows = [*within(MOST_SECONDS, headroom(simulation, MOST_REPLICAS))]
+    more = len([*owners(simulation)]) - len(rows)
+    scarce = scarcest(simulation)
+    data: dict[str, Any] = {
+        "problem": "",
+        "verdict": _verdict(rows, scarce),
+        "workloads": [_workload(row) for row in rows],
+        "more_workloads": more,
+        "resources": [_resource(use) for use in scarce],
+        "count": len([*simulation.api.list("Node")]),
+        "nodes": [],
+        "together": [],
+    }
+    try:
+        alone = [*within(MOST_SECONDS, removable(simulation))]
+        together = dict(within(MOST_SECONDS, removable_together(simulation)))
+    except Rejected as problem:
+        return {**data, "problem": str(problem)}
+    return {
+        **data,
+        "nodes": [_node(node, left, together) for node, left in alone],
+        "together": [node for node, can_go in together.items() if can_go],
+        "tried_together": len(together),
+    }
+
+
+def _verdict(rows: Sequence[Headroom], scarce: Sequence[ResourceUse]) -> list[str]:
+    """Return how many workloads can grow, and which resource is the scarcest."""
+    can_grow = sum(row.room is not None and row.room.total > 0 for row in rows)
+    texts = [say("headroom.can-grow", count=can_grow, workloads=len(rows))] if rows else []
+    if scarce:
+        texts.append(say("headroom.scarcest", resource=scarce[0].resource, share=_share(scarce[0].whole.share)))
+    return texts or [say("headroom.nothing")]
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _workload(row: Headroom) -> dict[str, Any]:
+    """Return a row. ``replicas``: how many more, ``limited``: at least so many; None if that cannot be counted."""
+    named = {"kind": row.kind, "key": row.key}
+    if row.room is None:
+        return {**named, "replicas": None, "limited": False, "why": row.problem}
+    why = "" if row.room.stopped is None else _stops(row.room)
+    return {**named, "replicas": row.room.total, "limited": row.room.stopped is None, "why": why}
+
+
+def _stops(found: Room) -> str:
+    """Return what refuses the next replica, on most nodes first; the whole message if no node was asked."""
+    reasons = found.reasons()
+    texts = [
+        say("fit.reason", plugin=plugin, reasons="; ".join(why), count=len(nodes))
+        for (plugin, why), nodes in [*reasons.items()][:MOST_REASONS]
+    ]
+    if len(reasons) > MOST_REASONS:
+        texts.append(say("headroom.more-reasons", count=len(reasons) - MOST_REASONS))
+    return "; ".join(texts) or (found.stopped.message if found.stopped is not None else "")
+
+
+def _resource(use: ResourceUse) -> dict[str, Any]:
+    full = max(use.nodes, key=lambda node: node.share)
+    return {"name": use.resource, "share": _share(use.whole.share), "fullest": _share(full.share), "node": full.name}
+
+
+def _node(name: str, left: Leaving, together: Mapping[str, bool]) -> dict[str, Any]:
+    """Return a row. ``together``: node → whether it could go after others, of the nodes that were tried so."""
+    if left.is_fine:
+        text = say(CAN_GO[together.get(name)])
+    else:
+        text = say("headroom.cannot-go", why=leaving_phrases.why_not(left))
+    return {"node": name, "fine": left.is_fine, "text": text, "pods": len(left.leavers)}

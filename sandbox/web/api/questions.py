@@ -14,7 +14,7 @@ from sandbox.pool import engines
 from sandbox.storage.records import Place
 from sandbox.web.api import shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to
-from sandbox.web.second_run import NoBranch, named_run
+from sandbox.web.second_run import NoBranch, named_run, second_run
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.rerolling import CHOICES as DRAWS
@@ -22,6 +22,20 @@ from sandbox.worker.room import MOST_WANTED, Asked
 from sandbox.worker.seeds import Wanted
 
 router = Router()
+
+
+@router.get(f"{ONE}/differences", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.differences"))
+def differences(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shapes.Differences]) -> Any:
+    """Compare with one of: a branch, a configuration, a seed, an attempt (cycle) with another node."""
+    access = access_to(request, sandbox_id, token, False)
+    query = {name: "" if value is None else str(value) for name, value in asked.dict().items()}
+    try:
+        other, _ = second_run(access.sandbox, query)
+    except NoBranch as error:
+        raise HttpError(404, str(error)) from error
+    except ValueError as error:
+        return {"head": access.sandbox.head, "problem": str(error), "answer": {}}
+    return _answer(*engines.now(access.sandbox, jobs.difference, other, Moment.read(asked.at)))
 
 
 @router.get(f"{ONE}/seeds", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.seeds"))

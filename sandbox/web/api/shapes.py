@@ -9,6 +9,7 @@ from pydantic import ConfigDict, RootModel
 
 from sandbox.storage.models import LONGEST_TITLE
 from sandbox.storage.records import QUEUE_RULES
+from sandbox.web.second_run import LONGEST_NAME, MOST_SEED
 from sandbox.words.say import say
 from sandbox.worker.jobs.exporting import EXPECT, FORM_NAMES, NONE
 from sandbox.worker.other_run import CONFIGURATIONS
@@ -149,6 +150,14 @@ class Compared(Schema):
     branch: str = Field("", description=say("api.branch"))
     configuration: Configuration = Field("", description=say("api.other-configuration"))
     at: str = Field("", description=say("api.moment"))
+
+
+class Differences(Compared):
+    """Also another seed, or another node for the pod of an attempt."""
+
+    seed: int | None = Field(None, ge=0, le=MOST_SEED, description=say("api.other-seed"))
+    cycle: int = Field(0, ge=0, description=say("api.cycle"))
+    node: str = Field("", max_length=LONGEST_NAME, description=say("api.other-node"))
 
 
 class ManySeeds(Compared):

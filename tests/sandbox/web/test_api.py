@@ -141,6 +141,39 @@ def test_a_program_counts_copies_and_asks_what_leaves() -> None:
     assert get(f"{base}/leave", zone="nowhere").json()["problem"] == "No node has the zone nowhere."
 
 
+def test_a_program_compares_with_another_run() -> None:
+    nodes = [make_node(name).capacity(cpu=cpu, pods="9").obj() for name, cpu in (("n1", "8"), ("n2", "4"))]
+    base = create_sandbox(commands=[{"kind": "apply", "manifests": [*nodes, make_pod("web").cpu("1").obj()]}])
+    post(f"{base}/commands", {"kind": "run"})
+    same = get(f"{base}/differences", configuration="default").json()
+    assert (same["head"], same["problem"], same["answer"]["differs"]) == (2, "", False)
+    moved = get(f"{base}/differences", cycle=1, node="n2").json()
+    assert moved["answer"]["differs"]
+    assert moved["answer"]["placements"]["rows"] == [{"pod": "default/web", "sides": ["n1", "n2"]}]
+    assert get(f"{base}/differences", seed=1, at="1.9999").json()["answer"]["differs"] is False
+    assert get(f"{base}/differences", configuration="before").json()["problem"]
+    for query in ({}, {"cycle": 1}, {"node": "n2"}):
+        nothing = get(f"{base}/differences", **query).json()
+        assert (nothing["problem"].partition(" ")[0], nothing["answer"]) == ("Compare", {})
+    assert get(f"{base}/differences", cycle=999, node="n2").json()["problem"] == "This run has no cycle 999."
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"configuration": "newest"}, 422),
+        ({"seed": -1}, 422),
+        ({"seed": 2**31}, 422),
+        ({"node": "n" * 254, "cycle": 1}, 422),
+        ({"branch": "77"}, 404),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_compared_is_refused(query: dict[str, Any], status: int) -> None:
+    answer = get(f"{cluster()}/differences", **query)
+    assert (answer.status_code, bool(answer.json()["message"])) == (status, True)
+
+
 def test_a_program_plays_many_seeds() -> None:
     base = cluster()
     post(f"{base}/commands", {"kind": "run"})

@@ -74,6 +74,7 @@ workbench_patterns = [
     path("leave/", answers.leave, name="leave"),
     path("mend/", answers.mend, name="mend"),
     path("mend/copy/", answers.mend_copy, name="mend"),
+    path("mend/scenario/", answers.mend_scenario, name="mend"),
     path("reopen/", moments.reopen, name="reopen"),
     path("fork/", moments.fork, name="fork"),
     path("export/", exporting.preview, name="export"),

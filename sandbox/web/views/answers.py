@@ -16,8 +16,9 @@ from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.storage import branches
 from sandbox.storage.commands import to_text
-from sandbox.storage.models import Sandbox
+from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.web.access import Access, edits, limited, problem, reads, who
+from sandbox.web.files import attachment
 from sandbox.web.numbers import whole_number
 from sandbox.web.second_run import DIGITS, NoBranch, named_run, second_run
 from sandbox.words.say import say
@@ -171,10 +172,21 @@ def mend_copy(request: HttpRequest, access: Access) -> HttpResponse:
     return _mend(request, fork)
 
 
+@edits
+def mend_scenario(request: HttpRequest, access: Access) -> HttpResponse:
+    """Return a scenario in which the ``commands`` of a fix let the ``pod`` run, as a file."""
+    chosen = _commands(request.POST.get("commands", ""))
+    if not chosen:
+        return problem(request, 400, say("errors.fix", most=MOST_COMMANDS))
+    pod, at = request.POST.get("pod", ""), Moment.read(request.POST.get("at", ""))
+    title = printable(say("fixes.title", title=access.sandbox.title, pod=pod), LONGEST_TITLE)
+    return attachment(engines.read(access.sandbox, jobs.mended, chosen, pod, title, at), "scenario", title)
+
+
 def _mend(request: HttpRequest, where: Callable[[], tuple[Sandbox, str]]) -> HttpResponse:
     """``where``: returns the sandbox and its address. It is called if there are commands."""
     chosen = _commands(request.POST.get("commands", ""))
-    if not chosen or len(chosen) > MOST_COMMANDS:
+    if not chosen:
         return problem(request, 400, say("errors.fix", most=MOST_COMMANDS))
     sandbox, address = where()
     for command in chosen:
@@ -183,11 +195,11 @@ def _mend(request: HttpRequest, where: Callable[[], tuple[Sandbox, str]]) -> Htt
 
 
 def _commands(text: str) -> list[dict[str, Any]]:
-    """Return the commands in a JSON list; none if it is not one."""
+    """Return the commands in a JSON list; none if it is not one, or too long."""
     try:
         listed = json.loads(text)
         for command in listed if isinstance(listed, list) else ():
             to_text(command)
     except (ValueError, RecursionError, AttributeError, Rejected):
         return []
-    return listed if isinstance(listed, list) else []
+    return listed if isinstance(listed, list) and len(listed) <= MOST_COMMANDS else []

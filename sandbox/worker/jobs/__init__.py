@@ -8,7 +8,7 @@ from sandbox.worker.job import Job
 from sandbox.worker.jobs.answering import difference, fit, fixes, in_step, leave, reroll, seeds, still_fits
 from sandbox.worker.jobs.drawing import fragments
 from sandbox.worker.jobs.embedding import embedded
-from sandbox.worker.jobs.exporting import csv, export
+from sandbox.worker.jobs.exporting import csv, export, mended
 from sandbox.worker.jobs.importing import import_commands, import_preview, import_read, import_scenario, way_to
 from sandbox.worker.jobs.log import arrive, execute, log_until
 from sandbox.worker.jobs.manifests import check, locate, trial

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +14,17 @@ from sandbox.panels import TABLES
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.tables import as_csv
 from sandbox.panels.view import View
+from sandbox.storage.commands import to_text
 from sandbox.storage.records import Position
 from sandbox.words.say import say
-from sandbox.worker import earlier, expecting
-from sandbox.worker.job import listing, writing
+from sandbox.worker import earlier, expecting, simulations
+from sandbox.worker.job import listing, replaying, writing
 from sandbox.worker.live import Live
 from scheduler_engine.commands import COMMANDS
+from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario.exporting import from_log
-from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
+from scheduler_engine.scenario.facts import PLACEMENTS, STRICTNESS, expect_everything
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
 from scheduler_engine.scenario.writing import dump, dump_compact
 from scheduler_engine.shapes import Data
@@ -33,6 +36,7 @@ MOST_CHARACTERS = 32 * 1024 * 1024
 """Characters of one file."""
 
 
+RUN = {"kind": "run"}
 MOST_EXPECTED = 20_000
 """Expectations in one file. The strictest level writes many for each pod."""
 
@@ -89,6 +93,38 @@ def export(
     return Exported(file.text[:longest], file.size, file.notes, file.setup, file.commands)
 
 
+@replaying
+def mended(
+    live: Live, position: Position, fix: Sequence[dict[str, Any]], pod: str, title: str, at: Moment | None = None
+) -> Exported:
+    """Return a scenario that ends with the commands of a fix, and expects that the pod waits before and not after.
+
+    Raises ``Rejected`` if a command is refused, or if the pod still waits.
+    """
+    live.move_to(position)
+    live.check_replayed()
+    log = _log(live, at)
+    simulation = copy.deepcopy(earlier.simulation_at(live, at))
+    for command in (*fix, RUN):
+        simulations.execute(simulation, to_text(command))
+    placed = [item for item in expect_everything(simulation, PLACEMENTS) if item.get("pod") == pod]
+    if not placed or placed[0].get("pending"):
+        raise Rejected(say("fixes.still-waits", pod=pod))
+    plan, waits = live.plan, {"pod": pod, "pending": True}
+    scenario = from_log(
+        plan.seed,
+        json.loads(plan.configuration),
+        plan.queue_rules,
+        [*log, *fix, RUN],
+        setup=len(log),
+        title=title,
+        expect=placed,
+        held={len(log): [waits]},
+    )
+    text = dump(scenario)
+    return Exported(text, len(text))
+
+
 @listing
 def csv(live: Live, position: Position, name: str, view: View) -> str:
     """Return all rows of a table (one of ``TABLES``) at the moment in view as CSV. Raises ``OverQuota``."""
@@ -102,9 +138,7 @@ def csv(live: Live, position: Position, name: str, view: View) -> str:
 
 
 def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None) -> Exported:
-    whole, ended = live.log_until(at)
-    texts = [*live.texts(0, whole), *([] if ended is None else [ended])]
-    commands = [json.loads(text) for text in texts]
+    commands = _log(live, at)
     setup = _first_step(live, commands) if options.setup is None else min(options.setup, len(commands))
     plan, opened = live.plan, story(live.plan.scenario, live.plan.story)
     expectations, left, red = _collected(live, at) if options.expect == COLLECTED else ({}, 0, 0)
@@ -136,6 +170,11 @@ def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None)
     if everything:
         notes.append(say("export.expects", count=len(everything)))
     return Exported(text, len(text), tuple(notes), setup, len(commands))
+
+
+def _log(live: Live, at: Moment | None) -> list[dict[str, Any]]:
+    whole, ended = live.log_until(at)
+    return [json.loads(text) for text in (*live.texts(0, whole), *(() if ended is None else (ended,)))]
 
 
 def _collected(live: Live, at: Moment | None) -> tuple[dict[int, list[Data]], int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html as escaping
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from sandbox.changes import store
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import log_of
 from sandbox.words.say import say
+from scheduler_engine.scenario import read_scenario, run
 from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db
@@ -133,3 +135,35 @@ def test_an_earlier_moment_has_its_own_answer_and_is_mended_in_a_copy_only(stuck
     sandbox = Sandbox.objects.get(pk=answer.url.split("/")[2])
     kinds = [json.loads(row.command)["kind"] for row in log_of(sandbox.pk).order_by("n")]
     assert kinds == ["apply", "settle", *(item["kind"] for item in found[0][1])]
+
+
+def test_every_fix_can_be_saved_as_a_test_that_passes_and_fails_without_the_fix(stuck: Any) -> None:
+    for text, commands in offered(shown(stuck)):
+        answer = stuck.post("mend/scenario/", pod="default/web", commands=json.dumps(commands))
+        assert answer.status_code == 200, text
+        assert answer.headers["Content-Disposition"].endswith('what-lets-defaultweb-run.scenario.yaml"')
+        scenario = read_scenario(answer.content.decode(), "saved")
+        assert scenario.opened == ({"pod": "default/web", "pending": True},)
+        assert [item["pod"] for item in scenario.expect] == ["default/web"]
+        assert not [point.failures for point in run(scenario) if point.failures]
+        without = replace(scenario, then=scenario.then[-1:])
+        assert [point.failures for point in run(without)][-1]
+    assert len(stuck.log()) == 2
+
+
+def test_a_saved_test_begins_at_the_moment_in_view(stuck: Any) -> None:
+    commands = offered(shown(stuck))[0][1]
+    store.execute(stuck.sandbox, {"kind": "apply", "manifests": [make_node("n3").capacity(cpu="4", pods="9").obj()]})
+    fields = {"pod": "default/web", "commands": json.dumps(commands)}
+    then = stuck.post("mend/scenario/", **fields, at="2.9999").content.decode()
+    assert "n3" not in then
+    assert "n3" in stuck.post("mend/scenario/", **fields).content.decode()
+
+
+def test_what_does_not_help_is_not_saved(stuck: Any) -> None:
+    useless = json.dumps([{"kind": "cordon", "node": "n2", "on": True}])
+    answer = stuck.post("mend/scenario/", pod="default/web", commands=useless)
+    assert answer.status_code == 422
+    assert "still waits" in answer.content.decode()
+    assert stuck.post("mend/scenario/", pod="default/web", commands="[]").status_code == 400
+    assert stuck.watching().post("mend/scenario/", pod="default/web", commands=useless).status_code == 403

@@ -1,0 +1,64 @@
+"""The tab "Topology" in Chromium: the board follows the cluster, and the graph is drawn when it is in view."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+from scheduler_engine.testing import ZONE, make_node, make_pod
+from tests.browser.workbench import Eventually, apply, click, open_blank, text
+
+PANEL, GRAPH, WEB = "#panel-topology", "#affinity-graph svg", {"app": "web"}
+
+
+def prepare(page: Page) -> None:
+    nodes = [make_node(f"{zone}1").zone(zone).obj() for zone in "ab"]
+    placed = [
+        make_pod("web-0").labels(WEB).node("a1").obj(),
+        make_pod("fan").node("b1").affinity(ZONE, WEB, weight=40).obj(),
+    ]
+    new = make_pod("new").labels(WEB).spread(ZONE, WEB).anti_affinity(ZONE, WEB).obj()
+    apply(page, *nodes, *placed, new)
+
+
+def test_the_board_follows_the_cluster_and_its_names_lead_to_the_pods(page: Page, eventually: Eventually) -> None:
+    open_blank(page)
+    prepare(page)
+    page.locator("#tab-topology").click()
+    page.locator('[data-pod="default/new"]').first.click()
+    eventually(lambda: "as its next attempt would count now" in text(page, PANEL))
+    rows = page.locator(f"{PANEL} .tp-t tbody tr")
+    assert [rows.nth(place).get_attribute("class") for place in range(rows.count())] == ["is-no", "is-yes"]
+    apply(page, make_node("c1").zone("c").obj())
+    eventually(lambda: rows.count() == 3)
+    for _ in range(4):
+        click(page, eventually, "#do-stage")
+    assert "attempt 1, cycle 1" in text(page, PANEL)
+    assert [" ".join(row.split()).count("1 of 1 fits") for row in rows.all_inner_texts()] == [0, 1, 1]
+    page.locator(f'{PANEL} .tp-t button[data-pod="default/web-0"]').click()
+    eventually(lambda: text(page, "#panel-inspector h2") == "web-0")
+
+
+def test_the_graph_loads_when_it_is_in_view_and_leads_to_pods(page: Page, eventually: Eventually) -> None:
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    open_blank(page)
+    prepare(page)
+    page.locator('[data-pod="default/new"]').first.click()
+    assert not any("dagre" in url for url in loaded)
+    page.locator("#tab-topology").click()
+    eventually(lambda: page.locator(f"{GRAPH} .ag-domain").count() == 2)
+    assert any("dagre" in url for url in loaded)
+    assert page.locator(f"{GRAPH} .ag-domain.is-no").text_content() == "zone ain zone aruled out"
+    page.locator(f'{GRAPH} .ag-group[data-pod="default/fan"]').click()
+    eventually(lambda: text(page, "#panel-inspector h2") == "fan")
+
+
+def test_a_phone_shows_the_lists_instead_of_the_graph(page: Page, eventually: Eventually) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_blank(page)
+    prepare(page)
+    page.locator(".dock [data-panel=decision]").click()
+    page.locator("#tab-topology").click()
+    eventually(lambda: page.locator(f"{PANEL} .tp-r").count() > 0)
+    assert page.locator(GRAPH).count() == 0
+    assert page.locator("#affinity-graph").is_hidden()

@@ -17,7 +17,8 @@ from scheduler_engine.api.taints import first_untolerated
 from scheduler_engine.apiserver.pod_index import REVISION_LABEL
 from scheduler_engine.apiserver.watching import Wants, WatchEvent, every_change
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, scaled, wants_of
+from scheduler_engine.controllers.places import PlacesController
+from scheduler_engine.controllers.workload import Manifest, scaled, wants_of
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TOLERATED = (
@@ -35,14 +36,15 @@ PodsByNode = dict[str, list[Pod]]
 
 
 @dataclass(slots=True)
-class DaemonSetController(WorkloadController):
+class DaemonSetController(PlacesController):
     KIND: ClassVar[str] = "DaemonSet"
     WANTS: ClassVar[Wants] = wants_of("DaemonSet", Node=every_change)
 
     def notice(self, event: WatchEvent) -> None:
         """Note also nodes that come, go, or change in a way that pods see."""
-        WorkloadController.notice(self, event)
+        PlacesController.notice(self, event)
         if event.kind == "Node" and _visible(event.old) != _visible(event.new):
+            self.complete.clear()
             for owner in self.api.list(self.KIND):
                 self.enqueue(owner.key)
 
@@ -56,9 +58,13 @@ class DaemonSetController(WorkloadController):
         return isinstance(node, Node) and node_verdict(probe, node)[0] and not any(beside)
 
     def sync(self, owner: KubeObject) -> None:
-        template = daemon_template(owner)
         revision = template_hash(owner.spec["template"])
+        if owner.key in self.complete and self.all_new(owner, revision):
+            self._write_status(owner, self._counts(owner))
+            return
+        template = daemon_template(owner)
         nodes = [item for item in self.api.list("Node") if isinstance(item, Node)]
+        before = self.api.written
         pods, written = self._by_node(owner), self.api.written
         probe = _probe(owner, template)
         should = {node.name: node_verdict(probe, node) for node in nodes}
@@ -70,6 +76,9 @@ class DaemonSetController(WorkloadController):
         if self.api.written != written:
             pods = self._by_node(owner)
         self.watch_availability(owner, self.pods_of(owner))
+        places = [name for name, (run, _) in should.items() if run]
+        if self.api.written == before and self.all_active(owner, len(places)) and set(pods) == set(places):
+            self.complete[owner.key] = None
         self._status(owner, should, revision, pods)
 
     def _by_node(self, owner: KubeObject) -> PodsByNode:
@@ -194,6 +203,15 @@ class DaemonSetController(WorkloadController):
             counts["ready"] += any(is_ready(pod) and not pod.terminating for pod in here)
             counts["available"] += any(self.available(owner, pod) for pod in here)
             counts["updated"] += any(pod.labels.get(REVISION_LABEL) == revision for pod in here)
+        self._write_status(owner, counts)
+
+    def _counts(self, owner: KubeObject) -> dict[str, int]:
+        """Return what ``_status`` counts, for a complete set of the newest revision."""
+        pods, ready = self.count_active(owner), self.count_ready(owner)
+        everywhere = dict.fromkeys(("desired", "current", "updated"), pods)
+        return {**everywhere, "ready": ready, "available": ready, "misscheduled": 0}
+
+    def _write_status(self, owner: KubeObject, counts: Mapping[str, int]) -> None:
         self.set_status(
             owner,
             currentNumberScheduled=counts["current"],

@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.pod_index import REVISION_LABEL
-from scheduler_engine.apiserver.watching import Wants, WatchEvent
+from scheduler_engine.apiserver.watching import Wants
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.controllers.pod_state import is_active
-from scheduler_engine.controllers.workload import Manifest, WorkloadController, replicas_of, wants_of
-from scheduler_engine.sharing import Table
+from scheduler_engine.controllers.places import PlacesController
+from scheduler_engine.controllers.workload import Manifest, replicas_of, wants_of
 
 CLAIM = "PersistentVolumeClaim"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -26,32 +25,15 @@ POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
 @dataclass(slots=True)
-class StatefulSetController(WorkloadController):
+class StatefulSetController(PlacesController):
     """``templates``: key of a set → name of a revision → its pod template.
 
-    ``complete``: keys of sets that had exactly the pods that they want, all active, and whose pods have not come, gone
-    or ended since. Only a pod of an older revision gives such a set something to do. A parallel set may lack its last
-    pods if they were refused.
+    A ``complete`` set in parallel order may lack its last pods, if they were refused.
     """
 
     KIND: ClassVar[str] = "StatefulSet"
     WANTS: ClassVar[Wants] = wants_of("StatefulSet")
     templates: dict[str, dict[str, Manifest]] = field(default_factory=dict)
-    complete: Table[str, None] = field(default_factory=Table)
-
-    def notice(self, event: WatchEvent) -> None:
-        WorkloadController.notice(self, event)
-        old, new = event.old, event.new
-        if event.kind == self.KIND:
-            if old is None or new is None or old.spec != new.spec:
-                self.complete.pop(event.key, None)
-        elif event.kind == "Pod" and self.complete and _stands_otherwise(old, new):
-            for item in filter(None, (old, new)):
-                reference = item.controller_ref
-                if reference is None:
-                    self.complete.clear()  # Any set may adopt it.
-                elif reference["kind"] == self.KIND:
-                    self.complete.pop(f"{item.namespace}/{reference['name']}", None)
 
     def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
         return not item.terminating and ordinal_of(owner, item) is not None
@@ -77,19 +59,15 @@ class StatefulSetController(WorkloadController):
         if self._fill(owner, wanted, pods, revision) and self._empty(owner, wanted, pods):
             self._update(owner, wanted, pods, revision)
         self.watch_availability(owner, pods.values())
-        all_active = sum(self.standings(owner).values()) == self.count_active(owner) == len(pods)
         first = wanted if _in_order(owner) else wanted[: len(pods)]
-        if all_active and self.api.written == written and len(first) == len(pods) and set(first) == set(pods):
+        unchanged = self.api.written == written and self.all_active(owner, len(pods))
+        if unchanged and len(first) == len(pods) and set(first) == set(pods):
             self.complete[owner.key] = None
         self._status(owner, wanted, revision)
 
     def _stays(self, owner: KubeObject, wanted: range, revision: str) -> bool:
-        """Return True if a complete set has nothing to do: all pods are of the newest revision, no time passes until
-        they are available, and the next pod, if one is missing, is refused again.
-        """
-        if owner.spec.get("minReadySeconds"):
-            return False
-        if any(standing.revision != revision for standing in self.standings(owner)):
+        """Return True if a complete set has nothing to do: its next pod, if one is missing, is refused again."""
+        if not self.all_new(owner, revision):
             return False
         here = self.count_active(owner)
         return here == len(wanted) or not self._create(owner, wanted[here], revision)
@@ -215,16 +193,6 @@ class StatefulSetController(WorkloadController):
         )
         held = self.templates.get(owner.key, {})
         self.templates[owner.key] = {name: held[name] for name in (current, revision) if name in held}
-
-
-def _stands_otherwise(old: KubeObject | None, new: KubeObject | None) -> bool:
-    """Return True if a pod has come, gone or ended, or may have another owner."""
-    return (
-        not (isinstance(old, Pod) and isinstance(new, Pod))
-        or is_active(old) != is_active(new)
-        or old.labels != new.labels
-        or old.metadata.get("ownerReferences") != new.metadata.get("ownerReferences")
-    )
 
 
 def ordinal_of(owner: KubeObject, pod: KubeObject) -> int | None:

@@ -44,7 +44,12 @@ def refused(number: int) -> Manifest:
     return world.stateful_set("w", number + 5, podManagementPolicy="Parallel")
 
 
-READY = {**OWNERS, "a StatefulSet": parallel, "a StatefulSet whose last pods are refused": refused}
+READY: dict[str, Make] = {
+    **OWNERS,
+    "a StatefulSet": parallel,
+    "a StatefulSet whose last pods are refused": refused,
+    "a DaemonSet": lambda number: world.daemon_set("w"),
+}
 
 
 def running(make: Make, number: int) -> Simulation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sandbox.panels.model.moment import Moment
 from sandbox.storage import branches
 from sandbox.storage.models import Sandbox
 from sandbox.web.numbers import whole_number
@@ -38,7 +39,8 @@ def named_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str] |
 def second_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str]:
     """Return the run of a query, also with another ``seed``, or with ``cycle`` and ``node``, and its name in words.
 
-    Raises ``NoBranch``, or ``ValueError`` with a sentence if it names none.
+    If the query names nothing but a moment ``at``, that moment is compared with the present. Raises ``NoBranch``, or
+    ``ValueError`` with a sentence if it names no run.
     """
     named = named_run(sandbox, query)
     if named is not None:
@@ -49,4 +51,7 @@ def second_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str]:
     seed = whole_number(query.get("seed", ""), DIGITS)
     if seed is not None and seed <= MOST_SEED:
         return Other(seed=seed), say("differences.seed", seed=seed)
+    names_none = not any(query.get(name, "") not in ("", "0") for name in ("seed", "cycle", "node"))
+    if names_none and Moment.read(query.get("at", "")) is not None:
+        return Other(later=True), say("differences.later")
     raise ValueError(say("errors.compare-with", most=MOST_SEED))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sandbox.panels.model.moment import Moment
@@ -35,6 +36,9 @@ def difference(live: Live, other: Other, at: Moment | None) -> dict[str, Any]:
     except Rejected as problem:
         return {"problem": str(problem), "configured": False}
     comparison = compare(first, replayed.simulation)
+    if other.later:
+        # One run: its later attempts are no other decisions.
+        comparison = replace(comparison, parting=None, decisive=None)
     pending = [_row(pod, *map(phrases.reason, waiting)) for pod, *waiting in comparison.waiting]
     return {
         "problem": "",

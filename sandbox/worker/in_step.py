@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from sandbox.panels.model.moment import Moment
 from sandbox.storage.commands import ended_early
@@ -13,7 +14,7 @@ from sandbox.words.say import say
 from sandbox.worker import simulations
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.live import Live
-from sandbox.worker.other_run import Course, Other, course
+from sandbox.worker.other_run import Course, Other, course, until_end
 from scheduler_engine.answers.parting import first_apart
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
@@ -34,7 +35,7 @@ def in_step(live: Live, other: Other, at: Moment | None) -> tuple[Run, Run]:
     way at its turn.
     Raises ``OverBudget``, or ``Rejected`` if the other run cannot be a log.
     """
-    if other.cycle:
+    if other.cycle or other.later:
         raise Rejected(say("differences.not-in-step"))
     first, second = simulation_at(live, at), course(live, other, at)
     simulation, kept, ends = _followed(second)
@@ -54,7 +55,7 @@ def _followed(run: Course) -> tuple[Simulation, list[str], list[int]]:
     """Return a run at its end, the texts of the commands that were not refused, and the entries after each of them."""
     simulation = simulations.new_simulation(run.plan)
     kept, ends = [], []
-    for text in run.texts:
+    for text in chain(run.texts, _rest(simulation, run)):
         try:
             simulations.execute(simulation, text)
         except OverBudget:
@@ -64,6 +65,11 @@ def _followed(run: Course) -> tuple[Simulation, list[str], list[int]]:
         kept.append(text)
         ends.append(len(simulation.recorder.entries))
     return simulation, kept, ends
+
+
+def _rest(simulation: Simulation, run: Course) -> Iterator[str]:
+    """Yield what remains when all commands are executed: this looks at the time only then."""
+    yield from until_end(simulation, run.ends_us)
 
 
 def _cut(texts: Sequence[str], ends: Sequence[int], rests: Sequence[tuple[int, int]], entry: int) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ CONFIGURATIONS = (BEFORE, DEFAULT)
 class Other:
     """The second run. ``texts``: the commands of a branch, None = those of the sandbox. ``configuration``: "" or one
     of ``CONFIGURATIONS``. ``seed``: None = that of the sandbox. ``cycle``: the number of an attempt, 0 = none; its pod
-    is bound to ``node`` instead.
+    is bound to ``node`` instead. ``later``: no other run, but this one at present, to compare a past moment with.
     """
 
     texts: tuple[str, ...] | None = None
@@ -42,6 +42,7 @@ class Other:
     seed: int | None = None
     cycle: int = 0
     node: str = ""
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +55,31 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a run starts from, and the texts of all its commands."""
+    """What a run starts from, and the texts of all its commands.
+
+    ``ends_us``: when it ends at the earliest, in simulated microseconds; None = with its last command.
+    """
 
     plan: Plan
     texts: tuple[str, ...]
+    ends_us: int | None = None
 
     def play(self, seed: int | None = None, full: bool = True) -> Replayed:
         """Play the run to its end. ``seed``: instead of its own. Raises ``OverBudget``."""
         plan = self.plan if seed is None else replace(self.plan, seed=seed)
         simulation = simulations.new_simulation(plan, full)
-        return Replayed(simulation, _played(simulation, self.texts))
+        return Replayed(simulation, _played(simulation, self.texts, self.ends_us))
 
 
 def own_course(live: Live, at: Moment | None) -> Course:
     """Return the sandbox's own run, up to a moment, None = the present."""
-    return Course(live.plan, tuple(_texts(live, at)))
+    texts, ends_us = _until(live, at)
+    return Course(live.plan, tuple(texts), ends_us)
 
 
 def course(live: Live, other: Other, at: Moment | None) -> Course:
     """Return another run that does not begin in the middle. Raises ``Rejected`` if there is no such run."""
-    texts = _texts(live, at) if other.texts is None else [*other.texts]
+    texts, ends_us = _until(live, at) if other.texts is None else ([*other.texts], None)
     if other.configuration == BEFORE and not any(map(configures, texts)):
         raise Rejected(say("differences.not-configured"))
     plan = live.plan
@@ -81,56 +87,69 @@ def course(live: Live, other: Other, at: Moment | None) -> Course:
         plan = replace(plan, configuration="null")
     if other.seed is not None:
         plan = replace(plan, seed=other.seed)
-    return Course(plan, tuple(_configured(texts, other.configuration)))
+    return Course(plan, tuple(_configured(texts, other.configuration)), ends_us)
 
 
 def replay(live: Live, other: Other, at: Moment | None) -> Replayed:
     """Play the other run from its start. Raises ``OverBudget``, or ``Rejected`` if there is no such run."""
+    if other.later:
+        return Replayed(live.simulation, ())
     return _instead(live, other, at) if other.cycle else course(live, other, at).play()
 
 
-def _texts(live: Live, at: Moment | None) -> list[str]:
-    """Return the commands of the sandbox up to a moment.
+def _until(live: Live, at: Moment | None) -> tuple[list[str], int | None]:
+    """Return the commands of the sandbox up to a moment, and when the moment is if it is within a command, else None.
 
-    A command that ends early there ends in another run after the same time. If it takes none, it ends after as many
-    entries of the trace.
+    Another run may write other entries of the trace until then. So a command that lets time pass lets only as much pass
+    as here. In the same run it ends after as many entries, perhaps in the middle of an instant.
     """
     if live.at(at) is live.world:
-        return [*live.texts(0, live.n)]
+        return [*live.texts(0, live.n)], None
     whole, ended = live.log_until(at)
     texts = [*live.texts(0, whole)]
-    if ended is not None:
-        texts.append(_shortened(live.text_of(whole + 1), _passed_us(live, whole + 1, at)) or ended)
-    return texts
+    if ended is None:
+        return texts, None
+    now_us = simulation_at(live, at).now_us
+    command = json.loads(ended)
+    if command["kind"] in ("advance", "run"):
+        world = live.world
+        ended = _stretch(now_us - world.entries[world.starts[whole + 1]].at_us, command["until"])
+    return [*texts, ended], now_us
 
 
-def _passed_us(live: Live, command: int, at: Moment | None) -> int:
-    """Return how much time has passed at a moment since a command began."""
-    world = live.world
-    return simulation_at(live, at).now_us - world.entries[world.starts[command]].at_us
+def _stretch(passed_us: int, entries: int) -> str:
+    """Return a command that lets time pass, or settles if there is none, and writes at most so many entries."""
+    if not passed_us:
+        return to_text({"kind": "settle", "until": entries})
+    return to_text({"kind": "advance", "seconds": passed_us / SECOND_US, "until": entries})
 
 
-def _shortened(text: str, passed_us: int) -> str:
-    """Return a command that lets only ``passed_us`` pass; "" if it does not let time pass."""
-    command = json.loads(text)
-    if "seconds" not in command or not passed_us:
-        return ""
-    return to_text({**command, "seconds": passed_us / SECOND_US})
-
-
-def _played(simulation: Simulation, texts: Iterable[str]) -> tuple[str, ...]:
-    """Execute commands, and return why some were refused. Raises ``OverBudget``."""
+def _played(simulation: Simulation, texts: Iterable[str], ends_us: int | None = None) -> tuple[str, ...]:
+    """Execute commands, let time pass up to ``ends_us``, and return why some were refused. Raises ``OverBudget``."""
     refused: list[str] = []
     for text in texts:
-        try:
-            simulations.execute(simulation, text)
-        except OverBudget:
-            raise
-        except NothingToDo:
-            continue
-        except Rejected as problem:
-            refused.append(str(problem))
+        _execute(simulation, text, refused)
+    for text in until_end(simulation, ends_us):
+        _execute(simulation, text, refused)
     return tuple(refused)
+
+
+def until_end(simulation: Simulation, ends_us: int | None) -> list[str]:
+    """Return the command that lets the rest of the time pass up to ``ends_us``, or none."""
+    if ends_us is None or simulation.now_us >= ends_us:
+        return []
+    return [to_text({"kind": "advance", "seconds": (ends_us - simulation.now_us) / SECOND_US})]
+
+
+def _execute(simulation: Simulation, text: str, refused: list[str]) -> None:
+    try:
+        simulations.execute(simulation, text)
+    except OverBudget:
+        raise
+    except NothingToDo:
+        return
+    except Rejected as problem:
+        refused.append(str(problem))
 
 
 def _instead(live: Live, other: Other, at: Moment | None) -> Replayed:
@@ -154,16 +173,17 @@ def _instead(live: Live, other: Other, at: Moment | None) -> Replayed:
         raise Rejected(str(problem)) from problem
     simulation.deliver()
     ends = next((entry.n for entry in world.entries if _ends(entry, other.cycle)), len(world.entries))
-    last = world.moment_of(ends).command
+    after = world.moment_of(world.rest_at(ends))
+    texts, ends_us = _until(live, at)
     rest = [
-        text
-        for number, text in enumerate(_texts(live, at)[whole:], whole + 1)
-        if number > last or not _steps_once(text)
+        text for number, text in enumerate(texts[whole:], whole + 1) if number > after.command or not _steps_once(text)
     ]
     if ended is not None and not _steps_once(live.text_of(whole + 1)):
         begun_us = world.entries[world.starts[whole + 1]].at_us
-        rest[:1] = _remainder(rest[0], simulation.now_us - begun_us, moment.entries)
-    return Replayed(simulation, _played(simulation, rest))
+        # The other run does not make the attempt, so its entries do not count for where the command ends.
+        entries = after.entries if after.command == whole + 1 else moment.entries
+        rest[:1] = _remainder(rest[0], simulation.now_us - begun_us, entries)
+    return Replayed(simulation, _played(simulation, rest, ends_us))
 
 
 def _starts(entry: ev.Entry, cycle: int) -> bool:

@@ -14,6 +14,7 @@ from playwright.sync_api import Page
 from sandbox.panels import TABS
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine import dumps
+from tests.engine.controllers import deployment
 from tests.screens.visit import Shot, Visit
 
 Journey = Callable[[Visit], Iterator[Shot]]
@@ -685,6 +686,10 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what differs", page)
     page.goto(f"{base}differences/?seed=42")
     yield Shot("nothing differs", page)
+    page.goto(f"{base}differences/?at=1.9999")
+    yield Shot("a moment and the present", page)
+    page.goto(f"{base}differences/?configuration=default&at=2.9999")
+    yield Shot("what differs at a moment", page)
     page.goto(f"{base}fit/?pod=default/web-1&copies=20&shape=node-a1")
     yield Shot("how many fit", page)
     page.goto(f"{base}fit/?pod=default/ml-2&copies=3&shape=node-b1")
@@ -698,6 +703,12 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     page.goto(f"{base}leave/?zone=eu-b")
     yield Shot("what if a zone is lost", page)
     page.goto(f"{base}headroom/")
+    yield Shot("what still fits, no workloads", page)
+    page = visit.workbench()
+    visit.applied(page, [*equal_cluster(5, 0), *(deployment(*item, cpu="1500m") for item in (("web", 3), ("api", 1)))])
+    visit.applied(page, [deployment("training", 1, cpu="8"), deployment(long("workload"), 1, memory="2Gi")])
+    visit.press(page, "e")
+    page.goto(f"{page.url.partition('?')[0]}headroom/")
     yield Shot("what still fits", page)
     page = visit.workbench()
     visit.applied(page, long_cluster())

@@ -48,6 +48,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "differs": differences(all_settings, profiles),
         "changed": world.moment_of(world.latest.get(Configured, 0)).command > 0,
         "default": DEFAULT,
+        "at": str(view.at or ""),
         # What people look for first is at the top.
         "yaml": written({key: all_settings[key] for key in (*FIRST, *all_settings) if key in all_settings}),
         "standing": _standing(world, configured),

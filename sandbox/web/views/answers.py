@@ -36,7 +36,8 @@ MOST_COMMANDS = 20
 def differences(request: HttpRequest, access: Access) -> HttpResponse:
     """Compare with what the query names: ``branch``, ``configuration``, ``seed``, or ``cycle`` and ``node``.
 
-    With ``seeds``, play both runs with so many seeds, or this one alone if the query names no other.
+    The runs end at the moment ``at``, or else at the present. If the query names nothing else, that moment is compared
+    with the present. With ``seeds``, play both runs with so many seeds, or this one alone if the query names no other.
     """
     query: dict[str, Any] = request.GET.dict()
     at = Moment.read(query.get("at", ""))
@@ -49,6 +50,7 @@ def differences(request: HttpRequest, access: Access) -> HttpResponse:
         "choices": CHOICES,
         "at": at,
         "can_edit": access.can_edit,
+        "present": urlencode({name: value for name, value in query.items() if name != "at"}),
     }
     try:
         if "seeds" in query:
@@ -58,7 +60,7 @@ def differences(request: HttpRequest, access: Access) -> HttpResponse:
         return problem(request, 404, str(error))
     except ValueError as error:
         return problem(request, 400, str(error))
-    context |= {"name": name, "found": engines.read(access.sandbox, jobs.difference, other, at)}
+    context |= {"name": name, "later": other.later, "found": engines.read(access.sandbox, jobs.difference, other, at)}
     return render(request, "differences.html", context)
 
 

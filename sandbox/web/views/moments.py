@@ -27,7 +27,8 @@ def go_back(request: HttpRequest, access: Access) -> HttpResponse:
 @reads
 def list_branches(request: HttpRequest, access: Access) -> HttpResponse:
     rows = [{"branch": branch, "first": summary(branch.first)} for branch in branches.branches_of(access.sandbox)]
-    return render(request, "fragments/branches.html", {"branches": rows, "can_edit": access.can_edit})
+    context = {"branches": rows, "can_edit": access.can_edit, "at": Moment.read(request.GET.get("at", ""))}
+    return render(request, "fragments/branches.html", context)
 
 
 @edits

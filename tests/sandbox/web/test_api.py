@@ -151,6 +151,8 @@ def test_a_program_compares_with_another_run() -> None:
     assert moved["answer"]["differs"]
     assert moved["answer"]["placements"]["rows"] == [{"pod": "default/web", "sides": ["n1", "n2"]}]
     assert get(f"{base}/differences", seed=1, at="1.9999").json()["answer"]["differs"] is False
+    moments = get(f"{base}/differences", at="1.9999").json()["answer"]
+    assert moments["placements"]["rows"] == [{"pod": "default/web", "sides": ["without a node", "n1"]}]
     assert get(f"{base}/differences", configuration="before").json()["problem"]
     for query in ({}, {"cycle": 1}, {"node": "n2"}):
         nothing = get(f"{base}/differences", **query).json()

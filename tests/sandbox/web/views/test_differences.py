@@ -216,6 +216,112 @@ def test_what_cannot_be_compared_is_refused(visitor: Any, query: dict[str, str],
         assert "Compare with a branch" in answer.content.decode()
 
 
+@pytest.fixture
+def longer(packed: Any) -> Any:
+    """Return the sandbox of ``packed`` with two more commands after its fourth: a pod comes and is bound."""
+    for command in (apply(make_pod("fourth").cpu("1")), SETTLE):
+        store.execute(packed.sandbox, command)
+    return packed
+
+
+def test_both_runs_end_at_an_earlier_moment(longer: Any) -> None:
+    html = compared(longer, configuration="default", at="4.9999")
+    assert say("common.of-earlier-moment") in html
+    assert "default/second n1 n2" in text_of(html, "placements")
+    assert "default/fourth" not in html
+    assert "pods with a node 2 2" in text_of(html, "figures")
+    assert "pods with a node 3 3" in text_of(compared(longer, configuration="default"), "figures")
+    before = compared(longer, configuration="default", at="3.9999")
+    assert say("differences.same") in before  # No pod was tried yet.
+    assert f'href="{longer.url()}?at=4.9999"' in html
+    assert 'id="present" href="?configuration=default"' in html
+    assert 'href="?configuration=before&amp;at=4.9999"' in html
+
+
+MOMENTS = {
+    "a command without time": ([SETTLE], "4.20"),
+    "the middle of a stretch of time": ([{"kind": "advance", "seconds": 30}], "4.20"),
+    "the middle of a run": ([{"kind": "run"}], "4.20"),
+    "between two stages": ([{"kind": "stage"}] * 6, "6.9999"),
+}
+
+
+@pytest.mark.parametrize(("steps", "at"), MOMENTS.values(), ids=[*MOMENTS])
+def test_the_same_run_does_not_differ_at_any_moment(visitor: Any, steps: list[dict[str, Any]], at: str) -> None:
+    """Its own seed plays it again: the second run must end at the same moment."""
+    small = [make_node(name).capacity(cpu="4", memory="8Gi", pods="9") for name in ("n1", "n2")]
+    for command in (apply(*small), configure(PACKING), apply(make_pod("a").cpu("1"), make_pod("b").cpu("1")), *steps):
+        store.execute(visitor.sandbox, command)
+    assert say("differences.same") in compared(visitor, seed=str(visitor.sandbox.seed), at=at)
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=[*STEPS])
+def test_a_pod_goes_elsewhere_and_both_runs_end_at_an_earlier_moment(visitor: Any, steps: Any) -> None:
+    larger = make_node("n1").capacity(cpu="5", memory="8Gi", pods="9")
+    smaller = make_node("n2").capacity(cpu="4", memory="8Gi", pods="9")
+    for command in (apply(larger, smaller, make_pod("a").cpu("3"), make_pod("b").cpu("3")), *steps):
+        try:
+            store.execute(visitor.sandbox, command)
+        except NothingToDo:
+            break
+    at = len(visitor.log())
+    store.execute(visitor.sandbox, apply(make_pod("c").cpu("1")))
+    store.execute(visitor.sandbox, {"kind": "run"})
+    html = compared(visitor, cycle="1", node="n2", at=f"{at}.99999")
+    assert text_of(html, "placements").endswith("default/a n1 n2 default/b n2 n1")
+    assert "default/c" not in html
+    assert "This run has no cycle 1." in compared(visitor, cycle="1", node="n2", at="1.9999")
+
+
+@pytest.mark.parametrize("goes_back", [False, True], ids=["in view", "went back there"])
+def test_a_pod_goes_elsewhere_and_both_runs_end_right_after_its_attempt(visitor: Any, goes_back: bool) -> None:
+    """The attempt is in the middle of a run. What comes after it must not happen in the other run either."""
+    nodes = [make_node(name).capacity(cpu=cpu, memory="8Gi", pods="9") for name, cpu in (("n1", "16"), ("n2", "4"))]
+    for command in (apply(*nodes, *(make_pod(name).cpu("1") for name in "abc")), {"kind": "run"}):
+        store.execute(visitor.sandbox, command)
+    panel = visitor.get("panel/inspector/", pod="default/b").content.decode()
+    at = re.search(r'id="att-2"[^>]*data-at="([\d.]+)"', panel)[1]  # type: ignore[index]
+    if goes_back:
+        visitor.client.post(f"{visitor.url()}go-back/", {"at": at})
+    html = compared(visitor, cycle="2", node="n2", **({} if goes_back else {"at": at}))
+    assert text_of(html, "placements").endswith("default/b n1 n2")
+    assert "default/c" not in text_of(html, "placements")
+
+
+def test_an_earlier_moment_is_compared_with_the_present(longer: Any) -> None:
+    html = compared(longer, at="4.9999")
+    assert say("differences.moments") in html
+    assert say("differences.then") in html
+    assert say("differences.now") in html
+    assert say("differences.second") not in html
+    assert text_of(html, "placements").endswith("default/fourth no such pod n1")
+    assert "pods with a node 2 3" in text_of(html, "figures")
+    assert 'id="first"' not in html
+    assert 'id="present"' not in html
+    assert re.search(r'href="\?at=4.9999" aria-current="page"', html)
+    assert 'href="?configuration=default&amp;at=4.9999"' in html
+
+
+def test_the_present_does_not_differ_from_itself(packed: Any) -> None:
+    assert say("differences.same-moments") in compared(packed, at="4.99999")
+
+
+def test_pods_that_were_evicted_since_are_listed(packed: Any) -> None:
+    store.execute(packed.sandbox, {"kind": "evict", "pod": "default/second"})
+    html = compared(packed, at="4.9999")
+    assert "default/second by a request to evict" in text_of(html, "evictions")
+    assert say("differences.evictions-since") in html
+
+
+def test_the_workbench_leads_from_its_moment(longer: Any) -> None:
+    panel = longer.get("panel/configuration/", at="3.3").content.decode()
+    assert re.search(r'href="differences/\?configuration=default&amp;at=3\.\d+"', panel)
+    panel = longer.get("panel/inspector/", cycle="1", node="n2", at="4.99").content.decode()
+    assert re.search(r'href="differences/\?cycle=1&amp;node=n2&amp;at=4\.\d+"', panel)
+    assert 'href="differences/?at=3.3"' in longer.watching().get("branches/", at="3.3").content.decode()
+    assert "differences/?at" not in longer.get("branches/").content.decode()
+
+
 def test_those_who_only_watch_may_compare(packed: Any) -> None:
     assert "default/second" in compared(packed.watching(), configuration="default")
 

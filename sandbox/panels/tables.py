@@ -15,7 +15,7 @@ from sandbox.panels.facts.kubelet_deeds import deed_row, deeds_of_all
 from sandbox.panels.facts.node_conditions import rank, troubles
 from sandbox.panels.facts.sampling import Search, search_of
 from sandbox.panels.facts.scoring import scoring_of
-from sandbox.panels.model.state import Cycle, by_expiry, by_priority, by_time
+from sandbox.panels.model.state import Cycle, by_error_expiry, by_expiry, by_priority, by_time
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import SECOND
@@ -145,7 +145,7 @@ LANES: dict[str, Callable[[Any], tuple[int, ...]]] = {
     "inFlight": by_time,
     "activeQ": by_priority,
     "backoffQ": by_expiry,
-    "errorBackoffQ": by_expiry,
+    "errorBackoffQ": by_error_expiry,
     "unschedulablePods": by_time,
     "gated": by_time,
 }

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.panels.model.state import by_expiry, by_priority
+from sandbox.panels.model.state import by_error_expiry, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod
@@ -323,7 +323,7 @@ def world_agrees_on_lanes(view: SchedulerView, world: World) -> None:
         if lane == "activeQ":
             queued_pods = sorted(queued_pods, key=by_priority)
         elif lane in ("backoffQ", "errorBackoffQ"):
-            queued_pods = sorted(queued_pods, key=by_expiry)
+            queued_pods = sorted(queued_pods, key=by_expiry if lane == "backoffQ" else by_error_expiry)
         assert [queued.move.pod for queued in queued_pods] == [info.pod.key for info in infos]
         for queued, info in zip(queued_pods, infos, strict=True):
             move = queued.move

@@ -287,8 +287,13 @@ def by_time(queued: Queued) -> tuple[int, ...]:
 
 
 def by_expiry(queued: Queued) -> tuple[int, ...]:
-    """Return a sort key: the order of both backoff queues. Backoffs end at whole seconds, so priority often decides."""
+    """Return a sort key: the order of backoffQ. Backoffs end at whole seconds, so priority often decides."""
     return queued.move.backoff_until_us or 0, -queued.move.priority, queued.move.timestamp_us
+
+
+def by_error_expiry(queued: Queued) -> tuple[int, ...]:
+    """Return a sort key: the order of errorBackoffQ. Equal ones leave in the order in which they came."""
+    return (queued.move.backoff_until_us or 0,)
 
 
 def leaves_us(move: ev.PodMoved, default_us: int) -> int:

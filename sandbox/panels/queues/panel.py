@@ -10,7 +10,7 @@ from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.moves import origin, source_of
 from sandbox.panels.facts.waking import event_of, event_of_hint, woken_by
-from sandbox.panels.model.state import PodState, Queued, by_expiry, by_priority, by_time, leaves_us
+from sandbox.panels.model.state import PodState, Queued, by_error_expiry, by_expiry, by_priority, by_time, leaves_us
 from sandbox.panels.model.world import World
 from sandbox.panels.queues.outside import MOST, outside_queue
 from sandbox.panels.queues.wakes import wakes
@@ -317,7 +317,7 @@ LANES = (
     Lane("inFlight", "queues.in-flight", "queues.in-flight-order", "inFlight", by_time, _flying),
     Lane("activeQ", "queues.active", "queues.active-order", "activeQ", by_priority, _active),
     Lane("backoffQ", "queues.backoff", "queues.backoff-order", "backoffQ", by_expiry, _backing_off),
-    Lane("errorBackoffQ", "queues.error", "queues.error-order", "errorBackoffQ", by_expiry, _backing_off),
+    Lane("errorBackoffQ", "queues.error", "queues.error-order", "errorBackoffQ", by_error_expiry, _backing_off),
     Lane("unschedulable", "queues.stuck", "queues.stuck-order", "unschedulablePods", by_time, _stuck),
     Lane("gated", "queues.gated", "queues.gated-order", "gated", by_time, _gated),
 )

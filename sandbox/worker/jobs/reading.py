@@ -12,7 +12,7 @@ from sandbox.panels.facts.finding import Hit
 from sandbox.panels.leader import panel as leader
 from sandbox.panels.model import steps
 from sandbox.panels.model.moment import Moment
-from sandbox.panels.model.state import by_expiry, by_priority
+from sandbox.panels.model.state import by_error_expiry, by_expiry, by_priority
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.storage.records import Position
@@ -24,7 +24,7 @@ from sandbox.worker.plain import plain
 from scheduler_engine import metrics
 from scheduler_engine.replay import entry_line
 
-LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_expiry} | dict.fromkeys(
+LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_error_expiry} | dict.fromkeys(
     ("unschedulablePods", "gated", "inFlight"), by_priority
 )
 

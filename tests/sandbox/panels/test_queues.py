@@ -269,6 +269,20 @@ def test_a_pod_that_failed_by_an_error_has_a_separate_lane() -> None:
     assert cards_of(simulation)["web-1"]["title"].startswith("from binding by ScheduleAttemptFailure")
 
 
+def test_pods_whose_error_backoff_ends_together_are_in_the_order_in_which_they_came() -> None:
+    """Priority does not count there, unlike in backoffQ."""
+    simulation = Simulation(priority_numbers=True)
+    simulation.execute(commands.Apply((node("n1"),)))
+    for name, priority in (("low", 0), ("high", 500)):
+        simulation.execute(commands.Fault("VolumeBinding", "reserve", "error"))
+        simulation.execute(commands.Apply((pod(name, "1", priority),)))
+        simulation.execute(commands.PodCycle())
+    lanes = stats(world_of(simulation), View())["lanes"]
+    shown = [queued["pod"] for lane in lanes if lane["id"] == "errorBackoffQ" for queued in lane["cards"]]
+    assert shown == [info.pod.key for info in simulation.scheduler.queue.lanes()["errorBackoffQ"]]
+    assert shown == ["default/low", "default/high"]
+
+
 @pytest.mark.parametrize(
     ("point", "expected"),
     [

@@ -97,7 +97,7 @@ def _resource(use: ResourceUse) -> dict[str, Any]:
 def _node(name: str, left: Leaving, together: Mapping[str, bool]) -> dict[str, Any]:
     """Return a row. ``together``: node → whether it could go after others, of the nodes that were tried so."""
     if left.is_fine:
-        text = say(CAN_GO[together.get(name)])
+        text = say(CAN_GO[together.get(name)], count=sum(together.values()))
     else:
         text = say("headroom.cannot-go", why=leaving_phrases.why_not(left))
     return {"node": name, "fine": left.is_fine, "text": text, "pods": len(left.leavers)}

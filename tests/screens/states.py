@@ -706,7 +706,7 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what still fits, no workloads", page)
     page = visit.workbench()
     visit.applied(page, [*equal_cluster(5, 0), *(deployment(*item, cpu="1500m") for item in (("web", 3), ("api", 1)))])
-    visit.applied(page, [deployment("training", 1, cpu="8"), deployment(long("workload"), 1, memory="2Gi")])
+    visit.applied(page, [deployment("training", 1, cpu="8"), deployment(long("workload"), 1, cpu="1")])
     visit.press(page, "e")
     page.goto(f"{page.url.partition('?')[0]}headroom/")
     yield Shot("what still fits", page)

@@ -115,6 +115,11 @@ def signed(number: int) -> str:
     return str(number).replace("-", "−")
 
 
+def with_sign(number: int) -> str:
+    """Return ``+3``, ``−3`` or ``+0``, with a real minus sign."""
+    return signed(number) if number < 0 else f"+{number}"
+
+
 def short_name(key: str) -> str:
     """Return ``web-4`` for ``default/web-4``; other namespaces stay."""
     return key.removeprefix("default/")

@@ -13,7 +13,7 @@ from sandbox.panels.model.world import World, app_name
 from sandbox.panels.topology.subject import Subject
 from sandbox.panels.topology.tokens import MOST_NAMES, left_out_line, tokens
 from sandbox.panels.view import View
-from sandbox.words.amounts import short_name
+from sandbox.words.amounts import short_name, with_sign
 from sandbox.words.say import say
 from scheduler_engine import wording
 from scheduler_engine.framework.boards import AffinityBoard, AffinityDomain, AffinityRule
@@ -59,7 +59,7 @@ def _rule(view: View, subject: Subject, rule: AffinityRule, place: int) -> dict[
         "says": say(KINDS[rule.kind], pod=subject.name),
         "term": wording.written({"term": rule.term})["term"],
         "key": rule.key,
-        "weight": f"{rule.weight:+d}" if rule.weight else say("topology.required"),
+        "weight": with_sign(rule.weight) if rule.weight else say("topology.required"),
         "first": say("topology.first-of-group", pod=subject.name) if rule.first else "",
         "nobody": "" if domains else say("topology.finds-nobody", key=key),
         "domains": [
@@ -87,7 +87,7 @@ def _said(ok: bool | None, share: int) -> str:
 
 
 def _verdict(ok: bool | None, share: int) -> str:
-    return f"{share:+d}" if ok is None else say("topology.is-allowed" if ok else "topology.is-ruled-out")
+    return with_sign(share) if ok is None else say("topology.is-allowed" if ok else "topology.is-ruled-out")
 
 
 @dataclass(slots=True)
@@ -164,7 +164,7 @@ def _edge(source: str, target: str, kind: str, share: int | None = None) -> dict
     """Return an edge. ``share``: what the rule adds to the score there, None if another edge says so."""
     repels = kind in REPELS
     sign = say("topology.repels" if repels else "topology.attracts")
-    label = "" if share is None else f"{share:+d}" if share else sign
+    label = "" if share is None else with_sign(share) if share else sign
     said = "no" if repels else "yes"
     strong, back = kind in REQUIRED, kind in THEIRS
     return {"from": source, "to": target, "said": said, "label": label, "strong": strong, "back": back}
@@ -173,7 +173,7 @@ def _edge(source: str, target: str, kind: str, share: int | None = None) -> dict
 def _total_verdict(total: _Total) -> str:
     if total.ok is False:
         return say("topology.is-ruled-out")
-    return f"{total.share:+d}" if total.share else say("topology.is-allowed")
+    return with_sign(total.share) if total.share else say("topology.is-allowed")
 
 
 def _groups(world: World, total: _Total) -> list[tuple[str, int, Keys, tuple[str, ...]]]:

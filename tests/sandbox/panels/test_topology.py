@@ -47,11 +47,11 @@ def test_the_board_follows_the_stages_of_the_attempt() -> None:
         moments.append((data["when"], rows(data)["c"][2], landed))
         cluster.stage()
     assert [moment for place, moment in enumerate(moments) if moment not in moments[:place]] == [
-        ("as its next attempt would count now", "", []),
-        ("as PreFilter will count", "", []),
-        ("as attempt 1 counted (cycle 1)", "", []),
-        ("as attempt 1 counted (cycle 1)", "1 of 1 fits", []),
-        ("as attempt 1 counted (cycle 1)", "1 of 1 fits", ["c"]),
+        ("counted for its next attempt, now", "", []),
+        ("to be counted by PreFilter", "", []),
+        ("counted in attempt 1, cycle 1", "", []),
+        ("counted in attempt 1, cycle 1", "1 of 1 fits", []),
+        ("counted in attempt 1, cycle 1", "1 of 1 fits", ["c"]),
     ]
 
 
@@ -208,22 +208,22 @@ def test_a_pod_without_rules_has_no_graph_and_says_what_to_add() -> None:
 def test_a_placed_pod_shows_its_attempt_and_a_chosen_attempt_that_attempt() -> None:
     cluster = three_zones().run()
     world = world_of(cluster.simulation)
-    assert panel(world, pod="default/new")["when"] == "as attempt 1 counted (cycle 1)"
-    assert panel(world, cycle=1)["when"] == "as attempt 1 counted (cycle 1)"
-    assert panel(world, pod="default/web-0")["when"] == "as the scheduler would count now, beside the pod itself"
+    assert panel(world, pod="default/new")["when"] == "counted in attempt 1, cycle 1"
+    assert panel(world, cycle=1)["when"] == "counted in attempt 1, cycle 1"
+    assert panel(world, pod="default/web-0")["when"] == "counted now, without the pod itself"
 
 
 def test_a_waiting_pod_shows_its_next_attempt_unless_an_attempt_is_chosen() -> None:
     cluster = three_zones()
     cluster.execute({"kind": "cordon", "node": "c1"}).run()
     world = world_of(cluster.simulation)
-    assert panel(world, pod="default/new")["when"] == "as its next attempt would count now"
-    assert panel(world, pod="default/new", cycle=1)["when"] == "as attempt 1 counted (cycle 1)"
+    assert panel(world, pod="default/new")["when"] == "counted for its next attempt, now"
+    assert panel(world, pod="default/new", cycle=1)["when"] == "counted in attempt 1, cycle 1"
 
 
 def test_a_deleted_pod_shows_its_last_attempt() -> None:
     cluster = three_zones().run().delete("Pod", "new").advance(60)
-    assert panel(world_of(cluster.simulation), cycle=1)["when"] == "as attempt 1 counted (cycle 1)"
+    assert panel(world_of(cluster.simulation), cycle=1)["when"] == "counted in attempt 1, cycle 1"
 
 
 def test_without_a_witness_the_counts_are_not_at_hand() -> None:

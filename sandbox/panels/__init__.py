@@ -94,7 +94,7 @@ PANELS: dict[str, Panel] = {
         Panel("queues", queues.stats, embed="lanes", table=tables.queue),
         Panel("bindings", bindings.stats, embed="bindings"),
         Panel("faults", faults.stats),
-        Panel("cluster", cluster.stats, ("cycle", "layout", "colour"), cluster.same_while, embed="map"),
+        Panel("cluster", cluster.stats, ("cycle", "layout", "colour", "lands"), cluster.same_while, embed="map"),
         Panel("inspector", inspector.stats, ("pod", "node", "cycle"), embed="why"),
         Panel(
             "filter",

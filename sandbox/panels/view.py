@@ -30,8 +30,9 @@ class View:
     shown, "" = the one that acted last. ``pages`` and ``orders``: of lists that are not shown from their start, or not
     in the scheduler's own order. A list has the name of its panel, or one below it (``queues.activeQ``); an order is a
     column, with "-" downwards. ``stays``: panel → the object at which it stays although nobody chose it, as somebody
-    works with it there. ``at``: the moment in view, None = the present. ``predict``: ``on`` = questions come before the
-    stages that decide.
+    works with it there. ``at``: the moment in view, None = the present. ``lands``: ``pod@node``, a pod that waits and a
+    node that lets it pass since a change; the map shows it there. ``predict``: ``on`` = questions come before stages
+    that decide.
     """
 
     pod: str = ""
@@ -47,6 +48,7 @@ class View:
     orders: tuple[tuple[str, str], ...] = ()
     stays: tuple[tuple[str, str], ...] = ()
     at: Moment | None = None
+    lands: str = ""
     predict: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -86,6 +88,7 @@ class View:
             orders=_lists(ORDER, fields.get("orders")),
             stays=_lists(STAY, fields.get("stays")),
             at=Moment.read(_text(fields.get("at"))),
+            lands=_text(fields.get("lands")),
             predict=_one_of(("on",), fields.get("predict")),
         )
 

@@ -35,7 +35,7 @@ const shortName = (key) => key.replace(/^default\//, '');
 function placements(side) {
   const map = side.contentDocument?.querySelector('#panel-cluster .zones:not(.many)');
   if (!map) return null;
-  const pods = [...map.querySelectorAll('.node[data-node] .pods .pod[data-pod]:not(.is-nominated, .is-gone)')];
+  const pods = [...map.querySelectorAll('.node[data-node] .pods .pod[data-pod]:not(.is-nominated, .is-landing, .is-gone)')];
   return new Map(pods.map((pod) => [pod.dataset.pod, pod.closest('.node').dataset.node]));
 }
 
@@ -52,9 +52,8 @@ function markDifferences() {
   const both = left && right ? [...new Set([...left.keys(), ...right.keys()])] : [];
   const pods = both.filter((pod) => left.get(pod) !== right.get(pod)).sort();
   const nowhere = say('script.placed-nowhere');
-  const named = pods.slice(0, NAMED).map((pod) => say('script.placed-on', {
-    pod: shortName(pod), left: left.get(pod) ?? nowhere, right: right.get(pod) ?? nowhere,
-  })).join('; ');
+  const where = (pod) => say('script.placed-on', { pod: shortName(pod), left: left.get(pod) ?? nowhere, right: right.get(pod) ?? nowhere });
+  const named = pods.slice(0, NAMED).map(where).join('; ');
   const text = pods.length > NAMED ? say('script.and-more-placed', { pods: named, more: pods.length - NAMED }) : named;
   const sentence = pods.length ? say('script.placed-differently', { count: pods.length, pods: text }) : '';
   if (differing.textContent === sentence) return;

@@ -97,6 +97,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
             for build in BUILD[layout]
             for name in names
         ]
+        if layout == "cards":
+            _land(world, view.lands, nodes)
         fit = sum(name in feasible for name in names)
         zones.append({"title": title, "count": len(names), "fit": fit, "skew": spread.get(domain), "nodes": nodes})
     return {
@@ -115,6 +117,17 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "key": key,
         "heat": heat(Scene(world, cycle, words, places, start), columns, view.colour) if layout == "map" else None,
     }
+
+
+def _land(world: World, lands: str, cards: list[dict[str, Any]]) -> None:
+    """Add the pod of ``lands``, as in a ``View``, to the card of its node, as long as it waits."""
+    key, _, name = lands.partition("@")
+    pod = world.pods.get(key)
+    if pod is not None and not pod.node and not pod.pod.finished:
+        shown = block(pod, state="landing")._replace(title=say("blocks.would-land", pod=short_name(key), node=name))
+        for card in cards:
+            if card["name"] == name:
+                card["pods"].insert(0, shown)
 
 
 def _is_over(world: World, cycle: Cycle) -> bool:

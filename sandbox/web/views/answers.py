@@ -193,7 +193,8 @@ def _mend(request: HttpRequest, where: Callable[[], tuple[Sandbox, str]]) -> Htt
     sandbox, address = where()
     for command in chosen:
         store.execute(sandbox, command, who(request))
-    return redirect(f"{address}?{urlencode({'pod': request.POST.get('pod', '')})}")
+    pod, node = request.POST.get("pod", ""), request.POST.get("node", "")
+    return redirect(f"{address}?{urlencode({'pod': pod} | ({'lands': f'{pod}@{node}'} if node else {}))}")
 
 
 def _commands(text: str) -> list[dict[str, Any]]:

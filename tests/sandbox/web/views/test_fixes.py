@@ -167,3 +167,20 @@ def test_what_does_not_help_is_not_saved(stuck: Any) -> None:
     assert "still waits" in answer.content.decode()
     assert stuck.post("mend/scenario/", pod="default/web", commands="[]").status_code == 400
     assert stuck.watching().post("mend/scenario/", pod="default/web", commands=useless).status_code == 403
+
+
+def test_the_map_shows_where_the_pod_can_land_until_it_has_landed(stuck: Any) -> None:
+    page = shown(stuck)
+    node = re.findall(r'name="node" value="(.*?)"', page)[0]
+    commands = offered(page)[0][1]
+    answer = stuck.post("mend/", pod="default/web", node=node, commands=json.dumps(commands))
+    assert answer.url == stuck.url(f"?pod=default%2Fweb&lands=default%2Fweb%40{node}")
+
+    def landing() -> list[str]:
+        cards = stuck.get("panel/cluster/", lands=f"default/web@{node}").content.decode().split("<article")[1:]
+        return [card.partition('data-node="')[2].partition('"')[0] for card in cards if "is-landing" in card]
+
+    assert landing() == [node]
+    assert "is-landing" not in stuck.get("panel/cluster/").content.decode()
+    store.execute(stuck.sandbox, {"kind": "run"})
+    assert landing() == []

@@ -60,7 +60,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray | None:
         wanted, amounts = state.read(PRE_SCORE_KEY), self.handle.snapshot.slots.amounts
-        columns = columns_of(wanted, nodes, amounts, non_zero=False) if wanted and not amounts.large else []
+        columns = columns_of(wanted, nodes, amounts, non_zero=False) if wanted else None
         if not columns or not all(column.capacity.all() for column in columns):
             return None
         return balanced_allocation_all(columns)

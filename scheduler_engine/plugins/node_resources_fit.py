@@ -190,9 +190,11 @@ class NodeResourcesFit(Plugin):
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray | None:
         wanted, amounts = state.read(PRE_SCORE_KEY), self.handle.snapshot.slots.amounts
-        if self.strategy.type not in PER_RESOURCE_ALL or not wanted or amounts.large:
+        if self.strategy.type not in PER_RESOURCE_ALL or not wanted:
             return None
         columns = columns_of(wanted, nodes, amounts, non_zero=True)
+        if columns is None:
+            return None
         return weighted_mean_all(columns, PER_RESOURCE_ALL[self.strategy.type], len(nodes))
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_engine.api.pod_resources import amount, is_scalar_resource
-from scheduler_engine.framework.amounts import IntArray, NodeAmounts
+from scheduler_engine.framework.amounts import MOST, IntArray, NodeAmounts
 from scheduler_engine.framework.interface import MAX_NODE_SCORE
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes
@@ -187,8 +187,12 @@ class Column(NamedTuple):
     weight: int
 
 
-def columns_of(wanted: Sequence[Wish], nodes: Nodes, amounts: NodeAmounts, *, non_zero: bool) -> list[Column]:
-    """Return for each resource what ``rows_on_node`` returns for each node."""
+def columns_of(wanted: Sequence[Wish], nodes: Nodes, amounts: NodeAmounts, *, non_zero: bool) -> list[Column] | None:
+    """Return for each resource what ``rows_on_node`` returns for each node; None if a node or the pod has an amount
+    that is too large to be counted in 64 bits.
+    """
+    if amounts.large or any(wish > MOST for _, _, wish in wanted):
+        return None
     slots, used = nodes.slots, amounts.non_zero_requested if non_zero else amounts.requested
     return [
         Column(amounts.allocatable(name)[slots], used(name)[slots] + wish, weight)

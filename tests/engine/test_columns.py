@@ -258,6 +258,42 @@ def test_amounts_that_are_too_large_for_arrays_are_compared_one_by_one(resource:
     assert placed.node_name == "n5"
 
 
+@pytest.mark.parametrize("containers", [1, 2])
+@pytest.mark.parametrize("strategy", ["LeastAllocated", "MostAllocated"])
+def test_a_pod_that_asks_for_too_much_for_arrays_is_scored_one_by_one(containers: int, strategy: str) -> None:
+    """What the status says is counted in scores, but Filter checks only the spec."""
+    most = str(2**63 - 1)
+    scoring = {"type": strategy, "resources": [{"name": "memory", "weight": 1}]}
+    args = {"name": "NodeResourcesFit", "args": {"scoringStrategy": scoring, "ignoredResources": ["example.com/gpu"]}}
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    scored = {**head, "profiles": [{"pluginConfig": [args]}]}
+    asking = make_pod("web")
+    for number in range(containers):
+        asking = (asking.container(f"c{number}") if number else asking).limit({"example.com/gpu": most})
+    manifest = asking.obj()
+    manifest["status"] = {
+        "containerStatuses": [
+            {"name": item["name"], "image": "x", "imageID": "", "ready": False, "restartCount": 0}
+            | {"resources": {"requests": {"memory": most}}}
+            for item in manifest["spec"]["containers"]
+        ]
+    }
+
+    def decided() -> Simulation:
+        simulation = Simulation(configuration=scored)
+        nodes = (node(f"n{number}") for number in range(6))
+        there = (make_pod(f"r{number}").node(f"n{number}").request(memory="100Mi").obj() for number in range(6))
+        simulation.execute(commands.Apply((*nodes, *there, manifest)))
+        simulation.execute(commands.PodCycle())
+        return simulation
+
+    fast = decided()
+    with plainly():
+        plain = decided()
+    assert trace_digest(fast) == trace_digest(plain)
+    assert fast.api.existing("Pod", "default/web").node_name
+
+
 def test_replicas_have_the_same_sign_and_pods_that_ask_for_more_another() -> None:
     one, other = Pod(pod("web-1", "1")), Pod(pod("web-2", "1"))
     larger = Pod(pod("web-3", "2"))

@@ -62,3 +62,9 @@ def test_a_phone_shows_the_lists_instead_of_the_graph(page: Page, eventually: Ev
     eventually(lambda: page.locator(f"{PANEL} .tp-r").count() > 0)
     assert page.locator(GRAPH).count() == 0
     assert page.locator("#affinity-graph").is_hidden()
+
+
+def test_an_embed_shows_the_boards_and_the_graph(page: Page, eventually: Eventually) -> None:
+    page.goto("/embed/scenario/redis-cache-and-web-server/?panels=topology")
+    eventually(lambda: page.locator(f"{GRAPH} .ag-domain").count() > 0)
+    assert page.locator(f"{PANEL} .tp-r").count() > 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.facts.whose import attempt_shown
+from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.topology.affinity import affinity
 from sandbox.panels.topology.spread import boards
 from sandbox.panels.topology.subject import subject_of
+from sandbox.panels.topology.tokens import MOST_NAMES
 from sandbox.panels.view import View
+from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.framework.boards import AffinityBoard
 
@@ -27,6 +30,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "when": subject.when,
         "whose": attempt_shown(world, subject.cycle),
         "known": spread is not None or rules is not None,
+        "nominated": _nominated(subject.cycle),
         "boards": boards(world, view, subject, spread or ()),
         "affinity": affinity(world, view, subject, rules or AffinityBoard()),
     }
+
+
+def _nominated(cycle: Cycle | None) -> str:
+    """Return where Filter counted more than PreFilter: pods nominated to a node count there alone. "" if nowhere."""
+    table = cycle.filter if cycle is not None else None
+    nodes = [row[0] for row in table.looked_at if row[4]] if table is not None else []
+    return say("topology.nominated-count-too", nodes=listed(nodes[:MOST_NAMES]), count=len(nodes)) if nodes else ""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox.panels import View, World
+from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.witness import Nobody
 from sandbox.panels.topology.affinity import MOST_DOMAINS, MOST_GROUPS
 from sandbox.panels.topology.panel import stats
@@ -230,3 +231,25 @@ def test_without_a_witness_the_counts_are_not_at_hand() -> None:
     world = world_of(three_zones().simulation)
     world.witness = Nobody()
     assert "not at hand" in markup(world, pod="default/new")
+
+
+def test_an_attempt_of_long_ago_in_a_large_cluster_is_not_counted_again() -> None:
+    world = world_of(three_zones().run().simulation)
+    world.witness = Busy()
+    assert "too large to count again" in markup(world, cycle=1)
+
+
+class Busy(Nobody):
+    """A witness that would have to replay a large cluster."""
+
+    def at_hand(self, cycle: Cycle) -> bool:
+        return False
+
+
+def test_nodes_with_nominated_pods_are_named() -> None:
+    victim = make_pod("victim").cpu("1").node("n1").grace_period(60)
+    nodes = [make_node("n1").capacity(cpu="1"), make_node("n2").capacity(cpu="500m")]
+    cluster = Cluster().apply(*nodes, victim, make_pod("first").cpu("1").priority(5)).run(1)
+    cluster.apply(make_pod("new").labels(WEB).spread(HOST, WEB))
+    data = panel(world_of(cluster.run(1).simulation), pod="default/new")
+    assert data["nominated"] == "On n1, Filter also counted the pods that are nominated there."

@@ -35,7 +35,7 @@ def test_the_board_follows_the_cluster_and_its_names_lead_to_the_pods(page: Page
     assert "attempt 1, cycle 1" in text(page, PANEL)
     assert [" ".join(row.split()).count("1 of 1 fits") for row in rows.all_inner_texts()] == [0, 1, 1]
     page.locator(f'{PANEL} .tp-t button[data-pod="default/web-0"]').click()
-    eventually(lambda: text(page, "#panel-inspector h2") == "web-0")
+    eventually(lambda: text(page, "#panel-inspector .insp-t h3") == "web-0")
 
 
 def test_the_graph_loads_when_it_is_in_view_and_leads_to_pods(page: Page, eventually: Eventually) -> None:
@@ -48,16 +48,18 @@ def test_the_graph_loads_when_it_is_in_view_and_leads_to_pods(page: Page, eventu
     page.locator("#tab-topology").click()
     eventually(lambda: page.locator(f"{GRAPH} .ag-domain").count() == 2)
     assert any("dagre" in url for url in loaded)
-    assert page.locator(f"{GRAPH} .ag-domain.is-no").text_content() == "zone ain zone aruled out"
+    assert page.locator(f"{GRAPH} .ag-domain.is-no").text_content() == "in zone ain zone aruled out"
     page.locator(f'{GRAPH} .ag-group[data-pod="default/fan"]').click()
-    eventually(lambda: text(page, "#panel-inspector h2") == "fan")
+    eventually(lambda: text(page, "#panel-inspector .insp-t h3") == "fan")
 
 
 def test_a_phone_shows_the_lists_instead_of_the_graph(page: Page, eventually: Eventually) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_blank(page)
     prepare(page)
+    click(page, eventually, "#do-stage")
     page.locator(".dock [data-panel=decision]").click()
+    page.locator(".tabs-n").first.click()
     page.locator("#tab-topology").click()
     eventually(lambda: page.locator(f"{PANEL} .tp-r").count() > 0)
     assert page.locator(GRAPH).count() == 0

@@ -228,9 +228,18 @@ class Cluster:
             name = f"{kind} {key}"
             raise Rejected([FieldError("", problem.reason, problem.message, document, object_name=name)]) from problem
 
-    def create(self, manifest: Mapping[str, Any], defaulted: Mapping[str, Any], document: int = 0) -> None:
-        """Create ``manifest`` as written, with its defaults. Raises ApiError or Rejected if it exists or is refused."""
-        self.check_size(defaulted, None, document)
+    def create(
+        self,
+        manifest: Mapping[str, Any],
+        defaulted: Mapping[str, Any],
+        document: int = 0,
+        before: KubeObject | None = None,
+    ) -> None:
+        """Create ``manifest`` as written, with its defaults. ``before``: the object that it replaces.
+
+        Raises ApiError or Rejected if it exists or is refused.
+        """
+        self.check_size(defaulted, before, document)
         self.api.create(defaulted)
         self._remember(*identity(defaulted), manifest)
 

@@ -74,10 +74,11 @@ def replace(cluster: Cluster, command: commands.Replace) -> None:
     defaulted = set_defaults(command.manifest)
     checkpoint = cluster.api.checkpoint()
     with _asking(cluster):
-        check_same(cluster.api.existing(command.object_kind, command.key), defaulted)
+        before = cluster.api.existing(command.object_kind, command.key)
+        check_same(before, defaulted)
         try:
             cluster.api.remove(command.object_kind, command.key)
-            cluster.create(command.manifest, defaulted)
+            cluster.create(command.manifest, defaulted, before=before)
         except (ApiError, Rejected):
             cluster.api.restore(checkpoint)
             raise

@@ -22,6 +22,8 @@ def answer(simulation: Simulation, key: str) -> dict[str, Any]:
     """Return the smallest fixes for a pod, in words. ``problem``: why there is nothing to mend, or nothing helps."""
     pod = simulation.api.pod(key)
     data: dict[str, Any] = {"pod": key, "problem": "", "fixes": []}
+    if not key:
+        return {**data, "problem": say("errors.no-pod-named")}
     if pod is None:
         return {**data, "problem": say("errors.no-such-object", kind="Pod", key=key)}
     if not is_pending(pod):

@@ -33,6 +33,8 @@ def answer(simulation: Simulation, asked: Asked) -> dict[str, Any]:
     """Return how many copies of a pod fit at present, in words; ``problem``: why that cannot be counted, or ""."""
     pod, nodes = simulation.api.pod(asked.pod), [*simulation.api.list("Node")]
     data: dict[str, Any] = {"problem": "", "pod": asked.pod, "shapes": [node.name for node in nodes]}
+    if not asked.pod:
+        return {**data, "problem": say("errors.no-pod-named")}
     if pod is None:
         return {**data, "problem": say("errors.no-such-object", kind="Pod", key=asked.pod)}
     try:

@@ -16,7 +16,7 @@ from scheduler_engine.api.objects import KubeObject, Pod, time_us, timestamp
 from scheduler_engine.apiserver.pod_index import JOB_INDEX, owner_of
 from scheduler_engine.apiserver.watching import Wants, WatchEvent
 from scheduler_engine.controllers.job_past import NO_PAST, Past, Runs, after, below, gaps, is_index, size, spelled
-from scheduler_engine.controllers.pod_state import deletion_order, is_active
+from scheduler_engine.controllers.pod_state import is_active, removal_order
 from scheduler_engine.controllers.workload import Manifest, WorkloadController, concerns_owner, wants_of
 from scheduler_engine.sharing import Groups, Table
 from scheduler_engine.timeline import SECOND_US
@@ -105,8 +105,7 @@ class JobController(WorkloadController):
             return
         wanted = self._wanted(owner, active)
         if wanted < active:
-            pods = [*self.active_of(owner)]
-            for pod in deletion_order(pods, pods, self.timeline.now_us)[: active - wanted]:
+            for pod in removal_order(self.active_of(owner))[: active - wanted]:
                 self._give_up(owner, pod, "dropped")
         elif wanted > active and self.may_make(owner) and self._may_start(owner):
             self._start(owner, wanted - active)

@@ -1,12 +1,13 @@
 """A pod's state for controllers: is it active, ready, available, and which of several goes first.
 
-Source: upstream ``pkg/controller/controller_utils.go`` (IsPodActive, ActivePodsWithRanks) and
+Source: upstream ``pkg/controller/controller_utils.go`` (IsPodActive, ActivePodsWithRanks, ActivePods) and
 ``pkg/api/v1/pod/util.go``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cmp_to_key
 from hashlib import sha256
 
 from scheduler_engine.api.conditions import is_ready
@@ -60,34 +61,64 @@ def is_available(pod: Pod, min_ready_seconds: int, now_us: int) -> bool:
 
 
 def deletion_order(pods: Iterable[Pod], related: Iterable[Pod], now_us: int) -> list[Pod]:
-    """Sort pods by which goes first: without a node, not running, not ready, cheap by its annotation, beside more of
-    the ``related`` pods, ready for less long, restarted more often, younger.
+    """Sort the pods of a ReplicaSet by which goes first: without a node, not running, not ready, cheap by its
+    annotation, beside more of the ``related`` pods, ready for less long, restarted more often, younger.
 
-    Ages compare by their order of magnitude (powers of two). Among equals a cluster compares the random uid, this a
-    hash of the name.
+    Ages compare by their order of magnitude, in powers of two of nanoseconds. If times differ within one magnitude, a
+    cluster compares the random uid, this a hash of the name; nothing else counts then.
     """
     beside: dict[str, int] = {}
     for pod in related:
         if is_active(pod):
             beside[pod.node_name] = beside.get(pod.node_name, 0) + 1
-    return sorted(pods, key=lambda pod: _rank(pod, beside, now_us))
+
+    def compared(one: Pod, other: Pod) -> int:
+        places = _place(one, beside), _place(other, beside)
+        if places[0] != places[1]:
+            return -1 if places[0] < places[1] else 1
+        if is_ready(one) and ready_since_us(one) != ready_since_us(other):
+            return _by_magnitude(one, other, ready_since_us, now_us)
+        if restarts(one) != restarts(other):
+            return restarts(other) - restarts(one)
+        return 0 if _created_us(one) == _created_us(other) else _by_magnitude(one, other, _created_us, now_us)
+
+    return sorted(sorted(pods, key=_by_hash), key=cmp_to_key(compared))
 
 
-def _rank(pod: Pod, beside: Mapping[str, int], now_us: int) -> tuple[int, ...]:
-    ready = is_ready(pod)
-    created = time_us(pod.metadata.get("creationTimestamp")) or 0
-    return (
-        bool(pod.node_name),
-        PHASE_ORDER.get(pod.phase, 2),
-        ready,
-        deletion_cost(pod.annotations.get(DELETION_COST, "0")) or 0,
-        -beside.get(pod.node_name, 0),
-        _magnitude(now_us - ready_since_us(pod)) if ready else 0,
-        -restarts(pod),
-        _magnitude(now_us - created),
-        digest(pod.key),
-    )
+def removal_order(pods: Iterable[Pod]) -> list[Pod]:
+    """Sort the pods of a Job by which goes first: without a node, not running, not ready, ready for less long,
+    restarted more often, younger. Among equals a hash of the name decides.
+    """
+    return sorted(pods, key=lambda pod: (*_state(pod), *_youth(pod), _by_hash(pod)))
+
+
+def _state(pod: Pod) -> tuple[int, ...]:
+    return bool(pod.node_name), PHASE_ORDER.get(pod.phase, 2), is_ready(pod)
+
+
+def _place(pod: Pod, beside: Mapping[str, int]) -> tuple[int, ...]:
+    cost = deletion_cost(pod.annotations.get(DELETION_COST, "0")) or 0
+    return *_state(pod), cost, -beside.get(pod.node_name, 0)
+
+
+def _youth(pod: Pod) -> tuple[int, ...]:
+    return -ready_since_us(pod) if is_ready(pod) else 0, -restarts(pod), -_created_us(pod)
+
+
+def _by_hash(pod: Pod) -> int:
+    return digest(pod.key)
+
+
+def _by_magnitude(one: Pod, other: Pod, since_us: Callable[[Pod], int], now_us: int) -> int:
+    """Return a number below 0 if the first pod's time is more recent by magnitude or, if not, its hash is less."""
+    differ = _magnitude(now_us - since_us(one)) - _magnitude(now_us - since_us(other))
+    return differ or (-1 if _by_hash(one) < _by_hash(other) else 1)
 
 
 def _magnitude(age_us: int) -> int:
-    return age_us.bit_length() if age_us > 0 else -1
+    """Return the whole power of two in an age in nanoseconds."""
+    return (age_us * 1_000).bit_length() - 1 if age_us > 0 else -1
+
+
+def _created_us(pod: Pod) -> int:
+    return time_us(pod.metadata.get("creationTimestamp")) or 0

@@ -15,7 +15,7 @@ from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.topology import HOSTNAME, ZONE
 from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME
-from scheduler_engine.apiserver.watching import Wants, Watch, all_of
+from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, all_of
 from scheduler_engine.controllers.persistent_volume import STORAGE_CLASS, STORAGE_PROVISIONER
 from scheduler_engine.plugins.volume_binding.binder import SELECTED_NODE
 from scheduler_engine.plugins.volume_binding.matching import requested_storage
@@ -35,7 +35,7 @@ TOPOLOGY_LABELS = (ZONE, HOSTNAME)
 class Provisioner:
     """A provisioner without memory: an order that is met in the meantime is dropped when its time comes."""
 
-    WANTS: ClassVar[Wants] = all_of(CLAIM)
+    WANTS: ClassVar[Wants] = all_of(CLAIM, STORAGE_CLASS)
 
     api: ApiServer
     timeline: Timeline
@@ -46,10 +46,21 @@ class Provisioner:
         event = self.api.next_event(self.watch)
         if event is None:
             return False
-        claim = self.api.get(CLAIM, event.new.key) if event.kind == CLAIM and event.new is not None else None
-        if claim is not None and self._wanted(claim) is not None:
-            self.timeline.after(PROVISIONING_US, self.provision, claim.key, claim.uid)
+        for claim in self._concerned(event):
+            if self._wanted(claim) is not None:
+                self.timeline.after(PROVISIONING_US, self.provision, claim.key, claim.uid)
         return True
+
+    def _concerned(self, event: WatchEvent) -> list[KubeObject]:
+        """Return the claims that may want a volume since a change: of a claim, or because their class is there again."""
+        if event.new is None:
+            return []
+        if event.kind == CLAIM:
+            claim = self.api.get(CLAIM, event.new.key)
+            return [] if claim is None else [claim]
+        if event.old is not None:
+            return []
+        return [claim for claim in self.api.list(CLAIM) if storage_class_of(claim) == event.new.name]
 
     def _wanted(self, claim: KubeObject) -> KubeObject | None:
         """Return the class if a volume is to be created for the claim now, else None."""

@@ -41,6 +41,8 @@ def size_problem(manifest: Mapping[str, Any], before: KubeObject | None, documen
 
 
 def _wanted(kind: str, spec: Mapping[str, Any]) -> int:
-    """Return how many pods an owner wants at once; 0 for other kinds."""
+    """Return how many pods an owner wants at once; 0 for other kinds, and for a Job that is suspended."""
+    if spec.get("suspend"):
+        return 0
     limits = [spec[name] for name in FIELDS.get(kind, ()) if spec.get(name) is not None]
     return int(min(limits, default=0))

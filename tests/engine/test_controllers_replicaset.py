@@ -13,7 +13,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.conditions import is_ready
 from scheduler_engine.api.objects import Pod, timestamp
 from scheduler_engine.controllers.naming import suffix, template_hash
-from scheduler_engine.controllers.pod_state import deletion_order, is_available
+from scheduler_engine.controllers.pod_state import deletion_order, is_available, removal_order
 from scheduler_engine.controllers.workload import scaled
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
@@ -63,6 +63,32 @@ def test_the_order_of_giving_up(words: str) -> None:
     first, second = PAIRS[words]
     for pods in ([first, second], [second, first]):
         assert deletion_order(pods, [], NOW_US) == [first, second]
+
+
+@pytest.mark.parametrize(("one", "other"), [(17, 18), (34, 35), (68, 69), (135, 138)])
+def test_a_power_of_two_in_nanoseconds_between_two_ages_counts(one: int, other: int) -> None:
+    for names in ("ab", "ba", "cd", "dc"):
+        younger, older = pod_of(names[0], ready_for=one), pod_of(names[1], ready_for=other)
+        assert deletion_order([older, younger], [], NOW_US) == [younger, older]
+
+
+def test_within_a_magnitude_of_ages_neither_restarts_nor_creation_count() -> None:
+    """A cluster compares the uid there."""
+    pods = [pod_of(name, ready_for=100 + number) for number, name in enumerate("abcdef")]
+    by_hash = [pod.name for pod in deletion_order(pods, [], NOW_US)]
+    others = [pod_of(name, ready_for=100 + number, restarts=number) for number, name in enumerate("abcdef")]
+    assert [pod.name for pod in deletion_order(others, [], NOW_US)] == by_hash
+
+
+def test_pods_of_a_job_go_by_exact_times_and_without_costs() -> None:
+    younger, older = pod_of("a", "n1", ready_for=20), pod_of("b", "n2", ready_for=30, cost="-5")
+    for pods in ([older, younger], [younger, older]):
+        assert removal_order(pods) == [younger, older]
+    restarted, newer = pod_of("c", restarts=2), pod_of("d", created_before=10)
+    assert removal_order([newer, restarted, pod_of("e")])[:2] == [restarted, newer]
+    assert (
+        removal_order([pod_of("f"), pod_of("g", ready=False), pod_of("h", phase="Pending", ready=False)])[0].name == "h"
+    )
 
 
 def test_pods_that_share_their_node_with_related_pods_go_first() -> None:

@@ -443,3 +443,16 @@ def test_a_copy_during_provisioning_continues_identically() -> None:
         assert bound(other) == ""
         other.execute(commands.Run())
         assert trace_digest(other) == trace_digest(original)
+
+
+@pytest.mark.parametrize("mode", ["Immediate", "WaitForFirstConsumer"])
+def test_a_class_that_is_gone_while_a_volume_is_made_is_used_when_it_is_back(mode: str) -> None:
+    fast, consumer = storage_class("fast", mode), make_pod("p").claim("c").obj()
+    simulation = simulation_of(fast, make_node("n1").obj(), claim("c", storage_class="fast"), consumer)
+    simulation.execute(commands.Settle())
+    delete(simulation, "StorageClass", "fast")
+    simulation.execute(commands.Advance(3))
+    assert not bound(simulation)
+    apply(simulation, fast)
+    simulation.execute(commands.Advance(3))
+    assert bound(simulation) == f"pvc-{claim_in(simulation).uid}"

@@ -60,6 +60,7 @@ ACCEPTED = [
     pytest.param(applied(world.replica_set("new", MOST_WANTED)), id="as many pods as a sandbox may hold"),
     pytest.param(applied(world.job("new", parallelism=3, completions=HUGE)), id="few at once of many"),
     pytest.param(applied(world.job("new", parallelism=HUGE, completions=3)), id="few, as many at once as may be"),
+    pytest.param(applied(world.job("new", parallelism=HUGE, suspend=True)), id="none before it is resumed"),
     pytest.param(
         applied(world.deployment("new", 2, strategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": HUGE}})),
         id="a surge without limit",
@@ -114,6 +115,7 @@ def test_an_owner_that_is_too_large_already_can_change_otherwise_and_shrink() ->
     simulation.execute(patched(50_000))
     for change in ({"metadata": {"labels": {"team": "a"}}}, {"spec": {"replicas": 40_000}}):
         simulation.execute(commands.Patch("Deployment", "default/web", change), is_new=True)
+    simulation.execute(commands.Replace("Deployment", "default/web", world.deployment("web", 40_000)), is_new=True)
     with pytest.raises(Rejected, match=r"spec\.replicas: the Deployment wants 50,000 pods"):
         simulation.execute(patched(50_000), is_new=True)
 

@@ -97,9 +97,14 @@ def test_what_cannot_be_counted_is_refused(small: Any, query: dict[str, str], st
     assert small.get("fit/", **{"pod": "default/web", **query}).status_code == status
 
 
-@pytest.mark.parametrize("pod", ["default/nobody", "", "x" * 400])
+@pytest.mark.parametrize("pod", ["default/nobody", "x" * 400])
 def test_a_pod_that_is_not_there_is_reported(small: Any, pod: str) -> None:
     assert say("errors.no-such-object", kind="Pod", key=pod) in shown(small, pod=pod)
+
+
+def test_a_page_without_a_pod_asks_for_one(small: Any) -> None:
+    for page in ("fit/", "fixes/"):
+        assert say("errors.no-pod-named") in small.get(page).content.decode()
 
 
 def test_a_node_that_is_not_there_is_reported(small: Any) -> None:

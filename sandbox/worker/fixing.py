@@ -36,7 +36,7 @@ def answer(simulation: Simulation, key: str) -> dict[str, Any]:
         if len(data["fixes"]) == MOST:
             break
     if not number:
-        data["problem"] = fix_phrases.fits(key)
+        data["problem"] = fix_phrases.fits(key, any(simulation.api.list("Node")))
     elif not data["fixes"]:
         data["problem"] = fix_phrases.nothing(key, number)
     return data

@@ -74,6 +74,8 @@ def _needed(simulation: Simulation, manifest: Any, asked: Asked) -> dict[str, An
     if not asked.copies:
         return None
     shape = simulation.api.get("Node", asked.shape)
+    if not asked.shape:
+        raise Rejected(say("fit.no-shape"))
     if shape is None:
         raise Rejected(say("fit.no-node", node=asked.shape))
     needed = nodes_needed(simulation, manifest, asked.copies, shape.manifest)

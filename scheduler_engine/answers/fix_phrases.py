@@ -12,7 +12,7 @@ from scheduler_engine.words import say
 
 def sentence(fix: Fix) -> str:
     """Return what to change and what follows."""
-    changes = "; ".join(_in_words(item) for item in fix.changes)
+    changes = ". ".join(_in_words(item) for item in fix.changes)
     victims = wording.written({"pods": Keys(fix.victims)})["pods"]
     if not fix.victims:
         return say("fixes.places", changes=changes, node=fix.node)
@@ -22,7 +22,8 @@ def sentence(fix: Fix) -> str:
 
 
 def _in_words(item: Change) -> str:
-    return say(f"fixes.{item.kind}", **wording.written(dict(item.values)))
+    values = dict(item.values)
+    return say(f"fixes.{item.kind}{'-owned' if 'owner' in values else ''}", **wording.written(values))
 
 
 def step(patch: Patch) -> str:
@@ -34,9 +35,9 @@ def not_pending(pod: str) -> str:
     return say("fixes.not-pending", pod=pod)
 
 
-def fits(pod: str) -> str:
-    """Return that nothing needs to change."""
-    return say("fixes.fits", pod=pod)
+def fits(pod: str, nodes: bool) -> str:
+    """Return that nothing needs to change, or that there are no ``nodes``."""
+    return say("fixes.fits" if nodes else "fixes.no-nodes", pod=pod)
 
 
 def nothing(pod: str, tries: int) -> str:

@@ -140,4 +140,7 @@ def _frees(info: PodInfo, lack: Lacking) -> bool:
 
 
 def deletion(pod: Pod) -> Change:
-    return change("delete", [Edit("Pod", pod.key, "delete")], pod.priority, pod=Keys((pod.key,)), node=pod.node_name)
+    owner = pod.controller_ref
+    owned = {} if owner is None else {"owner": f"{owner.get('kind')} {owner.get('name')}"}
+    edits = [Edit("Pod", pod.key, "delete")]
+    return change("delete", edits, pod.priority, pod=Keys((pod.key,)), node=pod.node_name, **owned)

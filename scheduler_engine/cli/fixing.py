@@ -28,7 +28,7 @@ def fixed(simulation: Simulation, key: str) -> Iterator[str]:
     tries = [*fixes(simulation, pod)]
     found = [item.fix for item in tries if item.fix is not None]
     if not tries:
-        yield fix_phrases.fits(key)
+        yield fix_phrases.fits(key, any(simulation.api.list("Node")))
     elif not found:
         yield from wrapped(fix_phrases.nothing(key, tries[-1].number), "")
     else:

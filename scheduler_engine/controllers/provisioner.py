@@ -52,7 +52,7 @@ class Provisioner:
         return True
 
     def _concerned(self, event: WatchEvent) -> list[KubeObject]:
-        """Return the claims that may want a volume since a change: of a claim, or because their class is there again."""
+        """Return the claims that may want a volume since a change: of one, or because their class is back."""
         if event.new is None:
             return []
         if event.kind == CLAIM:

@@ -16,11 +16,14 @@ from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.framework.boards import AffinityBoard
 
+HOW = dict.fromkeys(("topology.nothing-yet", "topology.nothing-here"), "topology.choose")
+"""Why there is nothing to show → what to do about it. An embed hides that: it has no such buttons."""
+
 
 def stats(world: World, view: View) -> dict[str, Any]:
     subject = subject_of(world, view)
     if isinstance(subject, str):
-        return {"has": False, "empty": say(subject), "whose": None}
+        return {"has": False, "empty": say(subject), "how": HOW.get(subject, ""), "whose": None}
     spread = world.witness.spread(subject.pod, subject.cycle)
     rules = world.witness.affinity(subject.pod, subject.cycle)
     return {

@@ -16,6 +16,7 @@ from scheduler_engine.answers.looking import scratch
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, NodeBuilder, PodBuilder, make_node, make_pod, make_priority_class
+from tests.engine.controllers import replica_set
 from tests.engine.random_clusters import configuration
 
 Data = dict[str, Any]
@@ -246,14 +247,14 @@ CASES = {
     "a gate and a taint": Case(
         make_pod("p").gate("wait"),
         [node("n").taint("x")],
-        {("ungate", "tolerate"): "Remove the scheduling gates wait; Let the pod tolerate x:NoSchedule. Then n passes."},
+        {("ungate", "tolerate"): "Remove the scheduling gates wait. Let the pod tolerate x:NoSchedule. Then n passes."},
     ),
     "cpu, a label and a taint": Case(
         make_pod("p").cpu("9").node_selector({"disk": "ssd"}),
         [node("n").taint("x")],
         {
-            ("tolerate", "request", "unselect"): "Let the pod tolerate x:NoSchedule; Ask for cpu ≤ 4000m: it asks for"
-            " 9000m, but n has 4000m free; Remove disk=ssd from nodeSelector. Then n passes."
+            ("tolerate", "request", "unselect"): "Let the pod tolerate x:NoSchedule. Ask for cpu ≤ 4000m: it asks for"
+            " 9000m, but n has 4000m free. Remove disk=ssd from nodeSelector. Then n passes."
         },
     ),
     "four obstacles": Case(
@@ -325,3 +326,16 @@ def test_a_filter_that_breaks_has_no_remedy() -> None:
     pod = simulation.api.pod("default/p")
     assert pod is not None
     assert [item.fix for item in fixes(simulation, pod) if item.fix is not None] == []
+
+
+def test_a_pod_that_its_owner_makes_again_is_named_as_such() -> None:
+    simulation = Simulation()
+    simulation.execute(
+        commands.Apply((make_node("n").capacity(cpu="2", pods="9").obj(), replica_set("db", 1, cpu="2")))
+    )
+    simulation.execute(commands.Run())
+    simulation.execute(commands.Apply((make_pod("web").cpu("1").obj(),)))
+    simulation.execute(commands.Run())
+    pod = simulation.api.existing("Pod", "default/web")
+    sentences = [sentence(item.fix) for item in fixes(simulation, pod) if item.fix is not None]
+    assert any("although its ReplicaSet db makes a new one" in text for text in sentences)

@@ -63,7 +63,7 @@ pods requested                                           0.5%           0.5%
   standard deviation                                     0.5%           0.5%
   in zone-a                                              0.0%           0.9%
   in zone-b                                              0.9%           0.0%
-copies of default/web that fit                             11             11
+free pieces as large as default/web                        11             11
 
 1 pod placed differently
   pod          first   second

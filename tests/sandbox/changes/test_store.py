@@ -52,8 +52,8 @@ def test_an_engine_that_breaks_down_half_way_does_no_harm(
     store.execute(visitor.sandbox, node("a"))
     whole = simulations.execute
 
-    def half(simulation: Any, text: str) -> None:
-        whole(simulation, text)
+    def half(simulation: Any, text: str, is_new: bool = False) -> None:
+        whole(simulation, text, is_new)
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:

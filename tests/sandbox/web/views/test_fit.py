@@ -126,3 +126,7 @@ def test_an_earlier_moment_is_counted_as_it_was(small: Any) -> None:
     assert re.findall(r'class="ans-big">(.*?)<', then) == re.findall(r'class="ans-big">(.*?)<', now)
     panel = small.get("panel/inspector/", pod="default/web", at="1.2").content.decode()
     assert re.search(r'href="fit/\?pod=default%2Fweb&amp;at=\d+\.\d+"', panel)
+
+
+def test_copies_without_a_model_ask_for_one(small: Any) -> None:
+    assert say("fit.no-shape") in shown(small, copies="20")

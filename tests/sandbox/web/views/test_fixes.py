@@ -184,3 +184,8 @@ def test_the_map_shows_where_the_pod_can_land_until_it_has_landed(stuck: Any) ->
     assert "is-landing" not in stuck.get("panel/cluster/").content.decode()
     store.execute(stuck.sandbox, {"kind": "run"})
     assert landing() == []
+
+
+def test_without_nodes_the_page_asks_for_one(visitor: Any) -> None:
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_pod("web").obj()]})
+    assert "There is no node yet. Add one for default/web." in shown(visitor)

@@ -37,7 +37,7 @@ def _patch(simulation: Simulation, edits: Sequence[Edit], command: commands.Patc
     live = simulation.api.get(command.object_kind, command.key)
     owner = live.controller_ref if live is not None and command.object_kind == "Pod" else None
     if owner is not None:
-        return _of_owner(edited(live.manifest, edits) if live is not None else {}, edits, owner, places)
+        return _of_owner(simulation, edited(live.manifest, edits) if live is not None else {}, edits, owner, places)
     mine = [edit for edit in edits if (edit.kind, edit.key) == (command.object_kind, command.key)]
     if live is not None and live.manifest.get("spec", {}).get("tolerations") and _appends(mine):
         # A merge patch would repeat all other tolerations.
@@ -72,14 +72,21 @@ def _replace(simulation: Simulation, edits: Sequence[Edit], command: commands.Re
     mine = [edit for edit in edits if (edit.kind, edit.key) == (command.object_kind, command.key)]
     owner = live.controller_ref if isinstance(live, KubeObject) else None
     if owner is not None:
-        return _of_owner(command.manifest, mine, owner, places)
+        return _of_owner(simulation, command.manifest, mine, owner, places)
     return Patch("replace", places, _fields(command.manifest, mine))
 
 
 def _of_owner(
-    manifest: Mapping[str, Any], edits: Sequence[Edit], owner: Mapping[str, Any], places: Mapping[str, str]
+    simulation: Simulation,
+    manifest: Mapping[str, Any],
+    edits: Sequence[Edit],
+    owner: Mapping[str, Any],
+    places: Mapping[str, str],
 ) -> Patch:
-    """Return the same change of the template from which the owner makes its pods."""
+    """Return the same change of the template from which the owner, or its own owner, makes its pods."""
+    namespace = manifest.get("metadata", {}).get("namespace", "default")
+    above = simulation.api.get(str(owner.get("kind")), f"{namespace}/{owner.get('name')}")
+    owner = (above.controller_ref if above is not None else None) or owner
     own = {**places, "owner": f"{owner.get('kind')} {owner.get('name')}"}
     return Patch("template", own, _fields(manifest, [edit for edit in edits if edit.kind == "Pod"]))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from scheduler_engine.api.objects import Pod
@@ -22,7 +23,7 @@ REVISION_LABEL = "controller-revision-hash"
 
 
 class Standing(NamedTuple):
-    """What owners count of a pod. ``restarts``: the highest restart count of its containers; ``revision``: the name of
+    """What owners count of a pod. ``restarts``: of all its containers together; ``revision``: the name of
     the template that it was made from, None if its owner has no revisions.
     """
 
@@ -40,6 +41,12 @@ class Standing(NamedTuple):
 def restarts(pod: Pod) -> int:
     """Return the highest restart count of a container."""
     return max((status.get("restartCount") or 0 for status in pod.status.get("containerStatuses") or ()), default=0)
+
+
+def all_restarts(pod: Pod) -> int:
+    """Return how often containers were restarted, those that prepare the pod included."""
+    statuses = (pod.status.get(name) or () for name in ("initContainerStatuses", "containerStatuses"))
+    return sum(status.get("restartCount") or 0 for status in chain.from_iterable(statuses))
 
 
 def owner_of(pod: Pod) -> Owner:
@@ -123,7 +130,7 @@ class PodIndex:
 def _counted(pod: Pod | None) -> tuple[Owner, Standing, Labels, str] | None:
     if pod is None or pod.controller_ref is None:
         return None
-    standing = Standing(pod.finished, pod.terminating, pod.ready, restarts(pod), pod.labels.get(REVISION_LABEL))
+    standing = Standing(pod.finished, pod.terminating, pod.ready, all_restarts(pod), pod.labels.get(REVISION_LABEL))
     return owner_of(pod), standing, tuple(pod.labels.items()), pod.annotations.get(JOB_INDEX, "")
 
 

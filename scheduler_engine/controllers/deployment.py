@@ -287,7 +287,8 @@ def _share(owner: KubeObject, item: KubeObject, missing: int, left: int) -> int:
         return 0
     noted = int(item.annotations.get(MAX_REPLICAS) or owner.status.get("replicas") or 0)
     wanted = replicas_of(owner)
-    fraction = round(size * (wanted + _max_surge(owner)) / noted) - size if wanted and noted else -size
+    # A half is rounded up.
+    fraction = int(size * (wanted + _max_surge(owner)) / noted + 0.5) - size if wanted and noted else -size
     return min(fraction, left) if missing > 0 else max(fraction, left)
 
 

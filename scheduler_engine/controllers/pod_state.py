@@ -37,6 +37,7 @@ def same_for_owner(old: Pod, new: Pod) -> bool:
         and old.labels == new.labels
         and old.metadata.get("ownerReferences") == new.metadata.get("ownerReferences")
         and old.status.get("containerStatuses") == new.status.get("containerStatuses")
+        and old.status.get("initContainerStatuses") == new.status.get("initContainerStatuses")
         and is_ready(old) == is_ready(new)
     )
 

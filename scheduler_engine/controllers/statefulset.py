@@ -116,8 +116,9 @@ class StatefulSetController(PlacesController):
         strategy = owner.spec.get("updateStrategy") or {}
         if strategy.get("type") == "OnDelete":
             return
+        lowest = _partition(owner)
         for number in reversed(wanted):
-            if number < _partition(owner):
+            if number < lowest:
                 return
             pod = pods[number]
             if pod.labels.get(REVISION_LABEL) != revision and not pod.terminating:
@@ -211,6 +212,6 @@ def _in_order(owner: KubeObject) -> bool:
 
 
 def _partition(owner: KubeObject) -> int:
-    """Return the partition: pods with lower numbers are not updated."""
+    """Return where the partition ends: pods with lower numbers are not updated. It counts from the first number."""
     rolling = (owner.spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
-    return int(rolling.get("partition") or 0)
+    return _wanted(owner).start + int(rolling.get("partition") or 0)

@@ -316,3 +316,15 @@ def test_a_condition_may_lack_optional_fields(field: str) -> None:
     simulation.execute(commands.Advance(700))
     held = world.find(simulation, "Deployment", "web").status["conditions"]
     assert [item["status"] for item in held if item.get("type") == "Available"] == ["True"]
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [(6, [5, 1]), (2, [1, 1])])
+def test_a_share_of_a_half_is_rounded_up(replicas: int, expected: list[int]) -> None:
+    strategy = rolling(0, 1)
+    simulation = world.cluster(world.deployment("web", 4, image=OLD, strategy=strategy))
+    world.run(simulation)
+    world.apply(simulation, world.deployment("web", 4, image=NEW, cpu="64", strategy=strategy))
+    world.run(simulation)
+    assert [item.spec["replicas"] for item in sets(simulation)] == [3, 1]
+    world.scale(simulation, "Deployment", "web", replicas)
+    assert [item.spec["replicas"] for item in sets(simulation)] == expected

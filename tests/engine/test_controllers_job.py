@@ -209,3 +209,30 @@ def test_the_lowest_free_indexes_are_those_of_a_scan(seed: int) -> None:
         assert [*controller._free_indexes(job, 5)] == free[:5]
         if not taken:
             return
+
+
+@pytest.mark.parametrize(
+    ("limit", "counts", "before", "fails"),
+    [(6, [3, 3], [], True), (6, [3, 2], [], False), (2, [1], [1], True), (0, [0], [1], True), (3, [2], [], False)],
+)
+def test_restarts_of_all_containers_count_towards_the_limit(
+    limit: int, counts: list[int], before: list[int], fails: bool
+) -> None:
+    """The pod restarts its containers itself."""
+    job = world.job("j", backoffLimit=limit, parallelism=1, completions=1)
+    spec = job["spec"]["template"]["spec"]
+    spec["restartPolicy"] = "OnFailure"
+    spec["containers"] = [{"name": f"c{number}", "image": "x"} for number in range(len(counts))]
+    spec["initContainers"] = [{"name": f"i{number}", "image": "x"} for number in range(len(before))]
+    job["spec"]["template"]["metadata"].setdefault("annotations", {})[DURATION] = "10000"
+    simulation = world.cluster(job)
+    simulation.execute(commands.Settle())
+    (pod,) = simulation.api.pods()
+    shared = {"image": "x", "imageID": "", "ready": True}
+    status = {
+        field: [{"name": f"{letter}{number}", **shared, "restartCount": count} for number, count in enumerate(listed)]
+        for field, letter, listed in (("containerStatuses", "c", counts), ("initContainerStatuses", "i", before))
+    }
+    simulation.execute(commands.Patch("Pod", pod.key, {"status": status}))
+    world.advance(simulation, 1)
+    assert (world.find(simulation, "Job", "j").condition_status("Failed") == "True") == fails

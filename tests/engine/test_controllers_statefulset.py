@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from scheduler_engine.simulation import Simulation
 from tests.engine import controllers as world
 
@@ -145,3 +147,16 @@ def test_a_taken_name_is_reported_and_retried() -> None:
     ]
     world.delete(simulation, "Pod", "default/db-0")
     assert names(simulation) == ["db-0"]
+
+
+@pytest.mark.parametrize(("start", "updated"), [(5, {"db-7"}), (1, {"db-3"})])
+def test_a_partition_counts_from_the_first_ordinal(start: int, updated: set[str]) -> None:
+    fields = {
+        "ordinals": {"start": start},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}},
+    }
+    simulation = world.cluster(world.stateful_set("db", 3, image=OLD, **fields))
+    world.run(simulation)
+    world.apply(simulation, world.stateful_set("db", 3, image=NEW, **fields))
+    world.advance(simulation, 300)
+    assert {name for name, image in images(simulation).items() if image == NEW} == updated

@@ -35,7 +35,7 @@ def differences(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query
         raise HttpError(404, str(error)) from error
     except ValueError as error:
         return {"head": access.sandbox.head, "problem": str(error), "answer": {}}
-    return _answer(*engines.now(access.sandbox, jobs.difference, other, Moment.read(asked.at)))
+    return _answer(*engines.now(access.sandbox, jobs.difference, other, _moment(asked.at)))
 
 
 @router.get(f"{ONE}/seeds", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.seeds"))
@@ -47,7 +47,7 @@ def seeds(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shape
     except NoBranch as error:
         raise HttpError(404, str(error)) from error
     wanted = Wanted(asked.seeds, named[0] if named is not None else None)
-    return _answer(*engines.now(access.sandbox, jobs.seeds, wanted, Moment.read(asked.at)))
+    return _answer(*engines.now(access.sandbox, jobs.seeds, wanted, _moment(asked.at)))
 
 
 @router.get(f"{ONE}/reroll", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.reroll"))
@@ -71,7 +71,7 @@ def fixes(
     at: str = Query("", description=say("api.moment")),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.fixes, pod, Moment.read(at)))
+    return _answer(*engines.now(access.sandbox, jobs.fixes, pod, _moment(at)))
 
 
 @router.get(f"{ONE}/fit", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fit"))
@@ -85,7 +85,7 @@ def fit(
     at: str = Query("", description=say("api.moment")),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), Moment.read(at)))
+    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), _moment(at)))
 
 
 @router.get(f"{ONE}/headroom", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.headroom"))
@@ -96,7 +96,7 @@ def headroom(
     at: str = Query("", description=say("api.moment")),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.still_fits, Moment.read(at)))
+    return _answer(*engines.now(access.sandbox, jobs.still_fits, _moment(at)))
 
 
 @router.get(f"{ONE}/leave", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.leave"))
@@ -109,7 +109,15 @@ def leave(
     at: str = Query("", description=say("api.moment")),
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, Moment.read(at)))
+    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, _moment(at)))
+
+
+def _moment(text: str) -> Moment | None:
+    """Return the moment of a text, "" = the present. Raises HttpError if it is not one."""
+    moment = Moment.read(text)
+    if text and moment is None:
+        raise HttpError(422, say("errors.moment-of-log"))
+    return moment
 
 
 def _answer(place: Place, found: dict[str, Any]) -> dict[str, Any]:

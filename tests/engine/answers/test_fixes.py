@@ -10,13 +10,14 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.answers.changes import RANKS, commands_for
-from scheduler_engine.answers.fix_phrases import sentence
+from scheduler_engine.answers.fix_phrases import sentence, step
 from scheduler_engine.answers.fixes import Fix, fixes
 from scheduler_engine.answers.looking import scratch
+from scheduler_engine.answers.patches import patches
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, NodeBuilder, PodBuilder, make_node, make_pod, make_priority_class
-from tests.engine.controllers import replica_set
+from tests.engine.controllers import deployment, replica_set
 from tests.engine.random_clusters import configuration
 
 Data = dict[str, Any]
@@ -339,3 +340,15 @@ def test_a_pod_that_its_owner_makes_again_is_named_as_such() -> None:
     pod = simulation.api.existing("Pod", "default/web")
     sentences = [sentence(item.fix) for item in fixes(simulation, pod) if item.fix is not None]
     assert any("although its ReplicaSet db makes a new one" in text for text in sentences)
+
+
+def test_the_template_to_change_is_that_of_the_deployment() -> None:
+    simulation = Simulation()
+    wanted = deployment("web", 1)
+    wanted["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "ssd"}
+    simulation.execute(commands.Apply((make_node("n").capacity(cpu="2", pods="9").obj(), wanted)))
+    simulation.execute(commands.Settle())
+    (pod,) = simulation.api.pods()
+    found = [item.fix for item in fixes(simulation, pod) if item.fix is not None]
+    steps = [step(patch) for fix in found for patch in patches(simulation, fix)]
+    assert "The pod belongs to Deployment web. Set these fields in the template there:" in steps

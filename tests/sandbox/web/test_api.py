@@ -16,6 +16,7 @@ from sandbox.runtime.logs import hide_tokens
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE
 from sandbox.web.api.routes import api
+from sandbox.words.say import say
 from scheduler_engine.replay import replay, trace_lines
 from scheduler_engine.testing import make_node, make_pod
 
@@ -127,6 +128,13 @@ def test_a_program_learns_what_would_let_a_pod_run_and_does_it() -> None:
     post(f"{base}/commands", {"kind": "run"})
     pods = get(f"{base}/objects/Pod").json()["items"]
     assert [pod["spec"].get("nodeName") for pod in pods if pod["metadata"]["name"] == "huge"] == [fix["node"]]
+
+
+@pytest.mark.parametrize("route", ["fixes", "fit", "leave", "headroom", "differences", "seeds"])
+def test_a_moment_that_is_none_is_refused(route: str) -> None:
+    answer = get(f"{cluster()}/{route}", at="abc", seed=1, seeds=10)
+    assert answer.status_code == 422
+    assert say("errors.moment-of-log") in answer.json()["message"]
 
 
 def test_a_program_counts_copies_and_asks_what_leaves() -> None:

@@ -22,8 +22,8 @@ def sentence(fix: Fix) -> str:
 
 
 def _in_words(item: Change) -> str:
-    values = dict(item.values)
-    return say(f"fixes.{item.kind}{'-owned' if 'owner' in values else ''}", **wording.written(values))
+    values = wording.written(dict(item.values))
+    return say("fixes.delete-owned", **values) if "owner" in values else say(f"fixes.{item.kind}", **values)
 
 
 def step(patch: Patch) -> str:

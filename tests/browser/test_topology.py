@@ -25,7 +25,7 @@ def test_the_board_follows_the_cluster_and_its_names_lead_to_the_pods(page: Page
     prepare(page)
     page.locator("#tab-topology").click()
     page.locator('[data-pod="default/new"]').first.click()
-    eventually(lambda: "as its next attempt would count now" in text(page, PANEL))
+    eventually(lambda: "counted for its next attempt, now" in text(page, PANEL))
     rows = page.locator(f"{PANEL} .tp-t tbody tr")
     assert [rows.nth(place).get_attribute("class") for place in range(rows.count())] == ["is-no", "is-yes"]
     apply(page, make_node("c1").zone("c").obj())

@@ -156,8 +156,8 @@ def test_a_saved_test_begins_at_the_moment_in_view(stuck: Any) -> None:
     store.execute(stuck.sandbox, {"kind": "apply", "manifests": [make_node("n3").capacity(cpu="4", pods="9").obj()]})
     fields = {"pod": "default/web", "commands": json.dumps(commands)}
     then = stuck.post("mend/scenario/", **fields, at="2.9999").content.decode()
-    assert "n3" not in then
-    assert "n3" in stuck.post("mend/scenario/", **fields).content.decode()
+    assert "name: n3" not in then
+    assert "name: n3" in stuck.post("mend/scenario/", **fields).content.decode()
 
 
 def test_what_does_not_help_is_not_saved(stuck: Any) -> None:

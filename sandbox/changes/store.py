@@ -37,7 +37,7 @@ from sandbox.storage.records import (
 )
 from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
-from sandbox.worker.in_step import Run
+from sandbox.worker.other_run import Course
 from scheduler_engine import ENGINE_VERSION
 
 FORKED_FIELDS = (
@@ -227,7 +227,7 @@ def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID
     return fork_id, token
 
 
-def open_run(sandbox: Sandbox, run: Run, title: str) -> tuple[UUID, str]:
+def open_run(sandbox: Sandbox, run: Course, title: str) -> tuple[UUID, str]:
     """Create a sandbox with another run of this one. Return its id and edit token. Raises ``OverQuota``."""
     quotas.check_log(len(run.texts), sum(map(len, run.texts)))
     fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}

@@ -155,6 +155,11 @@ class Live:
             return here.command, None
         return here.command - 1, commands.ended_early(self.text_of(here.command), here.entries)
 
+    def texts_until(self, moment: Moment | None) -> list[str]:
+        """Return the commands that lead to a moment, of which the last one may end early. Raises as ``log_until``."""
+        whole, ended = self.log_until(moment)
+        return [*self.texts(0, whole), *(() if ended is None else (ended,))]
+
     def texts(self, after: int, upto: int) -> Iterator[str]:
         """Yield the texts of the commands after place ``after``, up to ``upto``. Raises ``StateGone``."""
         while after < upto:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import copy
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
@@ -47,10 +48,15 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The second run at its end. ``refused``: its commands that the cluster refused, which the first run accepted."""
+    """The second run at its end. ``refused``: why the cluster refused commands that the first run accepted.
+
+    ``texts``: the commands that were executed from its start, and ``ends``: the number of entries after each of them.
+    """
 
     simulation: Simulation
-    refused: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    ends: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Course:
         """Play the run to its end. ``seed``: instead of its own. Raises ``OverBudget``."""
         plan = self.plan if seed is None else replace(self.plan, seed=seed)
         simulation = simulations.new_simulation(plan, full)
-        return Replayed(simulation, _played(simulation, self.texts, self.ends_us))
+        return _played(simulation, self.texts, self.ends_us)
 
 
 def own_course(live: Live, at: Moment | None) -> Course:
@@ -93,7 +99,7 @@ def course(live: Live, other: Other, at: Moment | None) -> Course:
 def replay(live: Live, other: Other, at: Moment | None) -> Replayed:
     """Play the other run from its start. Raises ``OverBudget``, or ``Rejected`` if there is no such run."""
     if other.later:
-        return Replayed(live.simulation, ())
+        return Replayed(live.simulation)
     return _instead(live, other, at) if other.cycle else course(live, other, at).play()
 
 
@@ -106,15 +112,15 @@ def _until(live: Live, at: Moment | None) -> tuple[list[str], int | None]:
     if live.at(at) is live.world:
         return [*live.texts(0, live.n)], None
     whole, ended = live.log_until(at)
-    texts = [*live.texts(0, whole)]
+    texts = live.texts_until(at)
     if ended is None:
         return texts, None
     now_us = simulation_at(live, at).now_us
     command = json.loads(ended)
     if command["kind"] in ("advance", "run"):
         world = live.world
-        ended = _stretch(now_us - world.entries[world.starts[whole + 1]].at_us, command["until"])
-    return [*texts, ended], now_us
+        texts[-1] = _stretch(now_us - world.entries[world.starts[whole + 1]].at_us, command["until"])
+    return texts, now_us
 
 
 def _stretch(passed_us: int, entries: int) -> str:
@@ -124,32 +130,29 @@ def _stretch(passed_us: int, entries: int) -> str:
     return to_text({"kind": "advance", "seconds": passed_us / SECOND_US, "until": entries})
 
 
-def _played(simulation: Simulation, texts: Iterable[str], ends_us: int | None = None) -> tuple[str, ...]:
-    """Execute commands, let time pass up to ``ends_us``, and return why some were refused. Raises ``OverBudget``."""
+def _played(simulation: Simulation, texts: Iterable[str], ends_us: int | None) -> Replayed:
+    """Execute commands, and let time pass up to ``ends_us``. Raises ``OverBudget``."""
     refused: list[str] = []
-    for text in texts:
-        _execute(simulation, text, refused)
-    for text in until_end(simulation, ends_us):
-        _execute(simulation, text, refused)
-    return tuple(refused)
+    done: list[tuple[str, int]] = []
+    for text in chain(texts, _rest(simulation, ends_us)):
+        try:
+            simulations.execute(simulation, text)
+        except OverBudget:
+            raise
+        except NothingToDo:
+            continue
+        except Rejected as problem:
+            refused.append(str(problem))
+        else:
+            done.append((text, len(simulation.recorder.entries)))
+    executed, ends = (text for text, _ in done), (end for _, end in done)
+    return Replayed(simulation, tuple(refused), tuple(executed), tuple(ends))
 
 
-def until_end(simulation: Simulation, ends_us: int | None) -> list[str]:
-    """Return the command that lets the rest of the time pass up to ``ends_us``, or none."""
-    if ends_us is None or simulation.now_us >= ends_us:
-        return []
-    return [to_text({"kind": "advance", "seconds": (ends_us - simulation.now_us) / SECOND_US})]
-
-
-def _execute(simulation: Simulation, text: str, refused: list[str]) -> None:
-    try:
-        simulations.execute(simulation, text)
-    except OverBudget:
-        raise
-    except NothingToDo:
-        return
-    except Rejected as problem:
-        refused.append(str(problem))
+def _rest(simulation: Simulation, ends_us: int | None) -> Iterator[str]:
+    """Yield the command that lets the rest of the time pass, if any is left when the others are done."""
+    if ends_us is not None and simulation.now_us < ends_us:
+        yield to_text({"kind": "advance", "seconds": (ends_us - simulation.now_us) / SECOND_US})
 
 
 def _instead(live: Live, other: Other, at: Moment | None) -> Replayed:
@@ -183,7 +186,7 @@ def _instead(live: Live, other: Other, at: Moment | None) -> Replayed:
         # The other run does not make the attempt, so its entries do not count for where the command ends.
         entries = after.entries if after.command == whole + 1 else moment.entries
         rest[:1] = _remainder(rest[0], simulation.now_us - begun_us, entries)
-    return Replayed(simulation, _played(simulation, rest, ends_us))
+    return _played(simulation, rest, ends_us)
 
 
 def _starts(entry: ev.Entry, cycle: int) -> bool:
@@ -196,7 +199,12 @@ def _ends(entry: ev.Entry, cycle: int) -> bool:
 
 def moment_before(world: World, n: int) -> Moment:
     """Return the last moment before entry ``n`` at which the engine was between two steps."""
-    return world.moment_of(world.rests[bisect_left(world.rests, n, key=lambda rest: rest[0]) - 1][0])
+    return world.moment_of(rest_before(world.rests, n))
+
+
+def rest_before(rests: Sequence[tuple[int, int]], n: int) -> int:
+    """Return the number of entries at the last rest before entry ``n``. ``rests`` as in ``Recorder``."""
+    return rests[bisect_left(rests, n, key=lambda rest: rest[0]) - 1][0]
 
 
 def _steps_once(text: str) -> bool:

@@ -45,6 +45,7 @@ def answer(simulation: Simulation, asked: Asked) -> dict[str, Any]:
         return {**data, "problem": str(problem)}
     return {
         **data,
+        "gates": ", ".join(pod.scheduling_gates),
         "total": found.total,
         "limited": found.stopped is None,
         "message": found.stopped.message if found.stopped is not None else "",

@@ -24,7 +24,7 @@ def difference(live: Live, position: Position, other: other_run.Other, at: Momen
 @replaying
 def in_step(
     live: Live, position: Position, other: other_run.Other, at: Moment | None = None
-) -> tuple[two_runs.Run, two_runs.Run]:
+) -> tuple[other_run.Course, other_run.Course]:
     """Return the run up to a moment, None = the present, and another run, both until they first differ."""
     live.move_to(position)
     return two_runs.in_step(live, other, at)

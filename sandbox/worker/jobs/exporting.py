@@ -103,7 +103,7 @@ def mended(
     """
     live.move_to(position)
     live.check_replayed()
-    log = _log(live, at)
+    log = [json.loads(text) for text in live.texts_until(at)]
     simulation = copy.deepcopy(earlier.simulation_at(live, at))
     for command in (*fix, RUN):
         simulations.execute(simulation, to_text(command))
@@ -138,7 +138,7 @@ def csv(live: Live, position: Position, name: str, view: View) -> str:
 
 
 def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None) -> Exported:
-    commands = _log(live, at)
+    commands = [json.loads(text) for text in live.texts_until(at)]
     setup = _first_step(live, commands) if options.setup is None else min(options.setup, len(commands))
     plan, opened = live.plan, story(live.plan.scenario, live.plan.story)
     expectations, left, red = _collected(live, at) if options.expect == COLLECTED else ({}, 0, 0)
@@ -170,11 +170,6 @@ def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None)
     if everything:
         notes.append(say("export.expects", count=len(everything)))
     return Exported(text, len(text), tuple(notes), setup, len(commands))
-
-
-def _log(live: Live, at: Moment | None) -> list[dict[str, Any]]:
-    whole, ended = live.log_until(at)
-    return [json.loads(text) for text in (*live.texts(0, whole), *(() if ended is None else (ended,)))]
 
 
 def _collected(live: Live, at: Moment | None) -> tuple[dict[int, list[Data]], int, int]:

@@ -97,8 +97,13 @@ def _drain(node: str) -> commands.Command:
 def _leave(
     simulation: Simulation, nodes: tuple[str, ...], given: tuple[commands.Command, ...]
 ) -> tuple[Leaving, Simulation]:
-    """Execute the commands on a copy; return what becomes of the pods, and the copy."""
+    """Execute the commands on a copy; return what becomes of the pods, and the copy.
+
+    Before that, pods that wait get their turn, and binding cycles end: otherwise a pod would be bound to a node that
+    has been drained meanwhile.
+    """
     twin = scratch(simulation)
+    twin.execute(commands.Settle())
     before = [pod for pod in twin.api.pods() if pod.node_name and not pod.finished and not pod.terminating]
     known = {pod.uid for pod in twin.api.pods()}
     first = len(twin.recorder.entries)

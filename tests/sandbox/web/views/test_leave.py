@@ -84,3 +84,15 @@ def test_an_earlier_moment_has_its_own_answer(zones: Any) -> None:
     assert f'href="{zones.url()}?node=n1&amp;at=2.9999"' in then
     panel = zones.get("panel/inspector/", node="n1", at="2.2").content.decode()
     assert 'href="leave/?node=n1&amp;at=2.2"' in panel
+
+
+def test_a_pod_in_its_binding_cycle_counts_as_being_there(visitor: Any) -> None:
+    nodes = [make_node(name).capacity(cpu="4", pods="9").obj() for name in ("n1", "n2")]
+    pods = [make_pod(f"p{number}").cpu("3").obj() for number in range(3)]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [*nodes, *pods]})
+    for stages in range(14):
+        for node in ("n1", "n2"):
+            page = shown(visitor, node=node)
+            assert "lost, because no controller replaces it" in page, (stages, node)
+            assert "Not all pods have a place." in page
+        store.execute(visitor.sandbox, {"kind": "stage"})

@@ -109,7 +109,8 @@ class Search:
 def fixes(simulation: Simulation, pod: Pod) -> Iterator[Try]:
     """Yield each try, with the fix if it proved one that is not larger than another of its kinds.
 
-    ``pod`` is pending in ``simulation``, which stays as it is. Nothing is yielded if the pod fits as it is.
+    ``pod`` is pending in ``simulation``, which stays as it is. Nothing is yielded if the pod fits as it is, or
+    if there is no node.
     """
     search = Search(simulation, pod)
     if search.prove(()) is not None:

@@ -22,6 +22,7 @@ from sandbox.worker.room import MOST_WANTED, Asked
 from sandbox.worker.seeds import Wanted
 
 router = Router()
+AT = Query("", description=say("api.moment"))
 
 
 @router.get(f"{ONE}/differences", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.differences"))
@@ -68,7 +69,7 @@ def fixes(
     sandbox_id: UUID,
     token: str,
     pod: str = "",
-    at: str = Query("", description=say("api.moment")),
+    at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     return _answer(*engines.now(access.sandbox, jobs.fixes, pod, _moment(at)))
@@ -82,7 +83,7 @@ def fit(
     pod: str = "",
     copies: int = Query(0, ge=0, le=MOST_WANTED, description=say("api.copies")),
     shape: str = Query("", description=say("api.shape")),
-    at: str = Query("", description=say("api.moment")),
+    at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), _moment(at)))
@@ -93,7 +94,7 @@ def headroom(
     request: HttpRequest,
     sandbox_id: UUID,
     token: str,
-    at: str = Query("", description=say("api.moment")),
+    at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     return _answer(*engines.now(access.sandbox, jobs.still_fits, _moment(at)))
@@ -106,7 +107,7 @@ def leave(
     token: str,
     node: str = "",
     zone: str = "",
-    at: str = Query("", description=say("api.moment")),
+    at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, _moment(at)))

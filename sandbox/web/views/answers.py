@@ -30,6 +30,8 @@ from scheduler_engine.errors import Rejected
 
 MOST_COMMANDS = 20
 """Commands of one fix."""
+Fix = list[dict[str, Any]]
+"""The commands of a fix, in their JSON form."""
 
 
 @reads
@@ -159,7 +161,7 @@ def leave(request: HttpRequest, access: Access) -> HttpResponse:
 @edits
 def mend(request: HttpRequest, access: Access) -> HttpResponse:
     """Execute the ``commands`` of a fix, and go back to the sandbox."""
-    return _mend(request, lambda: (access.sandbox, request.path.removesuffix("mend/")))
+    return _with_fix(request, lambda fix: _made(request, access.sandbox, request.path.removesuffix("mend/"), fix))
 
 
 @limited
@@ -167,37 +169,40 @@ def mend(request: HttpRequest, access: Access) -> HttpResponse:
 def mend_copy(request: HttpRequest, access: Access) -> HttpResponse:
     """Execute the ``commands`` of a fix in a new sandbox with the log up to the moment ``at``, and go there."""
 
-    def fork() -> tuple[Sandbox, str]:
-        copied, token = store.fork(access.sandbox, Moment.read(request.POST.get("at", "")))
-        return Sandbox.objects.get(pk=copied), reverse("workbench", args=[copied, token])
+    def copied(fix: Fix) -> HttpResponse:
+        key, token = store.fork(access.sandbox, Moment.read(request.POST.get("at", "")))
+        return _made(request, Sandbox.objects.get(pk=key), reverse("workbench", args=[key, token]), fix)
 
-    return _mend(request, fork)
+    return _with_fix(request, copied)
 
 
 @edits
 def mend_scenario(request: HttpRequest, access: Access) -> HttpResponse:
     """Return a scenario in which the ``commands`` of a fix let the ``pod`` run, as a file."""
-    chosen = _commands(request.POST.get("commands", ""))
-    if not chosen:
-        return problem(request, 400, say("errors.fix", most=MOST_COMMANDS))
-    pod, at = request.POST.get("pod", ""), Moment.read(request.POST.get("at", ""))
-    title = printable(say("fixes.title", title=access.sandbox.title, pod=pod), LONGEST_TITLE)
-    return attachment(engines.read(access.sandbox, jobs.mended, chosen, pod, title, at), "scenario", title)
+
+    def saved(fix: Fix) -> HttpResponse:
+        pod, at = request.POST.get("pod", ""), Moment.read(request.POST.get("at", ""))
+        title = printable(say("fixes.title", title=access.sandbox.title, pod=pod), LONGEST_TITLE)
+        return attachment(engines.read(access.sandbox, jobs.mended, fix, pod, title, at), "scenario", title)
+
+    return _with_fix(request, saved)
 
 
-def _mend(request: HttpRequest, where: Callable[[], tuple[Sandbox, str]]) -> HttpResponse:
-    """``where``: returns the sandbox and its address. It is called if there are commands."""
-    chosen = _commands(request.POST.get("commands", ""))
-    if not chosen:
-        return problem(request, 400, say("errors.fix", most=MOST_COMMANDS))
-    sandbox, address = where()
-    for command in chosen:
+def _with_fix(request: HttpRequest, act: Callable[[Fix], HttpResponse]) -> HttpResponse:
+    """Return what ``act`` returns for the commands of the form, or the page that there are none."""
+    fix = _commands(request.POST.get("commands", ""))
+    return act(fix) if fix else problem(request, 400, say("errors.fix", most=MOST_COMMANDS))
+
+
+def _made(request: HttpRequest, sandbox: Sandbox, address: str, fix: Fix) -> HttpResponse:
+    """Execute a fix in a sandbox, and go to its page, whose map shows where the pod can land."""
+    for command in fix:
         store.execute(sandbox, command, who(request))
     pod, node = request.POST.get("pod", ""), request.POST.get("node", "")
     return redirect(f"{address}?{urlencode({'pod': pod} | ({'lands': f'{pod}@{node}'} if node else {}))}")
 
 
-def _commands(text: str) -> list[dict[str, Any]]:
+def _commands(text: str) -> Fix:
     """Return the commands in a JSON list; none if it is not one, or too long."""
     try:
         listed = json.loads(text)

@@ -130,3 +130,9 @@ def test_an_earlier_moment_is_counted_as_it_was(small: Any) -> None:
 
 def test_copies_without_a_model_ask_for_one(small: Any) -> None:
     assert say("fit.no-shape") in shown(small, copies="20")
+
+
+def test_the_gates_of_a_pod_are_named(small: Any) -> None:
+    store.execute(small.sandbox, {"kind": "apply", "manifests": [make_pod("held").cpu("1").gate("wait").obj()]})
+    assert say("fit.gated", gates="wait") in shown(small, pod="default/held")
+    assert "scheduling gates" not in shown(small)

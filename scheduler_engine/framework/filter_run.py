@@ -82,7 +82,7 @@ class FilterRun:
         codes: Codes | None = None
         everywhere = PASSED
         for number, (plugin, column) in enumerate(zip(self.plugins, self.columns, strict=True)):
-            held = column.codes[order]
+            held = column.codes.take(order)
             if codes is None:
                 # Most plugins have no objection to any node: then one number stands for all codes.
                 if (held == PASSED).all():
@@ -99,7 +99,7 @@ class FilterRun:
                 for slot in unknown[column.codes[unknown] == UNKNOWN].tolist():
                     self._ask(plugin, column, infos[slot])
             if len(unknown):
-                held = column.codes[order]
+                held = column.codes.take(order)
             codes = np.where(passing, held + (number << CODE_BITS), codes)
         if codes is None:
             codes = np.full(len(order), everywhere, dtype=np.int32)

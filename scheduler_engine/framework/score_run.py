@@ -24,14 +24,14 @@ def raw_scores(
     if sign is None:
         return _together(plugin, state, pod, nodes)
     column = columns.raw_scores(plugin, sign, slots)
-    unknown = nodes.slots[column.known[nodes.slots] == 0]
+    unknown = nodes.slots[column.known.take(nodes.slots) == 0]
     if len(unknown):
         fresh = _together(plugin, state, pod, Nodes(nodes.infos, unknown))
         if fresh.dtype == object:
             return _one_by_one(plugin, state, pod, nodes)
         column.numbers[unknown] = fresh
         column.known[unknown] = 1
-    return column.numbers[nodes.slots]
+    return column.numbers.take(nodes.slots)
 
 
 def normalized_scores(plugin: Any, state: CycleState, pod: Pod, scores: NodeScores) -> NDArray[Any]:

@@ -163,8 +163,13 @@ def _tree(world: World, view: View) -> dict[str, Any]:
         ]
         title, region = zone_and_region(key)
         zones.append({"title": title, "region": region, "count": plural(len(names), "node"), "cells": cells})
-    ghosts = [info.name for info in world.cache.infos.values() if info.ghost]
-    return {"zones": zones, "rounds": range(pages.start + 1, pages.stop + 1), "pages": pages, "ghosts": ghosts}
+    return {
+        "zones": zones,
+        "title_characters": max((len(zone["title"]) for zone in zones), default=0),
+        "rounds": range(pages.start + 1, pages.stop + 1),
+        "pages": pages,
+        "ghosts": [info.name for info in world.cache.infos.values() if info.ghost],
+    }
 
 
 def _list(world: World, view: View, cycle: Cycle | None, name: str, rebuilt: bool) -> dict[str, Any]:

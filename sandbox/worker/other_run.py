@@ -26,9 +26,9 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace import events as ev
 
-BEFORE, DEFAULT = "before", "default"
-CONFIGURATIONS = (BEFORE, DEFAULT)
-"""The second run has the configuration from before its last change, or the default one."""
+NOW, BEFORE, DEFAULT = "now", "before", "default"
+CONFIGURATIONS = (NOW, BEFORE, DEFAULT)
+"""The second run has the present configuration from its start, that from before its last change, or the default one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,14 @@ def own_course(live: Live, at: Moment | None) -> Course:
 def course(live: Live, other: Other, at: Moment | None) -> Course:
     """Return another run that does not begin in the middle. Raises ``Rejected`` if there is no such run."""
     texts, ends_us = _until(live, at) if other.texts is None else ([*other.texts], None)
-    if other.configuration == BEFORE and not any(map(configures, texts)):
+    changes = [*filter(configures, texts)]
+    if other.configuration in (NOW, BEFORE) and not changes:
         raise Rejected(say("differences.not-configured"))
     plan = live.plan
     if other.configuration == DEFAULT:
         plan = replace(plan, configuration="null")
+    elif other.configuration == NOW:
+        plan = replace(plan, configuration=json.dumps(json.loads(changes[-1]).get("configuration")))
     if other.seed is not None:
         plan = replace(plan, seed=other.seed)
     return Course(plan, tuple(_configured(texts, other.configuration)), ends_us)
@@ -226,7 +229,7 @@ def _remainder(text: str, passed_us: int, entries: int) -> list[str]:
 def _configured(texts: Sequence[str], configuration: str) -> list[str]:
     """Return the commands without the changes of the configuration that the second run does not make."""
     changes = [index for index, text in enumerate(texts) if configures(text)]
-    left_out = {BEFORE: changes[-1:], DEFAULT: changes}.get(configuration, [])
+    left_out = {NOW: changes, BEFORE: changes[-1:], DEFAULT: changes}.get(configuration, [])
     return [text for index, text in enumerate(texts) if index not in left_out]
 
 

@@ -99,10 +99,27 @@ def test_only_the_last_change_of_the_configuration_is_left_out(packed: Any) -> N
     assert text_of(compared(packed, configuration="default"), "placements").endswith("default/second n1 n2")
 
 
+def test_the_present_configuration_is_played_from_the_start(visitor: Any) -> None:
+    small = [make_node(name).capacity(cpu="4", memory="8Gi", pods="9") for name in ("n1", "n2")]
+    for command in (apply(*small, make_pod("first").cpu("1").node("n1")), apply(make_pod("second").cpu("1")), SETTLE):
+        store.execute(visitor.sandbox, command)
+    store.execute(visitor.sandbox, configure(None))
+    store.execute(visitor.sandbox, configure(PACKING))
+    assert say("differences.same") in compared(visitor, configuration="default")
+    html = compared(visitor, configuration="now")
+    assert text_of(html, "placements").endswith("default/second n2 n1")
+    assert 'href="?configuration=now" aria-current="page"' in html
+    assert 'id="compare-now"' in visitor.get("panel/configuration/").content.decode()
+    # At an earlier moment, the present configuration is that of the moment.
+    assert say("differences.same") in compared(visitor, configuration="now", at="4.9999")
+
+
 def test_without_a_change_of_the_configuration_there_is_no_earlier_one(visitor: Any) -> None:
     store.execute(visitor.sandbox, apply(make_node("n1")))
-    assert "?configuration=before" not in compared(visitor, configuration="default")
-    assert say("differences.not-configured") in compared(visitor, configuration="before")
+    html = compared(visitor, configuration="default")
+    for configuration in ("before", "now"):
+        assert f"?configuration={configuration}" not in html
+        assert say("differences.not-configured") in compared(visitor, configuration=configuration)
 
 
 def test_a_pod_that_waits_in_both_runs_is_only_counted(packed: Any) -> None:

@@ -10,7 +10,6 @@ from scheduler_engine import commands
 from scheduler_engine.answers import fix_phrases
 from scheduler_engine.answers.changes import commands_for
 from scheduler_engine.answers.fixes import Fix, fixes
-from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.simulation import Simulation
 
@@ -26,8 +25,9 @@ def answer(simulation: Simulation, key: str) -> dict[str, Any]:
         return {**data, "problem": say("errors.no-pod-named")}
     if pod is None:
         return {**data, "problem": say("errors.no-such-object", kind="Pod", key=key)}
-    if not is_pending(pod):
-        return {**data, "problem": fix_phrases.not_pending(key)}
+    needless = fix_phrases.needless(simulation, pod)
+    if needless:
+        return {**data, "problem": needless}
     number = 0
     for item in fixes(simulation, pod):
         number = item.number

@@ -41,12 +41,15 @@ RANKS = (
         "affinity",
         "no-affinity",
         "anti-affinity",
+        "resource-claims",
+        "claim",
+        "claim-class",
         "volume",
         "label",
         "neighbour",
         "enlarge",
     ),
-    *("delete", "priority", "node"),
+    *("delete", "scale", "priority", "node"),
 )
 """Kind of change, the one that changes least first."""
 
@@ -186,19 +189,27 @@ def _lay(changes: dict[str, Any], more: Mapping[str, Any]) -> None:
             changes[name] = value
 
 
-_EDITORS = {"Pod": _pod, "Node": _node}
+def _claim(live: KubeObject, edits: Sequence[Edit]) -> Iterator[commands.Command]:
+    """Replace it: nobody may change the class of a claim."""
+    yield commands.Replace(live.kind, live.key, edited(fresh(live.manifest), edits))
+
+
+_EDITORS = {"Pod": _pod, "Node": _node, "PersistentVolumeClaim": _claim}
 
 
 def make(copied: Simulation, edits: Sequence[Edit]) -> None:
-    """Make the edits in a scratch copy by commands. A deleted pod is gone at once, as after its grace period.
+    """Make the edits in a scratch copy by commands. Pods that end by them are gone at once, as after a grace period.
 
     Raises Rejected.
     """
+    already = {pod.uid for pod in copied.api.pods() if pod.terminating}
     for command in commands_for(copied, edits):
         copied.execute(command)
-        if isinstance(command, commands.Delete) and copied.api.get(command.object_kind, command.key) is not None:
-            copied.api.remove(command.object_kind, command.key)
-            copied.deliver()
+    ending = [pod.key for pod in copied.api.pods() if pod.terminating and pod.uid not in already]
+    for key in ending:
+        copied.api.remove("Pod", key)
+    if ending:
+        copied.deliver()
 
 
 def pod_after(pod: Pod, edits: Sequence[Edit]) -> Pod:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from scheduler_engine import wording
 from scheduler_engine.answers.changes import Change
 from scheduler_engine.answers.fixes import MOST_CHANGES, Fix
+from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch
+from scheduler_engine.answers.phases import Phase, phase_of
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Keys
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
 
 
@@ -23,7 +27,8 @@ def sentence(fix: Fix) -> str:
 
 def _in_words(item: Change) -> str:
     values = wording.written(dict(item.values))
-    return say("fixes.delete-owned", **values) if "owner" in values else say(f"fixes.{item.kind}", **values)
+    makes_again = item.kind == "delete" and "owner" in values
+    return say("fixes.delete-owned", **values) if makes_again else say(f"fixes.{item.kind}", **values)
 
 
 def step(patch: Patch) -> str:
@@ -31,8 +36,23 @@ def step(patch: Patch) -> str:
     return say(f"fix-steps.{patch.how}", **patch.places)
 
 
-def not_pending(pod: str) -> str:
-    return say("fixes.not-pending", pod=pod)
+def needless(simulation: Simulation, pod: Pod) -> str:
+    """Return why no change of the pod or of the cluster is needed, or helps; "" if one may."""
+    if not is_pending(pod):
+        return say("fixes.not-pending", pod=pod.key)
+    if not simulation.replicas.works():
+        return say("refusals.nobody-leads")
+    phase = phase_of(simulation, pod)
+    return "" if phase is None else _in_phase(pod.key, phase)
+
+
+def _in_phase(pod: str, phase: Phase) -> str:
+    if phase.permit:
+        return say("fixes.waits-on-permit", pod=pod, by=", ".join(phase.permit), node=phase.node)
+    if phase.victims:
+        victims = wording.written({"pods": Keys(phase.victims)})["pods"]
+        return say("fixes.waits-for-room", pod=pod, node=phase.node, victims=victims)
+    return say("fixes.being-bound", pod=pod, node=phase.node, stage=phase.stage)
 
 
 def fits(pod: str, nodes: bool) -> str:

@@ -6,13 +6,15 @@ The order of fixes, the smallest first; of two fixes of one kind only the smalle
 rank  what
 ===== ============================================================================================================
 1     fewer changes: combinations of two are tried only if no single change is enough, then those of three
-2     kinds in the order of ``RANKS``: what changes a line of the pod, then what changes a node, then what harms others
+2     kinds in the order of ``RANKS``: what changes a line of the pod, then what changes a node, then what harms others.
+      A kind in ``INSTEAD`` is tried only if the smaller kind does not help
 3     the amount of a change: missing millicores or bytes, skew, the priority of a deleted pod
 4     the order of nodes in the nodeTree
 ===== ============================================================================================================
 
-A fix is proved if, after its commands on a scratch copy, a node passes every filter. Other pending pods do not compete
-for it. To raise a priority, a cycle must nominate a node (``priorities``). ``MOST_TRIES`` limits the copies.
+A fix is proved on two scratch copies: after its commands a node passes every filter at once, and the pod still has a
+node when all controllers have acted (``lasting``). Other pending pods do not compete for it. To raise a priority, a
+cycle must nominate a node (``priorities``). ``MOST_TRIES`` limits the tries.
 Source: design of the sandbox.
 """
 
@@ -25,12 +27,11 @@ from math import prod
 from typing import Any
 
 from scheduler_engine.answers.changes import Change, Edit, change, make
+from scheduler_engine.answers.lasting import bound_after
 from scheduler_engine.answers.looking import Look, look, scratch
 from scheduler_engine.answers.new_nodes import new_nodes
 from scheduler_engine.answers.priorities import preempting
-from scheduler_engine.answers.remedies import Obstacle, obstacles
-from scheduler_engine.answers.remedies_labels import AFFINITY
-from scheduler_engine.answers.remedies_near import without_volumes
+from scheduler_engine.answers.remedies import Obstacle, before_nodes, obstacles
 from scheduler_engine.answers.seen import seen_on
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
@@ -40,8 +41,12 @@ MOST_CHANGES = 3
 MOST_TRIES = 150
 MOST_OF_A_KIND = 6
 """Tries for each combination of kinds."""
-MOST_PRODUCT = 256
+MOST_PRODUCT = 512
 """Ways to remove a node's obstacles; a node with more is left out."""
+AFTER_A_WHILE = ("claim", "claim-class")
+"""Kinds after which no node need pass at once: a volume is created first."""
+INSTEAD = {"scale": "delete"}
+"""Kind → the smaller one that it replaces."""
 
 
 Identities = frozenset[tuple[str, str]]
@@ -50,7 +55,7 @@ Identities = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A proved fix. ``node``: one that passes, or is nominated; ``victims``: the pods that preemption deletes."""
+    """A proved fix. ``node``: where the pod runs then, or is nominated; ``victims``: whom preemption deletes."""
 
     changes: tuple[Change, ...]
     node: str
@@ -95,15 +100,25 @@ class Search:
         return self.tried[key]
 
     def _proved(self, changes: Sequence[Change]) -> Fix | None:
-        copied = scratch(self.simulation)
+        edits = [edit for item in changes for edit in item.edits]
         try:
-            make(copied, [edit for item in changes for edit in item.edits])
+            at_once = passes(self.simulation, self.pod, edits)
+            if not changes or not (at_once or any(item.kind in AFTER_A_WHILE for item in changes)):
+                return Fix((), at_once[0]) if at_once else None
+            node = bound_after(self.simulation, self.pod, edits)
         except Rejected:
             # The API server refuses some combinations, such as an invalid manifest: no fix.
             return None
-        pod = copied.api.pod(self.pod.key)
-        looked = look(copied, pod) if pod is not None and not pod.scheduling_gates else None
-        return Fix(tuple(changes), looked.feasible[0]) if looked is not None and looked.feasible else None
+        return Fix(tuple(changes), node) if node else None
+
+
+def passes(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> tuple[str, ...]:
+    """Return the nodes that pass every filter right after the edits, on a copy. Raises Rejected."""
+    copied = scratch(simulation)
+    make(copied, edits)
+    after = copied.api.pod(pod.key)
+    looked = look(copied, after) if after is not None and not after.scheduling_gates else None
+    return looked.feasible if looked is not None else ()
 
 
 def fixes(simulation: Simulation, pod: Pod) -> Iterator[Try]:
@@ -130,7 +145,10 @@ def _of_size(search: Search, count: int) -> Iterator[Try]:
     proved: dict[tuple[str, ...], Fix] = {}
     for changes in wanted:
         kinds = tuple(item.kind for item in changes)
-        if kinds in proved or tries.get(kinds, 0) >= MOST_OF_A_KIND or len(search.tried) >= MOST_TRIES:
+        smaller = tuple(INSTEAD.get(kind, kind) for kind in kinds)
+        if smaller in proved or kinds in proved:
+            continue
+        if tries.get(kinds, 0) >= MOST_OF_A_KIND or len(search.tried) >= MOST_TRIES:
             continue
         tries[kinds] = tries.get(kinds, 0) + 1
         fix = search.prove(changes)
@@ -208,18 +226,8 @@ def _facing(search: Search, first: tuple[Change, ...]) -> Facing:
     if pod is None or looked is None:
         return Facing()
     if looked.feasible or looked.pre_filter is not None:
-        return Facing(bool(looked.feasible), tuple(_for_pre_filter(pod, looked)))
+        return Facing(bool(looked.feasible), tuple(before_nodes(copied, looked)))
     return Facing(on_nodes=tuple(_by_node(copied, looked)))
-
-
-def _for_pre_filter(pod: Pod, looked: Look) -> Iterator[Change]:
-    """Yield what may satisfy the plugin that refused the pod before any node was asked."""
-    plugin = looked.pre_filter.plugin if looked.pre_filter is not None else ""
-    if plugin == "NodeAffinity":
-        edit = Edit("Pod", pod.key, "set", AFFINITY)
-        yield change("no-node-affinity", [edit])
-    elif plugin.startswith(("Volume", "NodeVolume")):
-        yield from without_volumes(pod)
 
 
 def _by_node(copied: Simulation, looked: Look) -> Iterator[list[Obstacle]]:

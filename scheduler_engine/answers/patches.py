@@ -10,6 +10,8 @@ from typing import Any
 from scheduler_engine import commands
 from scheduler_engine.answers.changes import Edit, commands_for, edited
 from scheduler_engine.answers.fixes import Fix
+from scheduler_engine.answers.removals import top_owner
+from scheduler_engine.answers.shown import of_author
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.simulation import Simulation
 
@@ -18,7 +20,8 @@ from scheduler_engine.simulation import Simulation
 class Patch:
     """One step. ``how``: its row of ``fix-steps``; ``places``: what that row names.
 
-    ``manifest``: what to apply, or, of a pod that must be replaced, the fields that differ; None: nothing.
+    ``manifest``: what to apply, or, of a pod that must be replaced, the fields that differ, as their author would write
+    them; None: nothing.
     """
 
     how: str
@@ -35,9 +38,11 @@ def patches(simulation: Simulation, fix: Fix) -> Iterator[Patch]:
 def _patch(simulation: Simulation, edits: Sequence[Edit], command: commands.Patch) -> Patch:
     places = {**_named(command.object_kind, command.key), "patch": json.dumps(command.changes, separators=(",", ":"))}
     live = simulation.api.get(command.object_kind, command.key)
-    owner = live.controller_ref if live is not None and command.object_kind == "Pod" else None
-    if owner is not None:
-        return _of_owner(simulation, edited(live.manifest, edits) if live is not None else {}, edits, owner, places)
+    if live is not None and live.controller_ref is not None and command.object_kind == "Pod":
+        return _of_owner(simulation, live, edited(live.manifest, edits), edits, places)
+    replicas = (command.changes.get("spec") or {}).get("replicas")
+    if replicas is not None:
+        return Patch("scale", {**places, "replicas": str(replicas)})
     mine = [edit for edit in edits if (edit.kind, edit.key) == (command.object_kind, command.key)]
     if live is not None and live.manifest.get("spec", {}).get("tolerations") and _appends(mine):
         # A merge patch would repeat all other tolerations.
@@ -69,43 +74,53 @@ def _apply(simulation: Simulation, edits: Sequence[Edit], command: commands.Appl
 
 def _replace(simulation: Simulation, edits: Sequence[Edit], command: commands.Replace) -> Patch:
     places, live = _named(command.object_kind, command.key), simulation.api.get(command.object_kind, command.key)
+    assert live is not None
     mine = [edit for edit in edits if (edit.kind, edit.key) == (command.object_kind, command.key)]
-    owner = live.controller_ref if isinstance(live, KubeObject) else None
-    if owner is not None:
-        return _of_owner(simulation, command.manifest, mine, owner, places)
-    return Patch("replace", places, _fields(command.manifest, mine))
+    if live.controller_ref is not None:
+        return _of_owner(simulation, live, command.manifest, mine, places)
+    applied = simulation.api.applied.get(live.uid)
+    written = live.spec if applied is None else applied.manifest.get("spec") or {}
+    return Patch("replace", places, _fields(command.manifest, live, written, mine))
 
 
 def _of_owner(
     simulation: Simulation,
+    live: KubeObject,
     manifest: Mapping[str, Any],
     edits: Sequence[Edit],
-    owner: Mapping[str, Any],
     places: Mapping[str, str],
 ) -> Patch:
     """Return the same change of the template from which the owner, or its own owner, makes its pods."""
-    namespace = manifest.get("metadata", {}).get("namespace", "default")
-    above = simulation.api.get(str(owner.get("kind")), f"{namespace}/{owner.get('name')}")
-    owner = (above.controller_ref if above is not None else None) or owner
-    own = {**places, "owner": f"{owner.get('kind')} {owner.get('name')}"}
-    return Patch("template", own, _fields(manifest, [edit for edit in edits if edit.kind == "Pod"]))
+    reference, owner = live.controller_ref or {}, top_owner(simulation, live)
+    kind, name = (reference.get("kind"), reference.get("name")) if owner is None else (owner.kind, owner.name)
+    template = {} if owner is None else owner.spec.get("template") or {}
+    mine = [edit for edit in edits if edit.kind == live.kind]
+    fields = _fields(manifest, live, template.get("spec") or live.spec, mine)
+    return Patch("template", {**places, "owner": f"{kind} {name}"}, fields)
 
 
-def _fields(manifest: Mapping[str, Any], edits: Sequence[Edit]) -> dict[str, Any]:
-    """Return the fields of the spec that the edits touch, as they are afterwards; of containers, only what changes."""
+def _fields(
+    after: Mapping[str, Any], live: KubeObject, written: Mapping[str, Any], edits: Sequence[Edit]
+) -> dict[str, Any]:
+    """Return the fields of the spec that the edits touch, as they are afterwards; of containers, only what changes.
+
+    ``written``: the spec as its author wrote it.
+    """
     shown: dict[str, Any] = {}
-    for edit in edits:
-        field, spec = edit.path[1], manifest["spec"]
+    for edit in (edit for edit in edits if edit.path[0] == "spec"):
+        field, spec = edit.path[1], after["spec"]
         if field not in ("containers", "initContainers"):
-            shown[field] = spec.get(field)
+            shown[field] = of_author(spec.get(field), live.spec.get(field), written.get(field))
             continue
-        container = spec[field][int(edit.path[2])]
+        container, before = spec[field][int(edit.path[2])], live.spec[field][int(edit.path[2])]
+        own = next((item for item in written.get(field) or () if item.get("name") == container["name"]), {})
         listed: list[dict[str, Any]] = shown.setdefault(field, [])
         entry = next((item for item in listed if item["name"] == container["name"]), None)
         if entry is None:
             entry = {"name": container["name"]}
             listed.append(entry)
-        entry[edit.path[3]] = container.get(edit.path[3])
+        part = edit.path[3]
+        entry[part] = of_author(container.get(part), before.get(part), own.get(part))
     return {"spec": shown}
 
 

@@ -1,10 +1,11 @@
-"""A higher priority as a remedy: proved by a real cycle that nominates a node."""
+"""A higher priority as a remedy: proved by a real cycle that nominates a node, after which the pod gets one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scheduler_engine.answers.changes import Change, Edit, change, make
+from scheduler_engine.answers.lasting import bound_after
 from scheduler_engine.answers.looking import begin_cycle, scratch
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
@@ -23,16 +24,22 @@ def preempting(simulation: Simulation, pod: Pod) -> Outcome | None:
     if pod.scheduler_name not in simulation.scheduler.profiles or pod.scheduling_gates:
         return None
     for changes in ((), *((item,) for item in _changes(simulation, pod))):
-        copied = scratch(simulation)
+        edits = [edit for item in changes for edit in item.edits]
         try:
-            make(copied, [edit for item in changes for edit in item.edits])
+            nominated = nominates(simulation, pod, edits)
+            if nominated is not None and bound_after(simulation, pod, edits):
+                return (changes, *nominated)
         except Rejected:
             continue
-        after = copied.api.pod(pod.key)
-        nominated = attempt(copied, after) if after is not None else None
-        if nominated is not None:
-            return (changes, *nominated)
     return None
+
+
+def nominates(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> tuple[str, tuple[str, ...]] | None:
+    """Return the node that a cycle on a copy nominates after the edits, and the victims. Raises Rejected."""
+    copied = scratch(simulation)
+    make(copied, edits)
+    after = copied.api.pod(pod.key)
+    return attempt(copied, after) if after is not None else None
 
 
 def attempt(copied: Simulation, pod: Pod) -> tuple[str, tuple[str, ...]] | None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from scheduler_engine.answers import remedies_near, remedies_resources
+from scheduler_engine.answers import remedies_claims, remedies_near, remedies_resources
 from scheduler_engine.answers.changes import Change, Edit, change
-from scheduler_engine.answers.remedies_labels import of_node_affinity
+from scheduler_engine.answers.looking import Look
+from scheduler_engine.answers.remedies_labels import AFFINITY, of_node_affinity
 from scheduler_engine.answers.seen import Seen
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.taints import UNSCHEDULABLE, Taint, tolerated
 from scheduler_engine.framework.status import Code
+from scheduler_engine.simulation import Simulation
 
 DO_NOT_SCHEDULE = ("NoSchedule", "NoExecute")
 Obstacle = tuple[Change, ...]
@@ -45,6 +48,10 @@ def of_taints(seen: Seen) -> Iterator[Obstacle]:
                 yield _cordon(seen)
             else:
                 yield _tolerate(seen, taint), _untaint(seen, taint)
+
+
+def of_volumes(seen: Seen) -> Iterator[Obstacle]:
+    yield tuple(remedies_claims.of_claims(seen.simulation, seen.pod))
 
 
 def of_cordon(seen: Seen) -> Iterator[Obstacle]:
@@ -80,8 +87,30 @@ REMEDIES: Mapping[str, Callable[[Seen], Iterator[Obstacle]]] = {
     "NodeResourcesFit": remedies_resources.of_resources,
     "PodTopologySpread": remedies_near.of_spread,
     "InterPodAffinity": remedies_near.of_affinity,
-    **dict.fromkeys(
-        ("VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"), remedies_near.of_volumes
-    ),
+    **dict.fromkeys(("VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"), of_volumes),
 }
 """Plugin → the obstacles that it sees on a node."""
+
+
+def before_nodes(simulation: Simulation, looked: Look) -> Iterator[Change]:
+    """Yield what may satisfy the plugin that refused the pod before any node was asked."""
+    plugin = looked.pre_filter.plugin if looked.pre_filter is not None else ""
+    yield from BEFORE_NODES.get(plugin, of_nobody)(simulation, looked.pod)
+
+
+def of_nobody(simulation: Simulation, pod: Pod) -> Iterator[Change]:
+    yield from ()
+
+
+def without_node_affinity(simulation: Simulation, pod: Pod) -> Iterator[Change]:
+    yield change("no-node-affinity", [Edit("Pod", pod.key, "set", AFFINITY)])
+
+
+BEFORE_NODES: Mapping[str, Callable[[Simulation, Pod], Iterator[Change]]] = {
+    "NodeAffinity": without_node_affinity,
+    "DynamicResources": remedies_claims.without_resource_claims,
+    **dict.fromkeys(
+        ("VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"), remedies_claims.of_claims
+    ),
+}
+"""Plugin → what may help if its PreFilter refuses the pod."""

@@ -1,14 +1,13 @@
-"""Remedies for a node that other pods spoil: host ports, topology spread, pod affinity, volumes."""
+"""Remedies for a node that other pods spoil: host ports, topology spread, pod affinity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.answers.changes import Change, Edit, change
 from scheduler_engine.answers.remedies_labels import REQUIRED
-from scheduler_engine.answers.remedies_resources import MOST_DELETED, deletion
+from scheduler_engine.answers.removals import removals
 from scheduler_engine.answers.seen import Seen
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.facts import Keys
@@ -49,7 +48,7 @@ def _port(seen: Seen, path: tuple[str, ...], asked: tuple[str, str, int]) -> Ite
     if number:
         yield change("port", [seen.edit("set", path, number)], old=asked[2], port=number)
     holders = [info.pod for info in seen.residents() if ports_conflict([asked], dict.fromkeys(info.pod.host_ports))]
-    yield from (deletion(pod) for pod in holders[:MOST_DELETED])
+    yield from removals(seen.simulation, holders)
 
 
 def of_spread(seen: Seen) -> Iterator[tuple[Change, ...]]:
@@ -90,7 +89,7 @@ def _matching(seen: Seen, constraint: SpreadConstraint) -> Iterator[Change]:
     """Yield the least important pods in the domain that the constraint counts."""
     there = (info.pod for info in seen.neighbours(constraint.topology_key))
     counted = (pod for pod in there if pod.namespace == seen.pod.namespace and constraint.selector.matches(pod.labels))
-    yield from (deletion(pod) for pod in islice(counted, MOST_DELETED))
+    yield from removals(seen.simulation, counted)
 
 
 def of_affinity(seen: Seen) -> Iterator[tuple[Change, ...]]:
@@ -104,12 +103,13 @@ def of_affinity(seen: Seen) -> Iterator[tuple[Change, ...]]:
         if count > 0:
             near = seen.neighbours(term.topology_key) if count == 1 else ()
             met = (info.pod for info in near if term.matches(info.pod, {}))
-            yield (_without(seen.pod, "podAntiAffinity", "anti-affinity", place), *(deletion(pod) for pod in met))
+            removed = removals(seen.simulation, met)
+            yield (_without(seen.pod, "podAntiAffinity", "anti-affinity", place), *removed)
     keepers = [*_keepers(seen, state)]
     if len(keepers) > MOST_KEEPERS:
         yield ()
     for info, places in keepers if len(keepers) <= MOST_KEEPERS else ():
-        yield (*_neighbour(info.pod, places), deletion(info.pod))
+        yield (*_neighbour(info.pod, places), *removals(seen.simulation, [info.pod]))
 
 
 def _near_enough(state: NearState, labels: Mapping[str, str]) -> bool:
@@ -149,24 +149,3 @@ def _neighbour(pod: Pod, places: Sequence[int]) -> Iterator[Change]:
     edits = [edit for place in places for edit in _without(pod, "podAntiAffinity", "anti-affinity", place).edits]
     # A replaced pod would be scheduled again: it keeps its node.
     yield change("neighbour", edits, pod=Keys((pod.key,)), node=pod.node_name)
-
-
-def of_volumes(seen: Seen) -> Iterator[tuple[Change, ...]]:
-    yield tuple(without_volumes(seen.pod))
-
-
-def without_volumes(pod: Pod) -> Iterator[Change]:
-    """Yield the pod without one of its volumes, for each that is not projected by admission."""
-    for volume in pod.volumes:
-        if "projected" not in volume:
-            edits = [Edit("Pod", pod.key, "drop", ("spec", "volumes"), volume), *_mounts(pod, volume["name"])]
-            yield change("volume", edits, volume=volume["name"])
-
-
-def _mounts(pod: Pod, volume: str) -> Iterable[Edit]:
-    for field in ("initContainers", "containers"):
-        for index, container in enumerate(pod.spec.get(field) or ()):
-            for listed in ("volumeMounts", "volumeDevices"):
-                for mount in container.get(listed) or ():
-                    if mount["name"] == volume:
-                        yield Edit("Pod", pod.key, "drop", ("spec", field, str(index), listed), mount)

@@ -10,7 +10,6 @@ import yaml
 
 from scheduler_engine.answers import fix_phrases
 from scheduler_engine.answers.fixes import fixes
-from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.simulation import Simulation
@@ -22,8 +21,9 @@ SHOWN = 3
 def fixed(simulation: Simulation, key: str) -> Iterator[str]:
     """Yield the smallest fixes for a pod as lines: a sentence for each, and how to do it."""
     pod = simulation.api.pod(key)
-    if pod is None or not is_pending(pod):
-        yield fix_phrases.not_pending(key)
+    needless = say("fixes.not-pending", pod=key) if pod is None else fix_phrases.needless(simulation, pod)
+    if pod is None or needless:
+        yield from wrapped(needless, "")
         return
     tries = [*fixes(simulation, pod)]
     found = [item.fix for item in tries if item.fix is not None]

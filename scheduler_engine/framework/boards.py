@@ -97,7 +97,7 @@ class AffinityRule:
 
 @dataclass(frozen=True, slots=True)
 class AffinityBoard:
-    """All rules, required ones first. ``left_out``: pods that match a term and do not count."""
+    """All rules, required ones first. ``left_out``: pods that match a term and do not count, rules without effect."""
 
     rules: tuple[AffinityRule, ...] = ()
     left_out: tuple[Fact, ...] = ()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scheduler_engine import wording
 from scheduler_engine.framework.boards import AffinityBoard, AffinityRule
 from scheduler_engine.plugins.inter_pod_affinity.plugin import FILTER_STATE, SCORE_STATE
 from scheduler_engine.scheduler.explaining import affinity_board
@@ -109,6 +110,50 @@ def test_pods_of_other_namespaces_and_without_a_domain_are_left_out() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("others", "lines"),
+    [
+        pytest.param(
+            [make_pod("w").node("lost").anti_affinity(ZONE, WEB)],
+            ["the rule not to be near app=web has no effect: lost has no label topology.kubernetes.io/zone"],
+            id="a required anti-affinity",
+        ),
+        pytest.param(
+            [
+                make_pod("w").node("lost").affinity(ZONE, WEB),
+                make_pod("v").node("lost").affinity(ZONE, WEB, weight=1).anti_affinity(ZONE, WEB, weight=2),
+            ],
+            [
+                "the wish to be near app=web has no effect: lost has no label topology.kubernetes.io/zone",
+                "the wish not to be near app=web has no effect: lost has no label topology.kubernetes.io/zone",
+                "the need to be near app=web has no effect: lost has no label topology.kubernetes.io/zone",
+            ],
+            id="what scores",
+        ),
+        pytest.param([make_pod("w").node("lost").anti_affinity(ZONE, DB)], [], id="a rule about other pods"),
+        pytest.param([make_pod("w").node("a1").anti_affinity(ZONE, WEB)], [], id="a rule that has an effect"),
+        pytest.param(
+            [make_pod("w").node(node).anti_affinity("rack", WEB) for node in ("a1",)]
+            + [make_pod("v").node("b1").anti_affinity("rack", WEB)],
+            ["the rule not to be near app=web has no effect: a1 and b1 have no label rack"],
+            id="the same rule on two nodes",
+        ),
+    ],
+)
+def test_rules_of_others_on_nodes_without_the_key_are_left_out_and_say_so(
+    others: list[PodBuilder], lines: list[str]
+) -> None:
+    made = cluster(*others, new())
+    rest = at_rest(made)
+    assert [wording.worded(item, "note") for item in rest.left_out] == lines
+    made.step_until(lambda now: now.simulation.scheduler.latest and now.simulation.scheduler.latest.host)
+    latest = made.simulation.scheduler.latest
+    assert latest is not None
+    in_cycle = affinity_board(made.simulation.scheduler, latest.pod, PLUGIN, latest.number)
+    assert in_cycle is not None
+    assert in_cycle.left_out == rest.left_out
+
+
 def test_preferences_of_others_can_be_ignored() -> None:
     arguments = {"name": PLUGIN, "args": {"ignorePreferredTermsOfExistingPods": True}}
     configuration = {
@@ -117,7 +162,9 @@ def test_preferences_of_others_can_be_ignored() -> None:
         "profiles": [{"pluginConfig": [arguments]}],
     }
     fan = make_pod("fan").node("a1").affinity(ZONE, WEB, weight=10)
-    assert at_rest(cluster(fan, new(), configuration=configuration)).rules == ()
+    assert at_rest(cluster(fan, new(), configuration=configuration)) == AffinityBoard()
+    idle = make_pod("idle").node("lost").affinity(ZONE, WEB, weight=10)
+    assert at_rest(cluster(idle, new(), configuration=configuration)) == AffinityBoard()
 
 
 def test_shares_add_up_to_the_weights_of_the_cycle_and_verdicts_to_those_of_filter() -> None:

@@ -18,9 +18,12 @@ from scheduler_engine.plugins.inter_pod_affinity.who import NOBODY, Who, Wish
 
 
 def affinity_board(
-    required: FilterState | None, preferred: ScoreState | None, nodes: Sequence[NodeInfo]
+    required: FilterState | None, preferred: ScoreState | None, nodes: Sequence[NodeInfo], idle: Sequence[Fact] = ()
 ) -> AffinityBoard:
-    """Return the rules of both states. None: PreFilter or PreScore found nothing to do."""
+    """Return the rules of both states. None: PreFilter or PreScore found nothing to do.
+
+    ``idle``: the rules of existing pods without effect.
+    """
     rules: list[AffinityRule] = []
     left_out: list[Fact] = []
     if required is not None:
@@ -29,7 +32,7 @@ def affinity_board(
     if preferred is not None:
         rules += _preferred(preferred, nodes)
         left_out += score_uncounted(preferred, nodes)
-    return AffinityBoard(tuple(rules), tuple(left_out))
+    return AffinityBoard(tuple(rules), (*left_out, *idle))
 
 
 def _required(state: FilterState, nodes: Sequence[NodeInfo]) -> Iterator[AffinityRule]:

@@ -23,12 +23,12 @@ from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
 from scheduler_engine.plugins.inter_pod_affinity.board import affinity_board
 from scheduler_engine.plugins.inter_pod_affinity.facts import filter_facts
-from scheduler_engine.plugins.inter_pod_affinity.filtering import FilterState
+from scheduler_engine.plugins.inter_pod_affinity.filtering import KEEPS_OFF, FilterState
 from scheduler_engine.plugins.inter_pod_affinity.score_facts import score_facts
-from scheduler_engine.plugins.inter_pod_affinity.scoring import ScoreState
+from scheduler_engine.plugins.inter_pod_affinity.scoring import THEIRS, THEY_DISLIKE, THEY_LIKE, ScoreState
 from scheduler_engine.plugins.inter_pod_affinity.terms import matches_all, namespace_labels, with_namespaces
 from scheduler_engine.plugins.inter_pod_affinity.together import FilterCounts, ScoreCounts
-from scheduler_engine.plugins.inter_pod_affinity.uncounted import filter_uncounted, score_uncounted
+from scheduler_engine.plugins.inter_pod_affinity.uncounted import filter_uncounted, score_uncounted, without_effect
 
 FILTER_STATE = "PreFilterInterPodAffinity"
 SCORE_STATE = "PreScoreInterPodAffinity"
@@ -133,13 +133,17 @@ class InterPodAffinity(Plugin):
             required.count(nodes, nodes)
         elif state.read(FILTER_STATE) is not None:
             required = _filter_state_of(state)
+        labels, prefers = namespace_labels(pod, self.handle.objects), _prefers(pod)
+        theirs = THEIRS if self.hard_pod_affinity_weight > 0 else (THEY_LIKE, THEY_DISLIKE)
+        kinds = (KEEPS_OFF,) if self.ignore_existing_preferences and not prefers else (KEEPS_OFF, *theirs)
+        idle = tuple(without_effect(pod, labels, kinds, nodes))
         if state is not None and state.read(SCORE_STATE) is not None:
-            return affinity_board(required, _score_state_of(state), nodes)
-        if not _prefers(pod) and self.ignore_existing_preferences:
-            return affinity_board(required, None, nodes)
+            return affinity_board(required, _score_state_of(state), nodes, idle)
+        if not prefers and self.ignore_existing_preferences:
+            return affinity_board(required, None, nodes, idle)
         preferred = self._score_state(pod)
-        preferred.count_all(nodes) if _prefers(pod) else preferred.count_existing(nodes)
-        return affinity_board(required, preferred, nodes)
+        preferred.count_all(nodes) if prefers else preferred.count_existing(nodes)
+        return affinity_board(required, preferred, nodes, idle)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         prefers = _prefers(pod)

@@ -239,13 +239,18 @@ class Cluster:
 
         Raises ApiError or Rejected if it exists or is refused.
         """
-        self.check_size(defaulted, before, document)
+        self.check_size(defaulted, before, document, stays=False)
         self.api.create(defaulted)
         self._remember(*identity(defaulted), manifest)
 
-    def check_size(self, manifest: Mapping[str, Any], before: KubeObject | None, document: int = 0) -> None:
-        """Raise Rejected if a new command makes an owner want more pods than a sandbox may hold; old ones may."""
-        problem = size_problem(manifest, before, document) if self.is_new else None
+    def check_size(
+        self, manifest: Mapping[str, Any], before: KubeObject | None, document: int = 0, stays: bool = True
+    ) -> None:
+        """Raise Rejected if a new command makes an owner want more pods than a sandbox may hold; old ones may.
+
+        ``stays``: it updates ``before``, and does not replace it.
+        """
+        problem = size_problem(self.api, manifest, before, document, stays) if self.is_new else None
         if problem is not None:
             raise Rejected([problem])
 

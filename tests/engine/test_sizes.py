@@ -61,6 +61,7 @@ ACCEPTED = [
     pytest.param(applied(world.job("new", parallelism=3, completions=HUGE)), id="few at once of many"),
     pytest.param(applied(world.job("new", parallelism=HUGE, completions=3)), id="few, as many at once as may be"),
     pytest.param(applied(world.job("new", parallelism=HUGE, suspend=True)), id="none before it is resumed"),
+    pytest.param(applied(world.deployment("new", 25_000, paused=True)), id="none before its rollout begins"),
     pytest.param(
         applied(world.deployment("new", 2, strategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": HUGE}})),
         id="a surge without limit",
@@ -118,6 +119,77 @@ def test_an_owner_that_is_too_large_already_can_change_otherwise_and_shrink() ->
     simulation.execute(commands.Replace("Deployment", "default/web", world.deployment("web", 40_000)), is_new=True)
     with pytest.raises(Rejected, match=r"spec\.replicas: the Deployment wants 50,000 pods"):
         simulation.execute(patched(50_000), is_new=True)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        pytest.param(world.deployment("big", 25_000), id="a Deployment"),
+        pytest.param(world.deployment("big", 25_000, paused=True), id="a paused Deployment"),
+        pytest.param(world.replica_set("big", 25_000), id="a ReplicaSet"),
+        pytest.param(world.stateful_set("big", 25_000), id="a StatefulSet"),
+        pytest.param(world.job("big", parallelism=25_000), id="a Job"),
+        pytest.param(world.job("big", parallelism=25_000, suspend=True), id="a suspended Job"),
+    ],
+)
+def test_an_owner_may_be_applied_patched_and_replaced_by_an_equal_one(manifest: Manifest) -> None:
+    """It asks for no more than before, whether it makes pods or not."""
+    simulation, kind = small_cluster(), manifest["kind"]
+    simulation.execute(applied(manifest))
+    for command in (
+        applied(manifest),
+        commands.Patch(kind, "default/big", {"metadata": {"labels": {"team": "a"}}}),
+        commands.Replace(kind, "default/big", manifest),
+        commands.Replace(kind, "default/big", manifest),
+    ):
+        simulation.execute(command, is_new=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "command"),
+    [
+        pytest.param(
+            world.deployment("big", 25_000, paused=True),
+            commands.Patch("Deployment", "default/big", {"spec": {"paused": None}}),
+            id="a Deployment that is resumed",
+        ),
+        pytest.param(
+            world.deployment("big", 25_000, paused=True),
+            commands.Replace("Deployment", "default/big", world.deployment("big", 25_000)),
+            id="a paused Deployment that another one replaces",
+        ),
+        pytest.param(
+            world.job("big", parallelism=25_000, suspend=True),
+            commands.Patch("Job", "default/big", {"spec": {"suspend": False}}),
+            id="a Job that is resumed",
+        ),
+        pytest.param(
+            world.deployment("big", 2),
+            commands.Patch("Deployment", "default/big", {"spec": {"paused": True, "replicas": 25_000}}),
+            id="a paused Deployment that scales its replica set",
+        ),
+    ],
+)
+def test_pods_that_were_not_made_yet_are_refused_when_they_would_be(before: Manifest, command: Command) -> None:
+    simulation = small_cluster()
+    simulation.execute(applied(before), is_new=True)
+    with pytest.raises(Rejected, match="wants 25,000 pods at once"):
+        simulation.execute(command, is_new=True)
+
+
+def test_a_paused_deployment_may_be_replaced_by_a_larger_one_without_replica_sets() -> None:
+    simulation = small_cluster()
+    larger = world.deployment("web", 25_000, paused=True)
+    simulation.execute(commands.Replace("Deployment", "default/web", larger), is_new=True)
+    simulation.execute(commands.Run(), is_new=True)
+    assert world.pods(simulation, "web") == []
+
+
+def test_a_paused_deployment_that_would_adopt_a_replica_set_is_refused() -> None:
+    simulation = small_cluster()
+    simulation.execute(applied(world.replica_set("new", 1)))
+    with pytest.raises(Rejected, match="wants 25,000 pods at once"):
+        simulation.execute(applied(world.deployment("new", 25_000, paused=True)), is_new=True)
 
 
 def test_the_second_manifest_of_a_command_is_named() -> None:

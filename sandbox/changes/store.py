@@ -2,13 +2,14 @@
 
 A worker executes a command first. Then one short transaction locks the sandbox's row, checks that the log has not
 changed, appends the command and commits. If the log has changed, the command is executed again at the new head.
+Several commands of one button are executed and appended together, or none of them.
 Browsers are notified after the commit. No job runs inside a transaction, so nobody waits for the database.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -107,31 +108,63 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
     If the engine can merge a tick with the tick before, one record with the time of both replaces that. Raises
     ``Rejected``, ``OverQuota``, ``ReplayFailed`` or ``EngineError``, with nothing changed.
     """
-    plan, text = Plan.of(sandbox), to_text(command)
+    return execute_all(sandbox, [command], who)[-1]
 
-    def attempt(place: Place) -> Position | None:
-        quotas.check_log(place.position.head, _make_room_for(sandbox.pk, len(text)))
-        merged = engines.ask(plan, place.position, jobs.execute, [command], [text])[0]
-        n, stored = (place.position.head, merged) if merged else (place.position.head + 1, text)
-        appended = _append(sandbox, place, n, stored, who, grown=merged is not None)
+
+def execute_all(
+    sandbox: Sandbox,
+    commands: Sequence[dict[str, Any]],
+    who: str = "",
+    refusals: Sequence[str] = (),
+    after: int | None = None,
+) -> list[Position]:
+    """Execute all commands and append them, or none. Return the position after each. Raises as ``execute``.
+
+    They are one change: one revision, one piece of news. ``refusals``: for each command a part of the refusal after
+    which it is left out, "" = none. ``after``: begin after this command instead of at the head.
+    """
+    plan, texts = Plan.of(sandbox), [to_text(command) for command in commands]
+
+    def attempt(place: Place) -> list[Position] | None:
+        start = place.position if after is None else _place_in_log(sandbox.pk, place.position, after)
+        quotas.check_log(start.head + len(texts) - 1, _make_room_for(sandbox.pk, sum(map(len, texts))))
+        done = engines.ask(plan, start, jobs.execute, commands, texts, refusals)
+        if not done.texts:
+            return [start for _ in commands]
+        appended = _append(sandbox, place, start.head + (not done.grows), done.texts, who, grown=done.grows)
         if appended is None:
             return None
-        now, record = appended
-        engines.tell(plan, place.position, jobs.arrive, [record])
+        now, records = appended
+        engines.tell(plan, start, jobs.arrive, records)
         _announce(sandbox.pk, now)
-        return now.position
+        positions = [start, *(Position(record.key, record.n, now.position.length) for record in records)]
+        return [positions[count] for count in done.counts]
 
     return engines.at_present(sandbox, attempt)
 
 
-def _append(
-    sandbox: Sandbox, place: Place, n: int, text: str, who: str, grown: bool = False, until: int | None = None
-) -> tuple[Place, Record] | None:
-    """Store ``text`` as command ``n``. Return the new place and the record, or None if the log has changed meanwhile.
+def _place_in_log(sandbox_id: UUID, here: Position, n: int) -> Position:
+    """Return the position after command ``n``. Raises ``Occupied`` if somebody has shortened the log."""
+    state = log_of(sandbox_id).filter(n=n).values_list("pk", flat=True).first() if n else 0
+    if state is None:
+        raise Occupied(engines.CHANGING)
+    return Position(state, n, here.length)
 
-    ``grown``: it extends the last command, which needs no branch. ``until``: it is the old command ``n``, ended after
-    ``until`` entries. In both cases expectations and guesses move to the new record. The record counts as a helper's
-    only if the owner took no part in it.
+
+def _append(
+    sandbox: Sandbox,
+    place: Place,
+    n: int,
+    texts: Sequence[str],
+    who: str,
+    grown: bool = False,
+    until: int | None = None,
+) -> tuple[Place, list[Record]] | None:
+    """Store ``texts`` as commands from ``n`` on. Return the new place and the records, or None if the log has changed.
+
+    ``grown``: the first one extends the last command, which needs no branch. ``until``: it is the old command ``n``,
+    ended after ``until`` entries. In both cases expectations and guesses move to the new record. That record counts as
+    a helper's only if the owner took no part in it.
     """
     sandbox_id, by_helper = sandbox.pk, sandbox.by_helper
     with transaction.atomic():
@@ -143,11 +176,16 @@ def _append(
         if old:
             by_helper = was_helped and (by_helper or not grown)
         dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
-        record = statements.append(sandbox_id, n, text, who, by_helper)
-        moved = before is not None and statements.move_expectations(sandbox_id, before, record.key, until)
-        now = place.then(Position(record.key, n, n), moved)
-        statements.set_place(sandbox_id, now, len(text) - dropped, not sandbox.by_helper)
-    return now, record
+        records = [statements.append(sandbox_id, n, texts[0], who, by_helper)]
+        records += [
+            statements.append(sandbox_id, number, text, who, sandbox.by_helper)
+            for number, text in enumerate(texts[1:], n + 1)
+        ]
+        moved = before is not None and statements.move_expectations(sandbox_id, before, records[0].key, until)
+        last = records[-1]
+        now = place.then(Position(last.key, last.n, last.n), moved)
+        statements.set_place(sandbox_id, now, sum(map(len, texts)) - dropped, not sandbox.by_helper)
+    return now, records
 
 
 def _clear(sandbox_id: UUID, position: Position, n: int, grown: bool) -> int:
@@ -184,7 +222,7 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
         if ended is None:
             return whole, None
         authors = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
-        appended = _append(sandbox, place, whole + 1, ended, next(iter(authors), ""), until=_until(ended))
+        appended = _append(sandbox, place, whole + 1, [ended], next(iter(authors), ""), until=_until(ended))
         if appended is None:
             return None
         _announce(sandbox.pk, appended[0])

@@ -62,28 +62,20 @@ def open_learned(lesson: Learned, shelf: str = OWN, text: str = "", token: str =
 def step(sandbox: Sandbox, part: int, who: str = "") -> None:
     """Take the steps left in the open part. Do nothing if another part is open: two clicks may mean the same.
 
-    Raises ``Rejected`` if a step is refused unexpectedly.
+    Raises ``Rejected`` if a step is refused unexpectedly; none is taken then.
     """
     status: Status = engines.read(sandbox, jobs.lesson_status)
     if status.part != part:
         return
     steps = engines.read(sandbox, jobs.lesson_steps)
-    for command, refused in steps:
-        _execute(sandbox, command, refused, who)
+    if steps:
+        store.execute_all(sandbox, [command for command, _ in steps], who, [refused for _, refused in steps])
     if steps and all(refused for _, refused in steps):
         _change(sandbox, lambda study, progress, here: _press(progress, part))
 
 
 def _press(progress: Progress, part: int) -> None:
     progress.setdefault("pressed", {})[str(part)] = 1
-
-
-def _execute(sandbox: Sandbox, command: dict[str, Any], refused: str, who: str) -> None:
-    try:
-        store.execute(sandbox, command, who)
-    except Rejected as refusal:
-        if not refused or refused not in str(refusal):
-            raise
 
 
 def hint(sandbox: Sandbox) -> None:
@@ -160,18 +152,23 @@ def catch_up(sandbox: Sandbox, who: str = "") -> None:
 def _take_lesson_steps(sandbox: Sandbox, part: int, who: str) -> dict[str, list[int]]:
     """Go back to the setup, and take the lesson's own steps to the start of a part. The old timeline becomes a branch.
 
-    Return where each part began. Raises ``Rejected``.
+    Return where each part began. Raises ``Rejected``, with nothing changed.
     """
     setup, way = engines.read(sandbox, jobs.lesson_commands, part)
-    began: dict[str, list[int]] = {}
     with _as_helper(sandbox):
-        here = store.go_to(sandbox, lambda _: setup)
-        for number in range(part + 1):
-            if number:
-                began[str(number)] = [here.head, here.state]
-            for command, refused in [(command, refused) for of, command, refused in way if of == number]:
-                _execute(sandbox, command, refused, who)
-                here = statements.place(sandbox.pk).position
+        if not way:
+            here = store.go_to(sandbox, lambda _: setup)
+            return {str(number): [here.head, here.state] for number in range(1, part + 1)}
+        commands, refusals = [command for _, command, _ in way], [refused for _, _, refused in way]
+        positions = store.execute_all(sandbox, commands, who, refusals, after=setup)
+        if positions[-1].head == setup:  # All are refused.
+            store.go_to(sandbox, lambda _: setup)
+    start = Position(Database().keys(sandbox.pk, [setup]).get(setup, 0), setup, setup)
+    began: dict[str, list[int]] = {}
+    for number in range(1, part + 1):
+        taken = sum(of < number for of, _, _ in way)
+        here = positions[taken - 1] if taken else start
+        began[str(number)] = [here.head, here.state]
     return began
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,18 @@ class Keyframe:
     simulation: Simulation
 
 
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What commands come to in the log: ``texts`` to append. ``grows``: the first one replaces the log's last command.
+
+    ``counts``: for each command, how many of the texts stand for it and those before it.
+    """
+
+    texts: list[str]
+    grows: bool
+    counts: list[int]
+
+
 class Live:
     """The simulation of one sandbox and the world folded from its trace, at command ``n`` with the key ``state``."""
 
@@ -70,7 +82,7 @@ class Live:
         self.people: dict[int, str] = {}
         """Number of a command → label of its author. Right for all commands before ``n``."""
         self.executed: tuple[int, int] | None = None
-        """State before the commands executed last, and their number. The log may not have them yet."""
+        """State before the commands executed last, and the number of their records. The log may not have them yet."""
         self.unreachable: Position | None = None
         """The position that a replay could not reach; ``world.stuck`` has the reason. Else None."""
         self.past_simulations: dict[tuple[int, int, str | None], Simulation] = {}
@@ -243,29 +255,53 @@ class Live:
         frame = self.keyframes[nearest]
         self._reset(nearest, frame.state, frame.who, copy.deepcopy(frame.simulation))
 
-    def execute(self, texts: list[str], are_new: bool = True) -> list[str | None]:
-        """Execute commands. For each return the text that replaces the last command and it if they merge, else None.
+    def execute(
+        self,
+        texts: Sequence[str],
+        are_new: bool = True,
+        refusals: Sequence[str] = (),
+        check: Callable[[int], None] | None = None,
+    ) -> Executed:
+        """Execute commands one after the other.
 
         Call ``arrive`` with their records afterwards: until then, and after an error, the next move starts from a
-        keyframe. ``are_new``: they are not in the log. Raises ``Rejected``; the refused command has changed nothing.
+        keyframe. ``are_new``: they are not in the log. ``refusals``: for each command a part of the refusal after which
+        it is left out, "" = none. ``check``: called with the number of each before it is executed. Raises ``Rejected``,
+        or what ``check`` raises; the log has none of the commands then.
         """
         self.take_keyframe()
         start, before = time.thread_time(), self.state
-        merged = []
+        stored: list[str] = []
+        grows, counts = False, list[int]()
         self.executed = None
-        for text in texts:
-            state, self.state = self.state, UNRECORDED
-            try:
-                merged.append(simulations.execute(self.simulation, text, are_new))
-            except OverBudget:
-                raise  # The simulation is half-changed.
-            except Rejected:
-                self.state = state
-                raise
-            self._fold()
+        for number, text in enumerate(texts):
+            if check is not None:
+                check(number)
+            done, merged = self._execute(text, are_new, refusals[number] if refusals else "")
+            if merged is not None:
+                grows = grows or not stored
+                stored[-1:] = [merged]
+            elif done:
+                stored.append(text)
+            counts.append(len(stored))
         self.spent += time.thread_time() - start
-        self.executed = before, len(texts)
-        return merged
+        self.executed = before, len(stored)
+        return Executed(stored, grows, counts)
+
+    def _execute(self, text: str, is_new: bool, refusal: str) -> tuple[bool, str | None]:
+        """Return True unless the command was refused as expected, and the text that it and the last one merge to."""
+        state, self.state = self.state, UNRECORDED
+        try:
+            merged = simulations.execute(self.simulation, text, is_new)
+        except OverBudget:
+            raise  # The simulation is half-changed.
+        except Rejected as error:
+            self.state = state
+            if not refusal or refusal not in str(error):
+                raise
+            return False, None
+        self._fold()
+        return True, merged
 
     def arrive_from(self, state: int, records: list[Record]) -> bool:
         """Call ``arrive`` if the last commands executed are ``records``, from ``state`` on. Return False if not."""

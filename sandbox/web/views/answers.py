@@ -171,7 +171,12 @@ def mend_copy(request: HttpRequest, access: Access) -> HttpResponse:
 
     def copied(fix: Fix) -> HttpResponse:
         key, token = store.fork(access.sandbox, Moment.read(request.POST.get("at", "")))
-        return _made(request, Sandbox.objects.get(pk=key), reverse("workbench", args=[key, token]), fix)
+        sandbox = Sandbox.objects.get(pk=key)
+        try:
+            return _made(request, sandbox, reverse("workbench", args=[key, token]), fix)
+        except BaseException:
+            sandbox.delete()  # Nobody has its address.
+            raise
 
     return _with_fix(request, copied)
 
@@ -195,9 +200,8 @@ def _with_fix(request: HttpRequest, act: Callable[[Fix], HttpResponse]) -> HttpR
 
 
 def _made(request: HttpRequest, sandbox: Sandbox, address: str, fix: Fix) -> HttpResponse:
-    """Execute a fix in a sandbox, and go to its page, whose map shows where the pod can land."""
-    for command in fix:
-        store.execute(sandbox, command, who(request))
+    """Execute a whole fix in a sandbox, and go to its page, whose map shows where the pod can land."""
+    store.execute_all(sandbox, fix, who(request))
     pod, node = request.POST.get("pod", ""), request.POST.get("node", "")
     return redirect(f"{address}?{urlencode({'pod': pod} | ({'lands': f'{pod}@{node}'} if node else {}))}")
 

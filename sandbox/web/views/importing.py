@@ -129,8 +129,9 @@ def open_import(request: HttpRequest, key: str) -> HttpResponse:
     if not pod:
         return redirect(address)
     try:
-        for command in engines.read(sandbox, jobs.way_to, pod):
-            store.execute(sandbox, command)
+        way = engines.read(sandbox, jobs.way_to, pod)
+        if way:
+            store.execute_all(sandbox, way)
     except (Rejected, EngineError) as error:
         # The sandbox exists, so show it. The visitor can do the first steps.
         log.info("an import did not reach the chosen pod: %s", error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sandbox.limits import quotas
@@ -9,21 +10,29 @@ from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position, Record
 from sandbox.worker import rendering
 from sandbox.worker.job import executing, reading
-from sandbox.worker.live import Live
+from sandbox.worker.live import Executed, Live
 
 
 @executing
-def execute(live: Live, position: Position, commands: list[dict[str, Any]], texts: list[str]) -> list[str | None]:
-    """Execute ``commands``, whose ``texts`` the log will store. Call ``arrive`` with their records afterwards.
+def execute(
+    live: Live,
+    position: Position,
+    commands: Sequence[dict[str, Any]],
+    texts: Sequence[str],
+    refusals: Sequence[str] = (),
+) -> Executed:
+    """Execute all ``commands``, whose ``texts`` the log will store. Call ``arrive`` with their records afterwards.
 
-    For each return the text that replaces the last command and it if they merge, else None. Raises ``Rejected``,
-    ``OverQuota`` or ``ReplayFailed``, with nothing changed in the log.
+    ``refusals``: as for ``Live.execute``. Raises ``Rejected``, ``OverQuota`` or ``ReplayFailed``, with nothing changed
+    in the log.
     """
     live.move_to(position)
     live.check_replayed()
-    for command in commands:
-        quotas.check_objects(command, live.world)
-    return live.execute(texts)
+
+    def check(number: int) -> None:
+        quotas.check_objects(commands[number], live.world)
+
+    return live.execute(texts, refusals=refusals, check=check)
 
 
 @executing

@@ -7,6 +7,7 @@ import pytest
 from django.db import transaction
 
 from sandbox.changes import store
+from sandbox.limits.quotas import OverQuota
 from sandbox.storage import statements
 from sandbox.storage.models import CommandRecord, Sandbox
 from sandbox.storage.records import Position
@@ -262,3 +263,96 @@ def test_a_command_counts_even_if_no_one_can_be_notified(
     monkeypatch.setattr(store, "_publish", lambda sandbox_id, place: 1 / 0)
     store.execute(visitor.row(), node("a"))
     assert len(visitor.log()) == 1
+
+
+# --- several commands of one button ---
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_commands_are_one_change(visitor: Any, node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    monkeypatch.setattr(store, "_publish", lambda sandbox_id, place: heard.append(place.revision))
+    before = visitor.row().revision
+    positions = store.execute_all(visitor.row(), [node("a"), SETTLE, node("b")], who="Ada")
+    assert [position.head for position in positions] == [1, 2, 3]
+    assert (heard, visitor.row().revision) == ([before + 1], before + 1)
+    assert [record.who for record in visitor.sandbox.records.all()] == ["Ada"] * 3
+    assert positions[-1] == Position.of(visitor.row())
+    assert nodes(visitor.sandbox) == ["a", "b"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_if_a_later_command_is_refused_none_is_executed(
+    visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.execute(visitor.row(), node("a"))
+    heard: list[int] = []
+    monkeypatch.setattr(store, "_publish", lambda sandbox_id, place: heard.append(place.revision))
+    before, log = visitor.row(), visitor.log()
+    with pytest.raises(Rejected, match='nodes "gone" not found'):
+        store.execute_all(visitor.row(), [node("b"), {"kind": "cordon", "node": "gone", "on": True}])
+    assert (visitor.log(), visitor.row().revision, heard) == (log, before.revision, [])
+    assert nodes(visitor.sandbox) == ["a"]
+    store.execute(visitor.row(), node("c"))
+    assert nodes(visitor.sandbox) == ["a", "c"]
+    assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
+
+
+def test_several_commands_together_may_not_exceed_the_quota(visitor: Any, node: Any, settings: Any) -> None:
+    settings.QUOTAS = {"nodes": 2}
+    with pytest.raises(OverQuota):
+        store.execute_all(visitor.row(), [node("a", "b"), node("c")])
+    assert (visitor.log(), nodes(visitor.sandbox)) == ([], [])
+    with pytest.raises(OverQuota):
+        store.create("Three", setup=[node("a", "b"), node("c")])
+
+
+@pytest.mark.parametrize(
+    ("before", "commands", "heads", "records"),
+    [
+        pytest.param([], [tick(), tick(), SETTLE], [1, 1, 2], 2, id="ticks among them merge"),
+        pytest.param([tick()], [tick(), SETTLE, tick()], [1, 2, 3], 3, id="the first one merges with the last tick"),
+        pytest.param([SETTLE], [SETTLE, tick(), tick()], [2, 3, 3], 3, id="the last ones merge"),
+    ],
+)
+def test_several_commands_merge_as_if_they_came_one_by_one(
+    visitor: Any,
+    before: list[dict[str, Any]],
+    commands: list[dict[str, Any]],
+    heads: list[int],
+    records: int,
+    trace: Callable[[Sandbox], list[str]],
+) -> None:
+    for command in before:
+        store.execute(visitor.row(), command)
+    positions = store.execute_all(visitor.row(), commands)
+    assert [position.head for position in positions] == heads
+    assert len(visitor.log()) == visitor.row().length == records
+    assert live(visitor.sandbox).is_at(Position.of(visitor.row()))
+    assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
+
+
+def test_a_command_whose_refusal_is_expected_is_left_out(
+    visitor: Any, node: Any, trace: Callable[[Sandbox], list[str]]
+) -> None:
+    cordon = {"kind": "cordon", "node": "gone", "on": True}
+    positions = store.execute_all(visitor.row(), [node("a"), cordon, node("b")], refusals=["", "not found", ""])
+    assert [position.head for position in positions] == [1, 1, 2]
+    assert [repr(entry) for entry in live(visitor.sandbox).simulation.recorder.entries] == trace(visitor.sandbox)
+    (position,) = store.execute_all(visitor.row(), [cordon], refusals=["not found"])
+    assert position == Position.of(visitor.row())
+    with pytest.raises(Rejected):
+        store.execute_all(visitor.row(), [node("c"), cordon], refusals=["", "another reason"])
+    assert nodes(visitor.sandbox) == ["a", "b"]
+
+
+def test_several_commands_may_begin_at_an_earlier_place(visitor: Any, node: Any) -> None:
+    for name in "abc":
+        store.execute(visitor.row(), node(name))
+    before = visitor.row().revision
+    with pytest.raises(Rejected):
+        store.execute_all(visitor.row(), [node("d"), node("")], after=1)
+    assert (visitor.row().revision, visitor.row().head) == (before, 3)
+    store.execute_all(visitor.row(), [node("d"), node("e")], after=1)
+    assert nodes(visitor.sandbox) == ["a", "d", "e"]
+    assert visitor.row().revision == before + 1

@@ -75,6 +75,18 @@ def test_a_change_is_made_here_and_the_pod_is_shown(stuck: Any) -> None:
     assert text
 
 
+def test_a_change_of_several_commands_is_made_whole_or_not_at_all(stuck: Any) -> None:
+    before, revision = stuck.log(), stuck.row().revision
+    untaint = {"kind": "taint", "node": "n1", "key": "dedicated", "effect": "NoSchedule", "on": False}
+    two = [untaint, {"kind": "cordon", "node": "gone", "on": False}]
+    for path in ("mend/", "mend/copy/"):
+        assert stuck.post(path, pod="default/web", commands=json.dumps(two)).status_code == 422
+    assert (stuck.log(), stuck.row().revision, Sandbox.objects.count()) == (before, revision, 1)
+    two[1]["node"] = "n2"
+    assert stuck.post("mend/", pod="default/web", commands=json.dumps(two)).status_code == 302
+    assert (len(stuck.log()), stuck.row().revision) == (len(before) + 2, revision + 1)
+
+
 def test_those_who_only_watch_see_the_changes_without_buttons(stuck: Any) -> None:
     page = shown(stuck.watching())
     assert "Then n1 passes." in page

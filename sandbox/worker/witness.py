@@ -14,7 +14,7 @@ from sandbox.worker.live import Live
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
-from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, RungFacts
 from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler import explaining
 from scheduler_engine.scheduler.scheduler import Scheduler
@@ -56,7 +56,7 @@ class BaseWitness:
         scheduler = self.scheduler(cycle)
         return None if scheduler is None else ask(scheduler, cycle.number, *about)
 
-    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
+    def room(self, cycle: Cycle, node: str, resource: str) -> DryRunRoom | None:
         scheduler = self.scheduler(cycle)
         return None if scheduler is None else explaining.room_on(scheduler, cycle.number, node, resource)
 

@@ -114,7 +114,7 @@ class Waits:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class CopiesLeft:
     """How many pods with the ``requests`` of ``pod`` NodeResourcesFit would still let on the nodes."""
 
     pod: str
@@ -124,19 +124,19 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """``waits``: None if no pod was bound. ``room``: None without a pod, or if the pod's profile lacks the plugin."""
+    """``waits``: None if no pod was bound. ``copies_left``: None without a pod, or if its profile lacks the plugin."""
 
     resources: tuple[ResourceUse, ...]
     skews: tuple[Skew, ...]
     waits: Waits | None
-    room: Room | None
+    copies_left: CopiesLeft | None
 
 
 def balance_of(simulation: Simulation, shape: Pod | None) -> Balance:
     """Return the figures at this moment; ``shape`` is the pod to count copies of, see ``frequent_shape``."""
     infos = node_infos(simulation)
-    room = room_for(simulation, shape, infos) if shape is not None else None
-    return Balance(uses_of(infos), skews_of(simulation, infos), waits_of(simulation.recorder.entries), room)
+    left = copies_left(simulation, shape, infos) if shape is not None else None
+    return Balance(uses_of(infos), skews_of(simulation, infos), waits_of(simulation.recorder.entries), left)
 
 
 def node_infos(simulation: Simulation) -> list[NodeInfo]:
@@ -209,7 +209,7 @@ def frequent_shape(*simulations: Simulation) -> Pod | None:
     return pods[wanted.index(frequent)]
 
 
-def room_for(simulation: Simulation, shape: Pod, infos: Sequence[NodeInfo]) -> Room | None:
+def copies_left(simulation: Simulation, shape: Pod, infos: Sequence[NodeInfo]) -> CopiesLeft | None:
     """Count the copies of a pod that fit on the nodes, by the sums of the pod's NodeResourcesFit."""
     framework = simulation.scheduler.profiles.get(shape.scheduler_name)
     plugin = framework.plugins.get(NodeResourcesFit.name) if framework is not None else None
@@ -226,7 +226,7 @@ def room_for(simulation: Simulation, shape: Pod, infos: Sequence[NodeInfo]) -> R
         if min(left) >= 0:
             copies += 1 + min(rest // each for rest, each in zip(left, taken, strict=True) if each)
     requests = tuple((name, amount) for name, amount in wanted_from(pod).all() if amount)
-    return Room(pod.key, requests, copies)
+    return CopiesLeft(pod.key, requests, copies)
 
 
 # --- spread constraints -----------------------------------------------------------------------------------------------

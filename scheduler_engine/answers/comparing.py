@@ -120,7 +120,7 @@ class Comparison:
     @property
     def counted_pod(self) -> str:
         """Return the key of the pod whose copies the figure ``room`` counts, "" = there is none."""
-        room = self.first.balance.room or self.second.balance.room
+        room = self.first.balance.copies_left or self.second.balance.copies_left
         return room.pod if room is not None else ""
 
     @property
@@ -252,8 +252,8 @@ def figures_of(side: Side) -> Iterator[Figure]:
             yield Figure("zone", (use.resource, zone.name), SHARE, zone.share)
         if use.resource != PODS:
             yield Figure("largest-piece", about, SHARE, use.largest_piece)
-    if balance.room is not None:
-        yield Figure("room", (), COUNT, balance.room.copies)
+    if balance.copies_left is not None:
+        yield Figure("room", (), COUNT, balance.copies_left.copies)
     for skew in balance.skews:
         yield Figure("skew", skew.identity, COUNT, skew.skew)
 

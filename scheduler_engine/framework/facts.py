@@ -12,7 +12,7 @@ explain_reserve    (state, pod, node_name) → Facts, with the status that ``res
 explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
 explain_dry_run    (state, node_info) → DryRunFacts, why a node is a candidate for preemption, or why not
 explain_ineligible (state) → Facts | None: why the pod may not preempt, so that no node was tried; None: it may
-explain_room       (state, pod, node_info, resource) → Room: what the dry run on a node reckoned with
+explain_room       (state, pod, node_info, resource) → DryRunRoom: what the dry run on a node reckoned with
 explain_violations (state, node_info) → pod → the PodDisruptionBudgets that its eviction would violate, by their keys
 explain_choice     (state) → tuple[RungFacts, …]: why one of the candidates won
 ================== =================================================================================
@@ -272,7 +272,7 @@ class RungFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class DryRunRoom:
     """One resource of a node, as a dry run saw it: ``total`` allocatable, ``asked`` by the pod, and the request of each
     of its ``pods``; ``nominated`` pods count as there, too. In millicores, bytes or whole units.
     """

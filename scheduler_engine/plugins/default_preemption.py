@@ -12,7 +12,7 @@ from typing import Any
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import DryRunFacts, Facts, Room, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Facts, RungFacts
 from scheduler_engine.framework.interface import (
     EventRegistration,
     Handle,
@@ -78,7 +78,7 @@ class DefaultPreemption(Plugin):
         ineligible = ineligibility_of(state)
         return None if ineligible is None else ineligible_facts(ineligible)
 
-    def explain_room(self, state: CycleState, pod: Pod, node_info: NodeInfo, resource: str) -> Room:
+    def explain_room(self, state: CycleState, pod: Pod, node_info: NodeInfo, resource: str) -> DryRunRoom:
         return room_on(pod, node_info, resource, evaluation_of(state))
 
     def explain_violations(self, state: CycleState, node_info: NodeInfo) -> Mapping[str, tuple[str, ...]]:

@@ -12,7 +12,17 @@ from dataclasses import dataclass, field, replace
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.api.pod_resources import pod_requests, resource_of
 from scheduler_engine.framework.cycle_state import CycleState
-from scheduler_engine.framework.facts import DryRunFacts, DryRunStep, Fact, Facts, Keys, Room, RungFacts, Value, fact
+from scheduler_engine.framework.facts import (
+    DryRunFacts,
+    DryRunRoom,
+    DryRunStep,
+    Fact,
+    Facts,
+    Keys,
+    RungFacts,
+    Value,
+    fact,
+)
 from scheduler_engine.framework.interface import FrameworkView, PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, refusal_by
@@ -138,11 +148,11 @@ def violated_budgets(node_info: NodeInfo, evaluation: Evaluation) -> dict[str, t
     return {turn.info.pod.key: turn.violated for turn in turns if turn.violates}
 
 
-def room_on(pod: Pod, node_info: NodeInfo, resource: str, evaluation: Evaluation) -> Room:
+def room_on(pod: Pod, node_info: NodeInfo, resource: str, evaluation: Evaluation) -> DryRunRoom:
     """Return what the dry run on a node reckoned with; ``pod``: as popped, for PreFilter read its requests then."""
     asked = resource_of(pod_requests(pod, use_status=False)).of(resource)
     waiting = _requests(evaluation.nominated.get(node_info.name, ()), resource)
-    return Room(node_info.allocatable.of(resource), asked, _requests(node_info.pods, resource), waiting)
+    return DryRunRoom(node_info.allocatable.of(resource), asked, _requests(node_info.pods, resource), waiting)
 
 
 def _requests(pods: Sequence[PodInfo], resource: str) -> tuple[tuple[str, int], ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
-from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Keys, Room, RungFacts, fact
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, Keys, RungFacts, fact
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS
@@ -200,12 +200,12 @@ def _ask_about_all(scheduler: SchedulerParts, pod: Pod, plugin: str, number: int
     return getattr(asked, method)(*about) if hasattr(asked, method) else None
 
 
-def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> Room | None:
+def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> DryRunRoom | None:
     """Return what the dry runs of cycle ``number`` saw on ``node``; None as for ``dry_run_facts``."""
     cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
     if cycle is None or info is None:
         return None
-    room: Room | None = _ask_post_filter(cycle, "explain_room", cycle.pod, info, resource)
+    room: DryRunRoom | None = _ask_post_filter(cycle, "explain_room", cycle.pod, info, resource)
     return room
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from sandbox.panels.model.state import Cycle
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
-from scheduler_engine.framework.facts import DryRunFacts, Fact, Facts, Room, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, RungFacts
 
 
 class Witness(Protocol):
@@ -33,7 +33,7 @@ class Witness(Protocol):
         """Return the facts behind a plugin's score for a node, None if unknown."""
         return None
 
-    def room(self, cycle: Cycle, node: str, resource: str) -> Room | None:
+    def room(self, cycle: Cycle, node: str, resource: str) -> DryRunRoom | None:
         """Return what the dry run on a node saw of a resource, None if unknown."""
         return None
 

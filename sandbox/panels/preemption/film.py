@@ -15,7 +15,7 @@ from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import DryRunFacts, Room
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom
 from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import amounts
 
@@ -103,7 +103,7 @@ class _Film:
         self.world, self.cycle, self.tried, self.steps = world, cycle, tried, _steps(tried, facts)
         self.name = short_name(cycle.pod)
         self.resource = _tight(world, cycle, tried.node, facts)
-        room = world.witness.room(cycle, tried.node, self.resource) or Room(0, 0, ())
+        room = world.witness.room(cycle, tried.node, self.resource) or DryRunRoom(0, 0, ())
         self.total, self.asked = room.total, room.asked
         self.sizes, self.nominated = dict(room.pods), dict(room.nominated)
         self.waiting = sum(self.nominated.values())

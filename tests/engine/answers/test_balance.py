@@ -14,9 +14,9 @@ from scheduler_engine.answers.balance import (
     Use,
     Waits,
     balance_of,
+    copies_left,
     frequent_shape,
     node_infos,
-    room_for,
     skews_of,
     uses_of,
     waits_of,
@@ -150,7 +150,7 @@ ROOMS = {
 @pytest.mark.parametrize("case", ROOMS)
 def test_copies_that_fit(case: str) -> None:
     manifests, cpu, copies = ROOMS[case]
-    room = balanced(*manifests).room
+    room = balanced(*manifests).copies_left
     assert room is not None
     assert dict(room.requests).get("cpu", 0) == int(cpu) * 1000
     assert room.copies == copies
@@ -159,7 +159,7 @@ def test_copies_that_fit(case: str) -> None:
 def test_copies_follow_what_the_profile_ignores() -> None:
     manifests = make_node("n1").capacity({"example.com/gpu": "1"}, cpu="4", pods="10").obj(), _gpu_pod()
     ignoring = configuration(NodeResourcesFit={"ignoredResources": ["example.com/gpu"]})
-    rooms = [balanced(*manifests, configuration=config).room for config in (None, ignoring)]
+    rooms = [balanced(*manifests, configuration=config).copies_left for config in (None, ignoring)]
     assert [room.copies for room in rooms if room is not None] == [0, 3]
 
 
@@ -170,9 +170,9 @@ def _gpu_pod() -> Data:
 def test_there_is_no_room_to_count_without_the_plugin_or_the_profile() -> None:
     without = configuration()
     without["profiles"][0]["plugins"] = {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}}
-    assert balanced(node("n1"), bound("p1", "n1"), configuration=without).room is None
-    assert balanced(node("n1"), make_pod("p").scheduler("other").obj()).room is None
-    assert balanced(node("n1")).room is None
+    assert balanced(node("n1"), bound("p1", "n1"), configuration=without).copies_left is None
+    assert balanced(node("n1"), make_pod("p").scheduler("other").obj()).copies_left is None
+    assert balanced(node("n1")).copies_left is None
 
 
 @pytest.mark.parametrize("cpu", ["1", "3", "700m"])
@@ -180,7 +180,7 @@ def test_copies_can_be_bound_one_by_one(cpu: str) -> None:
     simulation = simulated(*THREE, make_pod("shape").cpu(cpu).obj())
     shape = simulation.api.pod("default/shape")
     assert shape is not None
-    room = room_for(simulation, shape, node_infos(simulation))
+    room = copies_left(simulation, shape, node_infos(simulation))
     assert room is not None
     more = tuple(make_pod(f"copy-{number}").cpu(cpu).obj() for number in range(room.copies + 1))
     simulation.execute(commands.Apply(more))

@@ -15,7 +15,7 @@ from sandbox.panels.model.witness import Nobody
 from sandbox.panels.preemption.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.framework.facts import Room
+from scheduler_engine.framework.facts import DryRunRoom
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
 from scheduler_engine.scenario import FOLDER, load_scenario, play
@@ -53,9 +53,9 @@ FRAMES = [
 class Remembers(Nobody):
     """The story's attempt on node-b1, as a witness."""
 
-    def room(self, cycle: Cycle, node: str, resource: str) -> Room:
+    def room(self, cycle: Cycle, node: str, resource: str) -> DryRunRoom:
         asked = {"cart-5": 500, "api-2": 600, "batch-7": 900, "batch-8": 300}
-        return Room(4000, 3000, tuple((f"default/{name}", number) for name, number in asked.items()))
+        return DryRunRoom(4000, 3000, tuple((f"default/{name}", number) for name, number in asked.items()))
 
 
 @pytest.fixture(name="world")

@@ -9,19 +9,24 @@ import argparse
 from collections.abc import Iterator
 from itertools import combinations
 
-from scheduler_engine.answers.changes import Change, Edit, make
-from scheduler_engine.answers.fixes import MOST_TRIES, Fix, fixes
-from scheduler_engine.answers.looking import is_pending, look, scratch
-from scheduler_engine.answers.priorities import attempt
+from scheduler_engine.answers.changes import Change, Edit
+from scheduler_engine.answers.fixes import MOST_TRIES, Fix, fixes, passes
+from scheduler_engine.answers.lasting import bound_after
+from scheduler_engine.answers.looking import is_pending
+from scheduler_engine.answers.priorities import nominates
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.errors import Rejected
+from scheduler_engine.plugins.volume_references import claim_references
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing.builders import REQUIRED
+from tests.engine.owned_histories import owned
 from tests.engine.paths import History, played
 from tests.engine.random_clusters import cluster, crowded
 from tests.engine.volume_histories import volumes
 
-HISTORIES: tuple[History, ...] = (cluster, crowded, volumes)
+HISTORIES: tuple[History, ...] = (cluster, crowded, volumes, owned)
+COUNTS = {"Job": "parallelism"} | dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet"), "replicas")
+CLAIM = "PersistentVolumeClaim"
 
 
 def single_changes(simulation: Simulation, pod: Pod) -> Iterator[list[Edit]]:
@@ -40,6 +45,34 @@ def single_changes(simulation: Simulation, pod: Pod) -> Iterator[list[Edit]]:
     for other in simulation.api.pods():
         if other.node_name and (other.controller_ref or {}).get("kind") not in ("DaemonSet", "Node"):
             yield [Edit("Pod", other.key, "delete")]
+    for kind, field in COUNTS.items():
+        for owner in simulation.api.list(kind):
+            if owner.controller_ref is None and owner.spec.get(field, 1) > 0:
+                yield [Edit(kind, owner.key, "set", ("spec", field), owner.spec.get(field, 1) - 1)]
+    for reference in claim_references(pod):
+        claim = simulation.api.get(CLAIM, f"{pod.namespace}/{reference.name}")
+        for held in simulation.api.list("StorageClass") if not reference.ephemeral else ():
+            if claim is None:
+                yield [
+                    Edit(
+                        CLAIM,
+                        f"{pod.namespace}/{reference.name}",
+                        "create",
+                        value=_claim(pod, reference.name, held.name),
+                    )
+                ]
+            elif not claim.spec.get("volumeName"):
+                yield [Edit(CLAIM, claim.key, "set", ("spec", "storageClassName"), held.name)]
+
+
+def _claim(pod: Pod, name: str, storage_class: str) -> dict[str, object]:
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": storage_class,
+    }
+    metadata = {"name": name, "namespace": pod.namespace}
+    return {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata, "spec": spec}
 
 
 def _of_pod(pod: Pod, nodes: list[Node]) -> Iterator[list[Edit]]:
@@ -67,7 +100,7 @@ def _of_pod(pod: Pod, nodes: list[Node]) -> Iterator[list[Edit]]:
     named = [item.get("resources") or {} for _, _, item in lists] + [pod.spec.get("resources") or {}]
     for resource in dict.fromkeys(name for item in named for name in item.get("requests") or ()):
         yield [
-            Edit("Pod", pod.key, "set", (*path, part, resource), "0")
+            Edit("Pod", pod.key, "set", (*path, part, resource), "1m" if resource == "cpu" else "1")
             for path, held in _resources(pod)
             for part in ("requests", "limits")
             if resource in held.get(part, ())
@@ -85,21 +118,21 @@ def _resources(pod: Pod) -> Iterator[tuple[tuple[str, ...], dict[str, dict[str, 
             yield ("spec", field, str(index), "resources"), container.get("resources") or {}
 
 
-def is_enough(simulation: Simulation, pod: Pod, edits: list[Edit], node: str = "", nominates: bool = False) -> bool:
-    """Make the edits in a new copy. Return True if a node passes, ``node`` if given, or if a cycle nominates it."""
-    copied = scratch(simulation)
+def is_enough(simulation: Simulation, pod: Pod, edits: list[Edit], node: str = "", by_preemption: bool = False) -> bool:
+    """Make the edits in copies. Return True if a node passes at once, and the pod has a node in the end, ``node`` if
+    given. ``by_preemption``: a cycle must nominate ``node`` instead of the first.
+    """
     try:
-        make(copied, edits)
+        if by_preemption:
+            outcome = nominates(simulation, pod, edits)
+            return outcome is not None and outcome[0] == node and bool(bound_after(simulation, pod, edits))
+        at_once = passes(simulation, pod, edits)
+        if not edits or not (at_once or any(edit.kind == CLAIM or "ephemeral" in edit.path for edit in edits)):
+            return bool(at_once)
+        bound = bound_after(simulation, pod, edits)
     except Rejected:
         return False
-    after = copied.api.pod(pod.key)
-    if after is None or after.scheduling_gates or after.scheduler_name not in copied.scheduler.profiles:
-        return False
-    if nominates:
-        outcome = attempt(copied, after)
-        return outcome is not None and outcome[0] == node
-    looked = look(copied, after)
-    return looked is not None and bool(looked.feasible) and (not node or node in looked.feasible)
+    return bool(bound) and node in ("", bound)
 
 
 def problems(simulation: Simulation, pod: Pod) -> Iterator[str]:

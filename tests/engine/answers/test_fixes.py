@@ -9,15 +9,19 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands
-from scheduler_engine.answers.changes import RANKS, commands_for
+from scheduler_engine.answers.changes import RANKS, commands_for, edited
 from scheduler_engine.answers.fix_phrases import sentence, step
 from scheduler_engine.answers.fixes import Fix, fixes
 from scheduler_engine.answers.looking import scratch
 from scheduler_engine.answers.patches import patches
+from scheduler_engine.answers.remedies_resources import lowered
+from scheduler_engine.answers.shown import of_author
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, NodeBuilder, PodBuilder, make_node, make_pod, make_priority_class
-from tests.engine.controllers import deployment, replica_set
+from tests.engine.controllers import daemon_set, deployment, replica_set
 from tests.engine.random_clusters import claim_of, configuration, storage_class, volume_of
 
 Data = dict[str, Any]
@@ -72,6 +76,15 @@ def eager(name: str) -> Data:
     """Return a Deployment whose pod ends at once when it is deleted, and is more important than other pods."""
     pod = {"terminationGracePeriodSeconds": 0, "priority": 10}
     return deployment(name, 1, cpu="2", pod=pod)
+
+
+def two_containers(first: str, second: str) -> PodBuilder:
+    """Return a pod that asks for two amounts of cpu."""
+    containers = [
+        {"name": name, "image": "x", "resources": {"requests": {"cpu": amount}}}
+        for name, amount in (("a", first), ("b", second))
+    ]
+    return make_pod("p").spec(containers=containers)
 
 
 def web(name: str, where: str) -> PodBuilder:
@@ -433,3 +446,121 @@ def test_the_template_to_change_is_that_of_the_deployment() -> None:
     found = [item.fix for item in fixes(simulation, pod) if item.fix is not None]
     steps = [step(patch) for fix in found for patch in patches(simulation, fix)]
     assert "The pod belongs to Deployment web. Set these fields in the template there:" in steps
+
+
+# --- the commands to copy ---
+
+
+def steps_of(simulation: Simulation, key: str = P) -> dict[tuple[str, ...], list[tuple[str, Any]]]:
+    """Return kinds of the changes → text and manifest of each step."""
+    return {
+        kinds: [(step(patch), patch.manifest) for patch in patches(simulation, fix)]
+        for kinds, fix in found(simulation, key).items()
+    }
+
+
+def test_only_fields_that_somebody_wrote_are_shown() -> None:
+    """Admission adds tolerations to every pod; defaults fill its constraints and ports."""
+    simulation = Simulation()
+    wanted = (
+        make_pod("p").labels(WEB).spread(ZONE, WEB).host_port(80).toleration("a", "b").node_selector({"disk": "ssd"})
+    )
+    beside = [
+        node("n").taint("x").label("disk", "hdd"),
+        node("m", "b").taint("y"),
+        make_pod("w").host_port(80).node("n"),
+    ]
+    simulation.execute(commands.Apply(tuple(item.obj() for item in (*beside, web("v", "n"), wanted))))
+    simulation.execute(commands.Run())
+    shown = steps_of(simulation)
+    manifests = [manifest for steps in shown.values() for _, manifest in steps if manifest is not None]
+    written = repr(manifests)
+    assert manifests
+    assert "not-ready" not in written
+    assert "terminationMessagePath" not in written
+
+
+def test_a_toleration_of_an_owned_pod_is_shown_with_those_of_its_template() -> None:
+    simulation = Simulation()
+    pod = {"tolerations": [{"key": "a", "operator": "Exists"}]}
+    wanted = deployment("web", 1, pod=pod)
+    simulation.execute(commands.Apply((node("n").taint("x").obj(), wanted)))
+    simulation.execute(commands.Run())
+    (waiting,) = simulation.api.pods()
+    assert steps_of(simulation, waiting.key)["tolerate",] == [
+        (
+            "The pod belongs to Deployment web. Set these fields in the template there:",
+            {
+                "spec": {
+                    "tolerations": [*pod["tolerations"], {"key": "x", "operator": "Exists", "effect": "NoSchedule"}]
+                }
+            },
+        )
+    ]
+
+
+def test_a_replaced_pod_shows_its_own_tolerations_and_the_change() -> None:
+    """The scheduler of a pod cannot be changed, so the pod is replaced."""
+    simulation = Simulation()
+    wanted = make_pod("p").spec(tolerations=[{"key": "a", "value": "b"}]).affinity(ZONE, {"app": "db"})
+    simulation.execute(commands.Apply((node("n").obj(), wanted.obj())))
+    simulation.execute(commands.Run())
+    ((text, manifest),) = steps_of(simulation)["affinity",]
+    assert text == "Replace the pod p (kubectl replace --force), with these fields:"
+    assert manifest == {"spec": {"affinity": {"podAffinity": {}}}}
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "written", "shown"),
+    [
+        pytest.param({"a": 1, "b": 2}, {"a": 1, "b": 2}, {"a": 1}, {"a": 1}, id="a default"),
+        pytest.param({"a": 1, "b": 3}, {"a": 1, "b": 2}, {"a": 1}, {"a": 1, "b": 3}, id="a default that changes"),
+        pytest.param([{"k": 1, "d": 0}], [{"k": 1, "d": 0}], [{"k": 1}], [{"k": 1}], id="an item with a default"),
+        pytest.param([{"k": 1}, {"k": 2}], [{"k": 1}], [], [{"k": 2}], id="an item that is added to one of admission"),
+        pytest.param([{"k": 1, "l": [1, 2]}], [], None, [{"k": 1, "l": [1, 2]}], id="everything is new"),
+        pytest.param([{"l": [1, 2]}], [{"l": [1, 2]}], [{"l": [1]}], [], id="a list of another length is another one"),
+        pytest.param(None, [1], [1], None, id="a field that is removed"),
+    ],
+)
+def test_what_of_a_manifest_its_author_would_recognise(after: Any, before: Any, written: Any, shown: Any) -> None:
+    assert of_author(after, before, written) == shown
+
+
+def test_the_owner_of_a_pod_that_is_made_again_is_scaled_by_kubectl() -> None:
+    simulation = pending(CASES["a pod that is made again at once"])
+    assert steps_of(simulation)["scale",] == [("kubectl scale deployment db -n default --replicas=0", None)]
+    (command,) = commands_for(simulation, found(simulation)["scale",].edits)
+    assert command == commands.Patch("Deployment", "default/db", {"spec": {"replicas": 0}})
+
+
+def test_a_pod_of_a_daemon_set_takes_its_place_on_a_new_node_first() -> None:
+    """The new node would be large enough without it."""
+    simulation = Simulation()
+    agent = daemon_set("agent", cpu="2", pod={"priority": 10})
+    simulation.execute(commands.Apply((node("n", cpu="2").obj(), agent)))
+    simulation.execute(commands.Run())
+    simulation.execute(commands.Apply((make_pod("p").cpu("1").obj(),)))
+    simulation.execute(commands.Run())
+    assert ("node",) not in found(simulation)
+
+
+@pytest.mark.parametrize(
+    ("pod", "most", "requests"),
+    [
+        pytest.param(make_pod("p").cpu("500m"), 200, ["200m"], id="one container"),
+        pytest.param(make_pod("p").cpu("500m"), 0, None, id="nothing is left"),
+        pytest.param(make_pod("p").cpu("500m"), -100, None, id="the node has too many pods already"),
+        pytest.param(two_containers("500m", "100m"), 300, ["200m", "100m"], id="the larger one is lowered"),
+        pytest.param(two_containers("500m", "400m"), 300, ["150m", "150m"], id="both are lowered to the same amount"),
+        pytest.param(two_containers("500m", "400m"), 1, None, id="not enough for two"),
+        pytest.param(two_containers("500m", "50m"), 30, ["15m", "15m"], id="both keep something"),
+    ],
+)
+def test_the_largest_request_that_fits_is_never_nothing(pod: PodBuilder, most: int, requests: list[str] | None) -> None:
+    held = Pod(set_defaults(pod.obj()))
+    edits = lowered(held, "cpu", most)
+    if edits is None:
+        assert requests is None
+        return
+    after = edited(held.manifest, edits)["spec"]["containers"]
+    assert [item["resources"]["requests"]["cpu"] for item in after] == requests

@@ -12,10 +12,14 @@ from scheduler_engine import commands
 from scheduler_engine.answers.changes import Edit, commands_for
 from scheduler_engine.answers.looking import is_pending, scratch
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.timeline import SECOND_US
 
-MOST_CYCLES = 200
-"""Cycles that one run may take."""
+MOST_STEPS = 500
+"""Instants at which something is due until the pod has a node, at least a second apart."""
+AFTERWARDS_SECONDS = 60
+"""How long others may still take the pod's place: they are tried again within 10 s."""
 
 
 def bound_after(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> str:
@@ -27,32 +31,49 @@ def bound_after(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> str:
     _hold_back_others(copied, pod)
     for command in commands_for(copied, edits):
         copied.execute(command)
-    if not _runs(copied, pod):
+    if not _gets_a_node(copied, pod.key):
         # No event has woken it: the scheduler tries it again within minutes, without any.
-        _activate(copied, pod)
-        _runs(copied, pod)
-    after = copied.api.pod(pod.key)
-    return after.node_name if after is not None else ""
+        _activate(copied, pod.key)
+        _gets_a_node(copied, pod.key)
+    if _node_of(copied, pod.key):
+        copied.execute(commands.Advance(AFTERWARDS_SECONDS))
+    return _node_of(copied, pod.key)
 
 
-def _runs(copied: Simulation, pod: Pod) -> bool:
-    """Run until all has settled. Return True if the pod has a node, or is gone."""
-    copied.execute(commands.Run(MOST_CYCLES))
-    after = copied.api.pod(pod.key)
-    return after is None or bool(after.node_name)
+def _node_of(copied: Simulation, key: str) -> str:
+    pod = copied.api.pod(key)
+    return pod.node_name if pod is not None else ""
+
+
+def _gets_a_node(copied: Simulation, key: str) -> bool:
+    """Let time pass until the pod has a node, or nothing is due within a day. Return True if it has one."""
+    copied.execute(commands.Settle())
+    for _ in range(MOST_STEPS):
+        if _node_of(copied, key):
+            return True
+        due_us = copied.timeline.next_us()
+        tomorrow_us = copied.now_us + commands.MAX_ADVANCE_SECONDS * SECOND_US
+        works = copied.timeline.has_work(tomorrow_us) or copied.replicas.waits_for_time()
+        if due_us is None or due_us > tomorrow_us or not works:
+            return False
+        copied.execute(commands.Advance(max(due_us - copied.now_us, SECOND_US) / SECOND_US))
+    return False
 
 
 def _hold_back_others(copied: Simulation, pod: Pod) -> None:
     """Take the other waiting pods out of the queue. Nominated pods stay: Filter counts them on their node."""
     for other in copied.api.pods():
         if is_pending(other) and other.key != pod.key and not other.nominated_node_name:
-            for member in copied.replicas.leaders():
-                if member.scheduler is not None:
-                    member.scheduler.queue.delete(other)
+            for scheduler in _schedulers(copied):
+                scheduler.queue.delete(other)
 
 
-def _activate(copied: Simulation, pod: Pod) -> None:
-    after = copied.api.pod(pod.key)
-    for member in copied.replicas.leaders():
-        if member.scheduler is not None and after is not None:
-            member.scheduler.queue.activate((after,))
+def _activate(copied: Simulation, key: str) -> None:
+    pod = copied.api.pod(key)
+    if pod is not None:
+        for scheduler in _schedulers(copied):
+            scheduler.queue.activate((pod,))
+
+
+def _schedulers(copied: Simulation) -> list[Scheduler]:
+    return [member.scheduler for member in copied.replicas.leaders() if member.scheduler is not None]

@@ -56,7 +56,8 @@ def _gets_a_node(copied: Simulation, key: str) -> bool:
         works = copied.timeline.has_work(tomorrow_us) or copied.replicas.waits_for_time()
         if due_us is None or due_us > tomorrow_us or not works:
             return False
-        copied.execute(commands.Advance(max(due_us - copied.now_us, SECOND_US) / SECOND_US))
+        passing_us = min(max(due_us - copied.now_us, SECOND_US), copied.patience_us())
+        copied.execute(commands.Advance(passing_us / SECOND_US))
     return False
 
 

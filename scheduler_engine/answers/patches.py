@@ -113,7 +113,9 @@ def _fields(
             shown[field] = of_author(spec.get(field), live.spec.get(field), written.get(field))
             continue
         container, before = spec[field][int(edit.path[2])], live.spec[field][int(edit.path[2])]
-        own = next((item for item in written.get(field) or () if item.get("name") == container["name"]), {})
+        own: Mapping[str, Any] = next(
+            (item for item in written.get(field) or () if item.get("name") == container["name"]), {}
+        )
         listed: list[dict[str, Any]] = shown.setdefault(field, [])
         entry = next((item for item in listed if item["name"] == container["name"]), None)
         if entry is None:

@@ -115,7 +115,7 @@ def test_pods_of_other_namespaces_and_without_a_domain_are_left_out() -> None:
     [
         pytest.param(
             [make_pod("w").node("lost").anti_affinity(ZONE, WEB)],
-            ["the rule not to be near app=web has no effect: lost has no label topology.kubernetes.io/zone"],
+            ["the rule not to be near pods with app=web has no effect: lost has no label topology.kubernetes.io/zone"],
             id="a required anti-affinity",
         ),
         pytest.param(
@@ -124,9 +124,9 @@ def test_pods_of_other_namespaces_and_without_a_domain_are_left_out() -> None:
                 make_pod("v").node("lost").affinity(ZONE, WEB, weight=1).anti_affinity(ZONE, WEB, weight=2),
             ],
             [
-                "the wish to be near app=web has no effect: lost has no label topology.kubernetes.io/zone",
-                "the wish not to be near app=web has no effect: lost has no label topology.kubernetes.io/zone",
-                "the need to be near app=web has no effect: lost has no label topology.kubernetes.io/zone",
+                "the wish to be near pods with app=web has no effect: lost has no label topology.kubernetes.io/zone",
+                "the wish not to be near pods with app=web has no effect: lost has no label topology.kubernetes.io/zone",
+                "the need to be near pods with app=web has no effect: lost has no label topology.kubernetes.io/zone",
             ],
             id="what scores",
         ),
@@ -135,7 +135,7 @@ def test_pods_of_other_namespaces_and_without_a_domain_are_left_out() -> None:
         pytest.param(
             [make_pod("w").node(node).anti_affinity("rack", WEB) for node in ("a1",)]
             + [make_pod("v").node("b1").anti_affinity("rack", WEB)],
-            ["the rule not to be near app=web has no effect: a1 and b1 have no label rack"],
+            ["the rule not to be near pods with app=web has no effect: a1 and b1 have no label rack"],
             id="the same rule on two nodes",
         ),
     ],

@@ -77,8 +77,8 @@ def without_effect(
         yield fact(
             f"pod-affinity.{kind}-without-effect",
             term=term_value(term),
-            pods=Keys(pods),
-            nodes=Keys(lacking),
+            pods=Keys(sorted(pods)),
+            nodes=Keys(sorted(lacking)),
             count=len(lacking),
             key=term.topology_key,
         )

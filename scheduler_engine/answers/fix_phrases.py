@@ -51,7 +51,7 @@ def _in_phase(pod: str, phase: Phase) -> str:
         return say("fixes.waits-on-permit", pod=pod, by=", ".join(phase.permit), node=phase.node)
     if phase.victims:
         victims = wording.written({"pods": Keys(phase.victims)})["pods"]
-        return say("fixes.waits-for-room", pod=pod, node=phase.node, victims=victims)
+        return say("fixes.waits-for-room", pod=pod, node=phase.node, victims=victims, count=len(phase.victims))
     return say("fixes.being-bound", pod=pod, node=phase.node, stage=phase.stage)
 
 

@@ -27,7 +27,7 @@ from math import prod
 from typing import Any
 
 from scheduler_engine.answers.changes import Change, Edit, change, make
-from scheduler_engine.answers.lasting import bound_after
+from scheduler_engine.answers.lasting import bound_after, settle_volumes
 from scheduler_engine.answers.looking import Look, look, scratch
 from scheduler_engine.answers.new_nodes import new_nodes
 from scheduler_engine.answers.priorities import preempting
@@ -43,8 +43,6 @@ MOST_OF_A_KIND = 6
 """Tries for each combination of kinds."""
 MOST_PRODUCT = 512
 """Ways to remove a node's obstacles; a node with more is left out."""
-AFTER_A_WHILE = ("claim", "claim-class")
-"""Kinds after which no node need pass at once: a volume is created first."""
 INSTEAD = {"scale": "delete"}
 """Kind → the smaller one that it replaces."""
 
@@ -103,7 +101,7 @@ class Search:
         edits = [edit for item in changes for edit in item.edits]
         try:
             at_once = passes(self.simulation, self.pod, edits)
-            if not changes or not (at_once or any(item.kind in AFTER_A_WHILE for item in changes)):
+            if not changes or not at_once:
                 return Fix((), at_once[0]) if at_once else None
             node = bound_after(self.simulation, self.pod, edits)
         except Rejected:
@@ -113,9 +111,12 @@ class Search:
 
 
 def passes(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> tuple[str, ...]:
-    """Return the nodes that pass every filter right after the edits, on a copy. Raises Rejected."""
+    """Return the nodes that pass every filter right after the edits, on a copy, or once it has the volumes. Raises
+    Rejected.
+    """
     copied = scratch(simulation)
     make(copied, edits)
+    settle_volumes(copied, edits)
     after = copied.api.pod(pod.key)
     looked = look(copied, after) if after is not None and not after.scheduling_gates else None
     return looked.feasible if looked is not None else ()
@@ -215,9 +216,10 @@ def _combined(search: Search, first: tuple[Change, ...], count: int) -> Iterator
 
 def _facing(search: Search, first: tuple[Change, ...]) -> Facing:
     """Return what keeps the pod off each node after the changes ``first``."""
-    copied = scratch(search.simulation)
+    copied, edits = scratch(search.simulation), [edit for item in first for edit in item.edits]
     try:
-        make(copied, [edit for item in first for edit in item.edits])
+        make(copied, edits)
+        settle_volumes(copied, edits)
     except Rejected:
         # The API server refuses these changes, so nothing follows from them.
         return Facing()

@@ -12,12 +12,15 @@ from scheduler_engine import commands
 from scheduler_engine.answers.changes import Edit, commands_for
 from scheduler_engine.answers.looking import is_pending, scratch
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.apiserver.volume_index import CLAIM
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
 
 MOST_STEPS = 500
 """Instants at which something is due until the pod has a node, at least a second apart."""
+VOLUMES_SECONDS = 5
+"""How long a claim may take until its volume is there, or until only its first consumer is missing."""
 AFTERWARDS_SECONDS = 60
 """How long others may still take the pod's place: they are tried again within 10 s."""
 
@@ -61,10 +64,17 @@ def _gets_a_node(copied: Simulation, key: str) -> bool:
     return False
 
 
-def _hold_back_others(copied: Simulation, pod: Pod) -> None:
+def settle_volumes(copied: Simulation, edits: Sequence[Edit]) -> None:
+    """If the edits of a scratch copy change claims, let the volumes come, while no pod is scheduled."""
+    if any(edit.kind == CLAIM or "ephemeral" in edit.path for edit in edits):
+        _hold_back_others(copied, None)
+        copied.execute(commands.Advance(VOLUMES_SECONDS))
+
+
+def _hold_back_others(copied: Simulation, pod: Pod | None) -> None:
     """Take the other waiting pods out of the queue. Nominated pods stay: Filter counts them on their node."""
     for other in copied.api.pods():
-        if is_pending(other) and other.key != pod.key and not other.nominated_node_name:
+        if is_pending(other) and (pod is None or other.key != pod.key) and not other.nominated_node_name:
             for scheduler in _schedulers(copied):
                 scheduler.queue.delete(other)
 

@@ -187,7 +187,9 @@ def test_a_paused_deployment_may_be_replaced_by_a_larger_one_without_replica_set
 
 def test_a_paused_deployment_that_would_adopt_a_replica_set_is_refused() -> None:
     simulation = small_cluster()
-    simulation.execute(applied(world.replica_set("new", 1)))
+    orphan = world.replica_set("new", 1)
+    orphan["metadata"]["labels"] = {"app": "new"}
+    simulation.execute(applied(orphan))
     with pytest.raises(Rejected, match="wants 25,000 pods at once"):
         simulation.execute(applied(world.deployment("new", 25_000, paused=True)), is_new=True)
 

@@ -127,7 +127,7 @@ def is_enough(simulation: Simulation, pod: Pod, edits: list[Edit], node: str = "
             outcome = nominates(simulation, pod, edits)
             return outcome is not None and outcome[0] == node and bool(bound_after(simulation, pod, edits))
         at_once = passes(simulation, pod, edits)
-        if not edits or not (at_once or any(edit.kind == CLAIM or "ephemeral" in edit.path for edit in edits)):
+        if not edits or not at_once:
             return bool(at_once)
         bound = bound_after(simulation, pod, edits)
     except Rejected:

@@ -41,7 +41,6 @@ def test_a_pod_says_at_which_stage_of_its_binding_it_is() -> None:
         "",
         "default/p is being bound to n: Reserve is next.",
         "default/p is being bound to n: Permit is next.",
-        "default/p is being bound to n: WaitOnPermit is next.",
         "default/p is being bound to n: PreBind is next.",
         "default/p is being bound to n: Bind is next.",
         "default/p is not pending.",

@@ -84,6 +84,7 @@ workbench_patterns = [
     path("take-back/", expecting.remove, name="take-back"),
     path("embed/", embedding.page, name="embed"),
     path("embed/state/", embedding.state, name="embed-state"),
+    path("embed/differences/", embedding.differences, name="embed-differences"),
     path("lesson/<str:verb>/", lessons.lesson, name="lesson"),
     path("predict/", lessons.predict, name="predict"),
 ]
@@ -107,6 +108,10 @@ urlpatterns = [
     path("embed.js", embedding.script, name="embed-script"),
     path("embed/scenario/<slug:slug>/", embedding.story, {"kind": "scenario"}, name="embed-scenario"),
     path("embed/lesson/<slug:slug>/", embedding.story, {"kind": "lesson"}, name="embed-lesson"),
+    *(
+        path(f"embed/{kind}/<slug:slug>/differences/", embedding.story_differences, {"kind": kind}, name="embed-answer")
+        for kind in embedding.KINDS
+    ),
     path("api/v1/openapi.json", routes.document, name="api-document"),
     path("api/v1/", routes.api.urls),
     path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),

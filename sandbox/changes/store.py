@@ -41,10 +41,9 @@ from sandbox.worker.errors import Occupied
 from sandbox.worker.other_run import Course
 from scheduler_engine import ENGINE_VERSION
 
-FORKED_FIELDS = (
-    *("title", "scenario", "story", "seed", "configuration", "queue_rules", "priority_numbers"),
-    "engine_version",
-)
+PLANNED_FIELDS = ("scenario", "story", "seed", "configuration", "queue_rules", "priority_numbers")
+"""Fields of a sandbox that its plan has, too."""
+FORKED_FIELDS = ("title", *PLANNED_FIELDS, "engine_version")
 
 
 def create(
@@ -269,7 +268,7 @@ def open_run(sandbox: Sandbox, run: Course, title: str) -> tuple[UUID, str]:
     """Create a sandbox with another run of this one. Return its id and edit token. Raises ``OverQuota``."""
     quotas.check_log(len(run.texts), sum(map(len, run.texts)))
     fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}
-    fields |= {"title": title, "seed": run.plan.seed, "configuration": run.plan.configuration}
+    fields |= {name: getattr(run.plan, name) for name in PLANNED_FIELDS} | {"title": title}
     token, _ = _save(Sandbox(id=(run_id := uuid4()), **fields), [(text, "") for text in run.texts])
     return run_id, token
 

@@ -24,6 +24,10 @@ LOOKED = ("pod", "node", "plugin", "group", "layout", "colour", "reasons", "orde
 """Fields of a view that an address names."""
 ADDRESS = (*LOOKED, "panels", "at", "tab", "theme", "size", "steps", "live", "origin", "lang")
 """All parameters of an address."""
+COMPARED = ("branch", "configuration", "with", "seed", "seeds", "cycle", "node")
+"""Parameters that name what a sandbox is compared with."""
+ADDRESS_OF_ANSWER = (*COMPARED, "at", "theme", "size", "origin", "lang")
+"""All parameters of the address of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,12 @@ class Frame:
         return urlencode({name: value for name, value in params.items() if value})
 
 
-def address_errors(fields: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each part of an address that is invalid, and that ``Frame`` leaves out."""
+def address_errors(fields: Mapping[str, str], names: Iterable[str] = ADDRESS) -> list[str]:
+    """Return a sentence for each part of an address that is invalid, and that ``Frame`` leaves out.
+
+    ``names``: all parameters that it may have.
+    """
+    known = (*names,)
     words = [word for word in re.split(r"[\s,]+", fields.get("panels", "")) if word]
     allowed = {"theme": THEMES, "size": SIZES, "steps": FLAG, "live": FLAG, "lang": ("en",)}
     sentences = [say("embed.no-panel", panel=word[:40]) for word in words if word not in EMBEDS]
@@ -87,7 +95,7 @@ def address_errors(fields: Mapping[str, str]) -> list[str]:
         sentences.append(say("embed.bad-moment"))
     if origin and not ORIGIN.fullmatch(origin):
         sentences.append(say("embed.bad-origin"))
-    sentences += [say("embed.no-parameter", name=name[:40]) for name in fields if name not in ADDRESS]
+    sentences += [say("embed.no-parameter", name=name[:40]) for name in fields if name not in known]
     return sentences
 
 

@@ -25,6 +25,7 @@ from sandbox.worker.job import KINDS, Job
 from sandbox.worker.live import Live, StateGone
 from sandbox.worker.messages import Call
 from sandbox.worker.rendering import Fragment
+from sandbox.worker.so_far import SoFar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -63,6 +64,9 @@ class Inside:
     def stop(self, sandbox_id: UUID) -> bool:
         return False
 
+    def so_far(self, call: Call) -> SoFar | None:
+        return None
+
     def close(self) -> None:
         self.lives.clear()
 
@@ -96,6 +100,11 @@ def tell(plan: Plan, position: Position, job: Job[P, None], *args: P.args, **kwa
 def stop(sandbox_id: UUID) -> bool:
     """Stop what runs or waits in a sandbox. Return False if nothing does."""
     return started().stop(sandbox_id)
+
+
+def so_far(sandbox: Sandbox, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> SoFar | None:
+    """Return the progress of a job that another request waits for; None if there is no news."""
+    return started().so_far(Call(Plan.of(sandbox), START, job.name, args, kwargs))
 
 
 def at_present(sandbox: Sandbox, attempt: Callable[[Place], T | None]) -> T:

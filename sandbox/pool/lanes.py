@@ -17,6 +17,7 @@ from uuid import UUID
 from sandbox.runtime.threads import teller
 from sandbox.worker.line import Line
 from sandbox.worker.messages import PATIENCE_SECONDS, QUICK, SLOW, Call
+from sandbox.worker.so_far import SoFar
 
 SENT_AHEAD = {QUICK: 3, SLOW: 1}
 """Jobs that a worker has at once: the running one and the next ones."""
@@ -49,8 +50,8 @@ class Pending:
     asked: float = field(default_factory=time.monotonic)
     tell: Callable[..., None] = field(default_factory=teller)
     """``threads.tell`` as the waiting thread would call it."""
-    progress: str = ""
-    """Progress in words, once the job takes long."""
+    so_far: SoFar | None = None
+    """Its progress, once the job takes long."""
 
     @property
     def sandbox_id(self) -> UUID:

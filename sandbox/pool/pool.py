@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 from collections import OrderedDict, deque
+from contextlib import nullcontext
+from functools import partial
 from itertools import count
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
@@ -40,6 +42,7 @@ from sandbox.pool.lanes import (
     Pending,
     Process,
 )
+from sandbox.runtime.callers import stopped_by
 from sandbox.runtime.layers import publish
 from sandbox.storage.records import Database
 from sandbox.words.say import say
@@ -60,6 +63,7 @@ from sandbox.worker.messages import (
     Progress,
     Ready,
 )
+from sandbox.worker.so_far import SoFar
 
 log = logging.getLogger(__name__)
 
@@ -175,8 +179,8 @@ class Pool:
     def ask(self, call: Call, seconds: float) -> Any:
         """Return the answer of the sandbox's worker. Raises what the job raises, or an ``EngineError``.
 
-        A job that stops (see ``Kind``) is stopped after ``seconds``. Any other continues without its caller, because
-        its replay helps the next one.
+        A job that stops (see ``Kind``) is stopped after ``seconds``, or when its caller leaves. Any other continues
+        without its caller, because its replay helps the next one.
         """
         self._check_free(call.plan.sandbox_id)
         try:
@@ -194,7 +198,7 @@ class Pool:
         for job in jobs:
             if job.engine is not None and time.monotonic() - job.began > MOST_SECONDS:
                 self._halt(job)
-            raise Occupied(" ".join(filter(None, (OPENING, job.progress))))
+            raise Occupied(_opening(job))
 
     def tell(self, call: Call) -> None:
         """Send a short job without an answer, ahead of the waiting jobs. Drop it if the worker has not started."""
@@ -207,6 +211,10 @@ class Pool:
         self._enqueue(pending)
         give_way()
         self.begun.wait(STARTING_SECONDS)
+        with stopped_by(partial(self._stop, pending)) if pending.call.kind.stops else nullcontext():
+            return self._answer_of(pending, seconds)
+
+    def _answer_of(self, pending: Pending, seconds: float) -> Any:
         try:
             return pending.future.result(seconds)
         except TimeoutError:
@@ -214,7 +222,7 @@ class Pool:
                 if pending.engine is None:
                     self._give_up(pending, Busy(TOO_BUSY))
                 elif not pending.call.kind.stops:
-                    raise Occupied(" ".join(filter(None, (OPENING, pending.progress)))) from None
+                    raise Occupied(_opening(pending)) from None
                 else:
                     self._halt(pending)
         try:
@@ -227,11 +235,25 @@ class Pool:
         with self.lock:
             jobs = [job for job in self.jobs.values() if job.sandbox_id == sandbox_id]
             for pending in jobs:
-                if pending.engine is None:
-                    self._give_up(pending, Stopped(STOPPED))
-                else:
-                    self._halt(pending)
+                self._stop(pending)
         return bool(jobs)
+
+    def _stop(self, pending: Pending) -> None:
+        """Stop a job that runs or waits."""
+        with self.lock:
+            if pending.engine is None:
+                self._give_up(pending, Stopped(STOPPED))
+            else:
+                self._halt(pending)
+
+    def so_far(self, call: Call) -> SoFar | None:
+        """Return the progress of a job like ``call`` that runs in the sandbox, None if there is no news."""
+        wanted = call.plan.sandbox_id, call.name, call.arguments
+        with self.lock:
+            for job in self.jobs.values():
+                if job.so_far is not None and (job.sandbox_id, job.call.name, job.call.arguments) == wanted:
+                    return job.so_far
+        return None
 
     def _give_up(self, pending: Pending, error: Exception) -> None:
         """Fail a job that no worker has."""
@@ -421,8 +443,8 @@ class Pool:
         with self.lock:
             pending = self.jobs.get(message.job)
         if pending is not None:
-            pending.progress = message.text
-            publish(pending.tell, pending.sandbox_id, {"type": "sandbox.progress", "text": message.text})
+            pending.so_far = message.so_far
+            publish(pending.tell, pending.sandbox_id, {"type": "sandbox.progress", "text": message.so_far.text})
 
     def _look_up(self, question: LogQuestion) -> Any:
         """Return the log's answer to a worker's question, or the database error that its job will raise."""
@@ -461,6 +483,11 @@ class Pool:
                 del self.homes[process.home]
             for pending in lost:
                 _fail(pending, Stopped(STOPPED) if pending.stop else Lost(LOST))
+
+
+def _opening(pending: Pending) -> str:
+    """Return a sentence about a job that goes on without its caller."""
+    return OPENING if pending.so_far is None else f"{OPENING} {pending.so_far.text}"
 
 
 def _fail(pending: Pending, error: Exception) -> None:

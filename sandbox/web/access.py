@@ -70,6 +70,8 @@ def open_access(sandbox_id: UUID, token: str) -> Access | None:
     return Access(sandbox, token, True, key) if key else None
 
 
+PART, ANSWER = "part", "answer"
+"""Field of a query, and its value if a page that waits requests the answer that it shows."""
 REVISION = "Sandbox-Revision"
 """Header of the answer to a change: the number of changes so far, this one included. Live updates have it too."""
 
@@ -84,6 +86,10 @@ def problem(
     """
     back = WAYS_BACK.get(request.META.get("QUERY_STRING", "").removeprefix("shelf="))
     context = {"message": message, "errors": errors or [], "calm": calm, "back": back}
+    if request.GET.get(PART) == ANSWER:
+        query = request.GET.copy()
+        del query[PART]
+        return render(request, "fragments/answer_refused.html", context | {"query": query.urlencode()}, status=status)
     leaves = request.headers.get("Sec-Fetch-Mode") == "navigate"
     if leaves and in_embed(request):
         key = EMBED_ADVICE.get(status, EMBED_ADVICE[500] if status >= 500 else "")

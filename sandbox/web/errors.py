@@ -33,6 +33,14 @@ class RateExceeded(Exception):
         self.seconds = ceil(seconds)
 
 
+class BadQuery(Exception):
+    """A question of a program lacks a field, or names something that does not exist. ``kind`` as in ``FieldError``."""
+
+    def __init__(self, status: int, field: str, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.field, self.kind = status, field, kind
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """The answer to an error: an HTTP status, a sentence, and the invalid fields.
@@ -95,6 +103,7 @@ REFUSALS: dict[type[Exception], Callable[[Any], Refusal]] = {
     OperationalError: _database_error,
     InterfaceError: _database_error,
     OSError: _file_error,
+    BadQuery: lambda error: Refusal(error.status, str(error), [FieldError(error.field, error.kind, str(error))]),
     RateExceeded: lambda error: Refusal(429, str(error), wait=error.seconds),
     RequestDataTooBig: lambda error: Refusal(413, say("errors.request-too-large", most=quotas().manifest_bytes)),
     ValidationError: _invalid_request,

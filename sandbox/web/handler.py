@@ -17,6 +17,7 @@ from django.utils.http import parse_header_parameters
 
 from sandbox.limits.fairness import Turn, in_turn, kind_of, turns
 from sandbox.limits.ratelimit import client_of
+from sandbox.runtime.callers import Caller, working_for
 from sandbox.runtime.threads import EXECUTING, READING, in_thread
 from sandbox.storage import failures
 
@@ -81,21 +82,26 @@ class OneThreadHandler(ASGIHandler):
         with body:
             pool = READING if scope["method"] in ("GET", "HEAD") else EXECUTING
             turn, seconds = await turns.begin(client_of(scope), kind_of(scope["method"], scope["path"])), 0.0
+            caller = Caller()
+            # A change goes on without its client: the log will have it.
+            leaving = asyncio.create_task(_watch(receive, caller)) if pool is READING else None
             try:
                 messages, seconds = await in_thread(
-                    pool, self.answer_in_turn, turn, asyncio.get_running_loop(), scope, body
+                    pool, self.answer_in_turn, turn, caller, asyncio.get_running_loop(), scope, body
                 )
             finally:
+                if leaving is not None:
+                    leaving.cancel()
                 turns.end(turn, seconds)
             for message in messages:
                 await send(message)
 
     def answer_in_turn(
-        self, turn: Turn, loop: asyncio.AbstractEventLoop, scope: Any, body: IO[bytes]
+        self, turn: Turn, caller: Caller, loop: asyncio.AbstractEventLoop, scope: Any, body: IO[bytes]
     ) -> tuple[list[Message], float]:
         """Return the messages that answer the request, and the CPU time in seconds."""
         begun = time.thread_time()
-        with in_turn(turn, loop):
+        with in_turn(turn, loop), working_for(caller):
             return self.answer(scope, body), time.thread_time() - begun
 
     def answer(self, scope: Any, body: IO[bytes]) -> list[Message]:
@@ -109,6 +115,13 @@ class OneThreadHandler(ASGIHandler):
             return _answer(response)
         finally:
             response.close()
+
+
+async def _watch(receive: Any, caller: Caller) -> None:
+    """Wait until the client closes the connection, and stop what works for it alone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    caller.leave()
 
 
 def _answer(response: HttpResponseBase) -> list[Message]:

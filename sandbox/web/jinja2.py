@@ -5,6 +5,7 @@ An undefined name renders as nothing and is false. An attribute of an undefined 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Hashable
 from functools import cache, lru_cache
@@ -38,6 +39,21 @@ class Constant(NodeTransformer):
             case nodes.Call(node=nodes.Name(name="say_html"), args=[nodes.Const(value=key)], kwargs=[]):
                 return nodes.MarkSafe(nodes.Const(str(say_html(key))))
         return self.generic_visit(node)  # type: ignore[return-value]
+
+
+HTMX = {
+    "allowEval": False,
+    "includeIndicatorStyles": False,
+    "selfRequestsOnly": True,
+    "historyCacheSize": 0,
+    "responseHandling": [
+        {"code": "204", "swap": False},
+        {"code": "[23]..", "swap": True},
+        {"code": "422", "swap": True},
+        {"code": "[45]..", "swap": True, "error": True},
+    ],
+}
+"""The settings of htmx on all pages."""
 
 
 class Environment(jinja2.Environment):
@@ -74,6 +90,7 @@ def environment(**options: Any) -> Environment:
         "static": static,
         "url": reverse,
     }
+    result.globals["htmx_settings"] = json.dumps(HTMX)
     result.globals["words"] = json_script(rows("script"), "words")
     # Milliseconds that a page waits for an answer, which is longer than any command may take.
     result.globals["patience"] = int((settings.COMMAND_SECONDS + 10) * 1000)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from django.urls import Resolver404, ResolverMatch, resolve
 
 from sandbox.panels.model.moment import Moment
 from sandbox.storage import branches
 from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Plan, log_of
+from sandbox.web.access import open_access
 from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from sandbox.worker.other_run import CONFIGURATIONS, Other
@@ -15,20 +20,26 @@ MOST_SEED, DIGITS = 2**31 - 1, 10
 LONGEST_NAME = 253
 
 
-class NoBranch(LookupError):
-    """The branch is gone, or there never was one."""
+LINK = "with"
+"""Field of a query: the link of another sandbox."""
+
+
+class NoRun(LookupError):
+    """The branch or the other sandbox is gone, or there never was one."""
 
 
 def named_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str] | None:
-    """Return the ``branch`` or ``configuration`` of a query with its name in words; None if it has neither.
+    """Return the ``branch``, ``configuration`` or other sandbox of a query with its name in words; None if it has none.
 
-    Raises ``NoBranch``.
+    Raises ``NoRun``.
     """
+    if link := query.get(LINK):
+        return _of_sandbox(link)
     if key := query.get("branch"):
         branch = next((item for item in branches.branches_of(sandbox) if str(item.key) == key), None)
         texts = branches.commands_of(sandbox.pk, branch.key) if branch is not None else None
         if branch is None or texts is None:
-            raise NoBranch(say("errors.no-branch"))
+            raise NoRun(say("errors.no-branch"))
         return Other(texts=tuple(texts)), say("differences.branch", after=branch.after, count=branch.count)
     configuration = query.get("configuration", "")
     if configuration in CONFIGURATIONS:
@@ -36,10 +47,30 @@ def named_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str] |
     return None
 
 
+def workbench_of(path: str) -> ResolverMatch | None:
+    """Return the match of a workbench's path; None for any other."""
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return None
+    return match if match.view_name == "workbench" else None
+
+
+def _of_sandbox(link: str) -> tuple[Other, str]:
+    """Return the run of the sandbox with this link, an address or its path, and its name in words. Raises ``NoRun``."""
+    match = workbench_of(urlsplit(link.strip()).path)
+    access = open_access(**match.kwargs) if match is not None else None
+    if access is None:
+        raise NoRun(say("errors.no-other-sandbox"))
+    other = access.sandbox
+    texts = log_of(other.pk).filter(n__lte=other.head).order_by("n").values_list("command", flat=True)
+    return Other(texts=tuple(texts), plan=Plan.of(other)), say("differences.sandbox", title=other.title)
+
+
 def second_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str]:
     """Return the run of a query, also with another ``seed``, or with ``cycle`` and ``node``, and its name in words.
 
-    If the query names nothing but a moment ``at``, that moment is compared with the present. Raises ``NoBranch``, or
+    If the query names nothing but a moment ``at``, that moment is compared with the present. Raises ``NoRun``, or
     ``ValueError`` with a sentence if it names no run.
     """
     named = named_run(sandbox, query)

@@ -10,6 +10,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.words.amounts import signed
 from sandbox.words.say import say
 from sandbox.worker.earlier import simulation_at
+from sandbox.worker.errors import no_answer
 from sandbox.worker.live import Live
 from sandbox.worker.other_run import Other, configures, replay
 from scheduler_engine.answers import phrases
@@ -28,13 +29,13 @@ def difference(live: Live, other: Other, at: Moment | None) -> dict[str, Any]:
     """Return what differs between the sandbox at a moment, None = the present, and another run, in words.
 
     If a command of the other run takes too much work, or the attempt cannot be changed, that is the ``problem``, and
-    there is nothing else.
+    there is nothing else. ``unknown``: the field that names something that does not exist, or "".
     """
     first = simulation_at(live, at)
     try:
         replayed = replay(live, other, at)
     except Rejected as problem:
-        return {"problem": str(problem), "configured": False}
+        return {**no_answer(problem), "configured": False}
     comparison = compare(first, replayed.simulation)
     if other.later:
         # One run: its later attempts are no other decisions.
@@ -42,6 +43,7 @@ def difference(live: Live, other: Other, at: Moment | None) -> dict[str, Any]:
     pending = [_row(pod, *map(phrases.reason, waiting)) for pod, *waiting in comparison.waiting]
     return {
         "problem": "",
+        "unknown": "",
         "configured": any(map(configures, live.texts(0, live.n))),
         "differs": comparison.differs,
         "refused": replayed.refused,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.panels.model.moment import Moment
 from sandbox.words.say import say
 from sandbox.worker.bounded import within
+from sandbox.worker.earlier import simulation_at
+from sandbox.worker.live import Live
+from sandbox.worker.so_far import SoFar
 from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.balance import ResourceUse
 from scheduler_engine.answers.headroom import Headroom, headroom, owners, scarcest
 from scheduler_engine.answers.leaving import Leaving, removable, removable_together
 from scheduler_engine.answers.room import Room
 from scheduler_engine.errors import Rejected
-from scheduler_engine.simulation import Simulation
 
 MOST_REPLICAS = 500
 """Replicas that are placed before the page says "at least"."""
@@ -24,34 +28,64 @@ CAN_GO = {True: "headroom.can-go", False: "headroom.can-go-alone", None: "headro
 """Whether a node could go after others, None = it was not tried → key of what is said of one that could go alone."""
 
 
-def answer(simulation: Simulation) -> dict[str, Any]:
-    """Return what still fits, in words. ``problem``: why there is no answer about nodes, or "".
+@dataclass(slots=True)
+class _Done:
+    """What has been tried, of how many ``workloads`` and ``nodes``."""
 
-    ``nodes``: each alone; ``together``: the names of those that could go one after the other.
+    workloads: int
+    nodes: int
+    rows: list[Headroom] = field(default_factory=list)
+    alone: list[tuple[str, Leaving]] = field(default_factory=list)
+    together: dict[str, bool] = field(default_factory=dict)
+
+    def so_far(self) -> SoFar:
+        found = {
+            "workloads": [_workload(row) for row in self.rows],
+            "nodes": [_node(node, left, {}) for node, left in self.alone],
+        }
+        if self.together:
+            text = say("progress.together", tried=len(self.together), count=self.nodes)
+        elif len(self.rows) < self.workloads and not self.alone:
+            text = say("progress.workloads", tried=len(self.rows), count=self.workloads)
+        else:
+            text = say("progress.nodes", tried=len(self.alone), count=self.nodes)
+        return SoFar(text, found)
+
+
+def answer(live: Live, at: Moment | None) -> dict[str, Any]:
+    """Return what still fits at a moment, None = the present, in words.
+
+    ``nodes``: each alone; ``together``: the names of those that could go one after the other. ``problem``: why there
+    is no answer about nodes, or "".
     """
-    rows = [*within(MOST_SECONDS, headroom(simulation, MOST_REPLICAS))]
-    more = len([*owners(simulation)]) - len(rows)
+    simulation = simulation_at(live, at)
+    done = _Done(len([*owners(simulation)]), len([*simulation.api.list("Node")]))
+    live.so_far = done.so_far
+    for row in within(MOST_SECONDS, headroom(simulation, MOST_REPLICAS)):
+        done.rows.append(row)
     scarce = scarcest(simulation)
     data: dict[str, Any] = {
         "problem": "",
-        "verdict": _verdict(rows, scarce),
-        "workloads": [_workload(row) for row in rows],
-        "more_workloads": more,
+        "verdict": _verdict(done.rows, scarce),
+        "workloads": [_workload(row) for row in done.rows],
+        "more_workloads": done.workloads - len(done.rows),
         "resources": [_resource(use) for use in scarce],
-        "count": len([*simulation.api.list("Node")]),
+        "count": done.nodes,
         "nodes": [],
         "together": [],
     }
     try:
-        alone = [*within(MOST_SECONDS, removable(simulation))]
-        together = dict(within(MOST_SECONDS, removable_together(simulation)))
+        for item in within(MOST_SECONDS, removable(simulation)):
+            done.alone.append(item)
+        for node, can_go in within(MOST_SECONDS, removable_together(simulation)):
+            done.together[node] = can_go
     except Rejected as problem:
         return {**data, "problem": str(problem)}
     return {
         **data,
-        "nodes": [_node(node, left, together) for node, left in alone],
-        "together": [node for node, can_go in together.items() if can_go],
-        "tried_together": len(together),
+        "nodes": [_node(node, left, done.together) for node, left in done.alone],
+        "together": [node for node, can_go in done.together.items() if can_go],
+        "tried_together": len(done.together),
     }
 
 

@@ -20,6 +20,7 @@ from sandbox.panels.model.world import World
 from sandbox.storage import commands
 from sandbox.storage.records import Expected, Log, Plan, Position, Record, Studied
 from sandbox.worker import simulations
+from sandbox.worker.so_far import SoFar
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -92,6 +93,8 @@ class Live:
         """
         self.played: tuple[tuple[Any, ...], Simulation | None] | None = None
         """For the lesson: the command and steps last played on a copy, and the copy, None if a step was refused."""
+        self.so_far: Callable[[], SoFar] | None = None
+        """Returns the progress of the running job, None = its replay says enough. Called at any moment of the job."""
         self.expecting: tuple[Expected, ...] = ()
         """The expectations as of revision ``expecting_at``."""
         self.expecting_at: int | None = None

@@ -10,6 +10,7 @@ from sandbox.storage.records import Plan, Position
 from sandbox.worker.job import KINDS, Kind
 from sandbox.worker.jobs import JOBS
 from sandbox.worker.live import Live
+from sandbox.worker.so_far import SoFar
 
 QUICK, SLOW = "quick", "slow"
 """The lanes. The quick one hands a long job back, the slow one may continue with it."""
@@ -35,6 +36,7 @@ class Call:
 
     def work(self, live: Live) -> Any:
         """Run the job in this process."""
+        live.so_far = None
         return JOBS[self.name](live, self.position, *self.arguments, **self.keywords)
 
     @property
@@ -97,10 +99,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Worker → web process: the progress of a long job, in words."""
+    """Worker → web process: the progress of a long job."""
 
     job: int
-    text: str
+    so_far: SoFar
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 from sandbox.panels.model.moment import Moment
@@ -19,7 +20,10 @@ from sandbox.storage.records import Plan
 from sandbox.words.say import say
 from sandbox.worker import simulations
 from sandbox.worker.earlier import simulation_at
+from sandbox.worker.errors import UnknownName
 from sandbox.worker.live import Live
+from sandbox.worker.progress import of_run
+from sandbox.worker.so_far import SoFar
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import NothingToDo, OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
@@ -33,9 +37,11 @@ CONFIGURATIONS = (NOW, BEFORE, DEFAULT)
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """The second run. ``texts``: the commands of a branch, None = those of the sandbox. ``configuration``: "" or one
-    of ``CONFIGURATIONS``. ``seed``: None = that of the sandbox. ``cycle``: the number of an attempt, 0 = none; its pod
-    is bound to ``node`` instead. ``later``: no other run, but this one at present, to compare a past moment with.
+    """The second run. ``texts``: the commands of a branch or of another sandbox, None = those of the sandbox.
+
+    ``plan``: what another sandbox starts from. ``configuration``: "" or one of ``CONFIGURATIONS``. ``seed``: None =
+    that of the sandbox. ``cycle``: the number of an attempt, 0 = none; its pod is bound to ``node`` instead. ``later``:
+    no other run, but this one at present, to compare a past moment with.
     """
 
     texts: tuple[str, ...] | None = None
@@ -44,6 +50,7 @@ class Other:
     cycle: int = 0
     node: str = ""
     later: bool = False
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +77,15 @@ class Course:
     texts: tuple[str, ...]
     ends_us: int | None = None
 
-    def play(self, seed: int | None = None, full: bool = True) -> Replayed:
-        """Play the run to its end. ``seed``: instead of its own. Raises ``OverBudget``."""
+    def play(self, seed: int | None = None, full: bool = True, live: Live | None = None) -> Replayed:
+        """Play the run to its end. ``seed``: instead of its own. ``live``: reports the progress, if there is one.
+
+        Raises ``OverBudget``.
+        """
         plan = self.plan if seed is None else replace(self.plan, seed=seed)
         simulation = simulations.new_simulation(plan, full)
+        if live is not None:
+            live.so_far = partial(_so_far, simulation)
         return _played(simulation, self.texts, self.ends_us)
 
 
@@ -89,7 +101,7 @@ def course(live: Live, other: Other, at: Moment | None) -> Course:
     changes = [*filter(configures, texts)]
     if other.configuration in (NOW, BEFORE) and not changes:
         raise Rejected(say("differences.not-configured"))
-    plan = live.plan
+    plan = other.plan or live.plan
     if other.configuration == DEFAULT:
         plan = replace(plan, configuration="null")
     elif other.configuration == NOW:
@@ -103,7 +115,11 @@ def replay(live: Live, other: Other, at: Moment | None) -> Replayed:
     """Play the other run from its start. Raises ``OverBudget``, or ``Rejected`` if there is no such run."""
     if other.later:
         return Replayed(live.simulation)
-    return _instead(live, other, at) if other.cycle else course(live, other, at).play()
+    return _instead(live, other, at) if other.cycle else course(live, other, at).play(live=live)
+
+
+def _so_far(simulation: Simulation) -> SoFar:
+    return SoFar(say("progress.other-run", so_far=of_run(simulation)))
 
 
 def _until(live: Live, at: Moment | None) -> tuple[list[str], int | None]:
@@ -166,12 +182,13 @@ def _instead(live: Live, other: Other, at: Moment | None) -> Replayed:
     world = live.world
     started = next((entry for entry in live.at(at).entries if _starts(entry, other.cycle)), None)
     if started is None or not isinstance(started.event, ev.CycleStarted):
-        raise Rejected(say("differences.no-cycle", cycle=other.cycle))
+        raise UnknownName("cycle", say("differences.no-cycle", cycle=other.cycle))
     moment = moment_before(world, started.n)
     simulation = copy.deepcopy(simulation_at(live, moment))
+    live.so_far = partial(_so_far, simulation)
     whole, ended = live.log_until(moment)
     if simulation.api.get("Node", other.node) is None:
-        raise Rejected(say("differences.no-node", node=other.node))
+        raise UnknownName("node", say("differences.no-node", node=other.node))
     try:
         pod = simulation.api.existing("Pod", started.event.pod)
         simulation.api.bind(pod.key, pod.uid, other.node)

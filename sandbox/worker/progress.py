@@ -7,13 +7,22 @@ from sandbox.words.amounts import clock
 from sandbox.words.phrases import plural
 from sandbox.words.say import say
 from sandbox.worker.live import Live
+from sandbox.worker.so_far import SoFar
+from scheduler_engine.simulation import Simulation
 
 
-def progress(live: Live, position: Position) -> str:
+def progress(live: Live, position: Position) -> SoFar:
     """Report the progress of a running job at ``position``. The values change while it runs."""
-    pods = live.simulation.api.pods()
+    if live.so_far is not None:
+        return live.so_far()
+    text = of_run(live.simulation)
+    if live.n < position.head:
+        text = say("progress.again", n=live.n + 1, head=position.head, so_far=text)
+    return SoFar(text)
+
+
+def of_run(simulation: Simulation) -> str:
+    """Return how far a run is, in words."""
+    pods = simulation.api.pods()
     bound = sum(bool(pod.node_name) for pod in pods)
-    so_far = say("progress.so-far", bound=bound, pods=plural(len(pods), "pod"), clock=clock(live.simulation.now_us))
-    if live.n >= position.head:
-        return so_far
-    return say("progress.again", n=live.n + 1, head=position.head, so_far=so_far)
+    return say("progress.so-far", bound=bound, pods=plural(len(pods), "pod"), clock=clock(simulation.now_us))

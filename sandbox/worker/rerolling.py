@@ -16,16 +16,17 @@ CHOICES = (100, 1_000, 10_000)
 
 
 def answer(live: Live, cycle: int, draws: int) -> dict[str, Any]:
-    """Return how often each equal node wins, beside its exact share. ``problem``: why there was no choice, or "".
+    """Return how often each equal node wins, beside its exact share.
 
+    ``problem``: why there was no choice, or "". ``unknown``: "cycle" if there is no such attempt.
     Shares are texts in percent. ``nodes`` are in the order of the search. ``bar`` and ``mark``: of the longest bar, how
     long the node's is, and where the exact share is.
     """
     started = (entry.event for entry in live.world.entries if isinstance(entry.event, CycleStarted))
     pod = next((event.pod for event in started if event.cycle == cycle), "")
-    data: dict[str, Any] = {"problem": "", "cycle": cycle, "pod": pod, "draws": draws}
+    data: dict[str, Any] = {"problem": "", "unknown": "", "cycle": cycle, "pod": pod, "draws": draws}
     if not pod:
-        return {**data, "problem": say("differences.no-cycle", cycle=cycle)}
+        return {**data, "problem": say("differences.no-cycle", cycle=cycle), "unknown": "cycle"}
     found = _rerolled(live, cycle, draws)
     if found is None:
         return {**data, "problem": say("reroll-page.no-choice", pod=pod)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.words.say import say
+from sandbox.worker.errors import UnknownName, no_answer
 from scheduler_engine.answers.nodes_needed import nodes_needed
 from scheduler_engine.answers.room import Room, room, room_by_node
 from scheduler_engine.errors import Rejected
@@ -30,19 +31,22 @@ class Asked:
 
 
 def answer(simulation: Simulation, asked: Asked) -> dict[str, Any]:
-    """Return how many copies of a pod fit at present, in words; ``problem``: why that cannot be counted, or ""."""
+    """Return how many copies of a pod fit at present, in words.
+
+    ``problem``: why that cannot be counted, or "". ``unknown``: the field that names something that does not exist.
+    """
     pod, nodes = simulation.api.pod(asked.pod), [*simulation.api.list("Node")]
-    data: dict[str, Any] = {"problem": "", "pod": asked.pod, "shapes": [node.name for node in nodes]}
+    data: dict[str, Any] = {"problem": "", "unknown": "", "pod": asked.pod, "shapes": [node.name for node in nodes]}
     if not asked.pod:
         return {**data, "problem": say("errors.no-pod-named")}
     if pod is None:
-        return {**data, "problem": say("errors.no-such-object", kind="Pod", key=asked.pod)}
+        return {**data, "problem": say("errors.no-such-object", kind="Pod", key=asked.pod), "unknown": "pod"}
     try:
         found = room(simulation, pod.manifest, MOST_COPIES)
         alone = dict(room_by_node(simulation, pod.manifest, MOST_ALONE)) if len(nodes) <= MOST_NODES else {}
         data["needed"] = _needed(simulation, pod.manifest, asked)
     except Rejected as problem:
-        return {**data, "problem": str(problem)}
+        return data | no_answer(problem)
     return {
         **data,
         "gates": ", ".join(pod.scheduling_gates),
@@ -78,7 +82,7 @@ def _needed(simulation: Simulation, manifest: Any, asked: Asked) -> dict[str, An
     if not asked.shape:
         raise Rejected(say("fit.no-shape"))
     if shape is None:
-        raise Rejected(say("fit.no-node", node=asked.shape))
+        raise UnknownName("shape", say("fit.no-node", node=asked.shape))
     needed = nodes_needed(simulation, manifest, asked.copies, shape.manifest)
     places = {"copies": asked.copies, "shape": asked.shape}
     if needed.nodes is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -13,6 +14,7 @@ from sandbox.words.say import say
 from sandbox.worker.bounded import within
 from sandbox.worker.live import Live
 from sandbox.worker.other_run import Course, Other, configures, course, own_course
+from sandbox.worker.so_far import SoFar
 from scheduler_engine.answers import phrases
 from scheduler_engine.answers.comparing import COUNT, Number
 from scheduler_engine.answers.over_seeds import (
@@ -40,7 +42,11 @@ MOST_BARS = 8
 MOST_PODS, MOST_NODES = 40, 120
 """Rows and columns of the chart of pods."""
 LISTED_PODS, LISTED_PLACES = 200, 6
-"""Pods in the table, and places of each."""
+"""Pods in the table, and places of each that are in view at once."""
+STEPS = 4
+"""Steps of the scale of that chart, from 0 seeds to the most."""
+LIGHTEST, DARKEST = 4, 85
+"""Percent of ink at both ends of that scale."""
 
 SAME = ("seeds.same", "seeds.same-because")
 FEW = ("seeds.few", "seeds.few-because")
@@ -67,7 +73,9 @@ def answer(live: Live, wanted: Wanted, at: Moment | None) -> dict[str, Any]:
     """
     try:
         courses = [own_course(live, at), *([course(live, wanted.other, at)] if wanted.other is not None else [])]
-        found = over_seeds(within(MOST_SECONDS, _runs(courses, wanted.seeds)))
+        played: list[int] = []
+        live.so_far = partial(_so_far, played, wanted.seeds)
+        found = over_seeds(_noted(played, within(MOST_SECONDS, _runs(courses, wanted.seeds))))
     except Rejected as problem:
         return {"problem": str(problem), "configured": False}
     figures = [*_used(found.figures)]
@@ -98,6 +106,17 @@ def _runs(courses: Sequence[Course], seeds: int) -> Iterator[Run]:
     for seed in range(1, seeds + 1):
         first, *second = (item.play(seed, full=False).simulation for item in courses)
         yield seed, first, second[0] if second else None
+
+
+def _noted(played: list[int], runs: Iterator[Run]) -> Iterator[Run]:
+    """Yield the runs, and note their seeds."""
+    for run in runs:
+        played.append(run[0])
+        yield run
+
+
+def _so_far(played: list[int], seeds: int) -> SoFar:
+    return SoFar(say("progress.seeds", played=len(played), count=seeds))
 
 
 def _used(figures: Sequence[SeededFigure]) -> Iterator[SeededFigure]:
@@ -226,28 +245,37 @@ def _pod(pod: SeededPod) -> dict[str, Any]:
     return {"pod": pod.pod, "sides": [_places(pod.first), _places(pod.second)], "apart": pod.is_apart}
 
 
-def _places(counts: Counter[Place]) -> str:
-    """Return the places of a pod, the most frequent first."""
+def _places(counts: Counter[Place]) -> dict[str, Any]:
+    """Return the places of a pod, the most frequent first, and how many ``more`` the ``rest`` are."""
     often = sorted(counts.items(), key=lambda item: -item[1])
-    texts = [say("seeds.place", place=phrases.place(place), count=count) for place, count in often[:LISTED_PLACES]]
-    if len(often) > LISTED_PLACES:
-        texts.append(say("seeds.more-places", count=len(often) - LISTED_PLACES))
-    return ", ".join(texts)
+    texts = [say("seeds.place", place=phrases.place(place), count=count) for place, count in often]
+    listed, rest = texts[:LISTED_PLACES], texts[LISTED_PLACES:]
+    return {"places": ", ".join(listed), "rest": ", ".join(rest), "more": len(rest)}
 
 
 def _heat(pods: Sequence[SeededPod], two: bool) -> dict[str, Any] | None:
     """Return the chart of the pods that luck decides: how often each is at each place, in the first run and the second.
 
-    None if there is no such pod, or too many places for a chart.
+    None if there is no such pod, or too many places for a chart. ``scale``: (number of seeds, its share of ink in
+    percent as text). ``ink``: these shares at both ends.
     """
     shown = pods[:MOST_PODS]
     places = [*dict.fromkeys(place for pod in shown for counts in (pod.first, pod.second) for place in counts)]
     places.sort(key=lambda place: (not place, place or ""))
     if not shown or len(places) > MOST_NODES:
         return None
+    most = max(count for pod in shown for counts in (pod.first, pod.second) for count in counts.values())
     rows = [[[counts[place] for place in places] for counts in (pod.first, pod.second)[: 1 + two]] for pod in shown]
     return {
         "pods": [pod.pod for pod in shown],
         "places": [phrases.place(place) for place in places],
         "sides": [list(side) for side in zip(*rows, strict=True)],
+        "most": most,
+        "ink": [LIGHTEST, DARKEST],
+        "scale": [(count, f"{LIGHTEST + (DARKEST - LIGHTEST) * count / most:.1f}%") for count in _ticks(most)],
     }
+
+
+def _ticks(most: int) -> list[int]:
+    """Return 0, the most, and whole numbers between them, evenly spaced."""
+    return sorted({round(most * step / STEPS) for step in range(STEPS + 1)})

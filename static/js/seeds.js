@@ -5,8 +5,7 @@ import { say } from './words.js';
 
 const HEIGHT = 128; // sizes here are for the usual size of type
 const ROW = 20; // of one pod
-const data = JSON.parse(document.getElementById('seeds-data')?.textContent ?? 'null');
-const page = document.getElementById('seeds');
+let data = null;
 const drawn = new Map(); // place of a chart → key of its drawing
 
 const base = (width, height, size) => ({
@@ -31,17 +30,15 @@ function bars(place, width, size) {
 
 /** Return cells, one per pod and place: the darker, the more seeds. */
 function cells(place, width, size) {
-  const { pods, places, sides } = data.heat;
-  const all = sides[place.dataset.heat];
+  const { pods, places, sides, most: all, ink: ends } = data.heat;
   const [ink, surface] = [numbers('--ink'), numbers('--surface')];
-  const most = Math.max(1, ...sides.flat(2));
   const short = (name, most) => (name.length > most ? `…${name.slice(1 - most)}` : name);
   const names = Math.min(width * 0.4, 9 * 16 * size);
   const isWide = (width - names) / places.length > 11 * size; // else their names would overlap
   const foot = isWide ? 88 : 12;
   const trace = {
-    type: 'heatmap', x: places.map((_, i) => i), y: pods.map((_, i) => i), z: all, zmin: 0, zmax: most, showscale: false, xgap: 1, ygap: 1,
-    colorscale: [[0, grey(0.04, ink, surface)], [1, grey(0.85, ink, surface)]],
+    type: 'heatmap', x: places.map((_, i) => i), y: pods.map((_, i) => i), z: sides[place.dataset.heat], zmin: 0, zmax: all, showscale: false, xgap: 1, ygap: 1,
+    colorscale: ends.map((share, end) => [end, grey(share / 100, ink, surface)]), // as the legend above the charts
     text: pods.map((pod, p) => places.map((name, n) => `${pod}<br>${name}`)),
     hovertemplate: `%{text}<extra>${say('script.chart-seeds', { seeds: '%{z}' })}</extra>`,
   };
@@ -67,8 +64,16 @@ async function draw(place, Plotly) {
 async function show() {
   const places = [...document.querySelectorAll('[data-chart], [data-heat]')];
   if (!places.length) return;
-  const Plotly = await plotly(page.dataset.plotly);
+  const Plotly = await plotly(document.getElementById('answer').dataset.plotly);
   for (const place of places) await draw(place, Plotly);
 }
 
-if (data) drawAlways(show);
+function begin() {
+  const held = document.getElementById('seeds-data');
+  if (!held || data) return;
+  data = JSON.parse(held.textContent);
+  drawAlways(show);
+}
+
+begin();
+document.addEventListener('htmx:afterSettle', begin); // the answer arrives in a page that waits for it

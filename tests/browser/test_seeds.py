@@ -10,7 +10,7 @@ from tests.browser.axe import barriers
 from tests.browser.workbench import Eventually, apply, new_sandbox, post
 from tests.screens.states import equal_cluster
 
-PLOTS = "#seeds [data-chart] .main-svg:first-child, #seeds [data-heat] .main-svg:first-child"
+PLOTS = "#answer [data-chart] .main-svg:first-child, #answer [data-heat] .main-svg:first-child"
 
 
 def opened(page: Page) -> None:
@@ -19,6 +19,7 @@ def opened(page: Page) -> None:
     apply(page, *equal_cluster(5, 9))
     post(page, "do/run/")
     page.goto(f"{page.url.partition('?')[0]}differences/?seeds=10&configuration=default")
+    page.locator("#placements").wait_for()
 
 
 def widths(page: Page) -> Any:
@@ -27,10 +28,10 @@ def widths(page: Page) -> Any:
 
 def test_charts_are_drawn_again_for_another_theme_and_width(page: Page, eventually: Eventually) -> None:
     opened(page)
-    places = page.locator("#seeds [data-chart], #seeds [data-heat]").count()
+    places = page.locator("#answer [data-chart], #answer [data-heat]").count()
     assert places >= 2
     eventually(lambda: page.locator(PLOTS).count() == places)
-    first = page.locator("#seeds [data-heat] .main-svg text").first
+    first = page.locator("#answer [data-heat] .main-svg text").first
     light = first.evaluate("text => getComputedStyle(text).fill")
     page.click("[data-do=theme]")
     eventually(lambda: first.evaluate("text => getComputedStyle(text).fill") != light)
@@ -41,7 +42,7 @@ def test_charts_are_drawn_again_for_another_theme_and_width(page: Page, eventual
 
 def test_the_page_has_no_barriers_and_its_table_has_what_the_charts_show(page: Page, eventually: Eventually) -> None:
     opened(page)
-    eventually(lambda: page.locator("#seeds [data-heat] .main-svg").count() >= 2)
+    eventually(lambda: page.locator("#answer [data-heat] .main-svg").count() >= 2)
     assert barriers(page, "body") == []
     pods = page.locator("#placements table tbody tr")
     assert pods.count() == 9

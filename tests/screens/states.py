@@ -682,43 +682,76 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     visit.tab(page, "configuration")
     yield Shot("links in the configuration tab", page)
     base = page.url.partition("?")[0]
-    page.goto(f"{base}differences/?configuration=before")
+    answered(page, f"{base}differences/?configuration=before")
     yield Shot("what differs", page)
-    page.goto(f"{base}differences/?seed=42")
+    answered(page, f"{base}differences/?seed=42")
     yield Shot("nothing differs", page)
-    page.goto(f"{base}differences/?at=1.9999")
+    answered(page, f"{base}differences/?at=1.9999")
     yield Shot("a moment and the present", page)
-    page.goto(f"{base}differences/?configuration=default&at=2.9999")
+    answered(page, f"{base}differences/?configuration=default&at=2.9999")
     yield Shot("what differs at a moment", page)
-    page.goto(f"{base}fit/?pod=default/web-1&copies=20&shape=node-a1")
+    answered(page, f"{base}fit/?pod=default/web-1&copies=20&shape=node-a1")
     yield Shot("how many fit", page)
-    page.goto(f"{base}fit/?pod=default/ml-2&copies=3&shape=node-b1")
+    answered(page, f"{base}fit/?pod=default/ml-2&copies=3&shape=node-b1")
     yield Shot("none fits", page)
-    page.goto(f"{base}fixes/?pod=default/ml-2")
+    answered(page, f"{base}fixes/?pod=default/ml-2")
     yield Shot("what would let it run", page)
-    page.goto(f"{base}fixes/?pod=default/web-1")
+    answered(page, f"{base}fixes/?pod=default/web-1")
     yield Shot("it runs", page)
-    page.goto(f"{base}leave/?node=node-a1")
+    answered(page, f"{base}leave/?node=node-a1")
     yield Shot("what if a node leaves", page)
-    page.goto(f"{base}leave/?zone=eu-b")
+    answered(page, f"{base}leave/?zone=eu-b")
     yield Shot("what if a zone is lost", page)
-    page.goto(f"{base}headroom/")
+    answered(page, f"{base}headroom/")
     yield Shot("what still fits, no workloads", page)
     page = visit.workbench()
     visit.applied(page, [*equal_cluster(5, 0), *(deployment(*item, cpu="1500m") for item in (("web", 3), ("api", 1)))])
     visit.applied(page, [deployment("training", 1, cpu="8"), deployment(long("workload"), 1, cpu="1")])
     visit.press(page, "e")
-    page.goto(f"{page.url.partition('?')[0]}headroom/")
+    answered(page, f"{page.url.partition('?')[0]}headroom/")
     yield Shot("what still fits", page)
     page = visit.workbench()
     visit.applied(page, long_cluster())
     visit.press(page, "e")
     base, pod = page.url.partition("?")[0], long("waits-5", LONGEST_NAME)
     for name, path in (("fixes", "fixes/?pod"), ("fit", "fit/?pod")):
-        page.goto(f"{base}{path}=default/{pod}")
+        answered(page, f"{base}{path}=default/{pod}")
         yield Shot(f"{name}, long names", page)
-    page.goto(f"{base}differences/?cycle=1&node={long_cluster()[0]['metadata']['name']}")
+    answered(page, f"{base}differences/?cycle=1&node={long_cluster()[0]['metadata']['name']}")
     yield Shot("what differs, long names", page)
+
+
+def answered(page: Page, address: str) -> None:
+    """Open the page of an answer, and wait for the answer."""
+    page.goto(address)
+    page.locator("main.ans:not([aria-busy])").wait_for()
+
+
+def waits(visit: Visit) -> Iterator[Shot]:
+    """Yield the page that waits for an answer, with what is found so far, stopped, and refused."""
+    page = visit.workbench()
+    nodes = [make_node(f"n{n}").capacity(cpu="4", pods="110").taint("dedicated", f"t{n}").obj() for n in range(400)]
+    for manifests in (
+        nodes,
+        [make_pod(f"p{n}").cpu("1m").node(f"n{n % 400}").obj() for n in range(1200)],
+        [make_pod("web").cpu("9").obj()],
+    ):
+        visit.applied(page, manifests)
+    base = page.url.partition("?")[0]
+    page.goto(f"{base}fixes/?pod=default/web")
+    visit.eventually(lambda: "changes tried" in page.locator("#so-far").inner_text())
+    yield Shot("an answer on the way", page)
+    page.locator("#found li").first.wait_for()
+    yield Shot("an answer on the way, with a fix", page)
+    page.locator("#stop").click()
+    page.locator("#stopped").wait_for()
+    yield Shot("an answer, stopped", page)
+    for name, query in (("", "configuration=default"), (" with many seeds", "seeds=10"), (" of nothing", "branch=7")):
+        page.goto(f"{base}embed/differences/?{query}")
+        page.locator("main.ans:not([aria-busy]), #em-refused").wait_for()
+        yield Shot(f"an embedded comparison{name}", page)
+    answered(page, f"{base}leave/?zone=nowhere")
+    yield Shot("a zone that is not there", page)
 
 
 def equal_cluster(nodes: int, pods: int) -> list[dict[str, Any]]:
@@ -736,9 +769,9 @@ def luck(visit: Visit) -> Iterator[Shot]:
     packing = {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}
     page = visit.workbench()
     base = page.url.partition("?")[0]
-    page.goto(f"{base}differences/?seeds=10")
+    answered(page, f"{base}differences/?seeds=10")
     yield Shot("many seeds, empty", page)
-    page.goto(f"{base}headroom/")
+    answered(page, f"{base}headroom/")
     yield Shot("what still fits, empty", page)
     for name, (nodes, pods) in {"": (5, 8), "100 nodes, ": (100, 12)}.items():
         page = visit.workbench()
@@ -748,25 +781,25 @@ def luck(visit: Visit) -> Iterator[Shot]:
         profiles = {"profiles": [{"pluginConfig": [fit]}]}
         kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
         visit.commands(page, {"kind": "configure", "configuration": {**kind, **profiles}}, {"kind": "run"})
-        page.goto(f"{base}differences/?seeds=20")
+        answered(page, f"{base}differences/?seeds=20")
         yield charts(Shot(f"{name}many seeds", page))
-        page.goto(f"{base}differences/?seeds=20&configuration=default")
+        answered(page, f"{base}differences/?seeds=20&configuration=default")
         yield charts(Shot(f"{name}many seeds, two configurations", page))
-        page.goto(f"{base}headroom/")
+        answered(page, f"{base}headroom/")
         yield Shot(f"{name}what still fits", page)
-        page.goto(f"{base}reroll/?cycle=1&draws=1000")
+        answered(page, f"{base}reroll/?cycle=1&draws=1000")
         yield Shot(f"{name}draw again", page)
     page = visit.workbench()
     base = page.url.partition("?")[0]
     visit.applied(page, long_cluster())
     visit.press(page, "e")
-    page.goto(f"{base}differences/?seeds=10")
+    answered(page, f"{base}differences/?seeds=10")
     yield charts(Shot("many seeds, long names", page))
-    page.goto(f"{base}headroom/")
+    answered(page, f"{base}headroom/")
     yield Shot("what still fits, long names", page)
-    page.goto(f"{base}reroll/?cycle=1")
+    answered(page, f"{base}reroll/?cycle=1")
     yield Shot("draw again, long names", page)
-    page.goto(f"{base}reroll/?cycle=3")
+    answered(page, f"{base}reroll/?cycle=3")
     yield Shot("draw again, no choice", page)
 
 
@@ -802,6 +835,7 @@ JOURNEYS: dict[str, Journey] = {
     "embeds": embeds,
     "compare": comparing,
     "luck": luck,
+    "waits": waits,
 }
 """Group of pictures → the journey to its states, slowest first."""
 WHOLE, PAST = "body", "#panel-toolbar, #panel-sentence, #panel-timeline, #panel-status"

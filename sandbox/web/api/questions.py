@@ -14,7 +14,8 @@ from sandbox.pool import engines
 from sandbox.storage.records import Place
 from sandbox.web.api import shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to
-from sandbox.web.second_run import NoBranch, named_run, second_run
+from sandbox.web.errors import BadQuery
+from sandbox.web.second_run import NoRun, named_run, second_run
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.rerolling import CHOICES as DRAWS
@@ -32,10 +33,10 @@ def differences(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query
     query = {name: "" if value is None else str(value) for name, value in asked.dict().items()}
     try:
         other, _ = second_run(access.sandbox, query)
-    except NoBranch as error:
+    except NoRun as error:
         raise HttpError(404, str(error)) from error
     except ValueError as error:
-        return {"head": access.sandbox.head, "problem": str(error), "answer": {}}
+        raise HttpError(422, str(error)) from error
     return _answer(*engines.now(access.sandbox, jobs.difference, other, _moment(asked.at)))
 
 
@@ -45,7 +46,7 @@ def seeds(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shape
     access = access_to(request, sandbox_id, token, False)
     try:
         named = named_run(access.sandbox, {"branch": asked.branch, "configuration": asked.configuration})
-    except NoBranch as error:
+    except NoRun as error:
         raise HttpError(404, str(error)) from error
     wanted = Wanted(asked.seeds, named[0] if named is not None else None)
     return _answer(*engines.now(access.sandbox, jobs.seeds, wanted, _moment(asked.at)))
@@ -72,6 +73,7 @@ def fixes(
     at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
+    _require("pod", pod, say("errors.no-pod-named"))
     return _answer(*engines.now(access.sandbox, jobs.fixes, pod, _moment(at)))
 
 
@@ -86,6 +88,9 @@ def fit(
     at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
+    _require("pod", pod, say("errors.no-pod-named"))
+    if copies:
+        _require("shape", shape, say("fit.no-shape"))
     return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), _moment(at)))
 
 
@@ -110,7 +115,15 @@ def leave(
     at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
+    _require("node", node or zone, say("leave.nothing-chosen"))
+    if node and zone:
+        raise BadQuery(422, "zone", "FieldValueForbidden", say("leave.both", node=node, zone=zone))
     return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, _moment(at)))
+
+
+def _require(field: str, value: str, message: str) -> None:
+    if not value:
+        raise BadQuery(422, field, "FieldValueRequired", message)
 
 
 def _moment(text: str) -> Moment | None:
@@ -122,5 +135,8 @@ def _moment(text: str) -> Moment | None:
 
 
 def _answer(place: Place, found: dict[str, Any]) -> dict[str, Any]:
-    answer = {name: value for name, value in found.items() if name != "problem"}
+    """Return an answer. Raises ``BadQuery`` if the question names something that does not exist."""
+    if field := found.get("unknown"):
+        raise BadQuery(404, field, "FieldValueNotFound", found["problem"])
+    answer = {name: value for name, value in found.items() if name not in ("problem", "unknown")}
     return {"head": place.position.head, "problem": found["problem"], "answer": answer}

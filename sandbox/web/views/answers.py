@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -17,10 +18,12 @@ from sandbox.pool import engines
 from sandbox.storage import branches
 from sandbox.storage.commands import to_text
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
-from sandbox.web.access import Access, edits, limited, problem, reads, who
+from sandbox.web.access import PART, Access, edits, limited, problem, reads, who
 from sandbox.web.files import attachment
 from sandbox.web.numbers import whole_number
-from sandbox.web.second_run import DIGITS, NoBranch, named_run, second_run
+from sandbox.web.second_run import DIGITS, NoRun, named_run, second_run
+from sandbox.web.views import waiting
+from sandbox.web.views.waiting import SHOWN, Page
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.rerolling import CHOICES as DRAWS
@@ -36,43 +39,57 @@ Fix = list[dict[str, Any]]
 
 @reads
 def differences(request: HttpRequest, access: Access) -> HttpResponse:
-    """Compare with what the query names: ``branch``, ``configuration``, ``seed``, or ``cycle`` and ``node``.
+    """Compare with what the query names: ``branch``, ``configuration``, ``with``, ``seed``, or ``cycle`` and ``node``.
 
-    The runs end at the moment ``at``, or else at the present. If the query names nothing else, that moment is compared
-    with the present. With ``seeds``, play both runs with so many seeds, or this one alone if the query names no other.
+    ``with``: the link of another sandbox. The runs end at the moment ``at``, or else at the present. If the query names
+    nothing else, that moment is compared with the present. With ``seeds``, play both runs with so many seeds, or this
+    one alone if the query names no other.
     """
-    query: dict[str, Any] = request.GET.dict()
+    return compared(request, access, request.path.removesuffix("differences/"), {})
+
+
+def compared(request: HttpRequest, access: Access, base: str, more: dict[str, Any]) -> HttpResponse:
+    """Return the page of a comparison. ``base``: the address of the workbench. ``more``: for the templates."""
+    query: dict[str, Any] = {name: value for name, value in request.GET.dict().items() if name not in (PART, SHOWN)}
     at = Moment.read(query.get("at", ""))
     context = {
-        "sandbox": access.sandbox,
-        "base": request.path.removesuffix("differences/"),
+        "base": base,
         "asked": query,
         "branches": branches.branches_of(access.sandbox),
         "seed": access.sandbox.seed,
         "choices": CHOICES,
         "at": at,
-        "can_edit": access.can_edit,
         "present": urlencode({name: value for name, value in query.items() if name != "at"}),
+        **more,
     }
     try:
-        if "seeds" in query:
-            return render(request, "seeds.html", context | _over_seeds(access.sandbox, query, at))
-        other, name = second_run(access.sandbox, query)
-    except NoBranch as error:
+        wanted, name = _over_seeds(access.sandbox, query) if "seeds" in query else second_run(access.sandbox, query)
+    except NoRun as error:
         return problem(request, 404, str(error))
     except ValueError as error:
         return problem(request, 400, str(error))
-    context |= {"name": name, "later": other.later, "found": engines.read(access.sandbox, jobs.difference, other, at)}
-    return render(request, "differences.html", context)
+    context |= {"name": name}
+    page = partial(Page, heading=say("differences.heading"), subject=access.sandbox.title, back=_back(base, at))
+    if isinstance(wanted, Wanted):
+        shown = page(template="seeds.html", scripts=("seeds",), context=context | {"wanted": wanted.seeds})
+        return waiting.answer(request, access, shown, jobs.seeds, wanted, at)
+    shown = page(template="differences.html", context=context | {"later": wanted.later})
+    return waiting.answer(request, access, shown, jobs.difference, wanted, at)
 
 
-def _over_seeds(sandbox: Sandbox, query: Mapping[str, str], at: Moment | None) -> dict[str, Any]:
-    """Return the answer, and the name of the other run. Raises ``NoBranch``, or ValueError with a sentence."""
+def _over_seeds(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Wanted, str]:
+    """Return the runs of a query, and the name of the other one. Raises ``NoRun``, or ValueError with a sentence."""
     seeds = whole_number(query["seeds"], DIGITS)
     if seeds not in CHOICES or "cycle" in query:
         raise ValueError(say("errors.seeds", counts=", ".join(map(str, CHOICES))))
     other, name = named_run(sandbox, query) or (None, "")
-    return {"name": name, "wanted": seeds, "found": engines.read(sandbox, jobs.seeds, Wanted(seeds, other), at)}
+    return Wanted(seeds, other), name
+
+
+def _back(base: str, at: Moment | None, **view: str) -> str:
+    """Return the address of the workbench at a moment, with what is in view there."""
+    query = urlencode({name: value for name, value in {**view, "at": str(at or "")}.items() if value})
+    return f"{base}?{query}" if query else base
 
 
 @reads
@@ -82,14 +99,15 @@ def reroll(request: HttpRequest, access: Access) -> HttpResponse:
     draws = whole_number(request.GET.get("draws", str(DRAWS[0])), DIGITS)
     if not cycle or draws not in DRAWS:
         return problem(request, 400, say("errors.draws", counts=", ".join(map(str, DRAWS))))
-    context = {
-        "sandbox": access.sandbox,
-        "base": request.path.removesuffix("reroll/"),
-        "choices": DRAWS,
-        "at": Moment.read(request.GET.get("at", "")),
-        "found": engines.read(access.sandbox, jobs.reroll, cycle, draws),
-    }
-    return render(request, "reroll.html", context)
+    at, base = Moment.read(request.GET.get("at", "")), request.path.removesuffix("reroll/")
+    page = Page(
+        "reroll.html",
+        say("reroll-page.heading"),
+        access.sandbox.title,
+        _back(base, at, cycle=str(cycle)),
+        context={"base": base, "choices": DRAWS, "at": at},
+    )
+    return waiting.answer(request, access, page, jobs.reroll, cycle, draws)
 
 
 @reads
@@ -100,62 +118,63 @@ def fit(request: HttpRequest, access: Access) -> HttpResponse:
     if copies is None or copies > MOST_WANTED:
         return problem(request, 400, say("errors.copies", most=MOST_WANTED))
     at, asked = Moment.read(query.get("at", "")), Asked(query.get("pod", ""), copies, query.get("shape", ""))
-    context = {
-        "sandbox": access.sandbox,
-        "base": request.path.removesuffix("fit/"),
-        "asked": asked,
-        "most": MOST_WANTED,
-        "limit": MOST_COPIES,
-        "at": at,
-        "found": engines.read(access.sandbox, jobs.fit, asked, at),
-    }
-    return render(request, "fit.html", context)
+    base = request.path.removesuffix("fit/")
+    page = Page(
+        "fit.html",
+        say("fit.heading"),
+        asked.pod,
+        _back(base, at, pod=asked.pod),
+        context={"base": base, "asked": asked, "most": MOST_WANTED, "limit": MOST_COPIES, "at": at},
+    )
+    return waiting.answer(request, access, page, jobs.fit, asked, at)
 
 
 @reads
 def fixes(request: HttpRequest, access: Access) -> HttpResponse:
     """Show the smallest changes that would let ``pod`` run."""
-    at = Moment.read(request.GET.get("at", ""))
-    found = engines.read(access.sandbox, jobs.fixes, request.GET.get("pod", ""), at)
-    for fix in found["fixes"]:
-        fix["commands"] = json.dumps(fix["commands"], separators=(",", ":"))
-    context = {
-        "sandbox": access.sandbox,
-        "base": request.path.removesuffix("fixes/"),
-        "can_edit": access.can_edit,
-        "at": at,
-        "found": found,
-    }
-    return render(request, "fixes.html", context)
+    at, pod = Moment.read(request.GET.get("at", "")), request.GET.get("pod", "")
+    base = request.path.removesuffix("fixes/")
+    page = Page(
+        "fixes.html",
+        say("fixes.heading"),
+        pod,
+        _back(base, at, pod=pod),
+        parts="fragments/fixes.html",
+        context={"base": base, "at": at},
+    )
+    return waiting.answer(request, access, page, jobs.fixes, pod, at)
 
 
 @reads
 def headroom(request: HttpRequest, access: Access) -> HttpResponse:
     """Show how much room each workload has, and which nodes could go."""
-    at = Moment.read(request.GET.get("at", ""))
-    context = {
-        "sandbox": access.sandbox,
-        "base": request.path.removesuffix("headroom/"),
-        "at": at,
-        "found": engines.read(access.sandbox, jobs.still_fits, at),
-    }
-    return render(request, "headroom.html", context)
+    at, base = Moment.read(request.GET.get("at", "")), request.path.removesuffix("headroom/")
+    page = Page(
+        "headroom.html",
+        say("headroom.heading"),
+        access.sandbox.title,
+        _back(base, at),
+        parts="fragments/headroom_so_far.html",
+        context={"base": base, "at": at},
+    )
+    return waiting.answer(request, access, page, jobs.still_fits, at)
 
 
 @reads
 def leave(request: HttpRequest, access: Access) -> HttpResponse:
     """Show what becomes of the pods if ``node`` is drained, or ``zone`` is lost."""
     node, zone = request.GET.get("node", ""), request.GET.get("zone", "")
-    at = Moment.read(request.GET.get("at", ""))
-    context = {
-        "sandbox": access.sandbox,
-        "base": request.path.removesuffix("leave/"),
-        "node": node,
-        "zone": zone,
-        "at": at,
-        "found": engines.read(access.sandbox, jobs.leave, node, zone, at),
-    }
-    return render(request, "leave.html", context)
+    if node and zone:
+        return problem(request, 400, say("leave.both", node=node, zone=zone))
+    at, base = Moment.read(request.GET.get("at", "")), request.path.removesuffix("leave/")
+    page = Page(
+        "leave.html",
+        say("leave.heading-node") if node else say("leave.heading-zone"),
+        node or zone,
+        _back(base, at, node=node),
+        context={"base": base, "node": node, "zone": zone, "at": at},
+    )
+    return waiting.answer(request, access, page, jobs.leave, node, zone, at)
 
 
 @edits

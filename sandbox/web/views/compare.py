@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -17,7 +17,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.storage.models import LONGEST_TITLE, printable
 from sandbox.web.access import Access, edits, limited, open_access, problem, readable_body
-from sandbox.web.second_run import NoBranch, second_run
+from sandbox.web.second_run import NoRun, second_run, workbench_of
 from sandbox.words.say import say
 from sandbox.worker import jobs
 
@@ -35,7 +35,8 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 def show_both(request: HttpRequest) -> HttpResponse:
     paths = {side: request.GET.get(side, "") for side in SIDES}
-    matches = [_workbench(path) for path in paths.values()]
+    # Nothing else of the site may be shown in a frame here.
+    matches = [workbench_of(path) for path in paths.values()]
     if None in matches:
         return problem(request, 404, say("errors.two-sandboxes"))
     accesses = [open_access(**match.kwargs) for match in matches if match is not None]
@@ -67,7 +68,7 @@ def open_runs(request: HttpRequest, access: Access) -> HttpResponse:
     sandbox = access.sandbox
     try:
         other, name = second_run(sandbox, request.POST.dict())
-    except NoBranch as error:
+    except NoRun as error:
         return problem(request, 404, str(error))
     except ValueError as error:
         return problem(request, 400, str(error))
@@ -82,12 +83,3 @@ def _shown(paths: list[str], panel: str = "") -> HttpResponse:
     """``panel``: the one that narrow screens show."""
     query = dict(zip(SIDES, paths, strict=True)) | ({"panel": panel} if panel else {})
     return redirect(f"{reverse('compare')}?{urlencode(query)}")
-
-
-def _workbench(path: str) -> ResolverMatch | None:
-    """Return the match of a workbench's path; None for any other, which must not be shown in a frame."""
-    try:
-        match = resolve(path)
-    except Resolver404:
-        return None
-    return match if match.view_name == "workbench" else None

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -24,8 +25,10 @@ from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
-from sandbox.web.access import Access, limited, problem, readable_body, reads, too_often
+from sandbox.web.access import PART, Access, limited, problem, readable_body, reads, too_often
 from sandbox.web.styles import styled
+from sandbox.web.views import answers
+from sandbox.web.views.waiting import SHOWN
 from sandbox.words.say import rows, say
 from sandbox.worker import jobs
 from scheduler_engine.scenario import Scenario
@@ -39,6 +42,26 @@ def page(request: HttpRequest, access: Access) -> HttpResponse:
     """Show a sandbox, or some of its panels, at a moment."""
     frame = Frame.from_mapping(request.GET.dict())
     return _render(request, access.sandbox, access.token, frame, access.can_edit and frame.live)
+
+
+@reads
+def differences(request: HttpRequest, access: Access) -> HttpResponse:
+    """Show what differs between a sandbox and another run. Nothing can be changed there, whatever the link permits."""
+    return _compared(request, access.sandbox, access.watching)
+
+
+def _compared(request: HttpRequest, sandbox: Sandbox, token: str) -> HttpResponse:
+    fields = {name: value for name, value in request.GET.dict().items() if name not in (PART, SHOWN)}
+    frame = Frame.from_mapping(fields)
+    base = reverse("workbench", args=[sandbox.pk, token])
+    context = {
+        "layout": "embed_answer.html",
+        "frame": frame,
+        "origins": _origins(request, frame),
+        "left_out": " ".join(frames.address_errors(fields, frames.ADDRESS_OF_ANSWER)),
+        "open": urlencode({name: value for name, value in fields.items() if name in (*frames.COMPARED, "at")}),
+    }
+    return answers.compared(request, Access(sandbox, token, False), base, context)
 
 
 @reads
@@ -56,7 +79,6 @@ def _render(
     view = View.from_mapping(request.GET.dict())
     result = engines.read(sandbox, jobs.embedded, view, frame.at, list(frame.panels))
     base = reverse("workbench", args=[sandbox.pk, token])
-    own = f"{request.scheme}://{request.get_host()}"
     context = {
         "title": sandbox.title,
         "frame": frame,
@@ -75,9 +97,15 @@ def _render(
         "try_url": try_url,
         "query": frame.query(view, result["moment"]["at"]),
         "left_out": " ".join(frames.address_errors(request.GET.dict())),
-        "origins": [frame.origin] if frame.origin else frames.origins(settings.FRAME_ANCESTORS, own),
+        "origins": _origins(request, frame),
     }
     return render(request, "embed.html", context)
+
+
+def _origins(request: HttpRequest, frame: Frame) -> list[str]:
+    """Return the origins that messages come from and go to; none if any page may frame the site."""
+    own = f"{request.scheme}://{request.get_host()}"
+    return [frame.origin] if frame.origin else frames.origins(settings.FRAME_ANCESTORS, own)
 
 
 def _first(frame: Frame, panels: tuple[str, ...], tab: str) -> str:
@@ -112,15 +140,31 @@ def story(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
     return _try(request, scenario) if request.method == "POST" else _show(request, scenario)
 
 
+@require_safe
+def story_differences(request: HttpRequest, kind: str, slug: str) -> HttpResponse:
+    """Show what differs between a scenario or a lesson with its steps executed, and another run of it."""
+    scenario = KINDS[kind](slug)
+    if scenario is None:
+        return problem(request, 404, say(NO_SUCH[kind], name=slug[:80]))
+    return _of_all(request, scenario, lambda sandbox, token: _compared(request, sandbox, token))
+
+
 def _show(request: HttpRequest, scenario: Scenario) -> HttpResponse:
+    frame = Frame.from_mapping(request.GET.dict())
+    return _of_all(
+        request, scenario, lambda sandbox, token: _render(request, sandbox, token, frame, False, request.path)
+    )
+
+
+def _of_all(request: HttpRequest, scenario: Scenario, show: Callable[[Sandbox, str], HttpResponse]) -> HttpResponse:
+    """Return ``show(sandbox, view token)`` for the scenario's sandbox, which all pages share."""
     shared = sharing.find(scenario)
     if shared is None and (seconds := ratelimit.wait("create", ratelimit.client(request))):
         return too_often(request, "create", seconds)
     sandbox, token = shared or sharing.get_or_create(scenario)
     if seconds := ratelimit.wait("look", f"{sandbox.pk} False"):
         return too_often(request, "look", seconds)
-    frame = Frame.from_mapping(request.GET.dict())
-    return _render(request, sandbox, token, frame, False, request.path)
+    return show(sandbox, token)
 
 
 @limited

@@ -40,6 +40,13 @@ from sandbox.worker.jobs.exporting import EXPECT
 from sandbox.worker.jobs.exporting import FORMS as EXPORTS
 
 LOOK_AGAIN_SECONDS = "5"
+COMPARED = {
+    "default": "configuration=default",
+    "before": "configuration=before",
+    "seeds": "seeds=20",
+    "later": "later=1",
+}
+"""Comparisons that the share dialog offers to embed → the query of their address; ``later``: the moment in view."""
 
 
 @require_safe
@@ -128,6 +135,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
             name: (", ".join(PANELS[panel].title for panel in panels), name in frames.USUAL)
             for name, panels in EMBEDS.items()
         },
+        "compared": [(query, say(f"workbench.embed-{name}")) for name, query in COMPARED.items()],
         "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
     }
     return render(request, "workbench.html", context)

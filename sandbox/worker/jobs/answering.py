@@ -55,14 +55,14 @@ def fit(live: Live, position: Position, asked: room.Asked, at: Moment | None = N
 def fixes(live: Live, position: Position, pod: str, at: Moment | None = None) -> dict[str, Any]:
     """Return what would let a pod run that is pending at a moment, None = the present, in words."""
     live.move_to(position)
-    return fixing.answer(simulation_at(live, at), pod)
+    return fixing.answer(live, pod, at)
 
 
 @replaying
 def still_fits(live: Live, position: Position, at: Moment | None = None) -> dict[str, Any]:
     """Return how much room workloads have at a moment, None = the present, and which nodes could go, in words."""
     live.move_to(position)
-    return headroom.answer(simulation_at(live, at))
+    return headroom.answer(live, at)
 
 
 @replaying

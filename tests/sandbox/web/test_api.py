@@ -45,6 +45,16 @@ def cluster() -> str:
     )
 
 
+ABOUT: dict[str, dict[str, Any]] = {
+    "fixes": {"pod": "default/web"},
+    "fit": {"pod": "default/web"},
+    "leave": {"node": "n1"},
+    "differences": {"seed": 1},
+    "reroll": {"cycle": 1},
+}
+"""Question of the API → what it needs in a ``cluster``."""
+
+
 def test_a_sandbox_is_created_stepped_and_read() -> None:
     base = cluster()
     before = get(base).json()
@@ -132,7 +142,7 @@ def test_a_program_learns_what_would_let_a_pod_run_and_does_it() -> None:
 
 @pytest.mark.parametrize("route", ["fixes", "fit", "leave", "headroom", "differences", "seeds"])
 def test_a_moment_that_is_none_is_refused(route: str) -> None:
-    answer = get(f"{cluster()}/{route}", at="abc", seed=1, seeds=10)
+    answer = get(f"{cluster()}/{route}", at="abc", **ABOUT.get(route, {}))
     assert answer.status_code == 422
     assert say("errors.moment-of-log") in answer.json()["message"]
 
@@ -146,7 +156,6 @@ def test_a_program_counts_copies_and_asks_what_leaves() -> None:
     assert counted["answer"]["needed"]["text"]
     assert get(f"{base}/fit", pod=key, copies=501).status_code == 422
     assert get(f"{base}/leave", node=node["name"]).json()["answer"]["verdicts"]
-    assert get(f"{base}/leave", zone="nowhere").json()["problem"] == "No node has the zone nowhere."
 
 
 def test_a_program_compares_with_another_run() -> None:
@@ -163,9 +172,8 @@ def test_a_program_compares_with_another_run() -> None:
     assert moments["placements"]["rows"] == [{"pod": "default/web", "sides": ["without a node", "n1"]}]
     assert get(f"{base}/differences", configuration="before").json()["problem"]
     for query in ({}, {"cycle": 1}, {"node": "n2"}):
-        nothing = get(f"{base}/differences", **query).json()
-        assert (nothing["problem"].partition(" ")[0], nothing["answer"]) == ("Compare", {})
-    assert get(f"{base}/differences", cycle=999, node="n2").json()["problem"] == "This run has no cycle 999."
+        nothing = get(f"{base}/differences", **query)
+        assert (nothing.status_code, nothing.json()["message"].partition(" ")[0]) == (422, "Compare")
 
 
 @pytest.mark.parametrize(
@@ -202,8 +210,44 @@ def test_a_program_draws_the_node_of_an_attempt_again() -> None:
     found = get(f"{base}/reroll", cycle=1, draws=30).json()
     assert found["problem"] == ""
     assert sum(row["wins"] for row in found["answer"]["nodes"]) == 30
-    assert get(f"{base}/reroll", cycle=999).json()["problem"] == "This run has no cycle 999."
     assert get(f"{base}/reroll", cycle=1, draws=10_001).status_code == 422
+
+
+NO_NODE = "There was no node n9"
+UNKNOWN: dict[str, tuple[str, dict[str, Any], int, str, str]] = {
+    "a pod to mend": ("fixes", {"pod": "default/nobody"}, 404, "pod", "There is no Pod default/nobody."),
+    "no pod to mend": ("fixes", {}, 422, "pod", "Name a pod, as namespace/name."),
+    "a pod to copy": ("fit", {"pod": "default/nobody"}, 404, "pod", "There is no Pod default/nobody."),
+    "no pod to copy": ("fit", {"copies": 2}, 422, "pod", "Name a pod, as namespace/name."),
+    "a shape": ("fit", {"pod": "default/web", "copies": 2, "shape": "n9"}, 404, "shape", "There is no node n9."),
+    "no shape": ("fit", {"pod": "default/web", "copies": 2}, 422, "shape", "Choose a node that new nodes are like."),
+    "a node that leaves": ("leave", {"node": "n9"}, 404, "node", "There is no Node n9."),
+    "a zone that is lost": ("leave", {"zone": "nowhere"}, 404, "zone", "No node has the zone nowhere."),
+    "neither node nor zone": ("leave", {}, 422, "node", "Choose a node or a zone."),
+    "both": ("leave", {"node": "n1", "zone": "z"}, 422, "zone", "Choose one: the node n1 or the zone z, not both."),
+    "an attempt": ("differences", {"cycle": 999, "node": "n1"}, 404, "cycle", "This run has no cycle 999."),
+    "another node": (
+        "differences",
+        {"cycle": 1, "node": "n9"},
+        404,
+        "node",
+        "There was no node n9 before the attempt.",
+    ),
+    "an attempt to draw": ("reroll", {"cycle": 999}, 404, "cycle", "This run has no cycle 999."),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_a_name_that_does_not_exist_is_not_found(case: str) -> None:
+    route, query, status, field, message = UNKNOWN[case]
+    base = create_sandbox(
+        commands=[{"kind": "apply", "manifests": [make_node("n1").capacity(cpu="2").obj(), make_pod("web").obj()]}]
+    )
+    post(f"{base}/commands", {"kind": "run"})
+    answer = get(f"{base}/{route}", **query)
+    assert answer.status_code == status
+    assert answer.json()["message"] == message
+    assert [(error["path"], error["message"]) for error in answer.json()["errors"]] == [(field, message)]
 
 
 def test_a_program_asks_what_still_fits() -> None:
@@ -334,8 +378,10 @@ def test_a_wrong_token_shows_and_changes_nothing(method: str, path: str) -> None
         answer = post(address, body) if method == "post" else get(address)
         assert (answer.status_code, answer.json()["message"]) == (404, "There is no such sandbox.")
     watching = path.replace("{sandbox_id}", identity).replace("{token}", tokens.view_token(token))
-    answer = post(watching, body) if method == "post" else get(watching)
-    assert answer.status_code == (403 if method == "post" else 200)
+    about = ABOUT.get(path.rpartition("/")[2], {})
+    answer = post(watching, body) if method == "post" else get(watching, **about)
+    # Nobody has been scheduled yet.
+    assert answer.status_code == (403 if method == "post" else 404 if path.endswith("/reroll") else 200)
     assert get(base).json()["head"] == 1
     assert not answer.cookies
     assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")

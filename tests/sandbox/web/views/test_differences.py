@@ -61,9 +61,9 @@ def text_of(html: str, part: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", section)).strip()
 
 
-def compared(visitor: Any, **query: str) -> str:
+def compared(visitor: Any, status: int = 200, **query: str) -> str:
     answer = visitor.get("differences/", **query)
-    assert answer.status_code == 200
+    assert answer.status_code == status
     return str(answer.content.decode())
 
 
@@ -188,7 +188,7 @@ def test_where_a_pod_does_not_fit_its_kubelet_refuses_it(visitor: Any) -> None:
     ids=["no such cycle", "no such node"],
 )
 def test_an_attempt_or_node_that_is_not_there_is_reported(packed: Any, query: dict[str, str], says: str) -> None:
-    html = compared(packed, **query)
+    html = compared(packed, 404, **query)
     assert say("differences.problem") in html
     assert says in html
 
@@ -287,7 +287,7 @@ def test_a_pod_goes_elsewhere_and_both_runs_end_at_an_earlier_moment(visitor: An
     html = compared(visitor, cycle="1", node="n2", at=f"{at}.99999")
     assert text_of(html, "placements").endswith("default/a n1 n2 default/b n2 n1")
     assert "default/c" not in html
-    assert "This run has no cycle 1." in compared(visitor, cycle="1", node="n2", at="1.9999")
+    assert "This run has no cycle 1." in compared(visitor, 404, cycle="1", node="n2", at="1.9999")
 
 
 @pytest.mark.parametrize("goes_back", [False, True], ids=["in view", "went back there"])

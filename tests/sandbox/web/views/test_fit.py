@@ -28,9 +28,9 @@ def small(visitor: Any) -> Any:
     return visitor
 
 
-def shown(visitor: Any, **query: str) -> str:
+def shown(visitor: Any, status: int = 200, **query: str) -> str:
     answer = visitor.get("fit/", **{"pod": "default/web", **query})
-    assert answer.status_code == 200
+    assert answer.status_code == status
     return re.sub(r"\s+", " ", answer.content.decode())
 
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_counted_is_refused(small: Any, query: dict[str, str], st
 
 @pytest.mark.parametrize("pod", ["default/nobody", "x" * 400])
 def test_a_pod_that_is_not_there_is_reported(small: Any, pod: str) -> None:
-    assert say("errors.no-such-object", kind="Pod", key=pod) in shown(small, pod=pod)
+    assert say("errors.no-such-object", kind="Pod", key=pod) in shown(small, 404, pod=pod)
 
 
 def test_a_page_without_a_pod_asks_for_one(small: Any) -> None:
@@ -107,8 +107,11 @@ def test_a_page_without_a_pod_asks_for_one(small: Any) -> None:
         assert say("errors.no-pod-named") in small.get(page).content.decode()
 
 
-def test_a_node_that_is_not_there_is_reported(small: Any) -> None:
-    assert say("fit.no-node", node="n9") in shown(small, copies="2", shape="n9")
+def test_a_node_that_is_not_there_is_reported_at_its_field(small: Any) -> None:
+    page, says = shown(small, 404, copies="2", shape="n9"), say("fit.no-node", node="n9")
+    assert page.count(says) == 1
+    assert '<select name="shape" aria-invalid="true" aria-describedby="shape-e">' in page
+    assert 'id="shape-e" role="alert"' in page.partition(says)[0].rpartition("</select>")[2]
 
 
 def test_the_inspector_leads_to_the_page(small: Any) -> None:

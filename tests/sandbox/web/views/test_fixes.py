@@ -34,9 +34,9 @@ def stuck(visitor: Any) -> Any:
     return visitor
 
 
-def shown(visitor: Any, pod: str = "default/web") -> str:
+def shown(visitor: Any, pod: str = "default/web", status: int = 200) -> str:
     answer = visitor.get("fixes/", pod=pod)
-    assert answer.status_code == 200
+    assert answer.status_code == status
     return re.sub(r"\s+", " ", answer.content.decode())
 
 
@@ -96,16 +96,16 @@ def test_those_who_only_watch_see_the_changes_without_buttons(stuck: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    ("pod", "says"),
+    ("pod", "status", "says"),
     [
-        ("default/first", "default/first is not pending."),
-        ("default/nobody", "There is no Pod default/nobody."),
-        ("default/tiny", "default/tiny fits as it is: a node passes every filter."),
+        ("default/first", 200, "default/first is not pending."),
+        ("default/nobody", 404, "There is no Pod default/nobody."),
+        ("default/tiny", 200, "default/tiny fits as it is: a node passes every filter."),
     ],
 )
-def test_what_needs_no_fix_is_said(stuck: Any, pod: str, says: str) -> None:
+def test_what_needs_no_fix_is_said(stuck: Any, pod: str, status: int, says: str) -> None:
     store.execute(stuck.sandbox, {"kind": "apply", "manifests": [make_pod("tiny").obj()]})
-    page = shown(stuck, pod)
+    page = shown(stuck, pod, status)
     assert says in page
     assert offered(page) == []
 

@@ -28,9 +28,9 @@ def zones(visitor: Any) -> Any:
     return visitor
 
 
-def shown(visitor: Any, **query: str) -> str:
+def shown(visitor: Any, status: int = 200, **query: str) -> str:
     answer = visitor.get("leave/", **query)
-    assert answer.status_code == 200
+    assert answer.status_code == status
     return re.sub(r"\s+", " ", answer.content.decode())
 
 
@@ -56,17 +56,23 @@ def test_a_budget_holds_a_pod(zones: Any) -> None:
 
 @pytest.mark.parametrize(
     ("query", "says"),
-    [
-        ({"node": "n9"}, "There is no Node n9."),
-        ({"zone": "c"}, "No node has the zone c."),
-        ({}, "Choose a node or a zone."),
-    ],
-    ids=["no such node", "no such zone", "neither"],
+    [({"node": "n9"}, "There is no Node n9."), ({"zone": "c"}, "No node has the zone c.")],
+    ids=["node", "zone"],
 )
-def test_what_is_not_there_is_reported(zones: Any, query: dict[str, str], says: str) -> None:
-    page = shown(zones, **query)
-    assert says in page
+def test_what_is_not_there_is_reported_at_its_field(zones: Any, query: dict[str, str], says: str) -> None:
+    page, (name,) = shown(zones, 404, **query), query
+    assert page.count(says) == 1
+    assert f'<select name="{name}" aria-invalid="true" aria-describedby="{name}-e">' in page
+    assert f'id="{name}-e" role="alert"' in page.partition(says)[0].rpartition("</select>")[2]
     assert 'id="verdict"' not in page
+
+
+def test_without_a_choice_the_page_asks_for_one(zones: Any) -> None:
+    assert "Choose a node or a zone." in shown(zones)
+
+
+def test_a_node_and_a_zone_are_too_much(zones: Any) -> None:
+    assert say("leave.both", node="n1", zone="a") in shown(zones, 400, node="n1", zone="a")
 
 
 def test_the_inspector_of_a_node_leads_to_the_page(zones: Any) -> None:

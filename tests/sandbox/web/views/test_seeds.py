@@ -72,6 +72,20 @@ def test_charts_count_the_seeds_of_each_value(equal: Any) -> None:
     assert [[sum(row) for row in side] for side in heat["sides"]] == [[10, 10], [10, 10]]
 
 
+def test_the_chart_of_pods_has_a_scale_with_numbers(equal: Any) -> None:
+    html = shown(equal, configuration="default")
+    heat = data_of(html)["heat"]
+    assert heat["most"] == max(count for side in heat["sides"] for row in side for count in row)
+    legend = html.partition('id="scale"')[2].partition("</p>")[0]
+    counts = [int(count) for count in re.findall(r"</i>(\d+)</span>", legend)]
+    assert counts == sorted({*counts})
+    assert (counts[0], counts[-1]) == (0, heat["most"])
+    shares = [float(share) for share in re.findall(r"--share: ([\d.]+)%", legend)]
+    assert (shares[0], shares[-1]) == tuple(heat["ink"])
+    assert shares == sorted(shares)
+    assert say("seeds.heat-scale") in legend
+
+
 def test_two_runs_that_draw_differ_by_luck(equal: Any) -> None:
     """Both runs bind both pods to one node; the branch has drawn for one more pod before."""
     store.go_to(equal.sandbox, lambda position: 2)
@@ -193,5 +207,5 @@ def test_runs_end_at_an_earlier_moment(equal: Any) -> None:
     html = shown(equal, at="2.9999")
     assert say("seeds.no-pods-because") in html
     assert say("common.of-earlier-moment") in html
-    assert html.count('<input type="hidden" name="at" value="2.9999">') == 2
+    assert html.count('<input type="hidden" name="at" value="2.9999">') == 3
     assert 'href="?configuration=default&amp;seeds=10&amp;at=2.9999"' in html

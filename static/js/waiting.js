@@ -1,0 +1,8 @@
+// A page that waits for its answer says so if the server does not answer, and asks again if somebody comes back to it.
+
+const asking = () => document.getElementById('asking');
+
+document.addEventListener('htmx:sendError', ({ detail: { elt } }) => {
+  if (elt === asking()) elt.replaceChildren(document.getElementById('lost').content.cloneNode(true));
+});
+addEventListener('pageshow', ({ persisted }) => { if (persisted && asking()) location.reload(); });

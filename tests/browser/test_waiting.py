@@ -1,0 +1,103 @@
+"""Answers that take seconds: their progress, and a worker that is free as soon as somebody stops or leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import APIResponse, Page
+
+from sandbox.words.say import say
+from scheduler_engine.testing import make_node, make_pod
+from tests.browser.workbench import Eventually, apply, new_sandbox, post, text
+
+TRIES = 3
+"""A request waits 4 seconds for its turn. An answer to ``slow`` takes longer than three such requests."""
+
+
+def slow(page: Page) -> str:
+    """Create a sandbox where a search for fixes takes long. Return its address."""
+    page.goto(new_sandbox(page))
+    nodes = [make_node(f"n{n}").capacity(cpu="4", pods="110").taint("dedicated", f"t{n}").obj() for n in range(400)]
+    apply(page, *nodes)
+    apply(page, *(make_pod(f"p{n}").cpu("1m").node(f"n{n % 400}").obj() for n in range(2000)))
+    apply(page, make_pod("web").cpu("9").obj())
+    return page.url.partition("?")[0]
+
+
+def so_far(page: Page, base: str) -> APIResponse:
+    """Ask the pool for the progress of the search."""
+    return page.request.get(f"{base}fixes/?pod=default%2Fweb&part=so-far")
+
+
+def wait_for_progress(page: Page, base: str, eventually: Eventually) -> None:
+    page.goto(f"{base}fixes/?pod=default%2Fweb")
+    eventually(lambda: "changes tried" in text(page, "#so-far"))
+    assert so_far(page, base).status == 200
+
+
+def answers(page: Page, base: str) -> bool:
+    """Return True if the sandbox answers while the search would still run: its worker is free."""
+    return any(page.request.get(f"{base}panel/status/").ok for _ in range(TRIES))
+
+
+def test_an_answer_shows_its_progress_and_its_button_frees_the_worker(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("htmx:(afterRequest|sendAbort)")
+    base = slow(page)
+    wait_for_progress(page, base, eventually)
+    page.locator("#stop").click()
+    page.locator("#stopped").wait_for()
+    assert answers(page, base)
+    assert so_far(page, base).status == 204
+    assert page.locator("#so-far").count() == 0
+    post(page, "do/settle/")
+    page.get_by_role("link", name=say("progress.start-again")).click()
+    eventually(lambda: "changes tried" in text(page, "#so-far"))
+    page.goto("/")
+
+
+def test_whoever_leaves_an_answer_frees_the_worker(
+    page: Page, new_page: Callable[..., Page], eventually: Eventually
+) -> None:
+    base = slow(page)
+    for leave in (lambda: page.goto("/"), page.close):
+        wait_for_progress(page, base, eventually)
+        beside = new_page()
+        leave()
+        assert answers(beside, base)
+        assert so_far(beside, base).status == 204
+
+
+def test_a_quick_answer_takes_the_place_of_the_page_that_waits(page: Page) -> None:
+    page.goto(new_sandbox(page))
+    apply(page, make_node("n1").capacity(cpu="2", pods="9").obj(), make_pod("web").cpu("3").obj())
+    base = page.url.partition("?")[0]
+    page.goto(f"{base}fixes/?pod=default%2Fweb")
+    page.locator("#fix-1").wait_for()
+    assert page.locator("#asking").count() == 0
+    assert page.title() == f"default/web: {say('fixes.heading')} – Scheduler Sandbox"
+    page.goto(f"{base}differences/?seeds=10")
+    page.locator("#figures").wait_for()
+
+
+def test_without_scripts_the_whole_page_comes(new_page: Callable[..., Page]) -> None:
+    page: Any = new_page(java_script_enabled=False)
+    page.goto(new_sandbox(page))
+    apply(page, make_node("n1").capacity(cpu="2", pods="9").obj(), make_pod("web").cpu("3").obj())
+    page.goto(f"{page.url.partition('?')[0]}fixes/?pod=default%2Fweb")
+    page.locator("#fix-1").wait_for()
+    assert "part=whole" in page.url
+
+
+def test_a_server_that_does_not_answer_is_reported(page: Page, allowed_console_errors: list[str]) -> None:
+    allowed_console_errors += ["ERR_FAILED", "htmx:"]
+    page.goto(new_sandbox(page))
+    page.route("**/headroom/?*part=answer", lambda route: route.abort())
+    page.goto(f"{page.url.partition('?')[0]}headroom/")
+    page.get_by_text(say("progress.lost")).wait_for()
+    page.unroute("**/headroom/?*part=answer")
+    page.route("**/nothing", lambda route: route.abort())
+    page.get_by_role("link", name=say("progress.start-again")).click()
+    page.locator("#verdict").wait_for()

@@ -1,0 +1,171 @@
+"""The page that waits for an answer, what it asks for, and how it shows the progress of a real worker."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.utils.http import urlencode
+
+from sandbox.changes import store
+from sandbox.pool import engines
+from sandbox.pool.lanes import Pending
+from sandbox.pool.pool import Pool
+from sandbox.runtime.callers import Caller, stopped_by, working_for
+from sandbox.storage.records import START, Plan
+from sandbox.words.say import say
+from sandbox.worker import jobs
+from sandbox.worker.errors import Stopped
+from sandbox.worker.job import KINDS, REPLAYING, Kind
+from sandbox.worker.messages import Call
+from sandbox.worker.so_far import SoFar
+from scheduler_engine.testing import make_node, make_pod
+from tests.engine.controllers import deployment
+from tests.sandbox.served import until
+
+PATIENCE = 600
+BROWSER = {"HTTP_ACCEPT": "text/html,application/xhtml+xml,*/*;q=0.8"}
+PATHS = {
+    "fixes": {"pod": "default/web"},
+    "fit": {"pod": "default/web"},
+    "headroom": {},
+    "leave": {"node": "n1"},
+    "differences": {"configuration": "default"},
+    "differences with seeds": {"seeds": "10"},
+}
+
+
+@pytest.fixture
+def small(visitor: Any) -> Any:
+    manifests = [make_node("n1").capacity(cpu="2", pods="9").obj(), make_pod("web").cpu("3").obj()]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
+    store.execute(visitor.sandbox, {"kind": "settle"})
+    return visitor
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", PATHS)
+def test_a_browser_waits_and_a_program_gets_the_answer(small: Any, name: str) -> None:
+    path, query = f"{name.split()[0]}/", PATHS[name]
+    waiting = small.client.get(small.url(path), query, **BROWSER).content.decode()
+    asked = urlencode(query).replace("&", "&amp;")
+    assert 'aria-busy="true"' in waiting
+    assert f'hx-get="?{asked}&amp;part=answer"' in waiting
+    assert f'content="0; url=?{asked}&amp;part=whole"' in waiting
+    whole = small.client.get(small.url(path), query | {"part": "whole"}, **BROWSER).content.decode()
+    assert whole == small.get(path, **query).content.decode()
+    assert "aria-busy" not in whole
+    answer = small.client.get(small.url(path), query | {"part": "answer"})
+    assert (answer["HX-Retarget"], answer["HX-Reswap"]) == ("#answer", "outerHTML")
+    main = re.compile(r"<main.*</main>", re.DOTALL)
+    shown = answer.content.decode()
+    assert main.findall(shown) == main.findall(whole)
+    assert "<html" not in shown
+    assert re.findall("<title>.*</title>", shown) == re.findall("<title>.*</title>", whole)
+
+
+@pytest.mark.django_db
+def test_a_refusal_is_shown_where_the_page_waits(small: Any) -> None:
+    refused = small.client.get(small.url("differences/"), {"seeds": "3", "part": "answer"})
+    assert refused.status_code == 400
+    text = refused.content.decode()
+    assert say("errors.seeds", counts="10, 20, 50, 100") in text
+    assert 'href="?seeds=3"' in text
+    assert "<html" not in text
+
+
+@pytest.mark.django_db
+def test_whoever_stopped_an_answer_can_start_it_again(small: Any) -> None:
+    page = small.watching().get("fixes/", pod="default/web", part="stopped").content.decode()
+    assert say("progress.stopped") in page
+    assert 'href="?pod=default%2Fweb"' in page
+
+
+def test_what_begins_after_a_client_has_left_is_stopped_at_once() -> None:
+    caller, stops = Caller(), list[str]()
+    with working_for(caller):
+        with stopped_by(lambda: stops.append("before")):
+            pass
+        with stopped_by(lambda: stops.append("during")):
+            caller.leave()
+        with stopped_by(lambda: stops.append("after")):
+            pass
+    with stopped_by(lambda: stops.append("nobody left")):
+        pass
+    assert stops == ["during", "after"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Any:
+    pool = Pool(processes=1, long=2)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def pool(running: Pool, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pool:
+    settings.COMMAND_SECONDS = PATIENCE
+    monkeypatch.setattr(engines, "_engines", running)
+    monkeypatch.setitem(KINDS, REPLAYING, Kind(PATIENCE, stops=True, slow=True))
+    return running
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_parts_that_are_shown_already_do_not_come_again(pool: Pool, small: Any) -> None:
+    found = engines.read(small.sandbox, jobs.fixes, "default/web")
+    news = SoFar("2 of at most 150 changes tried", {**found, "fixes": found["fixes"][:1]})
+    call = Call(Plan.of(small.sandbox), START, "fixes", ("default/web", None))
+    pool.jobs[-1] = Pending(call, so_far=news)
+    first = small.get("fixes/", pod="default/web", part="so-far").content.decode()
+    assert news.text in first
+    assert first.count('class="scen"') == 1
+    shown = re.findall(r"shown=(\d+)", first)[0]
+    again = small.get("fixes/", pod="default/web", part="so-far", shown=shown).content.decode()
+    assert news.text in again
+    assert 'class="scen"' not in again
+    assert small.get("fixes/", pod="default/other", part="so-far").status_code == 204
+    del pool.jobs[-1]
+
+
+def large(visitor: Any) -> Any:
+    """Fill a sandbox so that its answers take long: no node has room for ``web``, and 40 workloads want to grow."""
+    manifests = [make_node(f"n{n}").capacity(cpu="4", pods="110").taint("dedicated", f"t{n}").obj() for n in range(300)]
+    manifests += [make_pod("web").cpu("9").obj(), *(deployment(f"d{n}", 1, cpu="1m") for n in range(40))]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
+    store.execute(visitor.sandbox, {"kind": "settle"})
+    return visitor
+
+
+def asked(caller: Caller, visitor: Any, job: Any, *args: Any) -> Future[Any]:
+    def work() -> Any:
+        with working_for(caller):
+            return engines.read(visitor.sandbox, job, *args)
+
+    return ThreadPoolExecutor(1).submit(work)
+
+
+ASKED = {
+    "fixes": (jobs.fixes, ("default/web", None), "changes tried"),
+    "headroom": (jobs.still_fits, (None,), "workload"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ASKED)
+def test_an_answer_reports_its_progress_and_stops_when_its_client_leaves(pool: Pool, visitor: Any, name: str) -> None:
+    job, args, words = ASKED[name]
+    caller = Caller()
+    answer = asked(caller, large(visitor), job, *args)
+    news = until(lambda: engines.so_far(visitor.sandbox, job, *args))
+    until(lambda: words in engines.so_far(visitor.sandbox, job, *args).text)
+    assert news.found is None or news.found
+    assert not answer.done()
+    caller.leave()
+    with pytest.raises(Stopped):
+        answer.result(PATIENCE)
+    assert not pool.jobs
+    assert store.execute(visitor.sandbox, {"kind": "settle"}).head == 3

@@ -9,35 +9,34 @@ from playwright.sync_api import APIResponse, Page
 
 from sandbox.words.say import say
 from scheduler_engine.testing import make_node, make_pod
-from tests.browser.workbench import Eventually, apply, new_sandbox, post, text
+from tests.browser.workbench import Eventually, apply, new_sandbox, text
+from tests.engine.controllers import deployment
 
 TRIES = 3
-"""A request waits 4 seconds for its turn. An answer to ``slow`` takes longer than three such requests."""
+"""A request waits 4 seconds for its turn, and a busy machine may need more than one."""
 
 
 def slow(page: Page) -> str:
-    """Create a sandbox where a search for fixes takes long. Return its address."""
+    """Create a sandbox where it takes long to count what still fits. Return its address."""
     page.goto(new_sandbox(page))
-    nodes = [make_node(f"n{n}").capacity(cpu="4", pods="110").taint("dedicated", f"t{n}").obj() for n in range(400)]
-    apply(page, *nodes)
-    apply(page, *(make_pod(f"p{n}").cpu("1m").node(f"n{n % 400}").obj() for n in range(2000)))
-    apply(page, make_pod("web").cpu("9").obj())
+    apply(page, *(make_node(f"n{n}").capacity(cpu="4", pods="110").obj() for n in range(300)))
+    apply(page, *(deployment(f"d{n}", 1, cpu="1m") for n in range(40)))
     return page.url.partition("?")[0]
 
 
 def so_far(page: Page, base: str) -> APIResponse:
-    """Ask the pool for the progress of the search."""
-    return page.request.get(f"{base}fixes/?pod=default%2Fweb&part=so-far")
+    """Ask the pool for the progress of the count."""
+    return page.request.get(f"{base}headroom/?part=so-far")
 
 
 def wait_for_progress(page: Page, base: str, eventually: Eventually) -> None:
-    page.goto(f"{base}fixes/?pod=default%2Fweb")
-    eventually(lambda: "changes tried" in text(page, "#so-far"))
+    page.goto(f"{base}headroom/")
+    eventually(lambda: "workload" in text(page, "#so-far"))
     assert so_far(page, base).status == 200
 
 
 def answers(page: Page, base: str) -> bool:
-    """Return True if the sandbox answers while the search would still run: its worker is free."""
+    """Return True if the sandbox answers while the count would still run: its worker is free."""
     return any(page.request.get(f"{base}panel/status/").ok for _ in range(TRIES))
 
 
@@ -52,9 +51,8 @@ def test_an_answer_shows_its_progress_and_its_button_frees_the_worker(
     assert answers(page, base)
     assert so_far(page, base).status == 204
     assert page.locator("#so-far").count() == 0
-    post(page, "do/settle/")
     page.get_by_role("link", name=say("progress.start-again")).click()
-    eventually(lambda: "changes tried" in text(page, "#so-far"))
+    eventually(lambda: "workload" in text(page, "#so-far"))
     page.goto("/")
 
 

@@ -20,6 +20,7 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import Stopped
 from sandbox.worker.job import KINDS, REPLAYING, Kind
 from sandbox.worker.messages import Call
+from sandbox.worker.seeds import Wanted
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.controllers import deployment
@@ -131,9 +132,9 @@ def test_parts_that_are_shown_already_do_not_come_again(pool: Pool, small: Any) 
 
 
 def large(visitor: Any) -> Any:
-    """Fill a sandbox so that its answers take long: no node has room for ``web``, and 40 workloads want to grow."""
-    manifests = [make_node(f"n{n}").capacity(cpu="4", pods="110").taint("dedicated", f"t{n}").obj() for n in range(300)]
-    manifests += [make_pod("web").cpu("9").obj(), *(deployment(f"d{n}", 1, cpu="1m") for n in range(40))]
+    """Fill a sandbox so that its answers take long: 40 workloads want to grow on 300 nodes."""
+    manifests = [make_node(f"n{n}").capacity(cpu="4", pods="110").obj() for n in range(300)]
+    manifests += [deployment(f"d{n}", 1, cpu="1m") for n in range(40)]
     store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
     store.execute(visitor.sandbox, {"kind": "settle"})
     return visitor
@@ -148,8 +149,8 @@ def asked(caller: Caller, visitor: Any, job: Any, *args: Any) -> Future[Any]:
 
 
 ASKED = {
-    "fixes": (jobs.fixes, ("default/web", None), "changes tried"),
     "headroom": (jobs.still_fits, (None,), "workload"),
+    "seeds": (jobs.seeds, (Wanted(100), None), "seeds"),
 }
 
 
@@ -160,8 +161,12 @@ def test_an_answer_reports_its_progress_and_stops_when_its_client_leaves(pool: P
     job, args, words = ASKED[name]
     caller = Caller()
     answer = asked(caller, large(visitor), job, *args)
-    news = until(lambda: engines.so_far(visitor.sandbox, job, *args))
-    until(lambda: words in engines.so_far(visitor.sandbox, job, *args).text)
+
+    def told() -> SoFar | None:
+        news = engines.so_far(visitor.sandbox, job, *args)
+        return news if news is not None and words in news.text else None
+
+    news = until(told)
     assert news.found is None or news.found
     assert not answer.done()
     caller.leave()

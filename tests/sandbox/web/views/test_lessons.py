@@ -174,13 +174,13 @@ def test_the_part_opens_after_the_sandbox_was_set(monkeypatch: pytest.MonkeyPatc
     for number in range(1, 4):
         assert learner.do("lesson/turn", part=number) == 204
     open_parts: list[int] = []
-    execute = store.execute
+    execute = store.execute_all
 
-    def noted(*arguments: Any) -> Any:
+    def noted(*arguments: Any, **more: Any) -> Any:
         open_parts.append(Study.objects.get().part)
-        return execute(*arguments)
+        return execute(*arguments, **more)
 
-    monkeypatch.setattr(store, "execute", noted)
+    monkeypatch.setattr(store, "execute_all", noted)
     assert learner.do("lesson/turn", part=4) == 204
     assert set(open_parts) == {3}
 
@@ -249,6 +249,28 @@ def test_a_step_counts_however_it_was_taken_and_is_not_taken_twice(learner: Lear
     learner.do("lesson/step", part=1)
     learner.do("lesson/step", part=0)
     assert learner.head() == 5
+
+
+def test_if_one_of_the_steps_is_refused_none_is_taken() -> None:
+    cordons = LESSON.replace("  - stage: {}\n  say:", "  - stage: {}\n  - cordon: {node: node-a, on: true}\n  say:")
+    assert cordons != LESSON
+    learner = Learner(bring(cordons)["Location"])
+    learner.do("lesson/turn", part=1)
+    learner.client.post(f"{learner.path}delete/", {"kind": "Node", "key": "node-a"})
+    before = learner.head()
+    assert learner.do("lesson/step", part=1) == 422
+    assert learner.head() == before
+    learner.do("do/back")
+    assert learner.do("lesson/step", part=1) == 204
+    assert learner.head() == before - 1 + 5
+
+
+def test_steps_of_one_press_are_one_change(learner: Learner) -> None:
+    learner.do("lesson/turn", part=1)
+    before = Sandbox.objects.get(pk=learner.sandbox.pk).revision
+    learner.do("lesson/step", part=1)
+    after = Sandbox.objects.get(pk=learner.sandbox.pk)
+    assert (after.revision, after.head) == (before + 1, 5)
 
 
 def test_going_back_takes_step_and_answer_back(learner: Learner) -> None:

@@ -51,7 +51,8 @@ def test_a_pod_that_waits_on_permit_says_for_whom() -> None:
     simulation = cluster(make_pod("p").cpu("1"))
     simulation.execute(commands.Fault("ImageLocality", "permit", "wait", seconds=60))
     simulation.execute(commands.Settle())
-    assert needless(simulation, pod(simulation)) == "default/p waits on Permit: ImageLocality. Then it is bound to n."
+    text = "default/p waits on Permit: ImageLocality. If it is allowed in time, it is bound to n."
+    assert needless(simulation, pod(simulation)) == text
 
 
 def test_a_pod_that_is_preempted_while_it_waits_on_permit_is_not_being_bound() -> None:

@@ -110,6 +110,16 @@ def test_what_needs_no_fix_is_said(stuck: Any, pod: str, status: int, says: str)
     assert offered(page) == []
 
 
+def test_a_pod_that_is_being_bound_says_where_it_stands(stuck: Any) -> None:
+    fault = {"plugin": "NodeResourcesFit", "point": "permit", "answer": "wait", "seconds": 60}
+    store.execute(stuck.sandbox, {"kind": "apply", "manifests": [make_pod("tiny").obj()]})
+    store.execute(stuck.sandbox, {"kind": "fault", **fault})
+    store.execute(stuck.sandbox, {"kind": "settle"})
+    page = shown(stuck, "default/tiny")
+    assert "default/tiny waits on Permit: NodeResourcesFit. If it is allowed in time, it is bound to n2." in page
+    assert offered(page) == []
+
+
 @pytest.mark.parametrize(
     "commands",
     ["", "[]", "{}", "null", "[1]", '[{"kind":"nothing"}]', json.dumps([{"kind": "settle"}] * 21), "[" * 2000],

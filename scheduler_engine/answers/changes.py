@@ -44,6 +44,7 @@ RANKS = (
         "resource-claims",
         "claim",
         "claim-class",
+        "class",
         "volume",
         "label",
         "neighbour",

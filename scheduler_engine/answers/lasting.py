@@ -66,7 +66,7 @@ def _gets_a_node(copied: Simulation, key: str) -> bool:
 
 def settle_volumes(copied: Simulation, edits: Sequence[Edit]) -> None:
     """If the edits of a scratch copy change claims, let the volumes come, while no pod is scheduled."""
-    if any(edit.kind == CLAIM or "ephemeral" in edit.path for edit in edits):
+    if any(edit.kind in (CLAIM, "StorageClass") or "ephemeral" in edit.path for edit in edits):
         _hold_back_others(copied, None)
         copied.execute(commands.Advance(VOLUMES_SECONDS))
 

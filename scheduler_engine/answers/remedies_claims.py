@@ -12,7 +12,12 @@ from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME
 from scheduler_engine.controllers.persistent_volume import DEFAULT_CLASS, STORAGE_CLASS, STORAGE_PROVISIONER
 from scheduler_engine.plugins.volume_binding.binder import SELECTED_NODE
 from scheduler_engine.plugins.volume_binding.matching import NO_PROVISIONER
-from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, claim_reference, storage_class_of
+from scheduler_engine.plugins.volume_references import (
+    BETA_STORAGE_CLASS,
+    WAIT_FOR_FIRST_CONSUMER,
+    claim_reference,
+    storage_class_of,
+)
 from scheduler_engine.simulation import Simulation
 
 SIZE, MODE = "1Gi", "ReadWriteOnce"
@@ -22,7 +27,7 @@ FORGOTTEN = (SELECTED_NODE, STORAGE_PROVISIONER, BETA_STORAGE_CLASS)
 
 
 def of_claims(simulation: Simulation, pod: Pod) -> Iterator[Change]:
-    """Yield a claim that is missing, with each class; another class for one that is not bound; the pod without it."""
+    """Yield what may bind the claims: one that is missing, another class, or a missing class; then what drops a volume."""
     for place, volume in enumerate(pod.volumes):
         reference = claim_reference(pod, volume)
         if reference is None:
@@ -32,6 +37,7 @@ def of_claims(simulation: Simulation, pod: Pod) -> Iterator[Change]:
             yield from _created(simulation, pod.namespace, reference.name)
         elif claim is not None and not claim.spec.get("volumeName"):
             yield from _of_other_class(simulation, pod, claim, place if reference.ephemeral else None)
+            yield from _missing_class(simulation, storage_class_of(claim))
     yield from without_volumes(pod)
 
 
@@ -92,6 +98,24 @@ def _of_other_class(simulation: Simulation, pod: Pod, claim: KubeObject, place: 
             path = ("spec", "volumes", str(place), "ephemeral", "volumeClaimTemplate", "spec", "storageClassName")
             edits = [Edit("Pod", pod.key, "set", path, held.name)]
         yield change("claim-class", edits, number, claim=claim.name, name=held.name)
+
+
+def _missing_class(simulation: Simulation, name: str) -> Iterator[Change]:
+    """Yield the class that a claim names, if it does not exist, for each provisioner that the cluster knows."""
+    if not name or simulation.api.get(STORAGE_CLASS, name) is not None:
+        return
+    known = [str(item.manifest.get("provisioner")) for item in _classes(simulation)]
+    drivers = [item.name for item in simulation.api.list("CSIDriver")]
+    for number, provisioner in enumerate(dict.fromkeys((*known, *drivers))):
+        manifest = {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": STORAGE_CLASS,
+            "metadata": {"name": name},
+            "provisioner": provisioner,
+            "volumeBindingMode": WAIT_FOR_FIRST_CONSUMER,
+        }
+        edit = Edit(STORAGE_CLASS, name, "create", value=manifest)
+        yield change("class", [edit], number, name=name, provisioner=provisioner)
 
 
 def without_volumes(pod: Pod) -> Iterator[Change]:

@@ -63,6 +63,13 @@ def single_changes(simulation: Simulation, pod: Pod) -> Iterator[list[Edit]]:
                 ]
             elif not claim.spec.get("volumeName"):
                 yield [Edit(CLAIM, claim.key, "set", ("spec", "storageClassName"), held.name)]
+                name = storage_class_of(claim)
+                if name and simulation.api.get("StorageClass", name) is None:
+                    yield [Edit("StorageClass", name, "create", value=_class_like(held, name))]
+
+
+def _class_like(held: KubeObject, name: str) -> dict[str, object]:
+    return {**held.manifest, "metadata": {"name": name}}
 
 
 def _claim(pod: Pod, name: str, storage_class: str) -> dict[str, object]:

@@ -284,8 +284,28 @@ CASES = {
         [node("n"), storage_class("slow", "csi.example.com"), claim_of("data", {"storageClassName": "gone"})],
         {
             ("claim-class",): "Use the StorageClass slow for the claim data. Then n passes.",
+            ("class",): "Create the StorageClass gone with the provisioner csi.example.com. Then n passes.",
             ("volume",): "Remove the volume data. Then n passes.",
         },
+    ),
+    "a claim whose class does not exist, and a driver": Case(
+        make_pod("p").claim("data"),
+        [
+            node("n"),
+            {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "CSIDriver",
+                "metadata": {"name": "csi.example.com"},
+                "spec": {},
+            },
+            claim_of("data", {"storageClassName": "gone"}),
+        ],
+        {("class",): "Create the StorageClass gone with the provisioner csi.example.com. Then n passes."},
+    ),
+    "a claim whose class does not exist, and nothing that makes volumes": Case(
+        make_pod("p").claim("data"),
+        [node("n"), claim_of("data", {"storageClassName": "gone"})],
+        {("volume",): "Remove the volume data. Then n passes.", ("class",): ""},
     ),
     "a claim for which nobody makes a volume": Case(
         make_pod("p").claim("data"),

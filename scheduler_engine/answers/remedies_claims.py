@@ -27,7 +27,7 @@ FORGOTTEN = (SELECTED_NODE, STORAGE_PROVISIONER, BETA_STORAGE_CLASS)
 
 
 def of_claims(simulation: Simulation, pod: Pod) -> Iterator[Change]:
-    """Yield what may bind the claims: one that is missing, another class, or a missing class; then what drops a volume."""
+    """Yield what may bind the claims: a missing claim, another class, a missing class; then what drops a volume."""
     for place, volume in enumerate(pod.volumes):
         reference = claim_reference(pod, volume)
         if reference is None:

@@ -14,9 +14,9 @@ from scheduler_engine.answers.fixes import MOST_TRIES, Fix, fixes, passes
 from scheduler_engine.answers.lasting import bound_after
 from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.priorities import nominates
-from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.errors import Rejected
-from scheduler_engine.plugins.volume_references import claim_references
+from scheduler_engine.plugins.volume_references import claim_references, storage_class_of
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing.builders import REQUIRED
 from tests.engine.owned_histories import owned

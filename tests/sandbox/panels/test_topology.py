@@ -253,3 +253,14 @@ def test_nodes_with_nominated_pods_are_named() -> None:
     cluster.apply(make_pod("new").labels(WEB).spread(HOST, WEB))
     data = panel(world_of(cluster.run(1).simulation), pod="default/new")
     assert data["nominated"] == "On n1, Filter also counted the pods that are nominated there."
+
+
+def test_a_rule_on_a_node_without_the_label_is_listed_with_the_reason() -> None:
+    foe = make_pod("foe").node("lost").anti_affinity(ZONE, WEB)
+    cluster = Cluster().apply(make_node("lost"), make_node("a1").zone("a"), foe, make_pod("new").labels(WEB))
+    data = panel(world_of(cluster.simulation), pod="default/new")["affinity"]
+    (line,) = data["left_out"]
+    assert line["why"] == f"the rule not to be near pods with app=web has no effect: lost has no label {ZONE}"
+    assert (line["kind"], line["shown"]) == ("pod", [("default/foe", "foe")])
+    assert (data["rules"], data["graph"]) == ([], "")
+    assert line["why"] in markup(world_of(cluster.simulation), pod="default/new")

@@ -130,7 +130,8 @@ def execute_all(
         done = engines.ask(plan, start, jobs.execute, commands, texts, refusals)
         if not done.texts:
             return [start for _ in commands]
-        appended = _append(sandbox, place, start.head + (not done.grows), done.texts, who, grown=done.grows)
+        n = start.head if done.grows else start.head + 1
+        appended = _append(sandbox, place, n, done.texts, who, start=start, grown=done.grows)
         if appended is None:
             return None
         now, records = appended
@@ -156,14 +157,15 @@ def _append(
     n: int,
     texts: Sequence[str],
     who: str,
+    start: Position,
     grown: bool = False,
     until: int | None = None,
 ) -> tuple[Place, list[Record]] | None:
     """Store ``texts`` as commands from ``n`` on. Return the new place and the records, or None if the log has changed.
 
-    ``grown``: the first one extends the last command, which needs no branch. ``until``: it is the old command ``n``,
-    ended after ``until`` entries. In both cases expectations and guesses move to the new record. That record counts as
-    a helper's only if the owner took no part in it.
+    ``start``: the position at which they were executed. ``grown``: the first one extends the last command, which needs
+    no branch. ``until``: it is the old command ``n``, ended after ``until`` entries. In both cases expectations and
+    guesses move to the new record. That record counts as a helper's only if the owner took no part in it.
     """
     sandbox_id, by_helper = sandbox.pk, sandbox.by_helper
     with transaction.atomic():
@@ -174,7 +176,7 @@ def _append(
         before, was_helped = old or (None, False)
         if old:
             by_helper = was_helped and (by_helper or not grown)
-        dropped = _clear(sandbox_id, place.position, n, grown) if n <= place.position.length else 0
+        dropped = _clear(sandbox_id, start, n, grown) if n <= start.length else 0
         records = [statements.append(sandbox_id, n, texts[0], who, by_helper)]
         records += [
             statements.append(sandbox_id, number, text, who, sandbox.by_helper)
@@ -221,7 +223,8 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
         if ended is None:
             return whole, None
         authors = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
-        appended = _append(sandbox, place, whole + 1, [ended], next(iter(authors), ""), until=_until(ended))
+        who = next(iter(authors), "")
+        appended = _append(sandbox, place, whole + 1, [ended], who, start=place.position, until=_until(ended))
         if appended is None:
             return None
         _announce(sandbox.pk, appended[0])

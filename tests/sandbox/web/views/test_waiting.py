@@ -20,7 +20,7 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import Stopped
 from sandbox.worker.job import KINDS, REPLAYING, Kind
 from sandbox.worker.messages import Call
-from sandbox.worker.seeds import Wanted
+from sandbox.worker.other_run import Other
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.controllers import deployment
@@ -132,10 +132,10 @@ def test_parts_that_are_shown_already_do_not_come_again(pool: Pool, small: Any) 
 
 
 def large(visitor: Any) -> Any:
-    """Fill a sandbox so that its answers take long: 40 workloads want to grow on 300 nodes."""
-    manifests = [make_node(f"n{n}").capacity(cpu="4", pods="110").obj() for n in range(300)]
-    manifests += [deployment(f"d{n}", 1, cpu="1m") for n in range(40)]
-    store.execute(visitor.sandbox, {"kind": "apply", "manifests": manifests})
+    """Fill a sandbox so that its answers take long: 200 workloads want to grow, and each node could go."""
+    nodes = [make_node(f"n{number}").capacity(cpu="4", pods="110").obj() for number in range(300)]
+    workloads = [deployment(f"d{number}", 5, cpu="1m") for number in range(200)]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [*nodes, *workloads]})
     store.execute(visitor.sandbox, {"kind": "settle"})
     return visitor
 
@@ -149,8 +149,8 @@ def asked(caller: Caller, visitor: Any, job: Any, *args: Any) -> Future[Any]:
 
 
 ASKED = {
-    "headroom": (jobs.still_fits, (None,), "workload"),
-    "seeds": (jobs.seeds, (Wanted(100), None), "seeds"),
+    "headroom": (jobs.still_fits, (None,), "of 200 workloads counted"),
+    "a comparison": (jobs.difference, (Other(seed=7), None), "The other run: "),
 }
 
 
@@ -162,15 +162,14 @@ def test_an_answer_reports_its_progress_and_stops_when_its_client_leaves(pool: P
     caller = Caller()
     answer = asked(caller, large(visitor), job, *args)
 
-    def told() -> SoFar | None:
+    def told() -> bool:
         news = engines.so_far(visitor.sandbox, job, *args)
-        return news if news is not None and words in news.text else None
+        return news is not None and words in news.text
 
-    news = until(told)
-    assert news.found is None or news.found
+    until(told)
     assert not answer.done()
     caller.leave()
     with pytest.raises(Stopped):
         answer.result(PATIENCE)
     assert not pool.jobs
-    assert store.execute(visitor.sandbox, {"kind": "settle"}).head == 3
+    assert store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_pod("later").obj()]}).head == 3

@@ -120,6 +120,13 @@ class Replicas:
     def waits_for_time(self) -> bool:
         return any(member.waits_for_time() for member in self.members)
 
+    def pods_after_errors(self) -> int:
+        """Return how many pods back off after an error, 0 if anything else waits for time in a scheduler."""
+        waiting = [member.scheduler for member in self.members if member.works and member.scheduler is not None]
+        if any(item.bindings or len(item.queue.backoff_q.backoff_q) for item in waiting):
+            return 0
+        return sum(len(item.queue.backoff_q.error_backoff_q) for item in waiting)
+
     def works(self) -> bool:
         return any(member.works for member in self.members)
 

@@ -80,7 +80,7 @@ def _orders(world: World, scoring: Scoring) -> Keys[str]:
     return {
         **{plugin: partial(_of, scoring.weighted or scoring.raw, plugin) for plugin in scoring.weights},
         "name": by_name,
-        "zone": lambda node: by_name(world.nodes[node].zone) if node in world.nodes else (),
+        "zone": lambda node: by_name(world.nodes[node].zone) if node in world.nodes else "",
         "total": lambda node: scoring.totals.get(node, 0),
     }
 

@@ -93,6 +93,8 @@ class Live:
         """
         self.played: tuple[tuple[Any, ...], Simulation | None] | None = None
         """For the lesson: the command and steps last played on a copy, and the copy, None if a step was refused."""
+        self.boards: dict[tuple[Any, ...], Any] = {}
+        """For ``witness``: what was asked about all nodes at rest → the answer, while nothing has changed since."""
         self.so_far: Callable[[], SoFar] | None = None
         """Returns the progress of the running job, None = its replay says enough. Called at any moment of the job."""
         self.expecting: tuple[Expected, ...] = ()
@@ -116,6 +118,7 @@ class Live:
         self.n, self.state, self.who, self.simulation = n, state, who, simulation
         self.spent = 0.0
         self.drawn.clear()
+        self.boards.clear()
         self.judged.clear()
         # Fold again from the start: a world shares the entries of the trace, so copying it would copy the whole trace.
         self.world, self.folded = World(), 0

@@ -21,6 +21,8 @@ from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 
 Answer = TypeVar("Answer")
+MOST_BOARDS = 4
+"""Answers about all nodes that are kept: two plugins, for two pods in view."""
 CHEAP = 600
 """Nodes and pods up to which the past is replayed without anybody asking for it."""
 
@@ -134,6 +136,21 @@ class LiveWitness(BaseWitness):
         if key not in self.known:
             self.known[key] = super().facts(ask, cycle, *about)
         return self.known[key]
+
+    def _about_all(
+        self, ask: Callable[..., Answer | None], pod: Pod, plugin: str, cycle: Cycle | None
+    ) -> Answer | None:
+        if cycle is not None or self.at is not None:
+            return super()._about_all(ask, pod, plugin, cycle)
+        simulation, boards = self.live.simulation, self.live.boards
+        # The cache has assumed pods, which the API server does not know yet.
+        key = (plugin, pod.uid, simulation.api.resource_version, simulation.scheduler.cache.generation)
+        if key not in boards:
+            if len(boards) >= MOST_BOARDS:
+                boards.clear()
+            boards[key] = super()._about_all(ask, pod, plugin, None)
+        answer: Answer | None = boards[key]
+        return answer
 
     def scheduler(self, cycle: Cycle) -> Scheduler | None:
         schedulers = (replicas.scheduler_of(cycle.number) for replicas in self._replicas(cycle.last_scheduling))

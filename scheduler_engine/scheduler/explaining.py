@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from scheduler_engine.api.objects import Pod
@@ -19,6 +20,9 @@ from scheduler_engine.framework.runtime import ACTIVE_FILTERS
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.search import enough_facts
+
+BOARDS = "boards of a plugin"
+"""Topic of the notes of a cycle that hold them."""
 
 
 def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
@@ -188,16 +192,17 @@ def affinity_board(scheduler: SchedulerParts, pod: Pod, plugin: str, number: int
 def _ask_about_all(scheduler: SchedulerParts, pod: Pod, plugin: str, number: int | None, method: str) -> Any:
     cycle = None if number is None else _latest(scheduler, number)
     if cycle is not None:
-        framework = cycle.framework
-        about: tuple[Any, ...] = (cycle.state, cycle.pod, scheduler.snapshot.list())
-    elif number is None and pod.scheduler_name in scheduler.profiles:
+        asked: Any = cycle.framework.plugins.get(plugin)
+        if not hasattr(asked, method):
+            return None
+        answer = partial(getattr(asked, method), cycle.state, cycle.pod, scheduler.snapshot.list())
+        # In large clusters this takes long. Only the snapshot, and what PreFilter and PreScore write, can change it.
+        return cycle.state.note_once(BOARDS, (method, scheduler.snapshot.generation, *cycle.state.data), answer)
+    if number is None and pod.scheduler_name in scheduler.profiles:
         nodes = [info for info in scheduler.cache.nodes.values() if info.node is not None]
-        framework = scheduler.profiles[pod.scheduler_name]
-        about = (None, pod, nodes)
-    else:
-        return None
-    asked: Any = framework.plugins.get(plugin)
-    return getattr(asked, method)(*about) if hasattr(asked, method) else None
+        asked = scheduler.profiles[pod.scheduler_name].plugins.get(plugin)
+        return getattr(asked, method)(None, pod, nodes) if hasattr(asked, method) else None
+    return None
 
 
 def room_on(scheduler: SchedulerParts, number: int, node: str, resource: str) -> DryRunRoom | None:

@@ -86,6 +86,10 @@ def _expire(event: ev.AssumedPodsExpire) -> str:
     return say("entries.never-expire")
 
 
+def _run_ended(event: ev.RunEnded) -> str:
+    return say("entries.run-ended", count=event.pods)
+
+
 def _snapshot(event: ev.SnapshotTaken) -> str:
     stop = say("entries.stopped-at", node=event.stopped_at) if event.stopped_at else ""
     rebuilt = _names(event.rebuilt, "entries.no-list")
@@ -288,6 +292,7 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.NodeTreeChanged: _node_tree,
     ev.AdmissionSwitched: _switched,
     ev.AssumedPodsExpire: _expire,
+    ev.RunEnded: _run_ended,
     ev.CachePodChanged: _plain,
     ev.CacheNodeChanged: _plain,
     ev.SnapshotTaken: _snapshot,

@@ -20,7 +20,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from sandbox.content.scenarios import scenarios
 from tests.browser.axe import violations
 from tests.browser.conftest import Server
-from tests.browser.workbench import Eventually, head, open_example
+from tests.browser.workbench import Eventually, head, new_sandbox, open_example
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "embedding"
 SLUG = next(iter(scenarios()))
@@ -497,3 +497,65 @@ def test_the_example_of_mkdocs_is_built_and_works(
     before = within(page).locator("#em-at").inner_text()
     within(page).get_by_role("button", name="Next").click()
     expect(within(page).locator("#em-at")).not_to_have_text(before)
+
+
+COMPARISONS = {
+    "a scenario under another configuration": ("/embed/scenario/{slug}/differences/?configuration=default", "#figures"),
+    "a scenario with many seeds": ("/embed/scenario/{slug}/differences/?seeds=10", "#figures"),
+    "a sandbox with another seed": ("{view}embed/differences/?seed=7", "#figures"),
+    "an earlier moment and the present": ("{view}embed/differences/?at=1.9999", "#figures"),
+    "two sandboxes": ("{view}embed/differences/?with={other}", "#figures"),
+}
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_a_foreign_page_shows_a_comparison_that_changes_nothing(
+    new_page: Callable[..., Page], server: Server, elsewhere: Elsewhere, eventually: Eventually, name: str
+) -> None:
+    page = new_page()
+    edit, other = sandbox_of(page), new_sandbox(page, scenario="bin-packing-most-allocated")
+    path, shown = COMPARISONS[name]
+    view = page.locator("#share-view").input_value().removeprefix(server.url) if "{view}" in path else edit
+    address = server.url + path.format(slug=SLUG, view=view.removeprefix(server.url), other=other)
+    page.goto(elsewhere.frame(f"{address}&theme=dark&nonsense=1", height=600))
+    frame = within(page)
+    expect(frame.locator(shown)).to_be_visible()
+    expect(frame.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(frame.locator(".em-note")).to_contain_text("nonsense")
+    assert frame.locator("form, #present").count() == 0
+    assert frame.locator("a:not([target=_blank])").count() == 0
+    assert [message["panels"] for message in messages_of(page, "ready")] == [["differences"]]
+    eventually(lambda: messages_of(page, "resize")[-1]["height"] > 300)
+    assert frame.locator("body").evaluate("body => body.scrollWidth <= body.clientWidth")
+
+
+def test_a_comparison_that_cannot_be_shown_says_so_in_its_frame(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["404", "htmx:responseError"]
+    edit = sandbox_of(page)
+    for query, sentence in {
+        "branch=7": "There is no such branch",
+        "cycle=99&node=x": "This run has no cycle 99.",
+    }.items():
+        page.goto(elsewhere.frame(f"{server.url}{edit}embed/differences/?{query}"))
+        eventually(lambda: messages_of(page, "refused"))
+        message = messages_of(page, "refused")[-1]
+        assert message["status"] == 404
+        assert sentence in message["sentence"] or "branch" in message["sentence"]
+
+
+def test_the_share_dialog_embeds_a_comparison(page: Page, server: Server, elsewhere: Elsewhere) -> None:
+    sandbox_of(page)
+    share(page)
+    page.locator("#share-embed summary").click()
+    page.locator("#embed-form [name=shows]").select_option(label="What differs from the default configuration")
+    expect(page.frame_locator("#embed-preview").locator("#figures")).to_be_visible()
+    expect(page.locator("#embed-form fieldset")).to_be_hidden()
+    edit = page.locator("#share-edit").input_value()
+    snippets = {f"/{name}": page.locator(f"#embed-{name}").input_value() for name in ("iframe", "element")}
+    for path, html in snippets.items():
+        assert edit not in html
+        elsewhere.pages[path] = f'<!doctype html><title>x</title><link rel="icon" href="data:,"><body>{html}</body>'
+        page.goto(f"{elsewhere.url}{path}")
+        expect(within(page).locator("#figures")).to_be_visible()

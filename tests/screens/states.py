@@ -730,28 +730,28 @@ def answered(page: Page, address: str) -> None:
 def waits(visit: Visit) -> Iterator[Shot]:
     """Yield the page that waits for an answer, with what is found so far, stopped, and refused."""
     page = visit.workbench()
-    nodes = [make_node(f"n{n}").capacity(cpu="4", pods="110").taint("dedicated", f"t{n}").obj() for n in range(400)]
-    for manifests in (
-        nodes,
-        [make_pod(f"p{n}").cpu("1m").node(f"n{n % 400}").obj() for n in range(1200)],
-        [make_pod("web").cpu("9").obj()],
-    ):
-        visit.applied(page, manifests)
+    visit.applied(page, [make_node(f"n{n}").capacity(cpu="4", pods="110").obj() for n in range(300)])
+    visit.applied(page, [deployment(f"d{n}", 5, cpu="1m") for n in range(200)])
+    visit.press(page, "e")
     base = page.url.partition("?")[0]
-    page.goto(f"{base}fixes/?pod=default/web")
-    visit.eventually(lambda: "changes tried" in page.locator("#so-far").inner_text())
+    page.goto(f"{base}headroom/")
     yield Shot("an answer on the way", page)
-    page.locator("#found li").first.wait_for()
-    yield Shot("an answer on the way, with a fix", page)
+    page.locator("#found tbody tr").first.wait_for()
+    yield Shot("an answer on the way, with a part of it", page)
+    answered(page, f"{base}leave/?zone=nowhere")
+    yield Shot("a zone that is not there", page)
+    page.goto(f"{base}headroom/")
+    page.locator("#found tbody tr").first.wait_for()
     page.locator("#stop").click()
     page.locator("#stopped").wait_for()
     yield Shot("an answer, stopped", page)
+    page = visit.workbench(scenario="bin-packing-most-allocated")
+    visit.press(page, "e")
+    small = page.url.partition("?")[0]
     for name, query in (("", "configuration=default"), (" with many seeds", "seeds=10"), (" of nothing", "branch=7")):
-        page.goto(f"{base}embed/differences/?{query}")
+        page.goto(f"{small}embed/differences/?{query}")
         page.locator("main.ans:not([aria-busy]), #em-refused").wait_for()
         yield Shot(f"an embedded comparison{name}", page)
-    answered(page, f"{base}leave/?zone=nowhere")
-    yield Shot("a zone that is not there", page)
 
 
 def equal_cluster(nodes: int, pods: int) -> list[dict[str, Any]]:

@@ -15,6 +15,8 @@ Keys = Mapping[str, Callable[[Item], Any]]
 DOWN = "-"
 """In front of a column: from high to low, or from Z to A."""
 NUMBER = re.compile(r"(\d+)")
+END = "\0"
+"""Ends each part of a sort key; no name has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,15 @@ def ordered(items: Iterable[Item], view: View, name: str, keys: Keys[Item]) -> l
     return list(items) if key is None else sorted(items, key=key, reverse=order.startswith(DOWN))
 
 
-def by_name(name: str) -> tuple[tuple[bool, int, str], ...]:
-    """Return a sort key by which node-10 comes after node-9."""
-    return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in NUMBER.split(name))
+def by_name(name: str) -> str:
+    """Return a sort key by which node-10 comes after node-9.
+
+    It is one text: thousands of tuples would make the garbage collector walk over all simulations of the process.
+    """
+    return END.join(NUMBER.sub(_with_length, part) for part in NUMBER.split(name))
+
+
+def _with_length(number: re.Match[str]) -> str:
+    """Return a number after its length, so that the shorter one comes first, and before its digits with zeros."""
+    digits = str(int(number[0]))
+    return f"{len(digits):03}{digits}{END}{number[0]}"

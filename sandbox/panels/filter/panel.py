@@ -193,7 +193,7 @@ def _orders(world: World, plugins: tuple[str, ...]) -> Keys[Row]:
     return {
         **{plugin: partial(_asked, numbers, number) for plugin, number in numbers.items()},
         "name": lambda row: by_name(row[0]),
-        "zone": lambda row: by_name(world.nodes[row[0]].zone) if row[0] in world.nodes else (),
+        "zone": lambda row: by_name(world.nodes[row[0]].zone) if row[0] in world.nodes else "",
         "verdict": lambda row: VERDICTS.get(row[2], len(VERDICTS)) if row[1] else 0,
     }
 

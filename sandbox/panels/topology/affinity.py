@@ -77,9 +77,9 @@ def _rule(view: View, subject: Subject, rule: AffinityRule, place: int) -> dict[
     }
 
 
-def _by_weight(item: AffinityDomain) -> tuple[Any, ...]:
+def _by_weight(item: AffinityDomain) -> str:
     """Return a sort key: domains with pods first, then by name."""
-    return not item.pods, by_name(item.name)
+    return f"{not item.pods:d}{by_name(item.name)}"
 
 
 def _said(ok: bool | None, share: int) -> str:

@@ -34,7 +34,7 @@ def boards(world: World, view: View, subject: Subject, spread: Iterable[SpreadBo
 
 
 def _board(world: World, view: View, subject: Subject, board: SpreadBoard, place: int) -> dict[str, Any]:
-    domains = sorted(board.domains, key=lambda item: (not item.counted, by_name(item.name or "")))
+    domains = sorted(board.domains, key=lambda item: f"{not item.counted:d}{by_name(item.name or '')}")
     pages = pager(len(domains), view, f"topology.spread{place}", PAGE, few=FEW)
     scale, landed = _Scale.of(board), _landed(subject.cycle)
     found = _found(subject.cycle)

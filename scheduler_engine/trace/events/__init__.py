@@ -23,6 +23,7 @@ from scheduler_engine.trace.events.cluster import (
     ObjectApplied,
     ObjectDeleted,
     ObjectModified,
+    RunEnded,
 )
 from scheduler_engine.trace.events.cycle import (
     CycleFinished,
@@ -109,6 +110,7 @@ __all__ = [
     "Recorder",
     "ReplicaChanged",
     "ReplicasConfigured",
+    "RunEnded",
     "ScoreRan",
     "SnapshotTaken",
     "StageFinished",

@@ -100,3 +100,10 @@ class EventRecorded(Event):
     message: str
     cause: str = ""
     uid: str = ""
+
+
+@record(frozen=True, slots=True)
+class RunEnded(Event):
+    """A run ended although ``pods`` pods back off: their last attempts changed nothing, so only time could."""
+
+    pods: int

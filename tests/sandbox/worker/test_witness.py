@@ -185,3 +185,23 @@ def test_an_attempt_whose_replica_was_killed_says_what_it_did_before(visitor: An
     after = explain_stage(world, world.attempts["default/db"][0], "PreBind")[0][1].sentence
     assert before.startswith("db waits until the volume controller has bound the claim data")
     assert after == f"Before its scheduler stopped: {before}"
+
+
+def test_what_is_asked_about_all_nodes_at_rest_is_kept_until_something_changes(visitor: Any) -> None:
+    host, web = "kubernetes.io/hostname", {"app": "web"}
+    pod = make_pod("web").labels(web).spread(host, web).obj()
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_node("n1").label(host, "n1").obj(), pod]})
+
+    def domains() -> list[Any]:
+        held, world = here(visitor)
+        boards = witness.LiveWitness(held, world, None).spread(world.pods["default/web"].pod, None)
+        assert boards is not None
+        return [boards, sorted(item.name or "" for item in boards[0].domains)]
+
+    first = domains()
+    assert first[1] == ["n1"]
+    assert domains()[0] is first[0]
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_node("n2").label(host, "n2").obj()]})
+    assert domains()[1] == ["n1", "n2"]
+    store.go_to(visitor.row(), lambda position: 1)
+    assert domains()[1] == ["n1"]

@@ -20,10 +20,10 @@ function watch() {
   sizes.observe(main.firstElementChild);
 }
 
-document.addEventListener('htmx:afterSwap', watch);
-document.addEventListener('htmx:responseError', ({ detail: { xhr } }) => {
+document.addEventListener('htmx:afterSwap', ({ detail: { xhr } }) => {
+  watch();
   const sentence = main.querySelector('.refused')?.textContent.trim();
-  if (sentence) tell('refused', { status: xhr.status, sentence });
+  if (xhr?.status >= 400 && sentence) tell('refused', { status: xhr.status, sentence });
 });
 watch();
 tell('ready', { panels: ['differences'], acts: false });

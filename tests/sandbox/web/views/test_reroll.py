@@ -35,9 +35,9 @@ def equal(visitor: Any) -> Any:
     return visitor
 
 
-def shown(visitor: Any, **query: str) -> str:
+def shown(visitor: Any, status: int = 200, **query: str) -> str:
     answer = visitor.get("reroll/", **{"cycle": "1", **query})
-    assert answer.status_code == 200
+    assert answer.status_code == status
     return re.sub(r"\s+", " ", answer.content.decode())
 
 
@@ -86,7 +86,7 @@ def test_an_attempt_without_a_choice_is_reported(visitor: Any) -> None:
     html = shown(visitor)
     assert say("reroll-page.no-choice", pod="default/a") in html
     assert 'id="verdict"' not in html
-    assert say("differences.no-cycle", cycle=9) in shown(visitor, cycle="9")
+    assert say("differences.no-cycle", cycle=9) in shown(visitor, 404, cycle="9")
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import ObjectApplied, Recorder
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 WORKLOAD_CONTROLLERS = (
@@ -61,10 +62,10 @@ class Ended(Exception):
 class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
-    ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``until``:
-    stop the running command after this many of its trace entries, 0 = do not stop. ``is_new``: the running command was
-    never accepted before. ``workers``: everybody who reads watch events, in their turns. A stage of a scheduler makes
-    work for others only by writing.
+    ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``rules``:
+    those of the version of Kubernetes. ``until``: stop the running command after this many of its trace entries, 0 = do
+    not stop. ``is_new``: the running command was never accepted before. ``workers``: everybody who reads watch events,
+    in their turns. A stage of a scheduler makes work for others only by writing.
     """
 
     def __init__(
@@ -75,14 +76,15 @@ class Cluster:
         queue_rules: str,
         allow_privileged: bool = True,
         priority_numbers: bool = True,
+        rules: Rules = DEFAULT_RULES,
     ) -> None:
         """Raises Rejected when the configuration is wrong."""
-        self.seed, self.allow_privileged = seed, allow_privileged
+        self.seed, self.allow_privileged, self.rules = seed, allow_privileged, rules
         self.recorder = Recorder(full)
         self.timeline = Timeline(self.recorder)
-        self.api = ApiServer(self.recorder, priority_numbers=priority_numbers)
+        self.api = ApiServer(self.recorder, priority_numbers=priority_numbers, rules=rules)
         self.replicas = Replicas(
-            self.api, self.timeline, self.recorder, seed, load_configuration(configuration), queue_rules
+            self.api, self.timeline, self.recorder, seed, load_configuration(configuration, rules), queue_rules, rules
         )
         self.kubelet = Kubelet(self.api, self.timeline, self.api.watch(Kubelet.WANTS))
         self.drainer = Drainer(self.api, self.timeline, self.api.watch(Drainer.WANTS))

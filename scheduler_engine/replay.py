@@ -1,8 +1,9 @@
 """Replay: a log of commands gives the same trace again.
 
 A log is JSON: ``{"engine": version, "seed": number, "configuration": mapping or null, "queue_rules": name,
-"allow_privileged": false, "priority_numbers": false, "commands": [command, …]}``. A log without a flag was made with it
-on, or before it was a setting: no log contains refused commands, so such a log replays unchanged.
+"allow_privileged": false, "priority_numbers": false, "kubernetes": version, "feature_gates": {name: on}, "commands":
+[command, …]}``. A log without a flag was made with it on, or before it was a setting: no log contains refused commands,
+so such a log replays unchanged. A log without a version is one of v1.34.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import CommandGiven, Entry
+from scheduler_engine.versions import DEFAULT
 from scheduler_engine.words import say
 
 FLAGS = ("allow_privileged", "priority_numbers")
@@ -32,6 +34,8 @@ def make_log(
     queue_rules: str = "v1.34",
     allow_privileged: bool = True,
     priority_numbers: bool = True,
+    kubernetes: str = DEFAULT,
+    feature_gates: Mapping[str, bool] | None = None,
 ) -> dict[str, Any]:
     """Return the log of a sandbox as plain JSON."""
     return {
@@ -41,6 +45,8 @@ def make_log(
         "queue_rules": queue_rules,
         **({} if allow_privileged else {"allow_privileged": False}),
         **({} if priority_numbers else {"priority_numbers": False}),
+        **({} if kubernetes == DEFAULT else {"kubernetes": kubernetes}),
+        **({"feature_gates": dict(feature_gates)} if feature_gates else {}),
         "commands": [to_json(command) for command in commands],
     }
 
@@ -56,8 +62,11 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise Rejected(say("refusals.not-a-flag", flag=name))
+    gates = log.get("feature_gates") or {}
+    if not isinstance(gates, Mapping) or not all(isinstance(on, bool) for on in gates.values()):
+        raise Rejected(say("refusals.not-gates"))
     settings = (log.get("seed", 42), log.get("configuration"), full, rules)
-    simulation = Simulation(*settings, **flags)
+    simulation = Simulation(*settings, kubernetes=log.get("kubernetes", DEFAULT), feature_gates=gates, **flags)
     for data in log["commands"]:
         simulation.execute(from_json(data))
     return simulation
@@ -69,7 +78,11 @@ def entry_json(entry: Entry) -> dict[str, Any]:
     An entry of a command has its ``kind``, its ``summary``, and the command itself as ``data``.
     """
     event = entry.event
-    body = {item.name: getattr(event, item.name) for item in fields(event)}  # type: ignore[arg-type]
+    body = {
+        item.name: getattr(event, item.name)
+        for item in fields(event)  # type: ignore[arg-type]
+        if item.name not in event.LATER or getattr(event, item.name) != item.default
+    }
     if isinstance(event, CommandGiven):
         body = {"number": event.number, "kind": event.kind, "summary": event.summary, "data": to_json(event.command)}
     place = {"n": entry.n, "at_us": entry.at_us, "command": entry.command}

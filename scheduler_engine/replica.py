@@ -22,6 +22,7 @@ from scheduler_engine.leaderelection.run import Election
 from scheduler_engine.scheduler.scheduler import CycleNumbers, Scheduler
 from scheduler_engine.timeline import ProcessTimers, Timeline
 from scheduler_engine.trace.events import Recorder, ReplicaChanged
+from scheduler_engine.versions import Rules
 
 ACQUIRING, LEADING, STOPPED = "acquiring", "leading", "stopped"
 ASKED_TO_STOP = "asked to stop"
@@ -51,6 +52,7 @@ class Group(Protocol):
     seed: int
     configuration: Configuration
     queue_rules: str
+    rules: Rules
     numbers: CycleNumbers
     assumed_ttl_us: int
     last: Scheduler
@@ -241,6 +243,7 @@ class Replica:
                 group.configuration,
                 group.queue_rules,
                 group.numbers,
+                group.rules,
             )
             self.scheduler.cache.ttl_us = group.assumed_ttl_us
             self.scheduler.list_objects()

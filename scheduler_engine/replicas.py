@@ -12,6 +12,7 @@ from scheduler_engine.replica import ElectionSettings, Replica
 from scheduler_engine.scheduler.scheduler import CycleNumbers, Scheduler
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import AssumedPodsExpire, Recorder, ReplicasConfigured
+from scheduler_engine.versions import Rules
 
 NAME = "kube-scheduler"
 MAX_TRIES = 120_000
@@ -34,13 +35,14 @@ class Replicas:
         seed: int,
         configuration: Configuration,
         queue_rules: str,
+        rules: Rules,
     ) -> None:
         self.api = api
         self.timeline = timeline
         self.recorder = recorder
         self.seed = seed
         self.configuration = configuration
-        self.queue_rules = queue_rules
+        self.queue_rules, self.rules = queue_rules, rules
         self.numbers = CycleNumbers()
         self.assumed_ttl_us = 0
         self.turn = 0

@@ -22,6 +22,7 @@ from scheduler_engine.history import History
 from scheduler_engine.overrun import explain
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CommandGiven
+from scheduler_engine.versions import DEFAULT, rules_for
 from scheduler_engine.words import say
 
 
@@ -33,7 +34,8 @@ class Simulation(Cluster):
     ``undoes``: keep commands, so that one that is over budget can be undone. Otherwise, a simulation that has raised
     ``OverBudget`` is in an undefined state, and the caller must discard it. ``allow_privileged``: the flag of the API
     server, set in every kubeadm cluster. ``priority_numbers``: a pod may set its priority as a number, without a class,
-    which no cluster allows. Raises Rejected when the configuration is wrong.
+    which no cluster allows. ``kubernetes``: the version whose rules hold (``v1.34``); ``feature_gates``: name → on,
+    where they differ from its defaults. Raises Rejected when the configuration, the version or a gate is wrong.
     """
 
     def __init__(
@@ -45,10 +47,13 @@ class Simulation(Cluster):
         undoes: bool = True,
         allow_privileged: bool = True,
         priority_numbers: bool = True,
+        kubernetes: str = DEFAULT,
+        feature_gates: Mapping[str, bool] | None = None,
     ) -> None:
         settings = (seed, configuration, full, queue_rules, allow_privileged, priority_numbers)
-        super().__init__(*settings)
-        self.history = History(*settings) if undoes else None
+        rules = rules_for(kubernetes, feature_gates)
+        super().__init__(*settings, rules)
+        self.history = History(*settings, rules) if undoes else None
         self.played_us, self.room_us = 0, 0
 
     def execute(self, command: commands.Command, is_new: bool = False) -> None:
@@ -152,6 +157,8 @@ def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
         history.queue_rules,
         allow_privileged=history.allow_privileged,
         priority_numbers=history.priority_numbers,
+        kubernetes=history.rules.kubernetes,
+        feature_gates=dict(history.rules.feature_gates),
     )
     for command in log:
         simulation.execute(command)
@@ -177,7 +184,7 @@ def _apply(simulation: Simulation, command: commands.Apply) -> None:
 
 
 def _configure(simulation: Simulation, command: commands.Configure) -> None:
-    simulation.replicas.configure(load_configuration(command.configuration))
+    simulation.replicas.configure(load_configuration(command.configuration, simulation.rules))
 
 
 def _fault(simulation: Simulation, command: commands.Fault) -> None:
@@ -203,6 +210,8 @@ def _allow(simulation: Simulation, command: commands.Allow) -> None:
 
 
 def _assumed_ttl(simulation: Simulation, command: commands.AssumedTtl) -> None:
+    if not simulation.rules.assumed_pods_may_expire:
+        raise Rejected(say("refusals.assumed-pods-stay", version=simulation.rules.kubernetes))
     simulation.replicas.expire_assumed_pods_after(round(command.seconds * SECOND_US))
 
 

@@ -24,10 +24,13 @@ from scheduler_engine.apiserver.watching import Wants, Watch, Watches, WatchEven
 from scheduler_engine.sharing import Groups, Table
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import AdmissionSwitched, ObjectAdded, ObjectDeleted, ObjectModified, Recorder
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 DEFAULT_GRACE_SECONDS = 30
 LAST_US = time_us("9999-12-31T23:59:59Z") or 0
 """The last moment with a valid date; a grace period may be longer."""
+TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+"""Labels of a node that a pod gets when it is bound, by the rule ``labels_pods_at_binding``."""
 KEPT_METADATA = (
     *("uid", "creationTimestamp", "generation", "resourceVersion"),
     *("deletionTimestamp", "deletionGracePeriodSeconds"),
@@ -40,7 +43,7 @@ class ApiServer:
     """Objects by kind and key. ``uid_count`` numbers objects, so that uids are the same in every replay; ``applied``:
     the last applied manifests, as written, by uid; ``by_namespace``: (kind, namespace) → objects by key.
     ``switched_on``: admission plugins that are off by default. ``priority_numbers``: pods may set their priority as a
-    number only.
+    number only. ``rules``: those of the version of Kubernetes.
     """
 
     recorder: Recorder
@@ -55,6 +58,7 @@ class ApiServer:
     watches: Watches = field(default_factory=Watches)
     switched_on: tuple[str, ...] = ()
     priority_numbers: bool = True
+    rules: Rules = DEFAULT_RULES
 
     # --- reading ---
 
@@ -142,7 +146,9 @@ class ApiServer:
         }
         if kind == "Pod":
             status = {"phase": "Pending", **(admitted.get("status") or {})}
-            admitted = merge(admitted, {"status": status})
+            admitted = merge(
+                admitted, {"status": status, **self._topology((admitted.get("spec") or {}).get("nodeName"))}
+            )
             self._count(admitted)
         return self._store(kind, key, None, merge(admitted, {"metadata": metadata}))
 
@@ -216,16 +222,21 @@ class ApiServer:
             refusal = f'pod {pod.name} is already assigned to node "{pod.node_name}"'
         if refusal:
             raise conflict("pods/binding", pod.name, refusal)
+        self._store("Pod", pod_key, pod, merge(pod.manifest, self._bound(pod, node_name)))
+
+    def _bound(self, pod: Pod, node_name: str) -> dict[str, Any]:
+        """Return what a binding changes in a pod."""
         scheduled = {"type": "PodScheduled", "status": "True"}
-        self._store(
-            "Pod",
-            pod_key,
-            pod,
-            merge(
-                pod.manifest,
-                {"spec": {"nodeName": node_name}, "status": {"conditions": with_condition(pod.conditions, scheduled)}},
-            ),
-        )
+        status: dict[str, Any] = {"conditions": with_condition(pod.conditions, scheduled)}
+        if self.rules.clears_nomination_at_binding and pod.nominated_node_name:
+            status["nominatedNodeName"] = None
+        return {**self._topology(node_name), "spec": {"nodeName": node_name}, "status": status}
+
+    def _topology(self, node_name: str | None) -> dict[str, Any]:
+        """Return the labels that a pod gets from its node, by the rule ``labels_pods_at_binding``."""
+        node = self.get("Node", node_name) if node_name and self.rules.labels_pods_at_binding else None
+        labels = {key: node.labels[key] for key in TOPOLOGY_LABELS if key in node.labels} if node is not None else {}
+        return {"metadata": {"labels": labels}} if labels else {}
 
     def delete(self, kind: str, key: str, policy: str = lifecycle.BACKGROUND) -> None:
         """Delete an object. A pod on a node gets its grace period first: the kubelet removes it. ``policy``: what

@@ -165,6 +165,9 @@ class Cache:
             raise CacheError(f"pod {key}({pod.key}) does not exist in scheduler cache")
         return self.pod_states[key].pod
 
+    def has_pod(self, pod: Pod) -> bool:
+        return pod_key(pod) in self.pod_states
+
     def is_assumed_pod(self, pod: Pod) -> bool:
         return pod_key(pod) in self.assumed_pods
 

@@ -11,9 +11,10 @@ from typing import Any
 from scheduler_engine.config.types import Profile
 from scheduler_engine.config.validation_pluginargs import node_resources_fit
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.framework.extension_points import EXTENSION_POINTS
+from scheduler_engine.framework.extension_points import EXTENSION_POINTS, PLACEMENT_POINTS
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 BUILD_ERROR = "BuildError"
 """The error kind of a valid configuration from which no scheduler can be built."""
@@ -31,7 +32,9 @@ class _CannotBuild(Exception):
     """A profile cannot be built; the text comes from Kubernetes."""
 
 
-def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tuple[Profile, ...]:
+def build_profiles(
+    config: dict[str, Any], registry: Registry = REGISTRY, rules: Rules = DEFAULT_RULES
+) -> tuple[Profile, ...]:
     """Build the profiles of a defaulted, validated configuration. Raises Rejected with Kubernetes' first error."""
     for extender in config.get("extenders", ()):
         _check_extender(extender, config["profiles"])
@@ -39,7 +42,7 @@ def build_profiles(config: dict[str, Any], registry: Registry = REGISTRY) -> tup
     for manifest in config["profiles"]:
         name = manifest["schedulerName"]
         try:
-            profiles.append(_build(manifest, registry))
+            profiles.append(_build(manifest, registry, rules))
         except _CannotBuild as problem:
             text = f"initializing profiles: creating profile for scheduler name {name}: {problem}"
             raise Rejected([FieldError("", BUILD_ERROR, text)]) from problem
@@ -72,17 +75,18 @@ def _check_extender(extender: dict[str, Any], profiles: list[dict[str, Any]]) ->
         raise Rejected([FieldError("", BUILD_ERROR, f"couldn't build extenders: {problem}")])
 
 
-def _build(manifest: dict[str, Any], registry: Registry) -> Profile:
+def _build(manifest: dict[str, Any], registry: Registry, rules: Rules) -> Profile:
     sets: dict[str, Any] = manifest["plugins"]
     args = {item["name"]: item["args"] or {} for item in manifest["pluginConfig"]}
     needed = {item["name"] for plugin_set in sets.values() for item in plugin_set.get("enabled", ())}
     if "NodeResourcesFit" in needed and "NodeResourcesFit" in registry:
-        errors = node_resources_fit("", args["NodeResourcesFit"])
+        errors = node_resources_fit("", args["NodeResourcesFit"], rules)
         if errors:
             raise _CannotBuild(f'initializing plugin "NodeResourcesFit": {_combined(errors)}')
-    for point in POINTS:
+    points = (*POINTS, *PLACEMENT_POINTS) if rules.placement_points else POINTS
+    for point in points:
         _check_specific(point, sets[point], registry)
-    order = {point: _effective(point, sets[point], sets["multiPoint"], registry) for point in POINTS}
+    order = {point: _effective(point, sets[point], sets["multiPoint"], registry) for point in points}
     name = manifest["schedulerName"]
     if len(order["queueSort"]) != 1:
         raise _CannotBuild(
@@ -92,10 +96,10 @@ def _build(manifest: dict[str, Any], registry: Registry) -> Profile:
     if not order["bind"]:
         raise _CannotBuild(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
     weights = _weights(sets)
-    _check_total(weights, registry)
+    _check_total(weights, registry, "score plugins: " if rules.placement_points else "")
     plugins = {
         point: tuple((plugin, weights[plugin] if point == "score" else 0) for plugin in order[point])
-        for point in EXTENSION_POINTS
+        for point in (*EXTENSION_POINTS, *points[len(POINTS) :])
     }
     return Profile(name, plugins, args, manifest.get("percentageOfNodesToScore"))
 
@@ -112,7 +116,9 @@ def _interface(point: str) -> str:
 
 
 def takes_part(plugin: type[Plugin], point: str) -> bool:
-    """Return True if ``plugin`` has the method of an extension point."""
+    """Return True if ``plugin`` has the method of an extension point, or is listed there."""
+    if point in PLACEMENT_POINTS:
+        return plugin.name in PLACEMENT_POINTS[point]
     return hasattr(plugin, EXTENSION_POINTS[point])
 
 
@@ -154,13 +160,16 @@ def _effective(point: str, plugin_set: dict[str, Any], multi_point: dict[str, An
     return [*first, *expanded, *(name for name in specific if name not in overriding)]
 
 
-def _check_total(weights: dict[str, int], registry: Registry) -> None:
-    """Check the sum of the weights for overflow, like Kubernetes; once it is negative, the check itself overflows."""
+def _check_total(weights: dict[str, int], registry: Registry, prefix: str) -> None:
+    """Check the sum of the weights for overflow, like Kubernetes; once it is negative, the check itself overflows.
+
+    ``prefix``: which kind of weights, as a part of the message.
+    """
     total = 0
     for name, weight in weights.items():
         if name in registry and takes_part(registry[name], "score"):
             if total < 0:
-                raise _CannotBuild("total score of Score plugins could overflow")
+                raise _CannotBuild(f"{prefix}total score of Score plugins could overflow")
             total += weight
 
 

@@ -15,16 +15,16 @@ from scheduler_engine.config.duration import format_duration, parse_duration
 from scheduler_engine.config.schema import (
     API_VERSION,
     BASE64,
-    CONFIGURATION,
     GROUP,
     KIND,
-    PLUGIN_ARGS,
     RAW,
     ListOf,
     MapOf,
     Struct,
+    schema_for,
 )
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 DECODE_ERROR = "DecodeError"
 """The error kind of a configuration that cannot be read at all."""
@@ -36,16 +36,17 @@ MOST_PLUGIN_CONFIGS = 2000
 INTEGERS = {"int32": 2**31, "int64": 2**63}
 
 
-def decode(manifest: Any) -> dict[str, Any]:
+def decode(manifest: Any, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
     """Return the configuration without nulls, with decoded plugin arguments. Raises Rejected with every error."""
     errors: list[FieldError] = []
     _check_type(manifest)
-    result: dict[str, Any] = _read(manifest, CONFIGURATION, "", "", errors)
+    schema = schema_for(rules)
+    result: dict[str, Any] = _read(manifest, schema.configuration, "", "", errors)
     _check_size(result.get("profiles", ()))
     for index, profile in enumerate(result.get("profiles", ())):
         for position, config in enumerate(profile.get("pluginConfig", ())):
             place = f"profiles[{index}].pluginConfig[{position}]"
-            struct = PLUGIN_ARGS.get(config.get("name", ""))
+            struct = schema.plugin_args.get(config.get("name", ""))
             if struct is not None:
                 config["args"] = _read_args(config.get("args", {}), struct, place, config["name"], errors)
     if errors:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.config.schema import PLUGIN_SETS
+from scheduler_engine.config.schema import schema_for
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
     ("SchedulingGates", 0),
@@ -36,10 +37,16 @@ DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
 PluginSet = dict[str, list[dict[str, Any]]]
 
 
-def merged_plugins(custom: Mapping[str, Any]) -> dict[str, PluginSet]:
+def default_plugins(rules: Rules = DEFAULT_RULES) -> tuple[tuple[str, int], ...]:
+    """Return (plugin, weight) of ``multiPoint`` under these rules."""
+    weights = {**dict(DEFAULT_PLUGINS), "DynamicResources": rules.dynamic_resources_weight}
+    return (*weights.items(), *((("NodeDeclaredFeatures", 0),) if rules.checks_declared_features else ()))
+
+
+def merged_plugins(custom: Mapping[str, Any], rules: Rules = DEFAULT_RULES) -> dict[str, PluginSet]:
     """Return the plugin sets of a profile: the defaults, overridden by ``custom`` (its ``plugins``)."""
-    result = {name: merge_plugin_set((), custom.get(name, {})) for name in PLUGIN_SETS}
-    defaults = [{"name": name, "weight": weight} for name, weight in DEFAULT_PLUGINS]
+    result = {name: merge_plugin_set((), custom.get(name, {})) for name in schema_for(rules).plugin_sets}
+    defaults = [{"name": name, "weight": weight} for name, weight in default_plugins(rules)]
     result["multiPoint"] = merge_plugin_set(defaults, custom.get("multiPoint", {}))
     return result
 

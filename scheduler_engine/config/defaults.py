@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_engine.config.default_plugins import merged_plugins
-from scheduler_engine.config.schema import API_VERSION, CONFIGURATION, PLUGIN_ARGS, completed
+from scheduler_engine.config.schema import API_VERSION, completed, schema_for
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
@@ -33,7 +34,7 @@ CLIENT_CONNECTION = {"contentType": "application/vnd.kubernetes.protobuf", "qps"
 RESOURCES = ({"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1})
 
 
-def set_defaults(decoded: dict[str, Any]) -> dict[str, Any]:
+def set_defaults(decoded: dict[str, Any], rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
     """Return the whole configuration with every default; ``decoded`` comes from ``decode``.
 
     ``schema.written`` turns the result into its v1 form.
@@ -45,8 +46,8 @@ def set_defaults(decoded: dict[str, Any]) -> dict[str, Any]:
     profiles = [dict(profile) for profile in config.get("profiles", ())] or [{}]
     if len(profiles) == 1:
         profiles[0].setdefault("schedulerName", DEFAULT_SCHEDULER_NAME)
-    config["profiles"] = [_profile(profile) for profile in profiles]
-    result: dict[str, Any] = completed(config, CONFIGURATION)
+    config["profiles"] = [_profile(profile, rules) for profile in profiles]
+    result: dict[str, Any] = completed(config, schema_for(rules).configuration)
     return result
 
 
@@ -56,29 +57,31 @@ def _filled(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **kept}
 
 
-def _profile(profile: dict[str, Any]) -> dict[str, Any]:
-    plugins = merged_plugins(profile.get("plugins", {}))
-    configs = [_plugin_config(config) for config in profile.get("pluginConfig", ())]
+def _profile(profile: dict[str, Any], rules: Rules) -> dict[str, Any]:
+    plugins = merged_plugins(profile.get("plugins", {}), rules)
+    configs = [_plugin_config(config, rules) for config in profile.get("pluginConfig", ())]
     configured = {config.get("name", "") for config in configs}
     named = {
         item["name"] for plugin_set in plugins.values() for item in plugin_set.get("enabled", ()) if "name" in item
     }
     for name in sorted(named - configured):
-        if name in PLUGIN_ARGS:
-            configs.append(_plugin_config({"name": name, "args": {}}))
+        if name in schema_for(rules).plugin_args:
+            configs.append(_plugin_config({"name": name, "args": {}}, rules))
     return {**profile, "plugins": plugins, "pluginConfig": configs}
 
 
-def _plugin_config(config: dict[str, Any]) -> dict[str, Any]:
+def _plugin_config(config: dict[str, Any], rules: Rules) -> dict[str, Any]:
     """Complete the arguments; unknown ones stay as they are."""
-    name = config.get("name", "")
-    if name not in PLUGIN_ARGS:
+    name, known = config.get("name", ""), schema_for(rules).plugin_args
+    if name not in known:
         return config
     args = {"apiVersion": API_VERSION, "kind": f"{name}Args", **config.get("args", {})}
     default = ARGS_DEFAULTS.get(name)
     if default is not None:
         default(args)
-    return {"name": name, "args": completed(args, PLUGIN_ARGS[name])}
+    if name == "DynamicResources" and rules.binding_conditions:
+        args.setdefault("bindingTimeout", "10m0s")
+    return {"name": name, "args": completed(args, known[name])}
 
 
 def _default_preemption(args: dict[str, Any]) -> None:

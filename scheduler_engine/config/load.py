@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from scheduler_engine.api.loading import read_documents
@@ -11,10 +12,12 @@ from scheduler_engine.api.parsing import Limits, Place
 from scheduler_engine.config.build import build_profiles
 from scheduler_engine.config.decode import DECODE_ERROR, decode
 from scheduler_engine.config.defaults import set_defaults
-from scheduler_engine.config.schema import API_VERSION, CONFIGURATION, KIND, written
+from scheduler_engine.config.schema import API_VERSION, KIND, schema_for, written
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.config.validation import validate
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.plugins.registry import registry_for
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 LIMITS = Limits(nodes=50_000)
 """Fewer values than for manifests: much is computed for each."""
@@ -29,7 +32,7 @@ NO_EXTENDERS = FieldError(
 )
 
 
-def load_configuration(source: Mapping[str, Any] | str | None) -> Configuration:
+def load_configuration(source: Mapping[str, Any] | str | None, rules: Rules = DEFAULT_RULES) -> Configuration:
     """Load ``source``: a manifest, a YAML or JSON text, or None for the default profile.
 
     Raises Rejected with all errors (with lines and columns if ``source`` is a text); nothing is lenient.
@@ -37,15 +40,16 @@ def load_configuration(source: Mapping[str, Any] | str | None) -> Configuration:
     """
     if source is None:
         source = {"apiVersion": API_VERSION, "kind": KIND}
-    return _load_text(source) if isinstance(source, str) else _load(source)
+    load = partial(_load, rules=rules)
+    return in_document(source, load) if isinstance(source, str) else load(source)
 
 
-def _load(manifest: Any) -> Configuration:
-    defaulted = set_defaults(decode(manifest))
-    errors = validate(defaulted)
+def _load(manifest: Any, rules: Rules) -> Configuration:
+    defaulted = set_defaults(decode(manifest, rules), rules)
+    errors = validate(defaulted, rules)
     if errors:
         raise Rejected(errors)
-    profiles = build_profiles(defaulted)
+    profiles = build_profiles(defaulted, registry_for(rules), rules)
     if defaulted.get("extenders"):
         raise Rejected([NO_EXTENDERS])
     return Configuration(
@@ -54,12 +58,8 @@ def _load(manifest: Any) -> Configuration:
         defaulted["podInitialBackoffSeconds"],
         defaulted["podMaxBackoffSeconds"],
         defaulted["parallelism"],
-        written(defaulted, CONFIGURATION),
+        written(defaulted, schema_for(rules).configuration),
     )
-
-
-def _load_text(text: str) -> Configuration:
-    return in_document(text, _load)
 
 
 def in_document(text: str, load: Callable[[Any], Result], note_place: Callable[[Place], object] = bool) -> Result:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.versions import DEFAULT_RULES, Rules
+
 GROUP = "kubescheduler.config.k8s.io"
 API_VERSION = f"{GROUP}/v1"
 KIND = "KubeSchedulerConfiguration"
@@ -67,17 +69,9 @@ PLUGIN_SETS = (
     *("preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit"),
     *("preBind", "bind", "postBind", "multiPoint"),
 )
-PLUGINS = Struct("Plugins", {name: Field(PLUGIN_SET, {}) for name in PLUGIN_SETS})
+PLACEMENT_SETS = ("placementGenerate", "placementScore")
+"""The sets that profiles have beside these, by the rule ``placement_points``."""
 PLUGIN_CONFIG = Struct("PluginConfig", {"name": NAME, "args": Field(RAW, None)})
-PROFILE = Struct(
-    "KubeSchedulerProfile",
-    {
-        "schedulerName": NAME,
-        "percentageOfNodesToScore": Field("int32", pointer=True),
-        "plugins": Field(PLUGINS),
-        "pluginConfig": Field(ListOf(PLUGIN_CONFIG)),
-    },
-)
 
 LEADER_ELECTION = Struct(
     "LeaderElectionConfiguration",
@@ -124,23 +118,38 @@ EXTENDER = Struct(
         "ignorable": BOOL,
     },
 )
-CONFIGURATION = Struct(
-    KIND,
-    {
-        **TYPE_META,
-        "parallelism": Field("int32", pointer=True),
-        "leaderElection": Field(LEADER_ELECTION, {}),
-        "clientConnection": Field(CLIENT_CONNECTION, {}),
-        "enableProfiling": Field("bool", pointer=True),
-        "enableContentionProfiling": Field("bool", pointer=True),
-        "percentageOfNodesToScore": Field("int32", pointer=True),
-        "podInitialBackoffSeconds": Field("int64", pointer=True),
-        "podMaxBackoffSeconds": Field("int64", pointer=True),
-        "profiles": Field(ListOf(PROFILE)),
-        "extenders": Field(ListOf(EXTENDER)),
-        "delayCacheUntilActive": BOOL,
-    },
-)
+
+
+def _configuration(plugin_sets: tuple[str, ...]) -> Struct:
+    profile = Struct(
+        "KubeSchedulerProfile",
+        {
+            "schedulerName": NAME,
+            "percentageOfNodesToScore": Field("int32", pointer=True),
+            "plugins": Field(Struct("Plugins", {name: Field(PLUGIN_SET, {}) for name in plugin_sets})),
+            "pluginConfig": Field(ListOf(PLUGIN_CONFIG)),
+        },
+    )
+    return Struct(
+        KIND,
+        {
+            **TYPE_META,
+            "parallelism": Field("int32", pointer=True),
+            "leaderElection": Field(LEADER_ELECTION, {}),
+            "clientConnection": Field(CLIENT_CONNECTION, {}),
+            "enableProfiling": Field("bool", pointer=True),
+            "enableContentionProfiling": Field("bool", pointer=True),
+            "percentageOfNodesToScore": Field("int32", pointer=True),
+            "podInitialBackoffSeconds": Field("int64", pointer=True),
+            "podMaxBackoffSeconds": Field("int64", pointer=True),
+            "profiles": Field(ListOf(profile)),
+            "extenders": Field(ListOf(EXTENDER)),
+            "delayCacheUntilActive": BOOL,
+        },
+    )
+
+
+CONFIGURATION = _configuration(PLUGIN_SETS)
 
 NODE_REQUIREMENT = Struct("NodeSelectorRequirement", {"key": NAME, "operator": NAME, "values": STRINGS})
 NODE_TERM = Struct(
@@ -222,6 +231,37 @@ PLUGIN_ARGS: dict[str, Struct] = {
 """Arguments of the plugins that have any; those of other plugins are ignored."""
 
 
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The fields that a configuration has under some rules."""
+
+    plugin_sets: tuple[str, ...]
+    configuration: Struct
+    plugin_args: Mapping[str, Struct]
+
+
+SCHEMA = Schema(PLUGIN_SETS, CONFIGURATION, PLUGIN_ARGS)
+WITH_TIMEOUT = {
+    **PLUGIN_ARGS,
+    "DynamicResources": _args(
+        "DynamicResources",
+        filterTimeout=Field("duration", pointer=True),
+        bindingTimeout=Field("duration", pointer=True),
+    ),
+}
+WITH_PLACEMENT = (*PLUGIN_SETS, *PLACEMENT_SETS)
+SCHEMAS = {
+    (False, False): SCHEMA,
+    (False, True): Schema(PLUGIN_SETS, CONFIGURATION, WITH_TIMEOUT),
+    (True, True): Schema(WITH_PLACEMENT, _configuration(WITH_PLACEMENT), WITH_TIMEOUT),
+}
+"""(rule ``placement_points``, rule ``binding_timeout``) → fields."""
+
+
+def schema_for(rules: Rules = DEFAULT_RULES) -> Schema:
+    return SCHEMAS[rules.placement_points, rules.binding_timeout]
+
+
 def completed(value: Any, kind: Any) -> Any:
     """Add the default of every field to ``value`` (as read); omit nothing."""
     if isinstance(kind, ListOf):
@@ -248,8 +288,9 @@ def written(value: Any, kind: Any) -> Any:
         for name, item in value.items()
         if not _left_out(item, kind.fields[name])
     }
-    if kind is PLUGIN_CONFIG and result["name"] in PLUGIN_ARGS:
-        result["args"] = written(result["args"], PLUGIN_ARGS[result["name"]])
+    if kind is PLUGIN_CONFIG and result["name"] in WITH_TIMEOUT:
+        # The table with the most fields: what a configuration may not have is not in ``value``.
+        result["args"] = written(result["args"], WITH_TIMEOUT[result["name"]])
     return result
 
 

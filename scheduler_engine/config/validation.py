@@ -10,21 +10,22 @@ from typing import Any
 from scheduler_engine.api.validation.names import qualified_name
 from scheduler_engine.api.validation.problems import duplicate, invalid, required
 from scheduler_engine.config.duration import parse_duration
-from scheduler_engine.config.schema import API_VERSION, PLUGIN_ARGS, PLUGIN_SETS, RAW, go_form
-from scheduler_engine.config.validation_pluginargs import VALIDATORS
+from scheduler_engine.config.schema import API_VERSION, RAW, go_form, schema_for
+from scheduler_engine.config.validation_pluginargs import validators
 from scheduler_engine.errors import FieldError
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 REMOVED_PLUGINS = ("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits")
 
 
-def validate(config: dict[str, Any]) -> list[FieldError]:
+def validate(config: dict[str, Any], rules: Rules = DEFAULT_RULES) -> list[FieldError]:
     """Return all errors in ``config`` (from ``set_defaults``), in Kubernetes' order."""
     errors = _leader_election(config["leaderElection"])
     if config["clientConnection"]["burst"] < 0:
         errors.insert(0, invalid("clientConnection.burst", config["clientConnection"]["burst"], "must be non-negative"))
     if config["parallelism"] <= 0:
         errors.append(invalid("parallelism", config["parallelism"], "should be an integer value greater than zero"))
-    errors += _profiles(config["profiles"])
+    errors += _profiles(config["profiles"], rules)
     errors += _percentage("percentageOfNodesToScore", config["percentageOfNodesToScore"])
     first, last = config["podInitialBackoffSeconds"], config["podMaxBackoffSeconds"]
     if first <= 0:
@@ -59,7 +60,7 @@ def _percentage(path: str, value: int | None) -> list[FieldError]:
     return [invalid(path, value, "not in valid range [0-100]")]
 
 
-def _profiles(profiles: list[dict[str, Any]]) -> list[FieldError]:
+def _profiles(profiles: list[dict[str, Any]], rules: Rules) -> list[FieldError]:
     errors: list[FieldError] = []
     names: dict[str, None] = {}
     for index, profile in enumerate(profiles):
@@ -68,32 +69,33 @@ def _profiles(profiles: list[dict[str, Any]]) -> list[FieldError]:
         if not name:
             errors.append(required(f"{path}.schedulerName"))
         errors += _percentage(f"{path}.percentageOfNodesToScore", profile.get("percentageOfNodesToScore"))
-        errors += _removed_plugins(f"{path}.plugins", profile["plugins"])
-        errors += _plugin_config(path, profile.get("pluginConfig", []))
+        errors += _removed_plugins(f"{path}.plugins", profile["plugins"], rules)
+        errors += _plugin_config(path, profile.get("pluginConfig", []), rules)
         if name in names:
             errors.append(duplicate(f"{path}.schedulerName", {}))
         names[name] = None
-    return errors + _queue_sort(profiles)
+    return errors + _queue_sort(profiles, rules)
 
 
 def _removed(path: str, name: str) -> FieldError:
     return invalid(path, name, f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")')
 
 
-def _removed_plugins(path: str, plugins: dict[str, Any]) -> list[FieldError]:
+def _removed_plugins(path: str, plugins: dict[str, Any], rules: Rules) -> list[FieldError]:
     """Check every extension point, but ignore ``multiPoint``."""
     return [
         _removed(f"{path}.{point}.enabled[{index}]", item["name"])
-        for point in PLUGIN_SETS
+        for point in schema_for(rules).plugin_sets
         if point != "multiPoint"
         for index, item in enumerate(plugins[point].get("enabled", ()))
         if item["name"] in REMOVED_PLUGINS
     ]
 
 
-def _plugin_config(path: str, configs: list[dict[str, Any]]) -> list[FieldError]:
+def _plugin_config(path: str, configs: list[dict[str, Any]], rules: Rules) -> list[FieldError]:
     errors: list[FieldError] = []
     names: dict[str, None] = {}
+    known = validators(rules)
     for index, config in enumerate(configs):
         place, name = f"{path}.pluginConfig[{index}]", config["name"]
         if name in names:
@@ -101,12 +103,12 @@ def _plugin_config(path: str, configs: list[dict[str, Any]]) -> list[FieldError]
         names[name] = None
         if name in REMOVED_PLUGINS:
             errors.append(_removed(place, name))
-        elif name in VALIDATORS:
-            errors += VALIDATORS[name](f"{place}.args", config["args"])
+        elif name in known:
+            errors += known[name](f"{place}.args", config["args"])
     return errors
 
 
-def _queue_sort(profiles: list[dict[str, Any]]) -> list[FieldError]:
+def _queue_sort(profiles: list[dict[str, Any]], rules: Rules) -> list[FieldError]:
     """Check that all profiles sort the queue in the same way, because they share it."""
     errors: list[FieldError] = []
     first = profiles[0]
@@ -128,7 +130,7 @@ def _queue_sort(profiles: list[dict[str, Any]]) -> list[FieldError]:
         for config in profile.get("pluginConfig", ()):
             if config["name"] == name and config["args"] != args:
                 path = f"profiles[{index}].pluginConfig.args"
-                shown = go_form(config["args"], PLUGIN_ARGS.get(name, RAW))
+                shown = go_form(config["args"], schema_for(rules).plugin_args.get(name, RAW))
                 errors.append(invalid(path, shown, "queueSort must be the same for all profiles"))
     return errors
 

@@ -13,12 +13,14 @@ from scheduler_engine.api.validation.names import label_value, qualified_name
 from scheduler_engine.api.validation.problems import duplicate, forbidden, invalid, not_supported, required
 from scheduler_engine.config.duration import parse_duration
 from scheduler_engine.errors import FieldError
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 Args = dict[str, Any]
 
 SCORING_STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 NODE_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 MAX_SHAPE_SCORE = 10
+SECOND_NS = 1_000_000_000
 
 
 def default_preemption(path: str, args: Args) -> list[FieldError]:
@@ -41,6 +43,22 @@ def dynamic_resources(path: str, args: Args) -> list[FieldError]:
     if parse_duration(timeout) < 0:
         return [invalid(f"{path}.filterTimeout", timeout, "must be zero or positive")]
     return []
+
+
+def with_binding_timeout(path: str, args: Args) -> list[FieldError]:
+    """Check the arguments of DynamicResources where it waits for binding conditions."""
+    errors, timeout = dynamic_resources(path, args), args["bindingTimeout"]
+    if parse_duration(timeout) < SECOND_NS:
+        errors.append(invalid(f"{path}.bindingTimeout", timeout, "must be at least 1 second"))
+    return errors
+
+
+def without_binding_timeout(path: str, args: Args) -> list[FieldError]:
+    errors = dynamic_resources(path, args)
+    if "bindingTimeout" in args:
+        detail = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+        errors.append(forbidden(f"{path}.bindingTimeout", detail))
+    return errors
 
 
 def inter_pod_affinity(path: str, args: Args) -> list[FieldError]:
@@ -174,7 +192,7 @@ def _is_int64(text: str) -> bool:
     return True
 
 
-def node_resources_fit(path: str, args: Args) -> list[FieldError]:
+def node_resources_fit(path: str, args: Args, rules: Rules = DEFAULT_RULES) -> list[FieldError]:
     """Check them only when a profile is built; ``path`` is then empty."""
     errors: list[FieldError] = []
     prefix = f"{path}." if path else ""
@@ -188,6 +206,11 @@ def node_resources_fit(path: str, args: Args) -> list[FieldError]:
         errors += [invalid(place, group, problem) for problem in qualified_name(group)]
     strategy, place = args["scoringStrategy"], f"{prefix}scoringStrategy"
     errors += _scoring_strategy(place, strategy)
+    if rules.strict_scoring_strategy:
+        return errors + _shape(f"{place}.requestedToCapacityRatio", strategy)
+    ratio = strategy.get("requestedToCapacityRatio")
+    if ratio is not None:
+        errors += validate_shape(f"{place}.shape", ratio.get("shape", []))
     shapeless = strategy.get("type") == "RequestedToCapacityRatio" and strategy.get("requestedToCapacityRatio") is None
     if shapeless and not errors:
         detail = "the strategy RequestedToCapacityRatio needs a shape; the real scheduler crashes without one"
@@ -204,10 +227,18 @@ def _scoring_strategy(path: str, strategy: Args) -> list[FieldError]:
         if not 0 < resource["weight"] <= 100:
             detail = f"resource weight of {resource['name']} not in valid range (0, 100]"
             errors.append(invalid(f"{path}.resources[{index}].weight", resource["weight"], detail))
-    ratio = strategy.get("requestedToCapacityRatio")
-    if ratio is not None:
-        errors += validate_shape(f"{path}.shape", ratio.get("shape", []))
     return errors
+
+
+def _shape(path: str, strategy: Args) -> list[FieldError]:
+    """Check that the strategy has a shape exactly if its type needs one."""
+    ratio = strategy.get("requestedToCapacityRatio")
+    if strategy.get("type") != "RequestedToCapacityRatio":
+        detail = "must be nil when type is not RequestedToCapacityRatio"
+        return [] if ratio is None else [forbidden(path, detail)]
+    if ratio is None:
+        return [required(path, "must be specified when type is RequestedToCapacityRatio")]
+    return validate_shape(f"{path}.shape", ratio.get("shape", []))
 
 
 def validate_shape(path: str, points: list[Args]) -> list[FieldError]:
@@ -239,3 +270,9 @@ VALIDATORS: dict[str, Callable[[str, Args], list[FieldError]]] = {
     "VolumeBinding": volume_binding,
 }
 """Plugin → check of its defaulted arguments; NodeResourcesFit's are checked when the profile is built."""
+
+
+def validators(rules: Rules = DEFAULT_RULES) -> dict[str, Callable[[str, Args], list[FieldError]]]:
+    """Return the checks under these rules."""
+    timeout = with_binding_timeout if rules.binding_conditions else without_binding_timeout
+    return {**VALIDATORS, "DynamicResources": timeout} if rules.binding_timeout else VALIDATORS

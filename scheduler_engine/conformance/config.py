@@ -11,20 +11,24 @@ from scheduler_engine.config.build import build_profiles
 from scheduler_engine.config.decode import decode
 from scheduler_engine.config.defaults import set_defaults
 from scheduler_engine.config.load import load_configuration
-from scheduler_engine.config.schema import CONFIGURATION, written
+from scheduler_engine.config.schema import schema_for, written
 from scheduler_engine.config.types import Profile
 from scheduler_engine.config.validation import validate
 from scheduler_engine.conformance.compare import differences
+from scheduler_engine.conformance.versions import rules_of
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.plugins.registry import registry_for
+from scheduler_engine.versions import Rules
 
 
 def run(case: dict[str, Any]) -> list[str]:
     """Return the differences of one case; both the text and the JSON form are loaded."""
-    lines = _stages(case)
+    rules = rules_of(case)
+    lines = _stages(case, rules)
     accepted = case["decodeError"] is None and not case["errors"] and "plugins" in case
     for form in ("json", "text"):
         try:
-            load_configuration(case[form])
+            load_configuration(case[form], rules)
         except Rejected as rejected:
             if accepted:
                 lines.append(f"{form}: expected to be accepted, got {rejected}")
@@ -34,17 +38,17 @@ def run(case: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _stages(case: dict[str, Any]) -> list[str]:
+def _stages(case: dict[str, Any], rules: Rules) -> list[str]:
     try:
-        defaulted = set_defaults(decode(case["json"]))
+        defaulted = set_defaults(decode(case["json"], rules), rules)
     except Rejected as rejected:
         return [] if case["decodeError"] else [f"decodeError: expected nothing, got {rejected}"]
     if case["decodeError"]:
         return [f"decodeError: expected {case['decodeError']}, got nothing"]
-    lines = differences(case["defaulted"], written(defaulted, CONFIGURATION), "defaulted")
-    errors = validate(defaulted)
+    lines = differences(case["defaulted"], written(defaulted, schema_for(rules).configuration), "defaulted")
+    errors = validate(defaulted, rules)
     lines += _compare_errors(case, errors)
-    return lines if errors else lines + _compare_build(case, defaulted)
+    return lines if errors else lines + _compare_build(case, defaulted, rules)
 
 
 def _compare_errors(case: dict[str, Any], errors: list[FieldError]) -> list[str]:
@@ -56,9 +60,9 @@ def _compare_errors(case: dict[str, Any], errors: list[FieldError]) -> list[str]
     return differences(expected, got, "errors")
 
 
-def _compare_build(case: dict[str, Any], defaulted: dict[str, Any]) -> list[str]:
+def _compare_build(case: dict[str, Any], defaulted: dict[str, Any], rules: Rules) -> list[str]:
     try:
-        profiles = build_profiles(defaulted)
+        profiles = build_profiles(defaulted, registry_for(rules), rules)
     except Rejected as rejected:
         return [] if case.get("buildPanic") else differences(case["buildError"], str(rejected), "buildError")
     if "plugins" not in case:

@@ -14,6 +14,7 @@ from scheduler_engine.conformance.compare import differences
 from scheduler_engine.conformance.cycle_attempt import Attempt, attempt_pod
 from scheduler_engine.conformance.cycle_records import RECORDS, Scene
 from scheduler_engine.conformance.cycle_world import WaitingPods, World
+from scheduler_engine.conformance.versions import rules_of
 from scheduler_engine.framework.interface import PostFilterResult, QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.preemption.preemption import Evaluator
@@ -88,9 +89,15 @@ class Run:
         self.graceful_victims = bool(case.get("gracefulVictims"))
         self.world = World(case)
         self.recorder = Recorder(full=full)
-        configuration = load_configuration(case["config"])
+        rules = rules_of(case)
+        configuration = load_configuration(case["config"], rules)
         self.scheduler = SchedulerParts(
-            self.world, Timeline(self.recorder), self.recorder, Random(0), looks_at_every_node(configuration)
+            self.world,
+            Timeline(self.recorder),
+            self.recorder,
+            Random(0),
+            looks_at_every_node(configuration),
+            rules=rules,
         )
         self.cache = self.scheduler.cache
         self.nominator = Nominator(self.recorder, None, (WaitingPods(self.world),))

@@ -11,10 +11,12 @@ from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, identity
 from scheduler_engine.config import load_configuration
 from scheduler_engine.conformance.compare import differences
+from scheduler_engine.conformance.versions import rules_of
 from scheduler_engine.framework.interface import QueuedPodInfo
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import CycleFinished, EventRecorded, Recorder
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 LANES = ("activeQ", "backoffQ", "errorBackoffQ", "unschedulablePods")
 STEPS = 20_000
@@ -52,7 +54,7 @@ def running(node_name: str, now_us: int) -> dict[str, Any]:
 
 def run(case: dict[str, Any], *, full: bool = False) -> list[str]:
     """Return differences of one recorded timeline, [] if it passes. ``full``: with tables in the trace."""
-    timeline = Run(Recorder(full=full))
+    timeline = Run(Recorder(full=full), rules_of(case))
     lines: list[str] = []
     for index, (command, expected) in enumerate(zip(case["commands"], case["results"], strict=True)):
         actual = timeline.obey(command)
@@ -67,14 +69,16 @@ class Run:
     """One scheduler over one store. The clock ticks a microsecond a step, so that no two queue timestamps are equal."""
 
     recorder: Recorder = field(default_factory=lambda: Recorder(full=False))
+    rules: Rules = DEFAULT_RULES
     timeline: Timeline = field(init=False)
     store: Store = field(init=False)
     scheduler: Scheduler = field(init=False)
 
     def __post_init__(self) -> None:
         self.timeline = Timeline(self.recorder)
-        self.store = Store(self.recorder)
-        self.scheduler = Scheduler(self.store, self.timeline, self.recorder, Random(0), load_configuration(None))
+        self.store = Store(self.recorder, rules=self.rules)
+        configuration = load_configuration(None, self.rules)
+        self.scheduler = Scheduler(self.store, self.timeline, self.recorder, Random(0), configuration, rules=self.rules)
         labels = {"kubernetes.io/metadata.name": "default"}
         self.store.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": labels}})
         self.deliver()

@@ -13,6 +13,7 @@ from scheduler_engine.apiserver.change_log import Unlogged
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config import load_configuration
 from scheduler_engine.conformance.compare import differences
+from scheduler_engine.conformance.versions import rules_of
 from scheduler_engine.framework.events import (
     ACTION_NAMES,
     ClusterEvent,
@@ -22,11 +23,12 @@ from scheduler_engine.framework.events import (
 from scheduler_engine.framework.events_registry import queueing_hint_map
 from scheduler_engine.framework.interface import Handle, QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
-from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.queue.in_flight import InFlightEvent
 from scheduler_engine.queue.nominator import Nominator
 from scheduler_engine.queue.scheduling_queue import QueueError, SchedulingQueue
 from scheduler_engine.trace.events import Recorder
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 PROFILE = "default-scheduler"
 SECOND_US = 1_000_000
@@ -38,7 +40,7 @@ Op = dict[str, Any]
 
 def run(case: dict[str, Any]) -> list[str]:
     """Return differences of one recorded scenario, [] if it passes."""
-    played = Run(case.get("objects") or [])
+    played = Run(case.get("objects") or [], rules_of(case))
     lines: list[str] = []
     for index, (op, expected) in enumerate(zip(case["ops"], case["results"], strict=True)):
         if expected.get("popped"):
@@ -101,12 +103,13 @@ def view(manifest: dict[str, Any]) -> KubeObject:
     return VIEWS.get(manifest.get("kind", ""), KubeObject)(manifest)
 
 
-def default_queue(store: Store, recorder: Recorder) -> SchedulingQueue:
+def default_queue(store: Store, recorder: Recorder, rules: Rules = DEFAULT_RULES) -> SchedulingQueue:
     """Return a queue with the plugins of the default profile."""
-    profile = load_configuration(None).profiles[0]
+    profile = load_configuration(None, rules).profiles[0]
     names = dict.fromkeys(name for enabled in profile.plugins.values() for name, _ in enabled)
-    handle = Handle(Snapshot(), store, NoWrites(), Nominator(recorder, store, ()), recorder, Random(0))
-    plugins = {name: REGISTRY[name](profile.args.get(name, {}), handle) for name in names}
+    handle = Handle(Snapshot(), store, NoWrites(), Nominator(recorder, store, ()), recorder, Random(0), rules=rules)
+    registry = registry_for(rules)
+    plugins = {name: registry[name](profile.args.get(name, {}), handle) for name in names}
     queue_sort: Any = plugins[profile.plugins["queueSort"][0][0]]
     pre_enqueue: list[Any] = [plugins[name] for name, _ in profile.plugins["preEnqueue"]]
     return SchedulingQueue(
@@ -115,19 +118,20 @@ def default_queue(store: Store, recorder: Recorder) -> SchedulingQueue:
         queueing_hints={profile.scheduler_name: queueing_hint_map(plugins.values())},
         pre_enqueue_plugins={profile.scheduler_name: pre_enqueue},
         objects=store,
+        rules=rules,
     )
 
 
 class Run:
     """A queue, its store, and the pods popped and not yet back."""
 
-    def __init__(self, objects: list[dict[str, Any]]) -> None:
-        self.store = Store()
+    def __init__(self, objects: list[dict[str, Any]], rules: Rules = DEFAULT_RULES) -> None:
+        self.store, self.rules = Store(), rules
         self.store.put({"kind": "Namespace", "metadata": {"name": "default"}})
         for manifest in objects:
             self.store.put(manifest)
         self.recorder = Recorder(full=False)
-        self.queue = default_queue(self.store, self.recorder)
+        self.queue = default_queue(self.store, self.recorder, rules)
         self.popped: dict[str, QueuedPodInfo] = {}
         self.operations: dict[str, Callable[[Op], dict[str, Any] | None]] = {
             "add": self.add,
@@ -225,7 +229,7 @@ class Run:
     def node_update(self, op: Op) -> dict[str, Any]:
         self.store.put(op["new"])
         old, new = Node(op["old"]), Node(op["new"])
-        events = node_scheduling_properties_change(new, old)
+        events = node_scheduling_properties_change(new, old, self.rules)
         for event in events:
             self.queue.move_all_to_active_or_backoff_queue(event, old, new)
         return {"events": [str(event) for event in events]}

@@ -13,6 +13,7 @@ from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.pod_resources import pod_requests
 from scheduler_engine.api.quantity import Quantity, parse_quantity
 from scheduler_engine.records import record
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 WILDCARD = "*"
 NODE, POD = "Node", "Pod"
@@ -35,6 +36,7 @@ class ActionType(IntFlag):
     UPDATE_POD_TOLERATION = 512
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1024
     UPDATE_POD_GENERATED_RESOURCE_CLAIM = 2048
+    UPDATE_NODE_DECLARED_FEATURE = 4096
 
     UPDATE = (
         UPDATE_NODE_ALLOCATABLE
@@ -47,6 +49,7 @@ class ActionType(IntFlag):
         | UPDATE_POD_TOLERATION
         | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
         | UPDATE_POD_GENERATED_RESOURCE_CLAIM
+        | UPDATE_NODE_DECLARED_FEATURE
     )
     ALL = ADD | DELETE | UPDATE
 
@@ -79,6 +82,7 @@ ACTION_NAMES: dict[ActionType, str] = {
     ActionType.UPDATE_POD_TOLERATION: "UpdatePodToleration",
     ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "UpdatePodSchedulingGatesEliminated",
     ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM: "UpdatePodGeneratedResourceClaim",
+    ActionType.UPDATE_NODE_DECLARED_FEATURE: "UpdateNodeDeclaredFeature",
     ActionType.UPDATE: "Update",
     ActionType.ALL: "All",
 }
@@ -133,9 +137,10 @@ def _resource_matches(registered: str, incoming: str) -> bool:
 # --- specific events of an update ------------------------------------------------------------------------------------
 
 
-def node_scheduling_properties_change(new: Node, old: Node) -> tuple[ClusterEvent, ...]:
+def node_scheduling_properties_change(new: Node, old: Node, rules: Rules = DEFAULT_RULES) -> tuple[ClusterEvent, ...]:
     """Return the specific events of a node update, in Kubernetes' order; () if nothing relevant changed."""
-    return tuple(ClusterEvent(NODE, action) for action, changed in NODE_CHANGES if changed(new, old))
+    changes = NODE_CHANGES_WITH_FEATURES if rules.checks_declared_features else NODE_CHANGES
+    return tuple(ClusterEvent(NODE, action) for action, changed in changes if changed(new, old))
 
 
 def pod_scheduling_properties_change(new: Pod, old: Pod) -> tuple[ClusterEvent, ...]:
@@ -168,6 +173,15 @@ def _conditions_changed(new: Node, old: Node) -> bool:
 
 def _annotations_changed(new: Node, old: Node) -> bool:
     return new.annotations != old.annotations
+
+
+def declared_features(node: Node) -> tuple[str, ...]:
+    """Return the features that the kubelet of ``node`` declares, in the order of the list."""
+    return tuple(node.status.get("declaredFeatures") or ())
+
+
+def _features_changed(new: Node, old: Node) -> bool:
+    return declared_features(new) != declared_features(old)
 
 
 def _scaled_down(new: Pod, old: Pod) -> bool:
@@ -221,6 +235,7 @@ NODE_CHANGES: tuple[tuple[ActionType, Callable[[Node, Node], bool]], ...] = (
     (ActionType.UPDATE_NODE_ANNOTATION, _annotations_changed),
 )
 """(event, predicate on (new node, old node))"""
+NODE_CHANGES_WITH_FEATURES = (*NODE_CHANGES, (ActionType.UPDATE_NODE_DECLARED_FEATURE, _features_changed))
 
 POD_CHANGES: tuple[tuple[ActionType, Callable[[Pod, Pod], bool]], ...] = (
     (ActionType.UPDATE_POD_LABEL, _labels_changed),

@@ -57,3 +57,8 @@ EXTENSION_POINTS: dict[str, str] = {
     "postBind": "post_bind",
 }
 """Name in KubeSchedulerConfiguration → the method that a plugin implements."""
+
+PLACEMENT_POINTS: dict[str, tuple[str, ...]] = {"placementGenerate": (), "placementScore": ("NodeResourcesFit",)}
+"""Extension points that only pod groups run → the in-tree plugins there. By the rule ``placement_points``, profiles
+list them.
+"""

@@ -71,6 +71,10 @@ class FaultyPlugin:
             raise AttributeError(attribute)
         return getattr(self.original, attribute)
 
+    def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
+        """Return True while there is a fault to come."""
+        return not self.spent or self.original.works_in_pre_bind(state, pod, node_name)
+
     def sign(self, pod: Pod) -> None:
         """Sign nothing: the answer changes with time."""
 

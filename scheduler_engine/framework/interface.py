@@ -48,6 +48,7 @@ from scheduler_engine.framework.nodes import SlotArray, Slots
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.records import record
 from scheduler_engine.trace.events import Recorder
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 MAX_NODE_SCORE = 100
 
@@ -226,6 +227,8 @@ class SchedulerServices(Protocol):
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
+    def preempt_binding_pod(self, uid: str, plugin: str) -> bool: ...
+
     def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None: ...
 
 
@@ -233,6 +236,9 @@ class NoScheduler:
     """A stub without binding cycles or a watch."""
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
+        return False
+
+    def preempt_binding_pod(self, uid: str, plugin: str) -> bool:
         return False
 
     def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None:
@@ -274,7 +280,8 @@ class Handle:
     """Everything a plugin may access (upstream ``framework.Handle``). One per profile, shared by its plugins.
 
     ``recorder`` takes trace events from the framework; plugins record nothing. ``cycle`` is the number of
-    the running scheduling cycle. ``now_us`` returns the simulated time (for pods without a start time).
+    the running scheduling cycle. ``now_us`` returns the simulated time (for pods without a start time). ``rules``:
+    those of the version of Kubernetes.
     """
 
     snapshot: NodeInfoLister
@@ -286,6 +293,7 @@ class Handle:
     framework: FrameworkView | None = None
     cycle: int = 0
     scheduler: SchedulerServices = field(default_factory=NoScheduler)
+    rules: Rules = DEFAULT_RULES
 
     @property
     def now_us(self) -> int:
@@ -326,10 +334,16 @@ class Plugin:
 
     name: ClassVar[str]
     reads_pods: ClassVar[bool] = True
+    pre_bind_canceled: ClassVar[str] = ""
+    """The plugin's error when the pod is preempted while it waits in PreBind."""
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         """``args``: this plugin's defaulted arguments in v1 form (``pluginConfig[].args``)."""
         self.handle = handle
+
+    def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
+        """Return True if PreBind of this plugin has anything to do for ``pod``."""
+        return False
 
     def sign(self, pod: Pod) -> Hashable | None:
         """Return what Filter and Score of this plugin read of ``pod``; None if they read more than a pod and a node.

@@ -413,6 +413,10 @@ class Framework:
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "Permit", node_name, tuple(verdicts)))
         return outcome, waits
 
+    def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
+        """Return True if a PreBind plugin has anything to do for ``pod`` (upstream ``PreBindPreFlight``)."""
+        return any(plugin.works_in_pre_bind(state, pod, node_name) for plugin in self.points["preBind"])
+
     def run_pre_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return self._run("PreBind", "pre_bind", state, pod, node_name)
 

@@ -24,6 +24,7 @@ from scheduler_engine.plugins.resource_allocation import (
     mean,
     rounded_mean,
     rows_on_node,
+    scaled_change,
     utilization_of,
 )
 from scheduler_engine.plugins.score_facts import as_it_is
@@ -151,22 +152,45 @@ def _defaults(name: str, pod: Pod, info: NodeInfo, by_pod: bool) -> Iterator[Fac
 # --- NodeResourcesBalancedAllocation ---
 
 
+def balance_change_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequence[Fact]) -> Facts:
+    """Explain how much ``pod`` changes how evenly the node is used."""
+    uses, left_out = _uses(wanted, pod, info, non_zero=False)
+    rows = [use.row for use in uses]
+    after, before = (
+        balanced_allocation(rows),
+        balanced_allocation(rows_on_node(wanted, info, non_zero=False, with_pod=False)),
+    )
+    raw = scaled_change(after, before)
+    shown, deviation = _evenness(uses, rows)
+    shown.append(fact("balance.after", deviation=deviation, after=after))
+    shown.append(fact("balance.before", before=before))
+    shown.append(fact("balance.change", after=after, before=before, raw=raw))
+    key = "unchanged" if after == before else "improved" if after > before else "disturbed"
+    conclusion = fact(f"balance.{key}", node=info.name, pod=Keys((pod.key,)))
+    return as_it_is(conclusion, (*shown, *left_out, *beside), raw)
+
+
 def balance_facts(wanted: Sequence[Wish], pod: Pod, info: NodeInfo, beside: Sequence[Fact]) -> Facts:
     """Explain how evenly the node would be used with ``pod``; here every pod counts with its requests."""
     uses, left_out = _uses(wanted, pod, info, non_zero=False)
     rows = [use.row for use in uses]
     raw = balanced_allocation(rows)
-    fractions, deviation, score = balance(rows)
-    shown = [
-        fact("balance.use-over" if use.over else "balance.use", fraction=fraction, **use.amounts())
-        for use, fraction in zip(uses, fractions, strict=True)
-    ]
-    shown += _deviation(fractions, deviation)
-    below = raw + 1 - score < 0.01
+    shown, deviation = _evenness(uses, rows)
+    below = raw + 1 - balance(rows)[2] < 0.01
     shown.append(fact("balance.raw-below" if below else "balance.raw", deviation=deviation, raw=raw, whole=raw + 1))
     key = "evenly" if raw >= 90 else "somewhat-unevenly" if raw >= 70 else "very-unevenly"
     conclusion = fact(f"balance.{key}", node=info.name, pod=Keys((pod.key,)))
     return as_it_is(conclusion, (*shown, *left_out, *beside), raw)
+
+
+def _evenness(uses: Sequence[Use], rows: Sequence[Row]) -> tuple[list[Fact], float]:
+    """Return the use of each resource with how far these are apart, and that deviation."""
+    fractions, deviation, _ = balance(rows)
+    shown = [
+        fact("balance.use-over" if use.over else "balance.use", fraction=fraction, **use.amounts())
+        for use, fraction in zip(uses, fractions, strict=True)
+    ]
+    return [*shown, *_deviation(fractions, deviation)], deviation
 
 
 def nothing_asked(pod: Pod, info: NodeInfo) -> Facts:

@@ -7,9 +7,12 @@ simulated: a pod with claims is rejected with a plain reason. Source: seed 002 Â
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts, Keys, fact
@@ -23,7 +26,10 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
+from scheduler_engine.plugins.normalize_score import default_normalize_all, default_normalize_score
+from scheduler_engine.plugins.score_facts import scaled
 
 STATE = "DynamicResources"
 NOT_SIMULATED = unresolvable("pod has resource claims, which this scheduler does not simulate")
@@ -94,6 +100,28 @@ class DynamicResources(Plugin):
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return None
+
+
+class ScoringDynamicResources(DynamicResources):
+    """With a score per node, by the rule ``dynamic_resources_weight``: a request that lists alternatives prefers the
+    first. Without claims every node gets 0, and no pod with claims gets as far as Score.
+    """
+
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
+        return 0
+
+    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray:
+        return np.zeros(len(nodes), dtype=np.int64)
+
+    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
+        says = fact("node-rules.no-devices-to-score", node=node_info.name, pod=Keys((pod.key,)))
+        return scaled(says, (), 0, node_info.name, raw, reverse=False)
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
+        default_normalize_score(scores, reverse=False)
+
+    def normalize_all(self, state: CycleState, pod: Pod, scores: IntArray) -> IntArray:
+        return default_normalize_all(scores, reverse=False)
 
 
 def _require_pre_filter(state: CycleState) -> None:

@@ -29,26 +29,32 @@ class ImageLocality(Plugin):
 
     def sign(self, pod: Pod) -> Hashable:
         """Include the number of nodes, which the score depends on."""
-        images = tuple(container.get("image") for container in (*pod.init_containers, *pod.containers))
-        return images, len(self.handle.snapshot.list())
+        return self._names(pod), _highest(pod), len(self.handle.snapshot.list())
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         images = node_info.image_states
         if not images:
             return 0
-        containers = (*pod.init_containers, *pod.containers)
         total_nodes = len(self.handle.snapshot.list())
         held = 0
-        for container in containers:
-            image = images.get(normalized_image_name(container.get("image") or ""))
+        for name in self._names(pod):
+            image = images.get(normalized_image_name(name))
             if image is not None:
                 held += _share(image, total_nodes)
-        highest = MAX_CONTAINER_THRESHOLD * len(containers)
+        highest = _highest(pod)
         return MAX_NODE_SCORE * (_bounded(held, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
+
+    def _names(self, pod: Pod) -> tuple[str, ...]:
+        """Return the images that count: those of containers and, by the rule ``scores_image_volumes``, of volumes."""
+        names = tuple(container.get("image") or "" for container in (*pod.init_containers, *pod.containers))
+        if not self.handle.rules.scores_image_volumes:
+            return names
+        volumes = (volume.get("image") for volume in pod.spec.get("volumes") or ())
+        return (*names, *(image.get("reference") or "" for image in volumes if image is not None))
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: dict[str, int]) -> Facts:
         nodes = len(self.handle.snapshot.list())
-        images, score = _images(pod, node_info, nodes), self.score(state, pod, node_info)
+        images, score = _images(self._names(pod), node_info, nodes), self.score(state, pod, node_info)
         shown = [
             fact("images.not-here", False, image=name)
             if image is None
@@ -67,7 +73,7 @@ class ImageLocality(Plugin):
         here, total = sum(image is not None for _, image, _ in images), sum(share for _, _, share in images)
         key = "images.has-some" if here else "images.has-none" if node_info.image_states else "images.nothing-reported"
         says = fact(key, bool(here), node=node_info.name, pod=Keys((pod.key,)), here=here, count=len(images))
-        highest = MAX_CONTAINER_THRESHOLD * len(images)
+        highest, containers = _highest(pod), len(pod.init_containers) + len(pod.containers)
         kept = _bounded(total, highest)
         (remark,) = cut(MAX_NODE_SCORE * (kept - MIN_THRESHOLD) % (highest - MIN_THRESHOLD))
         shown.append(
@@ -78,7 +84,7 @@ class ImageLocality(Plugin):
                 lowest=Size(MIN_THRESHOLD),
                 highest=Size(highest),
                 each=Size(MAX_CONTAINER_THRESHOLD),
-                containers=Things("container", len(images)),
+                containers=Things("container", containers),
                 raw=score,
                 cut=remark,
             )
@@ -91,11 +97,15 @@ def _share(image: ImageStateSummary, nodes: int) -> int:
     return int(float(image.size) * (image.num_nodes / nodes))
 
 
-def _images(pod: Pod, node_info: NodeInfo, nodes: int) -> list[tuple[str, ImageStateSummary | None, int]]:
-    """Return each container's image, the node's data on it, and the bytes that count."""
+def _highest(pod: Pod) -> int:
+    """Return the upper threshold; image volumes do not raise it."""
+    return MAX_CONTAINER_THRESHOLD * (len(pod.init_containers) + len(pod.containers))
+
+
+def _images(names: tuple[str, ...], node_info: NodeInfo, nodes: int) -> list[tuple[str, ImageStateSummary | None, int]]:
+    """Return each image, the node's data on it, and the bytes that count."""
     images = []
-    for container in (*pod.init_containers, *pod.containers):
-        name = normalized_image_name(container.get("image") or "")
+    for name in map(normalized_image_name, names):
         image = node_info.image_states.get(name)
         images.append((name, image, 0 if image is None else _share(image, nodes)))
     return images

@@ -1,5 +1,6 @@
 """NodeResourcesBalancedAllocation: nodes whose resources the pod would bring to equal fractions score higher.
 
+By the rule ``scores_change_of_balance`` the score is how much the pod changes the balance of the node.
 Source: upstream ``plugins/noderesources/balanced_allocation.go``.
 """
 
@@ -17,10 +18,12 @@ from scheduler_engine.framework.interface import Handle, Plugin
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
-from scheduler_engine.plugins.allocation_facts import balance_facts, nothing_asked
+from scheduler_engine.plugins.allocation_facts import balance_change_facts, balance_facts, nothing_asked
 from scheduler_engine.plugins.request_facts import request_facts
 from scheduler_engine.plugins.resource_allocation import (
     Wish,
+    balance_change,
+    balance_change_all,
     balanced_allocation,
     balanced_allocation_all,
     columns_of,
@@ -56,21 +59,27 @@ class NodeResourcesBalancedAllocation(Plugin):
             wanted = self._wishes(pod)
             if not any(wish for _, _, wish in wanted):
                 return 0
-        return balanced_allocation(rows_on_node(wanted, node_info, non_zero=False))
+        rows = rows_on_node(wanted, node_info, non_zero=False)
+        if not self.handle.rules.scores_change_of_balance:
+            return balanced_allocation(rows)
+        return balance_change(rows, rows_on_node(wanted, node_info, non_zero=False, with_pod=False))
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray | None:
         wanted, amounts = state.read(PRE_SCORE_KEY), self.handle.snapshot.slots.amounts
         columns = columns_of(wanted, nodes, amounts, non_zero=False) if wanted else None
         if not columns or not all(column.capacity.all() for column in columns):
             return None
-        return balanced_allocation_all(columns)
+        if not self.handle.rules.scores_change_of_balance:
+            return balanced_allocation_all(columns)
+        return balance_change_all(columns, [column.without_pod() for column in columns])
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
         wanted = state.read(PRE_SCORE_KEY) or self._wishes(pod)
         if not any(wish for _, _, wish in wanted):
             return nothing_asked(pod, node_info)
         beside = request_facts(request_parts(pod), [name for name, _, _ in wanted])
-        return balance_facts(wanted, pod, node_info, (*beside,))
+        facts = balance_change_facts if self.handle.rules.scores_change_of_balance else balance_facts
+        return facts(wanted, pod, node_info, (*beside,))
 
     def _wishes(self, pod: Pod) -> tuple[Wish, ...]:
         return wishes(self.resources, pod_requests(pod))

@@ -8,10 +8,11 @@ from __future__ import annotations
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.plugins.default_binder import DefaultBinder
 from scheduler_engine.plugins.default_preemption import DefaultPreemption
-from scheduler_engine.plugins.dynamic_resources import DynamicResources
+from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
 from scheduler_engine.plugins.image_locality import ImageLocality
 from scheduler_engine.plugins.inter_pod_affinity import InterPodAffinity
 from scheduler_engine.plugins.node_affinity import NodeAffinity
+from scheduler_engine.plugins.node_declared_features import NodeDeclaredFeatures
 from scheduler_engine.plugins.node_name import NodeName
 from scheduler_engine.plugins.node_ports import NodePorts
 from scheduler_engine.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
@@ -25,6 +26,7 @@ from scheduler_engine.plugins.taint_toleration import TaintToleration
 from scheduler_engine.plugins.volume_binding import VolumeBinding
 from scheduler_engine.plugins.volume_restrictions import VolumeRestrictions
 from scheduler_engine.plugins.volume_zone import VolumeZone
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 REGISTRY: dict[str, type[Plugin]] = {
     plugin.name: plugin
@@ -50,3 +52,14 @@ REGISTRY: dict[str, type[Plugin]] = {
         SchedulingGates,
     )
 }
+"""Those of the default version."""
+
+
+def registry_for(rules: Rules = DEFAULT_RULES) -> dict[str, type[Plugin]]:
+    """Return the plugins that exist under these rules."""
+    plugins = dict(REGISTRY)
+    if rules.dynamic_resources_weight:
+        plugins[ScoringDynamicResources.name] = ScoringDynamicResources
+    if rules.knows_declared_features:
+        plugins[NodeDeclaredFeatures.name] = NodeDeclaredFeatures
+    return plugins

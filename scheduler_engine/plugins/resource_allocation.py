@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ Point = tuple[int, int]
 """(utilization in percent, score)"""
 Shape = tuple[Point, ...]
 """By ascending utilization."""
+Balance = TypeVar("Balance", int, IntArray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,11 @@ def wishes(resources: Sequence[tuple[str, int]], requests: Mapping[str, int]) ->
     return tuple((name, weight, amount(name, requests.get(name, 0))) for name, weight in resources)
 
 
-def rows_on_node(wanted: Sequence[Wish], node_info: NodeInfo, *, non_zero: bool) -> list[Row]:
+def rows_on_node(wanted: Sequence[Wish], node_info: NodeInfo, *, non_zero: bool, with_pod: bool = True) -> list[Row]:
     """Return the node's rows, without resources that it lacks and extended ones that the pod does not request.
 
-    ``non_zero``: running containers without a request of cpu or memory count with the defaults.
+    ``non_zero``: running containers without a request of cpu or memory count with the defaults. ``with_pod``: count the
+    pod's own request.
     """
     allocatable, used = node_info.allocatable, node_info.requested
     basic = node_info.non_zero_requested if non_zero else used
@@ -86,7 +88,7 @@ def rows_on_node(wanted: Sequence[Wish], node_info: NodeInfo, *, non_zero: bool)
         else:
             have, taken = allocatable.scalar.get(name, 0), used.scalar.get(name, 0)
         if have:
-            rows.append((have, taken + wish, weight))
+            rows.append((have, taken + wish if with_pod else taken, weight))
     return rows
 
 
@@ -156,6 +158,20 @@ def balanced_allocation(rows: Sequence[Row]) -> int:
     return int(balance(rows)[2])
 
 
+def balance_change(rows: Sequence[Row], before: Sequence[Row]) -> int:
+    """Return 75 if the pod does not change the balance, up to 100 if it improves it, down to 50 if it disturbs it.
+
+    ``before``: the rows without the pod.
+    """
+    return scaled_change(balanced_allocation(rows), balanced_allocation(before))
+
+
+def scaled_change(after: Balance, before: Balance) -> Balance:
+    """Return the score of a change between two balances, numbers or arrays of them."""
+    half = MAX_NODE_SCORE // 2
+    return half + (half + after - before) // 2
+
+
 def balance(rows: Sequence[Row]) -> tuple[list[float], float, float]:
     """Return the used fraction of each resource, 0 to 1, the standard deviation, and the score before it is cut."""
     fractions = [1.0 if requested > capacity else float(requested) / float(capacity) for capacity, requested, _ in rows]
@@ -180,11 +196,18 @@ def mean(numbers: Sequence[float]) -> float:
 
 
 class Column(NamedTuple):
-    """The rows of one resource on many nodes; a ``capacity`` of 0 means that the node has no such row."""
+    """The rows of one resource on many nodes; a ``capacity`` of 0 means that the node has no such row.
+
+    ``wish`` is the pod's part of ``requested``.
+    """
 
     capacity: IntArray
     requested: IntArray
     weight: int
+    wish: int
+
+    def without_pod(self) -> Column:
+        return self._replace(requested=self.requested - self.wish, wish=0)
 
 
 def columns_of(wanted: Sequence[Wish], nodes: Nodes, amounts: NodeAmounts, *, non_zero: bool) -> list[Column] | None:
@@ -195,7 +218,7 @@ def columns_of(wanted: Sequence[Wish], nodes: Nodes, amounts: NodeAmounts, *, no
         return None
     slots, used = nodes.slots, amounts.non_zero_requested if non_zero else amounts.requested
     return [
-        Column(amounts.allocatable(name)[slots], used(name)[slots] + wish, weight)
+        Column(amounts.allocatable(name)[slots], used(name)[slots] + wish, weight, wish)
         for name, weight, wish in wanted
         if wish or not is_scalar_resource(name)
     ]
@@ -221,7 +244,7 @@ PER_RESOURCE_ALL: dict[str, ManyScores] = {
 def weighted_mean_all(columns: Sequence[Column], resource_scores: ManyScores, nodes: int) -> IntArray:
     """Return the scores of so many nodes."""
     total = weights = np.zeros(nodes, dtype=np.int64)
-    for capacity, requested, weight in columns:
+    for capacity, requested, weight, _ in columns:
         has = capacity != 0
         total = total + np.where(has, resource_scores(capacity, requested) * weight, 0)
         weights = weights + np.where(has, weight, 0)
@@ -232,7 +255,7 @@ def balanced_allocation_all(columns: Sequence[Column]) -> IntArray:
     """Return the scores of nodes that have all resources, added in the order of ``balance``."""
     fractions = [
         np.where(requested > capacity, 1.0, requested.astype(np.float64) / capacity.astype(np.float64))
-        for capacity, requested, _ in columns
+        for capacity, requested, _, _ in columns
     ]
     deviation = np.zeros(len(fractions[0]))
     if len(fractions) == 2:
@@ -241,6 +264,11 @@ def balanced_allocation_all(columns: Sequence[Column]) -> IntArray:
         middle = _mean_all(fractions)
         deviation = np.sqrt(_mean_all([(fraction - middle) * (fraction - middle) for fraction in fractions]))
     return ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
+
+
+def balance_change_all(columns: Sequence[Column], before: Sequence[Column]) -> IntArray:
+    """Return what ``balance_change`` returns for each node."""
+    return scaled_change(balanced_allocation_all(columns), balanced_allocation_all(before))
 
 
 def _mean_all(numbers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from scheduler_engine.plugins.taint_facts import tolerance_fact
 PRE_SCORE_KEY = "PreScoreTaintToleration"
 DO_NOT_SCHEDULE = ("NoSchedule", "NoExecute")
 PREFER_NO_SCHEDULE = "PreferNoSchedule"
+UNTOLERATED = unresolvable("node(s) had untolerated taint(s)")
 
 
 class TaintToleration(Plugin):
@@ -54,7 +55,10 @@ class TaintToleration(Plugin):
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         taint = _untolerated(pod, node_info.node)
-        return None if taint is None else unresolvable(f"node(s) had untolerated taint {taint}")
+        if taint is None:
+            return None
+        named = self.handle.rules.names_untolerated_taint
+        return unresolvable(f"node(s) had untolerated taint {taint}") if named else UNTOLERATED
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         node = node_info.node

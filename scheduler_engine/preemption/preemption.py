@@ -43,6 +43,8 @@ INELIGIBLE = {
     WAITING: "not eligible due to a terminating pod on the nominated node.",
 }
 """Why a pod may not preempt → Kubernetes' message."""
+IN_MEMORY = " (in kube-scheduler memory)."
+"""The end of the event about a victim that is not deleted."""
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
 PLUGIN = "DefaultPreemption"
@@ -323,10 +325,14 @@ class Evaluator:
     def _preempt_pod(self, victim: Pod, node: str, pod: Pod) -> bool:
         """Delete the victim. Return False if it waits on Permit: then its wait ends, and it is queued again."""
         message = f"{pod.scheduler_name}: preempting to accommodate a higher priority pod"
-        waited = self.handle.scheduler.reject_waiting_pod(victim.uid, PLUGIN, "preempted")
+        scheduler, backs_off = self.handle.scheduler, self.handle.rules.preempted_waiting_pods_back_off
+        if backs_off:
+            waited = scheduler.preempt_binding_pod(victim.uid, PLUGIN)
+        else:
+            waited = scheduler.reject_waiting_pod(victim.uid, PLUGIN, "preempted")
         if not waited:
             self.handle.api.delete_pod(victim.key, DISRUPTION_REASON, message)
-        text = f"Preempted by pod {pod.uid} on node {node}"
+        text = f"Preempted by pod {pod.uid} on node {node}{IN_MEMORY if waited and backs_off else ''}"
         self.handle.recorder.add(EventRecorded("Pod", victim.key, "Normal", "Preempted", text, uid=victim.uid))
         return not waited
 

@@ -49,6 +49,7 @@ from scheduler_engine.queue.lanes import (
     Lanes,
 )
 from scheduler_engine.trace.events import PodMoved, Recorder
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 POP, SCHEDULED, DISCARDED = "Pop", "Scheduled", "Discarded"
 """Causes of a move that Kubernetes does not count."""
@@ -79,7 +80,8 @@ class SchedulingQueue(Lanes):
     """The PriorityQueue of Kubernetes v1.34.1.
 
     ``less`` is the QueueSort plugin's; hints and PreEnqueue plugins are passed per scheduler name (the plugin lists
-    may change: a fault replaces a plugin); ``objects`` are the API objects (None: assume that every pod exists).
+    may change: a fault replaces a plugin); ``objects`` are the API objects (None: assume that every pod exists);
+    ``rules`` are those of the version of Kubernetes, beside the queue's own ones.
     Times are simulated microseconds, now is ``recorder.now_us``. Nothing runs automatically: the caller calls
     ``flush_backoff_q_completed`` each whole second and ``flush_unschedulable_pods_leftover`` every 30 s.
     """
@@ -94,12 +96,14 @@ class SchedulingQueue(Lanes):
         queueing_hints: Mapping[str, QueueingHintMap],
         pre_enqueue_plugins: Mapping[str, Sequence[PreEnqueuePlugin]] | None = None,
         objects: ObjectReader | None = None,
+        rules: Rules = DEFAULT_RULES,
         pod_initial_backoff_us: int = SECOND_US,
         pod_max_backoff_us: int = 10 * SECOND_US,
         pod_max_in_unschedulable_pods_us: int = 300 * SECOND_US,
     ) -> None:
         super().__init__(less, recorder, queueing_hints, objects, pod_initial_backoff_us, pod_max_backoff_us)
         self.pre_enqueue_plugins = dict(pre_enqueue_plugins or {})
+        self.kubernetes_rules = rules
         self.pod_max_in_unschedulable_pods_us = pod_max_in_unschedulable_pods_us
 
     def take_over(self, before: SchedulingQueue) -> None:
@@ -339,7 +343,9 @@ class SchedulingQueue(Lanes):
 
     def _move_to_active_q(self, info: QueuedPodInfo, cause: str, source: str, decision: Decision = RETRY) -> bool:
         """Return False if a PreEnqueue plugin holds the pod back; pods from backoffQ passed PreEnqueue before."""
-        if cause != BACKOFF_COMPLETE:
+        activated = cause == str(FORCE_ACTIVATE) and source in (BACKOFF_Q, ERROR_BACKOFF_Q)
+        passed = activated and not self.kubernetes_rules.activation_asks_gates_again
+        if cause != BACKOFF_COMPLETE and not passed:
             self._run_pre_enqueue_plugins(info)
         key = info.pod.key
         if info.gating_plugin:

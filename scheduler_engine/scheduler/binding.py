@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.config.duration import format_duration
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
-from scheduler_engine.framework.status import Code, Status, unschedulable
+from scheduler_engine.framework.status import Code, Status, error, unschedulable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
 from scheduler_engine.scheduler.parts import SchedulerParts
@@ -37,6 +37,9 @@ def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     """Finish the wait on Permit. Reject the pod if it was denied or if the first timeout has passed."""
     cycle.wait_until_us = None
     cycle.note = say("notes.may-be-bound")
+    if cycle.preempted:
+        why = f"waiting on permit for pod: {cycle.rejected_because}"
+        return _binding_failed(scheduler, cycle, error(why).by(cycle.rejected_by))
     if cycle.rejected_because:
         return _rejected_on_permit(scheduler, cycle, unschedulable(cycle.rejected_because).by(cycle.rejected_by))
     if cycle.waits:
@@ -49,15 +52,26 @@ def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 def pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     scheduler.queue.done(cycle.placed.uid)
+    if cycle.preempted:
+        return _binding_failed(scheduler, cycle, _canceled(cycle))
     status = cycle.framework.run_pre_bind_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = say("notes.ready")
     if status is not None and status.code is Code.WAIT:
         cycle.note = say("notes.still-waiting")
+        cycle.waits_for = status.plugin
         scheduler.wait(cycle, POLL_US)
         return "PreBind"
     if status is not None:
         return _binding_failed(scheduler, cycle, status)
     return "Bind"
+
+
+def _canceled(cycle: Cycle) -> Status:
+    """Return the error of a pod that is preempted in PreBind: that of the plugin that waits, if it has one."""
+    plugin = cycle.framework.plugins.get(cycle.waits_for)
+    if plugin is None or not plugin.pre_bind_canceled:
+        return error(f"preempted by {cycle.rejected_by}")
+    return error(f'running PreBind plugin "{plugin.name}": {plugin.pre_bind_canceled}').by(plugin.name)
 
 
 def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:

@@ -5,6 +5,7 @@ Source: seed 002 §6 and 004 (scheduling cycle, binding cycle); upstream ``sched
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.objects import Pod
@@ -27,7 +28,10 @@ class Cycle:
     cycle may start beside it.
     ``percentage_of_nodes_to_score`` comes from the general configuration at the start of the cycle. ``pre_filter``,
     ``post_filter`` and ``reserve`` hold the status of these points; None: success, or not run. ``nominated``: node →
-    the nominated pods that Filter counted there.
+    the nominated pods that Filter counted there. ``preempted``: the binding cycle is over, because another pod needs
+    the place. ``works_in_pre_bind``: a plugin has work there; ``waits_for`` is the one that last asked to wait.
+    ``sign``: the signature of the pod, if it has one and it matters; ``hint``: the node of an earlier ranking to try
+    first.
     """
 
     number: int
@@ -54,6 +58,11 @@ class Cycle:
     wait_until_us: int | None = None
     rejected_because: str = ""
     rejected_by: str = ""
+    preempted: bool = False
+    waits_for: str = ""
+    sign: Hashable = None
+    hint: str = ""
+    works_in_pre_bind: bool = False
 
     def __post_init__(self) -> None:
         self.pod = self.info.pod

@@ -65,7 +65,7 @@ def _node(scheduler: SchedulerParts, old: Node | None, new: Node | None) -> None
         move(ClusterEvent("Node", ActionType.ADD), None, new)
     else:
         scheduler.cache.update_node(old, new)
-        for event in node_scheduling_properties_change(new, old):
+        for event in node_scheduling_properties_change(new, old, scheduler.rules):
             move(event, old, new)
 
 
@@ -80,7 +80,9 @@ def _pod(scheduler: SchedulerParts, old: Pod | None, new: Pod | None) -> None:
         _cache_delete(scheduler, new)
     old, new = _unless_finished(old), _unless_finished(new)
     _filtered(scheduler, old, new, _is_assigned, _cache_add, _cache_update, _cache_delete)
-    _filtered(scheduler, old, new, _is_ours_to_schedule, _queue_add, _queue_update, _queue_delete)
+    bound = new is not None and bool(new.node_name) and not scheduler.rules.binding_frees_nomination
+    remove = _queue_remove_bound if bound else _queue_delete
+    _filtered(scheduler, old, new, _is_ours_to_schedule, _queue_add, _queue_update, remove)
 
 
 def _unless_finished(pod: Pod | None) -> Pod | None:
@@ -136,7 +138,11 @@ def _queue_add(scheduler: SchedulerParts, pod: Pod) -> None:
 
 
 def _queue_update(scheduler: SchedulerParts, old: Pod, new: Pod) -> None:
-    if old.resource_version == new.resource_version or scheduler.cache.is_assumed_pod(new):
+    if old.resource_version == new.resource_version:
+        return
+    if scheduler.cache.is_assumed_pod(new):
+        if scheduler.rules.forgets_deleted_assumed_pods and new.terminating and not old.terminating:
+            _assumed_pod_deleted(scheduler, new)
         return
     scheduler.queue.update(old, new)
     if old.nominated_node_name and old.nominated_node_name != new.nominated_node_name:
@@ -144,9 +150,24 @@ def _queue_update(scheduler: SchedulerParts, old: Pod, new: Pod) -> None:
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, old, None, check)
 
 
+def _queue_remove_bound(scheduler: SchedulerParts, pod: Pod) -> None:
+    """Take a pod that was bound out of the queue: its place is not free."""
+    scheduler.queue.delete(pod)
+
+
+def _assumed_pod_deleted(scheduler: SchedulerParts, pod: Pod) -> None:
+    """Free the place of a pod that is deleted while it is being bound. Its binding will fail."""
+    assumed = scheduler.cache.get_pod(pod)
+    if not scheduler.reject_waiting_pod(pod.uid, "", "removed"):
+        scheduler.cache.forget_pod(assumed)
+    scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, assumed, None)
+
+
 def _queue_delete(scheduler: SchedulerParts, pod: Pod) -> None:
     scheduler.queue.delete(pod)
-    if scheduler.reject_waiting_pod(pod.uid, "", "removed"):
+    if scheduler.rules.forgets_deleted_assumed_pods and scheduler.cache.is_assumed_pod(pod):
+        _assumed_pod_deleted(scheduler, pod)
+    elif scheduler.reject_waiting_pod(pod.uid, "", "removed"):
         scheduler.queue.move_all_to_active_or_backoff_queue(ASSIGNED_POD_DELETE, pod, None)
     elif pod.nominated_node_name:
         check = AtMostPriority(pod.priority)

@@ -39,6 +39,10 @@ def fit_failed(
 def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
     popped, cycle.note = cycle.pod, cycle.note or say("notes.failed")
     live, unqueued = _still_to_be_scheduled(scheduler, popped), ""
+    if live is not None and live.uid != popped.uid and not scheduler.rules.requeues_recreated_pods:
+        scheduler.queue.done(popped.uid, DISCARDED)
+        scheduler.recorder.add(CycleFinished(cycle.number, popped.key, _outcome(status, nominated_node), "", message))
+        return
     if live is None:
         scheduler.queue.done(popped.uid, DISCARDED)
         scheduler.queue.nominator.delete_nominated_pod_if_exists(popped)
@@ -56,10 +60,15 @@ def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str,
     if stored is not None:
         # Upstream does not check for changes to the pod: one that has finished, got a node, or was replaced under the
         # same name also gets the condition, and keeps a nomination that the attempt did not know of.
-        changed = nominated_node if nominated_node != popped.nominated_node_name else None
-        message += _update_status(scheduler, popped, stored, status, message, changed)
-    outcome = "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
+        known = live if live is not None and scheduler.rules.judges_status_of_latest_pod else popped
+        changed = nominated_node if nominated_node != known.nominated_node_name else None
+        message += _update_status(scheduler, known, stored, status, message, changed)
+    outcome = _outcome(status, nominated_node)
     scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message + unqueued))
+
+
+def _outcome(status: Status, nominated_node: str | None) -> str:
+    return "nominated" if nominated_node else "unschedulable" if status.is_rejected else "error"
 
 
 def _still_to_be_scheduled(scheduler: SchedulerParts, popped: Pod) -> Pod | None:
@@ -73,11 +82,11 @@ def _still_to_be_scheduled(scheduler: SchedulerParts, popped: Pod) -> Pod | None
 
 
 def _update_status(
-    scheduler: SchedulerParts, popped: Pod, stored: Pod, status: Status, message: str, nominated_node: str | None
+    scheduler: SchedulerParts, known: Pod, stored: Pod, status: Status, message: str, nominated_node: str | None
 ) -> str:
     """Return what to add to the message if the API server rejected the status.
 
-    As upstream, changes are judged against the popped pod: nothing is sent if that one said the same.
+    As upstream, changes are judged against a version of the pod, ``known``: nothing is sent if that one said the same.
     """
     condition = {
         "type": "PodScheduled",
@@ -85,7 +94,7 @@ def _update_status(
         "reason": "Unschedulable" if status.is_rejected else "SchedulerError",
         "message": message,
     }
-    if nominated_node is None and any(condition.items() <= held.items() for held in popped.conditions):
+    if nominated_node is None and any(condition.items() <= held.items() for held in known.conditions):
         return ""
     changes: dict[str, Any] = {"conditions": with_condition(stored.conditions, condition)}
     if nominated_node is not None:

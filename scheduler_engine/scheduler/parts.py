@@ -18,10 +18,11 @@ from scheduler_engine.config.types import Configuration
 from scheduler_engine.framework.events_registry import QueueingHintMap, queueing_hint_map, registered_events
 from scheduler_engine.framework.interface import ApiWriter, Handle, NoNominations, ObjectReader
 from scheduler_engine.framework.runtime import Framework
-from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.queue.scheduling_queue import SchedulingQueue
 from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.ranking import Batch
 from scheduler_engine.timeline import SECOND_US, Timers
 from scheduler_engine.trace.events import (
     Configured,
@@ -29,6 +30,7 @@ from scheduler_engine.trace.events import (
     PermitWait,
     Recorder,
 )
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 LEFTOVER_FLUSH_US = 30 * SECOND_US
 
@@ -83,6 +85,7 @@ class SchedulerParts:
         configuration: Configuration,
         queue_rules: str = "v1.34",
         numbers: CycleNumbers | None = None,
+        rules: Rules = DEFAULT_RULES,
     ) -> None:
         self.api = api
         self.numbers = numbers or CycleNumbers()
@@ -91,12 +94,13 @@ class SchedulerParts:
         self.recorder = recorder
         self.random = random
         self.configuration = configuration
-        self.queue_rules = queue_rules
+        self.queue_rules, self.rules = queue_rules, rules
         self.watch = api.watch(all_of("Pod", "Node", *RESOURCES))
         self.cache = Cache(recorder)
         self.snapshot = Snapshot()
         self.profiles = self._build_profiles()
         self.queue = self._build_queue()
+        self.batches: dict[str, Batch] = {}
         self.next_start_node_index = 0
         self.cycle: Cycle | None = None
         self.latest: Cycle | None = None
@@ -121,15 +125,23 @@ class SchedulerParts:
         profiles = {}
         for profile in self.configuration.profiles:
             handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
-            handle.scheduler = self
-            profiles[profile.scheduler_name] = Framework(profile, REGISTRY, handle)
+            handle.scheduler, handle.rules = self, self.rules
+            profiles[profile.scheduler_name] = Framework(profile, registry_for(self.rules), handle)
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
         scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
         normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))
         self.hints = {name: queueing_hint_map(framework.plugins.values()) for name, framework in profiles.items()}
         registered = tuple((name, _registered(hints)) for name, hints in self.hints.items())
         self.recorder.add(
-            Configured(self.configuration.defaulted, effective, self.queue_rules, tuple(normalizing), registered)
+            Configured(
+                self.configuration.defaulted,
+                effective,
+                self.queue_rules,
+                tuple(normalizing),
+                registered,
+                self.rules.kubernetes,
+                self.rules.feature_gates,
+            )
         )
         return profiles
 
@@ -143,6 +155,7 @@ class SchedulerParts:
             queueing_hints=self.hints,
             pre_enqueue_plugins={name: framework.points["preEnqueue"] for name, framework in frameworks},
             objects=self.api,
+            rules=self.rules,
             pod_initial_backoff_us=self.configuration.pod_initial_backoff_seconds * SECOND_US,
             pod_max_backoff_us=self.configuration.pod_max_backoff_seconds * SECOND_US,
         )
@@ -154,6 +167,7 @@ class SchedulerParts:
         """Use another configuration from the next cycle on; running cycles keep theirs."""
         under_way = [cycle.framework for cycle in (self.cycle, *self.bindings) if cycle is not None]
         self.configuration = configuration
+        self.batches = {}
         self.profiles = self._build_profiles()
         before, self.queue = self.queue, self._build_queue()
         self.queue.take_over(before)
@@ -213,6 +227,22 @@ class SchedulerParts:
                 if not binding.rejected_because:
                     binding.rejected_because, binding.rejected_by = reason, plugin
                 self.recorder.add(PermitWait(binding.number, binding.pod.key, (), binding.rejected_because))
+                binding.wait_until_us = self.timeline.now_us
+                return True
+        return False
+
+    def preempt_binding_pod(self, uid: str, plugin: str) -> bool:
+        """End the binding cycle of a pod that waits on Permit or in PreBind, so that it is tried again after its
+        backoff. Return False if it does neither.
+        """
+        for binding in self.bindings:
+            if binding.placed.uid != uid or binding.stage not in ("WaitOnPermit", "PreBind"):
+                continue
+            if binding.waits and not binding.rejected_because:
+                binding.preempted = self.reject_waiting_pod(uid, plugin, "preempted")
+                return True
+            if binding.stage == "PreBind" and binding.works_in_pre_bind and self.rules.preempts_in_pre_bind:
+                binding.preempted, binding.rejected_by = True, plugin
                 binding.wait_until_us = self.timeline.now_us
                 return True
         return False

@@ -12,15 +12,18 @@ from functools import lru_cache
 import numpy as np
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.cache.cache import CacheError
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
+from scheduler_engine.scheduler.batching import ask_for_hint, remember
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
 from scheduler_engine.scheduler.parts import SchedulerParts
+from scheduler_engine.scheduler.ranking import place_in_heap
 from scheduler_engine.scheduler.search import Search, search_nodes
 from scheduler_engine.trace.events import FilterRan, HostSelected, PermitWait, PodUnschedulable, Verdict
 from scheduler_engine.trace.events.cycle import FilterRow
@@ -59,6 +62,7 @@ def pre_filter(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
+    ask_for_hint(scheduler, cycle)
     search = search_nodes(
         cycle.framework,
         scheduler.snapshot,
@@ -68,6 +72,7 @@ def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
         cycle.narrowed_to,
         scheduler.next_start_node_index,
         cycle.percentage_of_nodes_to_score,
+        cycle.hint,
     )
     cycle.search = search
     scheduler.next_start_node_index = search.next_start_index
@@ -161,7 +166,8 @@ def _nothing_fits(scheduler: SchedulerParts, cycle: Cycle) -> str:
     plugins = tuple(sorted(cycle.diagnosis.unschedulable_plugins))
     scheduler.recorder.add(PodUnschedulable(cycle.number, cycle.pod.key, message, plugins))
     if not cycle.framework.points["postFilter"]:
-        return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), None)
+        kept = "" if scheduler.rules.clears_nomination_without_post_filter else None
+        return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), kept)
     return "PostFilter"
 
 
@@ -214,7 +220,9 @@ def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
-    """Return the node with the highest total; draw among equals by seed (the real scheduler draws, too)."""
+    """Select the node with the highest total. Among equals the seed draws, as the real scheduler does, or it is the
+    first in the heap of the ranking.
+    """
     assert cycle.search is not None
     feasible = cycle.search.feasible
     best, how, total = feasible, "only", None
@@ -224,12 +232,24 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
         else:
             total = int(cycle.totals.numbers.max())
             best = Nodes(feasible.infos, feasible.slots[cycle.totals.numbers == total])
-        how = "highest" if len(best) == 1 else "draw"
-    cycle.host = best[0 if len(best) == 1 else scheduler.random.randrange(len(best))].name
+        how = "highest" if len(best) == 1 else "draw" if scheduler.rules.draws_among_equals else "first"
+    cycle.host = _among(scheduler, feasible, best, how)
     ties = tuple(info.name for info in best) if scheduler.recorder.full else ()
     scheduler.recorder.add(HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties, total))
     cycle.note = say("notes.selected", node=cycle.host)
+    remember(scheduler, cycle)
     return "Assume"
+
+
+def _among(scheduler: SchedulerParts, feasible: Sequence[NodeInfo], best: Sequence[NodeInfo], how: str) -> str:
+    """Return one of the ``best`` of the ``feasible`` nodes."""
+    if how == "draw":
+        return best[scheduler.random.randrange(len(best))].name
+    if how == "first":
+        wanted = dict.fromkeys(info.name for info in best)
+        places = (place for place, info in enumerate(feasible) if info.name in wanted)
+        return feasible[min(places, key=place_in_heap)].name
+    return best[0].name
 
 
 def assume(scheduler: SchedulerParts, cycle: Cycle) -> str:
@@ -257,6 +277,7 @@ def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status, waits = cycle.framework.run_permit_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = say("notes.may-be-bound")
     if status is None:
+        _nominate_before_binding(scheduler, cycle)
         return "PreBind"
     if status.code is Code.WAIT:
         cycle.note = say("notes.must-wait")
@@ -264,8 +285,26 @@ def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
         ends = tuple((plugin, scheduler.timeline.now_us + timeout_us) for plugin, timeout_us in waits.items())
         scheduler.recorder.add(PermitWait(cycle.number, cycle.pod.key, ends))
         scheduler.wait(cycle, min(waits.values()))
+        _nominate_before_binding(scheduler, cycle)
         return "WaitOnPermit"
     return _give_back(scheduler, cycle, status)
+
+
+def _nominate_before_binding(scheduler: SchedulerParts, cycle: Cycle) -> None:
+    """Nominate a pod to its node if it has to wait on Permit, or a plugin has work in PreBind: others then see early
+    where it will run. By the rule ``nominates_before_binding``.
+    """
+    pod = cycle.placed
+    if not scheduler.rules.nominates_before_binding or pod.nominated_node_name == cycle.host:
+        return
+    cycle.works_in_pre_bind = cycle.framework.works_in_pre_bind(cycle.state, pod, cycle.host)
+    if not cycle.waits and not cycle.works_in_pre_bind:
+        return
+    try:
+        scheduler.api.patch("Pod", pod.key, {"status": {"nominatedNodeName": cycle.host}})
+    except ApiError:
+        # Upstream only logs this: the pod is bound all the same, or binding fails for the same reason.
+        return
 
 
 def _skipping(count: int, point: str) -> str:
@@ -289,13 +328,15 @@ def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
 
 def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:
     """Unreserve in reverse order and forget the pod. Return False if another scheduler has bound it meanwhile: it is no
-    longer assumed, and its place is not free.
+    longer assumed, and its place is not free. A pod that has left the cache counts as forgotten, by the rule
+    ``forgets_deleted_assumed_pods``.
     """
     cycle.framework.run_unreserve_plugins(cycle.state, cycle.placed, cycle.host)
     assumed = scheduler.cache.is_assumed_pod(cycle.placed)
     if assumed:
         scheduler.cache.forget_pod(cycle.placed)
-    return assumed
+    left = scheduler.rules.forgets_deleted_assumed_pods and not scheduler.cache.has_pod(cycle.placed)
+    return assumed or left
 
 
 def rejection_on(host: str, status: Status) -> Diagnosis:

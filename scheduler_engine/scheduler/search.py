@@ -144,8 +144,10 @@ def search_nodes(
     narrowed_to: tuple[str, ...] | None,
     start_index: int,
     global_percentage: int,
+    hint: str = "",
 ) -> Search:
-    """Filter the nominated node first, then from ``start_index`` on until enough nodes are found.
+    """Filter the nominated node first, or else the node ``hint``, then from ``start_index`` on until enough nodes are
+    found.
 
     A plugin's internal error ends the search with ``failure``; on the nominated node it only means that the search
     continues. ``diagnosis`` names the plugins that narrowed the search. A plugin that rejects the nominated node joins
@@ -153,7 +155,8 @@ def search_nodes(
     """
     all_nodes = snapshot.list()
     search = Search(diagnosis, start_index, start_index)
-    if pod.nominated_node_name and _nominated_node_fits(framework, snapshot, state, pod, search, global_percentage):
+    first = pod.nominated_node_name or hint
+    if first and _nominated_node_fits(framework, snapshot, state, pod, search, global_percentage, first):
         return search
     slots = _narrow(search, snapshot, narrowed_to)
     search.enough = _enough(framework, global_percentage, len(search.nodes))
@@ -209,11 +212,12 @@ def _nominated_node_fits(
     pod: Pod,
     search: Search,
     global_percentage: int,
+    name: str,
 ) -> bool:
-    info = snapshot.get(pod.nominated_node_name)
+    info = snapshot.get(name)
     if info is None:
         return False
-    search.nominated_node = pod.nominated_node_name
+    search.nominated_node = name
     search.enough = _enough(framework, global_percentage, 1)
     status = framework.run_filter_plugins_with_nominated_pods(state, pod, info)
     search.nominated_status = status

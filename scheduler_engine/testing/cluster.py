@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +17,7 @@ from scheduler_engine.scenario.expectations import failures_of
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing.builders import Builder, Data
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.versions import DEFAULT
 
 MOST_STEPS = 10_000
 """The most stages to wait for."""
@@ -26,13 +27,23 @@ class Cluster:
     """An in-memory cluster and its scheduler, which pauses until told to continue.
 
     ``configuration``: a KubeSchedulerConfiguration as a mapping, None for the default one. ``seed`` decides draws among
-    equal nodes. A pod is named ``name``, in the namespace default, or ``namespace/name``.
+    equal nodes. ``kubernetes``: the version whose rules hold, with ``feature_gates`` that differ from its defaults. A
+    pod is named ``name``, in the namespace default, or ``namespace/name``.
 
     Commands raise Rejected, with all errors, if Kubernetes would refuse them; then nothing has changed.
     """
 
-    def __init__(self, configuration: Data | None = None, *, seed: int = 42) -> None:
-        self.simulation = Simulation(seed=seed, configuration=configuration)
+    def __init__(
+        self,
+        configuration: Data | None = None,
+        *,
+        seed: int = 42,
+        kubernetes: str = DEFAULT,
+        feature_gates: Mapping[str, bool] | None = None,
+    ) -> None:
+        self.simulation = Simulation(
+            seed=seed, configuration=configuration, kubernetes=kubernetes, feature_gates=feature_gates
+        )
 
     # --- actions ---
 

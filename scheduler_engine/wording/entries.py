@@ -162,10 +162,15 @@ def _totals(event: ev.NormalizeRan) -> str:
 
 
 def _selected(event: ev.HostSelected) -> str:
-    keys = {"highest": "entries.highest", "draw": "entries.draw", "only": "entries.only"}
-    key = keys.get(event.how)
-    how = say(key, ties=_names(event.ties), total=event.total) if key else event.how
+    ranked = event.how in ("highest", "draw", "first", "only")
+    how = say(f"entries.{event.how}", ties=_names(event.ties), total=event.total) if ranked else event.how
     return say("entries.selected", event=event, how=how)
+
+
+def _ranking(event: ev.RankingAsked) -> str:
+    if event.hint:
+        return say("entries.ranking-used", event=event)
+    return say("entries.ranking-not-used", event=event)
 
 
 def _plugins(event: ev.PluginsRan) -> str:
@@ -309,6 +314,7 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.PreScoreRan: _pre_score,
     ev.ScoreRan: _score,
     ev.NormalizeRan: _totals,
+    ev.RankingAsked: _ranking,
     ev.HostSelected: _selected,
     ev.PluginsRan: _plugins,
     ev.PermitWait: _waits,

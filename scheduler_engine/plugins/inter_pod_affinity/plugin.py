@@ -29,6 +29,7 @@ from scheduler_engine.plugins.inter_pod_affinity.scoring import THEIRS, THEY_DIS
 from scheduler_engine.plugins.inter_pod_affinity.terms import matches_all, namespace_labels, with_namespaces
 from scheduler_engine.plugins.inter_pod_affinity.together import FilterCounts, ScoreCounts
 from scheduler_engine.plugins.inter_pod_affinity.uncounted import filter_uncounted, score_uncounted, without_effect
+from scheduler_engine.plugins.nominated import holds_place
 
 FILTER_STATE = "PreFilterInterPodAffinity"
 SCORE_STATE = "PreScoreInterPodAffinity"
@@ -54,8 +55,11 @@ class InterPodAffinity(Plugin):
         )
 
     def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        rules = self.handle.rules
+        if rules.own_labels_help and old is not None and new is not None and new.uid == pod.uid:
+            return Hint.QUEUE, "hints.own-labels-changed"
         for changed in (new, old):
-            if isinstance(changed, Pod) and not changed.node_name:
+            if isinstance(changed, Pod) and not holds_place(changed, rules):
                 return Hint.SKIP, "hints.own-change" if changed.uid == pod.uid else "hints.pod-on-no-node"
         info = PodInfo(pod)
         meant = isinstance(old, Pod) and matches_all(info.required_affinity_terms, old)
@@ -66,7 +70,12 @@ class InterPodAffinity(Plugin):
             return Hint.QUEUE, "hints.affinity-pod-came"
         if hated and not hates:
             return Hint.QUEUE, "hints.anti-affinity-pod-left"
-        return Hint.SKIP, "hints.terms-not-helped" if _has_terms(info) else "hints.no-terms"
+        if rules.leaving_anti_affinity_helps and isinstance(old, Pod) and new is None and _keeps_away(old, pod):
+            return Hint.QUEUE, "hints.anti-affinity-of-pod-gone"
+        if not _has_terms(info):
+            looked = rules.leaving_anti_affinity_helps and new is None
+            return Hint.SKIP, "hints.not-kept-away" if looked else "hints.no-terms"
+        return Hint.SKIP, "hints.terms-not-helped"
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(new, Node):
@@ -213,6 +222,10 @@ class InterPodAffinity(Plugin):
 
     def _weighted(self, terms: tuple[WeightedAffinityTerm, ...]) -> tuple[WeightedAffinityTerm, ...]:
         return tuple(replace(item, term=with_namespaces(item.term, self.handle.objects)) for item in terms)
+
+
+def _keeps_away(other: Pod, pod: Pod) -> bool:
+    return matches_all(PodInfo(other).required_anti_affinity_terms, pod)
 
 
 def _prefers(pod: Pod) -> bool:

@@ -21,6 +21,7 @@ from scheduler_engine.framework.interface import EventRegistration, Handle, Hint
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo, removed_pods
 from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import SKIP, Status
+from scheduler_engine.plugins.nominated import holds_place
 from scheduler_engine.plugins.pod_topology_spread.board import filter_boards, score_boards
 from scheduler_engine.plugins.pod_topology_spread.constraints import (
     DO_NOT_SCHEDULE,
@@ -46,6 +47,7 @@ from scheduler_engine.plugins.pod_topology_spread.together import (
     ScoreCounts,
     score_counts,
 )
+from scheduler_engine.versions import Rules
 
 FILTER_STATE = "PreFilterPodTopologySpread"
 SCORE_STATE = "PreScorePodTopologySpread"
@@ -76,7 +78,7 @@ class PodTopologySpread(Plugin):
 
     def after_pod_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         for changed in (new, old):
-            if isinstance(changed, Pod) and not _involved(changed, pod):
+            if isinstance(changed, Pod) and not _involved(changed, pod, self.handle.rules):
                 return Hint.SKIP, "hints.pod-not-involved"
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         if old is not None and new is not None:
@@ -237,8 +239,8 @@ def _score_state_of(state: CycleState) -> ScoreState:
     return held
 
 
-def _involved(changed: Pod, pod: Pod) -> bool:
-    return changed.uid == pod.uid or (changed.node_name != "" and changed.namespace == pod.namespace)
+def _involved(changed: Pod, pod: Pod, rules: Rules) -> bool:
+    return changed.uid == pod.uid or (holds_place(changed, rules) and changed.namespace == pod.namespace)
 
 
 def _after_pod_update(

@@ -83,6 +83,7 @@ class VolumeBinding(Plugin):
     """Arguments: ``bindTimeoutSeconds`` (600), in simulated seconds."""
 
     name = "VolumeBinding"
+    pre_bind_canceled = "binding volumes: context canceled"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
@@ -256,6 +257,9 @@ class VolumeBinding(Plugin):
         if isinstance(held, BindingState) and node_name in held.pod_volumes:
             self.binder.revert(held.pod_volumes[node_name])
             state.notes(GIVEN_BACK).setdefault(node_name, True)
+
+    def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
+        return not _state_of(state).all_bound
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Write the choice once, then Wait for the volume controller and check every simulated second."""

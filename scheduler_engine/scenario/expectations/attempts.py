@@ -19,7 +19,7 @@ from scheduler_engine.trace.events import HostSelected
 from scheduler_engine.words import say
 
 CODES = ("Unschedulable", "UnschedulableAndUnresolvable", "Error")
-HOW = ("highest", "draw", "only")
+HOW = ("highest", "draw", "first", "only")
 """Why a node is chosen."""
 COLUMNS = ("raw", "normalized", "weighted")
 

@@ -43,6 +43,7 @@ from scheduler_engine.trace.events.cycle import (
     PreemptionNodeTried,
     PreFilterRan,
     PreScoreRan,
+    RankingAsked,
     ScoreRan,
     StageFinished,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "PreemptionLimited",
     "PreemptionNodeTried",
     "PressureObserved",
+    "RankingAsked",
     "Recorder",
     "ReplicaChanged",
     "ReplicasConfigured",

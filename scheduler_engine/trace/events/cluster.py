@@ -36,14 +36,18 @@ class Configured(Event):
     ((plugin, weight), …)), …)): the effective plugins in running order, weight 0 everywhere but at ``score``.
     ``queue_rules``: ``v1.34`` or ``design-doc``. ``normalizing``: the score plugins that normalize their scores.
     ``registered``: (scheduler name, ((plugin, (event, …)), …)): the cluster events that each plugin registered for, as
-    ``Node/Add``.
+    ``Node/Add``. ``kubernetes``: the version whose rules hold; ``feature_gates``: those that differ from its defaults.
     """
+
+    LATER = ("kubernetes", "feature_gates")
 
     configuration: dict[str, Any]
     profiles: tuple[tuple[str, tuple[tuple[str, tuple[tuple[str, int], ...]], ...]], ...]
     queue_rules: str = "v1.34"
     normalizing: tuple[str, ...] = ()
     registered: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = ()
+    kubernetes: str = "v1.34"
+    feature_gates: tuple[tuple[str, bool], ...] = ()
 
 
 @record(frozen=True, slots=True)

@@ -215,7 +215,9 @@ class NormalizeRan(Event):
 
 @record(frozen=True, slots=True)
 class HostSelected(Event):
-    """``how``: ``highest`` (one top total), ``draw`` (seeded choice among ``ties``), ``only`` (one feasible node)."""
+    """``how``: ``highest`` (one top total), ``draw`` (seeded choice among ``ties``), ``first`` (of the ``ties``, the
+    one on top of the ranking's heap), ``only`` (one feasible node).
+    """
 
     cycle: int
     pod: str
@@ -223,6 +225,22 @@ class HostSelected(Event):
     how: str
     ties: tuple[str, ...]
     total: int | None
+
+
+@record(frozen=True, slots=True)
+class RankingAsked(Event):
+    """A pod may take the next node of an earlier ranking: that of the cycle ``of_cycle`` for ``of_pod``. ``hint`` is
+    the node to try first; "" if the ranking cannot be used, because of ``why_not`` (Kubernetes' word in its metric).
+    ``left``: how many nodes the ranking still has.
+    """
+
+    cycle: int
+    pod: str
+    of_cycle: int
+    of_pod: str
+    hint: str
+    why_not: str
+    left: int
 
 
 @record(frozen=True, slots=True)

@@ -1,0 +1,21 @@
+"""What differs between the versions of Kubernetes, as a table: ``table.py`` has one row per behaviour, ``gates.py`` the
+feature gates. ``rules_for`` chooses one value from each row. Code asks for a rule, never for a version.
+"""
+
+from scheduler_engine.versions.gates import GATES, Gate
+from scheduler_engine.versions.names import DEFAULT, VERSIONS, minor
+from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, rules_for
+
+__all__ = (
+    "DEFAULT",
+    "DEFAULT_RULES",
+    "GATES",
+    "ROWS",
+    "VERSIONS",
+    "Gate",
+    "Row",
+    "Rules",
+    "explanation",
+    "minor",
+    "rules_for",
+)

@@ -1,0 +1,131 @@
+"""The rules: one row per behaviour that differs between versions, and the value that each version chooses.
+
+Read and recorded differences are in the upstream pull requests and enhancement proposals that ``source`` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_engine.records import record
+from scheduler_engine.versions.gates import checked, default_of
+from scheduler_engine.versions.names import DEFAULT, column
+from scheduler_engine.words import say
+
+
+@record(frozen=True, slots=True)
+class Row:
+    """``name`` is a field of ``Rules``, and ``versions.<name>`` its sentence. ``values``: one per version, or () if the
+    value is whether the ``gate`` is on.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+    source: str
+    gate: str = ""
+
+
+NO, YES = False, True
+
+ROWS: tuple[Row, ...] = (
+    # --- plugins ---
+    Row("names_untolerated_taint", (YES, NO, NO), "#134740"),
+    Row("dynamic_resources_weight", (0, 2, 2), "KEP-4816"),
+    Row("scores_change_of_balance", (NO, NO, YES), "#135573"),
+    Row("knows_declared_features", (NO, YES, YES), "KEP-5328"),
+    Row("checks_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
+    Row("declared_features", ((), ("restart",), ("restart", "user-namespaces")), "KEP-5328"),
+    Row("names_missing_features", (NO, YES, NO), "KEP-5328"),
+    Row("own_labels_help", (NO, NO, YES), "#135394"),
+    Row("leaving_anti_affinity_helps", (NO, NO, YES), "#135325"),
+    Row("nominated_pods_help", (NO, NO, YES), "#135392"),
+    Row("scores_image_volumes", (NO, NO, YES), "#130231"),
+    # --- scheduling and binding ---
+    Row("draws_among_equals", (YES, NO, NO), "#135231"),
+    Row("reuses_rankings", (), "KEP-5598", gate="OpportunisticBatching"),
+    Row("nominates_before_binding", (), "KEP-5278", gate="NominatedNodeNameForExpectation"),
+    Row("clears_nomination_without_post_filter", (NO, YES, YES), "#135007"),
+    Row("requeues_recreated_pods", (YES, NO, NO), "schedule_one.go"),
+    Row("judges_status_of_latest_pod", (NO, NO, YES), "schedule_one.go"),
+    # --- API server ---
+    Row("clears_nomination_at_binding", (), "#135103", gate="ClearingNominatedNodeNameAfterBinding"),
+    Row("labels_pods_at_binding", (), "#135158", gate="PodTopologyLabelsAdmission"),
+    # --- queue, cache and preemption ---
+    Row("binding_frees_nomination", (YES, NO, NO), "eventhandlers.go"),
+    Row("forgets_deleted_assumed_pods", (NO, YES, YES), "#134157"),
+    Row("activation_asks_gates_again", (YES, NO, NO), "scheduling_queue.go"),
+    Row("preempted_waiting_pods_back_off", (NO, NO, YES), "#135719"),
+    Row("preempts_in_pre_bind", (NO, NO, YES), "#135502"),
+    Row("assumed_pods_may_expire", (YES, YES, NO), "cache.go"),
+    # --- configuration ---
+    Row("binding_timeout", (NO, YES, YES), "KEP-5007"),
+    Row("binding_conditions", (), "KEP-5007", gate="DRADeviceBindingConditions"),
+    Row("strict_scoring_strategy", (NO, NO, YES), "validation_pluginargs.go"),
+    Row("placement_points", (NO, NO, YES), "KEP-5732"),
+)
+
+
+@record(frozen=True, slots=True)
+class Rules:
+    """The rules of one version with its feature gates: for each row of the table the value that holds.
+
+    ``kubernetes`` is the version, ``feature_gates`` are those that differ from its defaults, by name.
+    """
+
+    kubernetes: str
+    feature_gates: tuple[tuple[str, bool], ...]
+    names_untolerated_taint: bool
+    dynamic_resources_weight: int
+    scores_change_of_balance: bool
+    knows_declared_features: bool
+    checks_declared_features: bool
+    declared_features: tuple[str, ...]
+    names_missing_features: bool
+    own_labels_help: bool
+    leaving_anti_affinity_helps: bool
+    nominated_pods_help: bool
+    scores_image_volumes: bool
+    draws_among_equals: bool
+    reuses_rankings: bool
+    nominates_before_binding: bool
+    clears_nomination_without_post_filter: bool
+    requeues_recreated_pods: bool
+    judges_status_of_latest_pod: bool
+    clears_nomination_at_binding: bool
+    labels_pods_at_binding: bool
+    binding_frees_nomination: bool
+    forgets_deleted_assumed_pods: bool
+    activation_asks_gates_again: bool
+    preempted_waiting_pods_back_off: bool
+    preempts_in_pre_bind: bool
+    assumed_pods_may_expire: bool
+    binding_timeout: bool
+    binding_conditions: bool
+    strict_scoring_strategy: bool
+    placement_points: bool
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Rules:
+        return self
+
+
+def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | None = None) -> Rules:
+    """Return the rules of a version (``v1.34``). ``feature_gates``: name → on, where they differ from the defaults.
+
+    Raises Rejected for an unknown version, and for a gate that is unknown or locked.
+    """
+    index, gates = column(kubernetes), checked(kubernetes, feature_gates or {})
+    values = {
+        row.name: gates.get(row.gate, default_of(row.gate, kubernetes)) if row.gate else row.values[index]
+        for row in ROWS
+    }
+    return Rules(kubernetes, tuple(gates.items()), **values)
+
+
+def explanation(row: Row) -> str:
+    """Return what the row is about, in a sentence: what the newer versions do, or what its gate switches on."""
+    return say(f"versions.{row.name}")
+
+
+DEFAULT_RULES = rules_for()
+"""The rules of everything that names no version."""

@@ -115,7 +115,7 @@ def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | Non
     Raises Rejected for an unknown version, and for a gate that is unknown or locked.
     """
     index, gates = column(kubernetes), checked(kubernetes, feature_gates or {})
-    values = {
+    values: dict[str, Any] = {
         row.name: gates.get(row.gate, default_of(row.gate, kubernetes)) if row.gate else row.values[index]
         for row in ROWS
     }

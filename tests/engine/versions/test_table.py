@@ -1,0 +1,138 @@
+"""The table of rules: complete, explained, with gates, and carried into a simulation and its log."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.replay import make_log, replay, trace_digest, trace_lines
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.versions import DEFAULT, GATES, ROWS, VERSIONS, Rules, explanation, minor, rules_for
+from scheduler_engine.versions.gates import ABSENT, LOCKED, OFF, ON
+
+OTHERS = VERSIONS[1:]
+
+
+def test_every_row_is_a_field_and_every_field_a_row() -> None:
+    names = [item.name for item in fields(Rules)]  # type: ignore[arg-type]
+    assert names == ["kubernetes", "feature_gates", *(row.name for row in ROWS)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_row_has_a_value_per_version_or_a_gate_a_sentence_and_a_source(row: Any) -> None:
+    assert (len(row.values) == len(VERSIONS)) != (row.gate in GATES)
+    assert explanation(row).endswith(".")
+    assert row.source
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.values], ids=lambda row: row.name)
+def test_a_row_differs_between_versions(row: Any) -> None:
+    assert len(dict.fromkeys(row.values)) > 1
+
+
+@pytest.mark.parametrize("gate", GATES.values(), ids=lambda gate: gate.name)
+def test_a_gate_has_a_default_per_version_and_a_rule_unless_it_is_locked(gate: Any) -> None:
+    assert len(gate.defaults) == len(VERSIONS)
+    assert {*gate.defaults} <= {ABSENT, OFF, ON, LOCKED}
+    assert {*gate.defaults} == {LOCKED} or any(row.gate == gate.name for row in ROWS)
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "gates", "message"),
+    [
+        pytest.param("v1.33", {}, "unknown Kubernetes version 'v1.33'; known are v1.34, v1.35 or v1.36", id="version"),
+        pytest.param("v1.36", {"Magic": True}, "unrecognized feature gate: Magic", id="a gate that nobody knows"),
+        pytest.param(
+            "v1.34", {"OpportunisticBatching": True}, "unrecognized feature gate: OpportunisticBatching", id="a later gate"
+        ),
+        pytest.param(
+            "v1.36",
+            {"SchedulerQueueingHints": False},
+            "cannot set feature gate SchedulerQueueingHints to false, feature is locked to true",
+            id="a locked gate",
+        ),
+    ],
+)
+def test_unknown_versions_and_gates_are_refused(kubernetes: str, gates: dict[str, bool], message: str) -> None:
+    with pytest.raises(Rejected) as refusal:
+        Simulation(kubernetes=kubernetes, feature_gates=gates)
+    assert str(refusal.value) == message
+
+
+def test_a_gate_overrides_the_default_of_its_version() -> None:
+    off = {"NominatedNodeNameForExpectation": False}
+    assert rules_for("v1.35").nominates_before_binding
+    assert not rules_for("v1.35", off).nominates_before_binding
+    assert rules_for("v1.35", off).feature_gates == (("NominatedNodeNameForExpectation", False),)
+
+
+def test_a_gate_set_to_its_default_changes_nothing() -> None:
+    gates = {"NodeDeclaredFeatures": True, "SchedulerQueueingHints": True}
+    assert rules_for("v1.36", gates) == rules_for("v1.36")
+
+
+@pytest.mark.parametrize(("release", "version"), [("v1.35.6", "v1.35"), ("v1.34", "v1.34")])
+def test_a_release_belongs_to_a_version(release: str, version: str) -> None:
+    assert minor(release) == version
+
+
+def played(**settings: Any) -> Simulation:
+    simulation = Simulation(seed=1, **settings)
+    manifests = make_node("n1").taint("dedicated", "gpu").obj(), make_pod("p").obj()
+    simulation.execute(commands.Apply(manifests))
+    simulation.execute(commands.Settle())
+    return simulation
+
+
+@pytest.mark.parametrize("kubernetes", OTHERS)
+def test_a_log_replays_under_its_version_and_gates(kubernetes: str) -> None:
+    gates = {"OpportunisticBatching": False}
+    simulation = played(kubernetes=kubernetes, feature_gates=gates)
+    assert simulation.history is not None
+    log = make_log(1, None, simulation.history.commands, kubernetes=kubernetes, feature_gates=gates)
+    assert (log["kubernetes"], log["feature_gates"]) == (kubernetes, gates)
+    assert trace_digest(replay(log)) == trace_digest(simulation)
+    assert trace_digest(replay({**log, "kubernetes": "v1.34", "feature_gates": {}})) != trace_digest(simulation)
+
+
+def test_a_log_and_a_trace_of_the_default_version_do_not_name_it() -> None:
+    simulation = played()
+    assert simulation.history is not None
+    assert {"kubernetes", "feature_gates"}.isdisjoint(make_log(1, None, simulation.history.commands))
+    configured = next(line for line in trace_lines(simulation) if '"type": "Configured"' in line)
+    assert '"kubernetes"' not in configured
+    assert '"feature_gates"' not in configured
+    named = next(line for line in trace_lines(played(kubernetes="v1.36")) if '"type": "Configured"' in line)
+    assert '"kubernetes": "v1.36"' in named
+
+
+@pytest.mark.parametrize("gates", [["OpportunisticBatching"], {"OpportunisticBatching": "yes"}])
+def test_a_log_with_wrong_gates_is_refused(gates: Any) -> None:
+    with pytest.raises(Rejected, match="must be a mapping of names to true or false"):
+        replay({"commands": [], "kubernetes": "v1.36", "feature_gates": gates})
+
+
+@pytest.mark.parametrize("kubernetes", VERSIONS)
+def test_a_copy_and_an_undone_command_keep_the_rules(kubernetes: str) -> None:
+    simulation = played(kubernetes=kubernetes)
+    wanted = rules_for(kubernetes)
+    for item in (copy.deepcopy(simulation), pickle.loads(pickle.dumps(simulation)), simulation.as_of(10)):
+        assert (item.rules, item.scheduler.rules, item.api.rules) == (wanted, wanted, wanted)
+
+
+def test_a_new_configuration_keeps_the_rules() -> None:
+    simulation = played(kubernetes="v1.36")
+    manifest = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    simulation.execute(commands.Configure(manifest))
+    assert "NodeDeclaredFeatures" in simulation.scheduler.profiles["default-scheduler"].plugins
+
+
+def test_the_default_is_the_oldest() -> None:
+    assert (DEFAULT, Simulation().rules) == (VERSIONS[0], rules_for(VERSIONS[0]))

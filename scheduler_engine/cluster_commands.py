@@ -57,7 +57,7 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         live, wanted = patched(cluster.api, command.object_kind, command.key, command.changes)
         if command.subresource == "resize":
             wanted = resized(live.manifest, wanted)
-        errors = validate(wanted, allow_privileged=cluster.allow_privileged)
+        errors = validate(wanted, allow_privileged=cluster.allow_privileged, rules=cluster.rules)
         if errors:
             raise Rejected(errors)
         cleared = cleared_in(live, wanted, missing=True)
@@ -68,7 +68,7 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
 
 
 def replace(cluster: Cluster, command: commands.Replace) -> None:
-    errors = validate(command.manifest, allow_privileged=cluster.allow_privileged)
+    errors = validate(command.manifest, allow_privileged=cluster.allow_privileged, rules=cluster.rules)
     if errors:
         raise Rejected(errors)
     defaulted = set_defaults(command.manifest)
@@ -120,7 +120,7 @@ def taint(cluster: Cluster, command: commands.Taint) -> None:
         entries = {"key": command.key, "value": command.value, "effect": command.effect}
         others.append({name: text for name, text in entries.items() if text})
     changed = {"spec": {"taints": others or None}}
-    errors = validate(merge(node.manifest, changed))
+    errors = validate(merge(node.manifest, changed), rules=cluster.rules)
     if errors:
         raise Rejected(errors)
     _patch(cluster, "Node", command.node, changed)

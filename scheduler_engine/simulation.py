@@ -169,8 +169,9 @@ def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
 
 
 def _apply(simulation: Simulation, command: commands.Apply) -> None:
-    allowed = simulation.allow_privileged
-    errors = [error for number, item in enumerate(command.manifests) for error in validate(item, number, allowed)]
+    allowed, rules = simulation.allow_privileged, simulation.rules
+    checked = (validate(item, number, allowed, rules) for number, item in enumerate(command.manifests))
+    errors = [error for found in checked for error in found]
     if errors:
         raise Rejected(errors)
     checkpoint = simulation.api.checkpoint()

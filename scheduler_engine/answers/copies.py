@@ -76,7 +76,7 @@ def start(simulation: Simulation, manifest: Mapping[str, Any]) -> Copies:
     A cycle that runs now counts only if it has already assumed its pod.
     """
     copied = pod_of(manifest)
-    if errors := validate(copied, 0, simulation.allow_privileged):
+    if errors := validate(copied, 0, simulation.allow_privileged, simulation.rules):
         raise Rejected(errors)
     twin = scratch(simulation)
     if not twin.replicas.leaders():

@@ -77,7 +77,7 @@ def _create(twin: Simulation, shape: Mapping[str, Any]) -> None:
     base = shape.get("metadata", {}).get("name", "node")
     name = free_name(twin, base)
     manifest = node_like(shape, name)
-    if errors := validate(manifest, 0):
+    if errors := validate(manifest, 0, rules=twin.rules):
         raise Rejected(errors)
     try:
         twin.api.create(set_defaults(manifest))

@@ -22,6 +22,7 @@ from scheduler_engine.api.fields_workloads import WORKLOADS
 from scheduler_engine.api.quantity import canonical, parse_quantity, rounded_up_to_milli
 from scheduler_engine.api.times import in_utc, is_time
 from scheduler_engine.errors import MOST_ERRORS, FieldError
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 from scheduler_engine.words import say
 
 MOST_HINTS = 100
@@ -95,12 +96,33 @@ _TYPE_NAMES = {dict: "mapping", list: "list", str: "text", bool: "truth", int: "
 """Type of a value → its row in ``words/en/types.yaml``."""
 
 
-def check_fields(manifest: Mapping[str, Any], kind: str) -> list[FieldError]:
+LATER_FIELDS: dict[tuple[str, str], tuple[str, Field]] = {
+    ("Node", "status.declaredFeatures"): ("knows_declared_features", Field("string", "list")),
+}
+"""Kind and path of a field that later versions have → the rule by which it exists, and its type."""
+
+
+def check_fields(manifest: Mapping[str, Any], kind: str, rules: Rules = DEFAULT_RULES) -> list[FieldError]:
     """Return unknown fields, wrong types and invalid quantities, in the order written.
 
     All of them up to ``MOST_ERRORS``; one more means that there may be others.
     """
-    return list(islice(_check_struct(manifest, kind, "", iter(range(MOST_HINTS))), MOST_ERRORS + 1))
+    errors = _check_struct(manifest, kind, "", iter(range(MOST_HINTS)))
+    known = (item for error in errors for item in _check_later(error, manifest, kind, rules))
+    return list(islice(known, MOST_ERRORS + 1))
+
+
+def _check_later(error: FieldError, manifest: Mapping[str, Any], kind: str, rules: Rules) -> Iterator[FieldError]:
+    """Return the error, or for a field that exists under these rules what is wrong with its value."""
+    rule, field = LATER_FIELDS.get((kind, error.path), ("", Field("")))
+    if error.kind != "UnknownField" or not rule or not getattr(rules, rule):
+        yield error
+        return
+    value: Any = manifest
+    for name in error.path.split("."):
+        value = value[name]
+    if value is not None:
+        yield from _check_field(value, field, error.path, iter(()))
 
 
 def _check_struct(value: Any, type_name: str, path: str, hints: Iterator[int]) -> Iterator[FieldError]:

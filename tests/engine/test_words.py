@@ -25,6 +25,7 @@ KUBERNETES_WORDS = (
     *("no matches for kind", "rejected due to timeout", "skip schedule deleting pod", "is assumed already"),
     *('unknown field "{}"', 'duplicate field "{}"', "Marking for deletion"),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
+    *("waiting on permit for pod", "preempted by {}", "unrecognized feature gate", "cannot set feature gate"),
 )
 """Parts of Kubernetes' messages in other modules, and of patterns for them."""
 NAMES = ("writable layer", "grace of hard evictions")

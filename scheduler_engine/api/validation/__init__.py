@@ -25,6 +25,7 @@ from scheduler_engine.api.validation.pod_update import pod_update
 from scheduler_engine.api.validation.problems import BY_POLICY
 from scheduler_engine.api.validation.service import in_registry, service_rules
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 Manifest = Mapping[str, Any]
 
@@ -89,23 +90,28 @@ SERVER_FIELDS = {
 }
 
 
-def validate(manifest: Manifest, document: int = 0, allow_privileged: bool = True) -> list[FieldError]:
+def validate(
+    manifest: Manifest, document: int = 0, allow_privileged: bool = True, rules: Rules = DEFAULT_RULES
+) -> list[FieldError]:
     """Return all errors in a manifest as written: kind, unknown fields and wrong types, then the rules of its kind.
 
     An API server stops after the first group; here the rules also run, on the well-typed parts.
 
     ``document`` is its number in the text or command it came from. An empty list means that it would be accepted; more
-    than ``MOST_ERRORS`` that there may be others. ``allow_privileged`` as in ``check_rules``.
+    than ``MOST_ERRORS`` that there may be others. ``allow_privileged`` as in ``check_rules``. ``rules``: those of the
+    version of Kubernetes, as far as it has other fields.
     """
     if not isinstance(manifest, Mapping):
         return [FieldError("", "FieldValueTypeInvalid", "an object must be a mapping", document)]
     unwritable = _not_json(manifest)
     if unwritable:
         return [FieldError("", "FieldValueInvalid", unwritable, document)]
-    return judged(manifest, document, allow_privileged)[0]
+    return judged(manifest, document, allow_privileged, rules)[0]
 
 
-def judged(manifest: Manifest, document: int = 0, allow_privileged: bool = True) -> tuple[list[FieldError], Manifest]:
+def judged(
+    manifest: Manifest, document: int = 0, allow_privileged: bool = True, rules: Rules = DEFAULT_RULES
+) -> tuple[list[FieldError], Manifest]:
     """Like ``validate``, for a mapping from a text; also return the defaulted form that the rules saw.
 
     If the rules did not run, that form is empty.
@@ -114,7 +120,7 @@ def judged(manifest: Manifest, document: int = 0, allow_privileged: bool = True)
         kind = kind_of(manifest).name
     except Rejected as problem:
         return _numbered(problem.errors, document, manifest), {}
-    errors = check_fields(manifest, kind)
+    errors = check_fields(manifest, kind, rules)
     if len(errors) > MOST_ERRORS:
         return _numbered(errors, document, manifest), {}
     complete = BEFORE_RULES.get(kind, dict)

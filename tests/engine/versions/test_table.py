@@ -47,10 +47,15 @@ def test_a_gate_has_a_default_per_version_and_a_rule_unless_it_is_locked(gate: A
 @pytest.mark.parametrize(
     ("kubernetes", "gates", "message"),
     [
-        pytest.param("v1.33", {}, "unknown Kubernetes version 'v1.33'; known are v1.34, v1.35 or v1.36", id="version"),
+        pytest.param(
+            "v1.33", {}, "unknown Kubernetes version 'v1.33'; known are v1.34 or v1.35 or v1.36", id="version"
+        ),
         pytest.param("v1.36", {"Magic": True}, "unrecognized feature gate: Magic", id="a gate that nobody knows"),
         pytest.param(
-            "v1.34", {"OpportunisticBatching": True}, "unrecognized feature gate: OpportunisticBatching", id="a later gate"
+            "v1.34",
+            {"OpportunisticBatching": True},
+            "unrecognized feature gate: OpportunisticBatching",
+            id="a later gate",
         ),
         pytest.param(
             "v1.36",

@@ -123,7 +123,7 @@ def test_a_pod_is_queued_again_when_a_node_declares_its_feature() -> None:
     cluster = Cluster(kubernetes=NEW).apply(make_node("n1"), restarting()).settle()
     cluster.advance(20)
     cluster.simulation.api.patch("Node", "n1", {"status": {"declaredFeatures": [RESTART]}})
-    assert cluster.settle().node_of("p") == "n1"
+    assert cluster.advance(5).node_of("p") == "n1"
     moved = [event for event in events(cluster, ev.MoveRequested) if event.moved]
     assert moved[-1].cluster_event == "NodeUpdateNodeDeclaredFeature"
 

@@ -136,7 +136,7 @@ def test_a_pod_that_is_preempted_during_pre_bind(kubernetes: str, alive: bool) -
     if alive:
         recorded = [event for event in events(cluster, ev.EventRecorded) if event.reason == "FailedScheduling"]
         text = 'running PreBind plugin "VolumeBinding": binding volumes: context canceled'
-        assert [event.message for event in recorded if event.regarding == "default/p"][0] == text
+        assert next(event.message for event in recorded if event.regarding == "default/p") == text
 
 
 @pytest.mark.parametrize(("kubernetes", "attempts"), [(OLD, 2), (MIDDLE, 1), (NEW, 1)])

@@ -31,6 +31,7 @@ from scheduler_engine.scheduler.explaining import (
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
+from scheduler_engine.versions import DEFAULT, VERSIONS
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded, run
 
 
@@ -249,10 +250,10 @@ def watching(*, late: bool) -> Iterator[Cells]:
         Scheduler._run_stage, Scheduler._pop = run_stage, pop  # type: ignore[method-assign]
 
 
-def played(cells: Cells, seed: int) -> None:
+def played(cells: Cells, seed: int, kubernetes: str = DEFAULT) -> None:
     """Play two random histories, one of them with preemption, with the next configuration."""
     for history in (cluster, crowded):
-        simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)])
+        simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)], kubernetes=kubernetes)
         run(simulation, history(seed))
         if cells.wrong:
             cells.wrong[-1] += f" (seed {seed}, {history.__name__})"
@@ -268,7 +269,7 @@ def main() -> int:
     seed = arguments.seed
     with watching(late=arguments.late) as cells:
         while cells.count < arguments.cells and not cells.wrong:
-            played(cells, seed)
+            played(cells, seed, VERSIONS[seed // len(CONFIGURATIONS) % len(VERSIONS)])
             seed += 1
     print(f"seeds {arguments.seed} to {seed - 1}: {cells.count} cells, {len(cells.wrong)} wrong")
     print("without facts:", dict(cells.silent) or "none")

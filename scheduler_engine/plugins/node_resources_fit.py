@@ -44,6 +44,8 @@ from scheduler_engine.records import record
 
 PRE_FILTER_KEY = "PreFilterNodeResourcesFit"
 PRE_SCORE_KEY = "PreScoreNodeResourcesFit"
+DEVICE_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
+"""Before the name of a device class: the extended resource that it always serves."""
 WANTED = Kept()
 """Requests and what is ignored of them → ``Wanted``."""
 
@@ -99,10 +101,26 @@ class NodeResourcesFit(Plugin):
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         pod_event = ClusterEvent("Pod", ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN)
         node_event = ClusterEvent("Node", ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE)
-        return (
+        registered = (
             EventRegistration(pod_event, self.after_pod_event),
             EventRegistration(node_event, self.after_node_change),
         )
+        if not self.handle.rules.fit_watches_device_classes:
+            return registered
+        class_event = ClusterEvent("resource.k8s.io/DeviceClass", ActionType.ADD | ActionType.UPDATE)
+        return (*registered, EventRegistration(class_event, self.after_device_class_change))
+
+    def after_device_class_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
+        """Queue if devices of the class now serve an extended resource that the pod requests."""
+        if new is None:
+            return Hint.QUEUE, "hints.device-class-changed"
+        serves = new.spec.get("extendedResourceName")
+        if old is not None and (old.spec.get("extendedResourceName") or "") == (serves or ""):
+            return Hint.SKIP, "hints.device-class-serves-the-same"
+        wanted = pod_requests(pod, use_status=False)
+        if serves in wanted or (old is None and f"{DEVICE_CLASS_PREFIX}{new.name}" in wanted):
+            return Hint.QUEUE, "hints.device-class-serves-request"
+        return Hint.SKIP, "hints.device-class-serves-nothing"
 
     def after_pod_event(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if new is None:

@@ -12,7 +12,9 @@ from scheduler_engine.records import record
 from scheduler_engine.versions.names import column
 
 ABSENT, OFF, ON, LOCKED = "absent", "off", "on", "locked"
-"""A gate does not exist in a version, is off or on by default, or is on for good."""
+"""A gate does not exist in a version (or changes nothing there that the engine does), is off or on by default, or is on
+for good.
+"""
 
 
 @record(frozen=True, slots=True)
@@ -28,6 +30,7 @@ GATES: dict[str, Gate] = {
     for gate in (
         Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
         Gate("DRADeviceBindingConditions", (OFF, OFF, ON)),
+        Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
         Gate("NodeDeclaredFeatures", (ABSENT, OFF, ON)),
         Gate("NominatedNodeNameForExpectation", (OFF, ON, ON)),
         Gate("OpportunisticBatching", (ABSENT, ON, ON)),

@@ -41,6 +41,7 @@ ROWS: tuple[Row, ...] = (
     Row("leaving_anti_affinity_helps", (NO, NO, YES), "#135325"),
     Row("nominated_pods_help", (NO, NO, YES), "#135392"),
     Row("scores_image_volumes", (NO, NO, YES), "#130231"),
+    Row("fit_watches_device_classes", (), "KEP-5004", gate="DRAExtendedResource"),
     # --- scheduling and binding ---
     Row("draws_among_equals", (YES, NO, NO), "#135231"),
     Row("reuses_rankings", (), "KEP-5598", gate="OpportunisticBatching"),
@@ -86,6 +87,7 @@ class Rules:
     leaving_anti_affinity_helps: bool
     nominated_pods_help: bool
     scores_image_volumes: bool
+    fit_watches_device_classes: bool
     draws_among_equals: bool
     reuses_rankings: bool
     nominates_before_binding: bool

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 
 from scheduler_engine import commands
+from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.interface import Hint
+from scheduler_engine.plugins.node_resources_fit import NodeResourcesFit
 from scheduler_engine.scheduler.ranking import Ranking, place_in_heap
 from scheduler_engine.testing import NodeBuilder, PodBuilder, make_node, make_pod
 from scheduler_engine.testing.cluster import Cluster
 from scheduler_engine.trace import events as ev
-from scheduler_engine.versions import VERSIONS
+from scheduler_engine.versions import VERSIONS, rules_for
+from tests.engine.plugins.world import World, pod_of
 
 OLD, MIDDLE, NEW = VERSIONS
 
@@ -181,6 +186,39 @@ def test_images_of_volumes_count(kubernetes: str, winner: str) -> None:
     )
     cluster = Cluster(kubernetes=kubernetes).apply(*nodes, pod).settle()
     assert cluster.node_of("p") == winner
+
+
+def device_class(name: str, serves: str = "") -> KubeObject:
+    spec = {"extendedResourceName": serves} if serves else {}
+    return KubeObject({"kind": "DeviceClass", "metadata": {"name": name}, "spec": spec})
+
+
+GPUS, NAMED = device_class("gpus", "example.com/gpu"), device_class("gpus")
+
+
+@pytest.mark.parametrize(
+    ("request_", "old", "new", "helps"),
+    [
+        pytest.param("example.com/gpu", None, GPUS, True, id="a class that serves the request"),
+        pytest.param("example.com/gpu", NAMED, GPUS, True, id="a class that serves it from now on"),
+        pytest.param("example.com/gpu", GPUS, GPUS, False, id="a class that served it before"),
+        pytest.param("example.com/gpu", None, NAMED, False, id="a class that serves nothing"),
+        pytest.param("deviceclass.resource.kubernetes.io/gpus", None, NAMED, True, id="a class requested by its name"),
+        pytest.param("deviceclass.resource.kubernetes.io/gpus", GPUS, NAMED, False, id="whose name is not new"),
+    ],
+)
+def test_device_classes_help_pods_that_do_not_fit(
+    request_: str, old: KubeObject | None, new: KubeObject, helps: bool
+) -> None:
+    pod = pod_of(make_pod("p").request({request_: "1"}))
+    for kubernetes in VERSIONS:
+        handle = replace(World().handle, rules=rules_for(kubernetes))
+        plugin = NodeResourcesFit({}, handle)
+        classes = [item.hint for item in plugin.events_to_register() if item.event.resource.endswith("DeviceClass")]
+        assert len(classes) == (kubernetes == NEW)
+        for hint in classes:
+            assert hint is not None
+            assert (hint(pod, old, new)[0] is Hint.QUEUE) == helps
 
 
 @pytest.mark.parametrize(("kubernetes", "how", "nodes"), [(OLD, "draw", 3), (MIDDLE, "first", 1), (NEW, "first", 1)])

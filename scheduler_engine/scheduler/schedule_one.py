@@ -295,10 +295,12 @@ def _nominate_before_binding(scheduler: SchedulerParts, cycle: Cycle) -> None:
     where it will run. By the rule ``nominates_before_binding``.
     """
     pod = cycle.placed
-    if not scheduler.rules.nominates_before_binding or pod.nominated_node_name == cycle.host:
+    if not scheduler.rules.nominates_before_binding:
+        # Upstream asks the plugins only with this rule. Without it, a pod counts as busy in PreBind.
+        cycle.works_in_pre_bind = True
         return
     cycle.works_in_pre_bind = cycle.framework.works_in_pre_bind(cycle.state, pod, cycle.host)
-    if not cycle.waits and not cycle.works_in_pre_bind:
+    if pod.nominated_node_name == cycle.host or not (cycle.waits or cycle.works_in_pre_bind):
         return
     try:
         scheduler.api.patch("Pod", pod.key, {"status": {"nominatedNodeName": cycle.host}})

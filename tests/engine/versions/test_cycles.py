@@ -139,6 +139,15 @@ def test_a_pod_that_is_preempted_during_pre_bind(kubernetes: str, alive: bool) -
         assert next(event.message for event in recorded if event.regarding == "default/p") == text
 
 
+@pytest.mark.parametrize("gates", [{}, UNGATED], ids=["plugins were asked before", "plugins were not asked"])
+def test_a_nominated_pod_is_preempted_during_pre_bind_as_any_other(gates: dict[str, bool]) -> None:
+    cluster = Cluster(kubernetes=NEW, feature_gates=gates).apply(make_node("n1").capacity(cpu="2", pods="9"))
+    cluster.execute({"kind": "fault", "plugin": "VolumeBinding", "point": "preBind", "answer": "wait", "seconds": 60})
+    cluster.apply(make_pod("p").cpu("1500m").nominated("n1")).settle()
+    cluster.apply(make_pod("vip").cpu("1500m").priority(10)).settle().advance(5)
+    assert (cluster.node_of("vip"), cluster.node_of("p")) == ("n1", "")
+
+
 @pytest.mark.parametrize(("kubernetes", "attempts"), [(OLD, 2), (MIDDLE, 1), (NEW, 1)])
 def test_the_binding_of_a_nominated_pod_helps_no_other(kubernetes: str, attempts: int) -> None:
     cluster = Cluster(kubernetes=kubernetes).apply(make_node("n1").capacity(cpu="2", pods="9"))

@@ -233,7 +233,7 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
             total = int(cycle.totals.numbers.max())
             best = Nodes(feasible.infos, feasible.slots[cycle.totals.numbers == total])
         how = "highest" if len(best) == 1 else "draw" if scheduler.rules.draws_among_equals else "first"
-    cycle.host = _among(scheduler, feasible, best, how)
+    cycle.host = best[_choice(scheduler, cycle, len(best), how)].name
     ties = tuple(info.name for info in best) if scheduler.recorder.full else ()
     scheduler.recorder.add(HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties, total))
     cycle.note = say("notes.selected", node=cycle.host)
@@ -241,15 +241,14 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
     return "Assume"
 
 
-def _among(scheduler: SchedulerParts, feasible: Sequence[NodeInfo], best: Sequence[NodeInfo], how: str) -> str:
-    """Return one of the ``best`` of the ``feasible`` nodes."""
+def _choice(scheduler: SchedulerParts, cycle: Cycle, count: int, how: str) -> int:
+    """Return which of the ``count`` best nodes is chosen."""
     if how == "draw":
-        return best[scheduler.random.randrange(len(best))].name
-    if how == "first":
-        wanted = dict.fromkeys(info.name for info in best)
-        places = (place for place, info in enumerate(feasible) if info.name in wanted)
-        return feasible[min(places, key=place_in_heap)].name
-    return best[0].name
+        return scheduler.random.randrange(count)
+    if how == "first" and cycle.totals is not None:
+        places = np.flatnonzero(cycle.totals.numbers == cycle.totals.numbers.max()).tolist()
+        return int(places.index(min(places, key=place_in_heap)))
+    return 0
 
 
 def assume(scheduler: SchedulerParts, cycle: Cycle) -> str:

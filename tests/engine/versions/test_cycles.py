@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -250,3 +251,16 @@ def test_a_hint_that_does_not_fit_leads_to_a_search() -> None:
     cluster.apply(make_pod("other").cpu("2").node("n3")).apply(make_pod("p1").cpu("1500m")).settle()
     assert asked(cluster) == [("default/p1", "n3", "")]
     assert cluster.node_of("p1") == "n2"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_chosen_node_is_on_top_of_the_ranking(seed: int) -> None:
+    """``remember`` builds the whole heap, and asserts that it begins with the chosen node."""
+    pick = Random(seed)
+    nodes = [make_node(f"n{number:02}").capacity(cpu=pick.choice(["2", "4"]), pods="9") for number in range(20)]
+    cluster = Cluster(LISTED, kubernetes=NEW).apply(*nodes)
+    for number in range(12):
+        cluster.apply(make_pod(f"p{number}").cpu(pick.choice(["500m", "1500m", "1900m"]))).settle()
+    chosen = [event for event in events(cluster, ev.HostSelected) if event.how == "first"]
+    assert len(chosen) > 3
+    assert any(event.node != event.ties[0] for event in chosen)

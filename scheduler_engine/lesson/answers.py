@@ -95,11 +95,12 @@ def winner(window: Window, question: Question) -> Answer | Why:
     why = {node: Why("total", {"total": total}) for node, total in attempt.totals.items()}
     left = tuple(node for node in window.offered(question, nodes) if node not in why)
     why |= _verdicts(window, attempt, left)
-    if len(chosen.ties) > 1:
+    drawn = chosen.how == "draw" and len(chosen.ties) > 1
+    if drawn:
         why[chosen.node] = Why("drawn", {"total": chosen.total, "count": len(chosen.ties)})
     elif chosen.how == "only":
         why[chosen.node] = _only(attempt, chosen.node)
-    return Answer(tuple(chosen.ties) if len(chosen.ties) > 1 else (chosen.node,), why)
+    return Answer(tuple(chosen.ties) if drawn else (chosen.node,), why)
 
 
 def _only(attempt: Attempt, node: str) -> Why:

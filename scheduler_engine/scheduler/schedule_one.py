@@ -237,6 +237,10 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
     ties = tuple(info.name for info in best) if scheduler.recorder.full else ()
     scheduler.recorder.add(HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties, total))
     cycle.note = say("notes.selected", node=cycle.host)
+    if how == "first":
+        cycle.note = say("notes.selected-first", node=cycle.host, count=len(best))
+    elif cycle.host == cycle.hint:
+        cycle.note = say("notes.selected-from-ranking", node=cycle.host)
     remember(scheduler, cycle)
     return "Assume"
 

@@ -213,6 +213,8 @@ def test_equal_pods_take_the_next_node_of_the_ranking(
     cluster = batch(kubernetes, configuration, gates=gates)
     assert asked(cluster) == hints
     assert sorted(cluster.node_of(f"p{number}") for number in range(3)) == ["n1", "n2", "n3"]
+    notes = [event.note for event in events(cluster, ev.StageFinished) if event.stage == "SelectHost"]
+    assert sum("the next in the ranking of an earlier pod" in note for note in notes) == len(hints)
     scored = [event.cycle for event in events(cluster, ev.ScoreRan)]
     # The last of three pods has one feasible node, which is not scored.
     assert scored == ([1] if hints else [1, 2])

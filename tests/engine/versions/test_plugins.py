@@ -18,6 +18,7 @@ from scheduler_engine.testing import NodeBuilder, PodBuilder, make_node, make_po
 from scheduler_engine.testing.cluster import Cluster
 from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import VERSIONS, rules_for
+from scheduler_engine.wording.entries import line
 from tests.engine.plugins.world import World, pod_of
 
 OLD, MIDDLE, NEW = VERSIONS
@@ -229,6 +230,7 @@ def test_equal_nodes_are_drawn_or_the_first_is_taken(kubernetes: str, how: str, 
         [selected] = events(cluster.settle(), ev.HostSelected)
         assert (selected.how, selected.ties) == (how, ("n1", "n2", "n3"))
         chosen[selected.node] = None
+        assert ("nothing is drawn" in line(selected)) == (how == "first")
     assert len(chosen) == nodes
     assert how == "draw" or [*chosen] == ["n1"]
 

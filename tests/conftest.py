@@ -4,20 +4,23 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from django.db import connections
+
+from tests.servers import own_postgres, own_redis, postgres_programs, postgres_server, redis_server
+from tests.waiting import PATIENCE
+
+__all__ = ("PATIENCE", "own_postgres", "own_redis", "postgres_server", "redis_server")
 
 # Tests start hundreds of processes here, and each would compile the site again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 BROWSER_TESTS = Path(__file__).parent / "browser"
-LEFT_OUT = pytest.StashKey[int]()
-
-PATIENCE = 300
-"""Seconds after which a test gives up waiting, on however busy a machine."""
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -25,6 +28,29 @@ CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-
 def chromium() -> str | None:
     """Return the path of this system's Chromium, if any. Prefer the lighter headless build."""
     return next(filter(None, map(shutil.which, CHROMIUMS)), None)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """A program that some tests need: those with one of ``names`` as a marker or fixture.
+
+    ``path``: where it is, None = not on this machine.
+    """
+
+    names: tuple[str, ...]
+    path: Callable[[], object | None]
+    install: str
+
+    def needs(self, item: pytest.Item) -> bool:
+        return any(name in getattr(item, "fixturenames", ()) or item.get_closest_marker(name) for name in self.names)
+
+
+NEEDED = {
+    "Chromium": Needed(("browser",), chromium, "chromium-headless-shell (or put google-chrome on the PATH)"),
+    "PostgreSQL": Needed(("postgres_server", "own_postgres"), postgres_programs, "postgresql"),
+    "Redis": Needed(("redis_server", "own_redis"), lambda: shutil.which("redis-server"), "redis-server"),
+}
+"""Name of a program → which tests need it. Without it they are left out, but not in CI."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -38,18 +64,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    browser = [item for item in items if BROWSER_TESTS in item.path.parents]
-    others = [item for item in items if BROWSER_TESTS not in item.path.parents]
-    for item in browser:
-        item.add_marker("browser")
-    if browser and not chromium():
-        if os.environ.get("CI") == "true":
-            raise pytest.UsageError("CI=true allows nothing to be left out, but the browser tests need Chromium")
-        config.stash[LEFT_OUT] = len(browser)
-        config.hook.pytest_deselected(items=browser)
-        browser = []
+    for item in items:
+        if BROWSER_TESTS in item.path.parents:
+            item.add_marker("browser")
+    for name, program in NEEDED.items():
+        left_out = [item for item in items if program.needs(item)]
+        if left_out and not program.path():
+            if os.environ.get("CI") == "true":
+                raise pytest.UsageError(f"CI=true allows nothing to be left out, but some tests need {name}")
+            config.stash.setdefault(LEFT_OUT, {})[name] = len(left_out)
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item not in left_out]
     # Run browser tests last: Playwright has an event loop in this thread, where Django refuses database access.
-    items[:] = others + browser
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     if config.getoption("--golden"):
         items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
 
@@ -60,12 +87,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if left_out := config.stash.get(LEFT_OUT, 0):
+    if left_out := config.stash.get(LEFT_OUT, {}):
         terminalreporter.section("left out", yellow=True)
-        terminalreporter.line(f"{left_out} browser tests did not run: this machine has no Chromium.")
-        terminalreporter.line(
-            "To run them too: apt-get install chromium-headless-shell (or put google-chrome on the PATH)."
-        )
+        for name, number in left_out.items():
+            terminalreporter.line(f"{number} tests did not run: this machine has no {name}.")
+            terminalreporter.line(f"To run them too: apt-get install {NEEDED[name].install}.")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from scheduler_engine.scenario import ASSERTIONS, load_scenario
-from tests.sandbox.served import free_port, until
+from tests.waiting import free_port, until
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md"))))

@@ -10,15 +10,13 @@ import socket
 import struct
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote_plus
 
-from tests.conftest import PATIENCE
+from tests.waiting import PATIENCE, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 UPGRADE = (
@@ -26,21 +24,6 @@ UPGRADE = (
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 )
 TEXT, PING, CLOSE = 0x1, 0x9, 0x8
-
-
-def until(holds: Callable[[], Any]) -> Any:
-    """Call ``holds`` until it returns something true, and return that."""
-    end = time.monotonic() + PATIENCE
-    while not (value := holds()):
-        assert time.monotonic() < end, "not yet true"
-        time.sleep(0.05)
-    return value
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def environment(directory: Path, **more: str) -> dict[str, str]:

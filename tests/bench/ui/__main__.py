@@ -25,11 +25,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.bench.crowd import create_sandbox, gather, step_once_a_second
 from tests.bench.ui.clusters import manifests
 from tests.bench.ui.phases import CATEGORIES, split
-from tests.bench.ui.servers import missing, shared
 from tests.bench.ui.tables import Crowded, Row, of_crowds, of_pages, of_panels, of_phases, of_steps, written
 from tests.browser.conftest import CHROMIUM_ARGS, wait_until
 from tests.conftest import chromium
 from tests.hostile.site import Site, prepare
+from tests.servers import missing, shared
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "performance.md"
 SIZES = (20, 100, 1000, 5000)
@@ -138,7 +138,7 @@ def crowds() -> Iterator[Crowded]:
     if lacks := missing():
         print(f"Two web processes were not measured: this machine has no {' and no '.join(lacks)}.")
         return
-    with tempfile.TemporaryDirectory() as name, shared(Path(name)) as settings, ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as name, shared() as settings, ExitStack() as stack:
         folders = [Path(name) / f"worker-{number}" for number in range(2)]
         for folder in folders:
             folder.mkdir()

@@ -20,7 +20,6 @@ from sandbox.limits.addresses import client_network
 from sandbox.limits.server import Limits, Places, from_environment
 from tests.sandbox.served import (
     CLOSE,
-    PATIENCE,
     PING,
     UPGRADE,
     Served,
@@ -29,8 +28,8 @@ from tests.sandbox.served import (
     send_what_goes,
     served,
     to_the_end,
-    until,
 )
+from tests.waiting import PATIENCE, until
 
 LIMITS = {
     "SERVER_CONNECTIONS_PER_ADDRESS": "100",

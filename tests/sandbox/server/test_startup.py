@@ -19,8 +19,8 @@ from django.db import OperationalError
 from sandbox.runtime import hosts
 from sandbox.server import startup
 from sandbox.server.startup import CannotStart, database_error_text, secret_key
-from tests.conftest import PATIENCE
-from tests.sandbox.served import ROOT, Served, command, environment, free_port, served
+from tests.sandbox.served import ROOT, Served, command, environment, served
+from tests.waiting import PATIENCE, free_port
 
 
 @pytest.fixture(scope="module")

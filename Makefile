@@ -15,7 +15,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui edits hostile dist lock
+.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui scale-test edits hostile dist lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ bench-figures: venv ## Measure the engine, keep the figures, and write its table
 
 bench-ui: venv ## Measure from the click to what is painted, and write docs/performance.md: five minutes on a quiet machine
 	$(BIN)/python -m tests.bench.ui --write $(ARGS)
+
+scale-test: venv ## Measure one and two web processes with real servers: make scale-test ARGS='--people 60'
+	$(BIN)/python -m tests.scale $(ARGS)
 
 questions: venv ## Give every answer to every question of every lesson in Chromium, quickly and slowly: an hour or more
 	EVERY_ANSWER=1 $(BIN)/python -m pytest tests/browser/test_every_lesson.py $(ARGS)

@@ -85,10 +85,11 @@ TEMPLATES = [
     }
 ]
 
-# Threads keep their database connections: opening one for each request costs more than most requests.
 if not os.environ.get("DATABASE_URL"):
     startup.create_folder(VAR_DIR)
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{VAR_DIR / 'db.sqlite3'}", conn_max_age=None)}
+# PostgreSQL connections of this web process, shared among its threads; see sandbox/runtime/connections.py.
+DATABASE_CONNECTIONS = _integer("DATABASE_CONNECTIONS", 30, least=4)
 SQLITE_OPTIONS = {
     # WAL lets readers work beside the one writer. With FULL an answered command survives a power cut.
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL",
@@ -102,18 +103,14 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     if DATABASES["default"]["NAME"] != ":memory:":
         startup.make_private(Path(DATABASES["default"]["NAME"]))
 else:
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # Seconds: how long a request waits for a connection, and how long the pool tries to open one that broke.
+    _pool = {"min_size": 2, "max_size": DATABASE_CONNECTIONS, "timeout": 5, "reconnect_timeout": 5}
+    DATABASES["default"] |= {"CONN_MAX_AGE": 0, "OPTIONS": DATABASES["default"].get("OPTIONS", {}) | {"pool": _pool}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = os.environ.get("REDIS_URL")
 CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
-        # redis-py's default of 100 connections is too low when many browsers leave at once: dead members would stay in
-        # the groups. Its socket timeout of 5 s equals the time Channels waits for a message, so idle browsers would
-        # lose their connection (django/channels_redis issue 422).
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4096, "socket_timeout": 30}]},
-    }
+    "default": {"BACKEND": "sandbox.runtime.redis_layer.RedisChannelLayer", "CONFIG": {"url": REDIS_URL}}
     if REDIS_URL
     else {"BACKEND": "sandbox.runtime.layers.LocalChannelLayer"}
 }
@@ -163,10 +160,14 @@ TRUSTED_PROXIES = _integer("TRUSTED_PROXIES", 0)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 # Limits of a sandbox that override the defaults in sandbox/limits/quotas.py, by field name.
 QUOTAS: dict[str, int] = {}
+# Web processes on this machine, which share its cores and memory.
+WEB_PROCESSES = _integer("WEB_PROCESSES", 1, least=1)
+_cores = len(os.sched_getaffinity(0))
 # Worker processes of the quick lane. One more process is the slow lane, and at most ENGINE_LONG more have one sandbox
-# each, in which a job takes long. 0 = no processes: the web process does all jobs itself.
-ENGINE_PROCESSES = _integer("ENGINE_PROCESSES", 2)
-ENGINE_LONG = _integer("ENGINE_LONG", 3)
+# each, in which a job takes long. 0 = no processes: the web process does all jobs itself. Two workers keep one web
+# process busy.
+ENGINE_PROCESSES = _integer("ENGINE_PROCESSES", max(1, min(2, _cores // WEB_PROCESSES)))
+ENGINE_LONG = _integer("ENGINE_LONG", max(1, 3 // WEB_PROCESSES))
 # Niceness of the slow lane: beside a process that is always busy, 10 gets a tenth of the CPU. (Rejected: idle CPU
 # time only. On a machine that stays busy there is none.)
 ENGINE_NICE = 10
@@ -174,8 +175,9 @@ ENGINE_NICE = 10
 ENGINE_NICER = 5
 # Bytes that each worker may use. A third of it holds simulations, which can always be replayed. The default leaves a
 # share of the machine's memory to the web process.
-_share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (ENGINE_PROCESSES + ENGINE_LONG + 2)
-_default_megabytes = max(256, min(_share // 2**20, 1536))
+_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // WEB_PROCESSES
+_share = _memory // (ENGINE_PROCESSES + ENGINE_LONG + 2)
+_default_megabytes = max(256 // WEB_PROCESSES, 64, min(_share // 2**20, 1536))
 ENGINE_MEMORY = _integer("ENGINE_MEMORY_MB", _default_megabytes, least=64) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
 # Seconds of real time after which a command is stopped.

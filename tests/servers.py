@@ -7,11 +7,13 @@ uses ``own_postgres`` or ``own_redis``, which run for that test alone.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +29,9 @@ from tests.waiting import free_port, until
 DEBIANS = Path("/usr/lib/postgresql")
 CONNECTIONS = 300
 """PostgreSQL's ``max_connections``."""
+STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*): (.*)")
+ABOUT = ("client", "hello", "info", "ping")
+"""Commands of Redis about connections and the server."""
 
 
 @dataclass
@@ -92,6 +97,10 @@ class Postgres(Server):
         self.run(f"CREATE DATABASE {name}")
         return self._url(name)
 
+    def statements(self) -> list[str]:
+        """Return the first lines of all statements so far."""
+        return STATEMENT.findall(self.log.read_text())
+
     def run(self, sql: str) -> list[tuple[object, ...]]:
         """Run a statement as superuser, outside of a transaction. Return its rows."""
         with psycopg.connect(self._url("postgres"), autocommit=True) as connection:
@@ -119,10 +128,11 @@ class RedisServer(Server):
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
-    def commands(self) -> int:
-        """Return how many commands it has carried out, this one included."""
+    def calls(self) -> Counter[str]:
+        """Return how often each command of the data was called, without those about connections and the server."""
         with Redis.from_url(self.url) as client:
-            return int(client.info("stats")["total_commands_processed"])
+            stats = client.info("commandstats")
+        return Counter({name[8:]: row["calls"] for name, row in stats.items() if name[8:].split("|")[0] not in ABOUT})
 
     def stop(self) -> None:
         self.end(signal.SIGTERM)

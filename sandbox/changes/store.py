@@ -1,9 +1,9 @@
 """The command log: all changes of a sandbox go through it.
 
-A worker executes a command first. Then one short transaction locks the sandbox's row, checks that the log has not
-changed, appends the command and commits. If the log has changed, the command is executed again at the new head.
-Several commands of one button are executed and appended together, or none of them.
-Browsers are notified after the commit. No job runs inside a transaction, so nobody waits for the database.
+A worker executes a command first. Then one short transaction checks that the log has not changed, appends the command
+and commits. If the log has changed, the command is executed again at the new head. Several commands of one button are
+executed and appended together, or none of them. Browsers are notified after the commit. No job runs inside a
+transaction, so nobody waits for the database.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
+from sandbox.changes import homes
 from sandbox.limits import quotas
 from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.pool.turns import turn
-from sandbox.runtime.layers import publish
+from sandbox.runtime.layers import HERE, publish
 from sandbox.runtime.threads import tell
 from sandbox.storage import branches, statements, tokens
 from sandbox.storage.commands import to_text
@@ -125,22 +126,24 @@ def execute_all(
     plan, texts = Plan.of(sandbox), [to_text(command) for command in commands]
 
     def attempt(place: Place) -> list[Position] | None:
-        start = place.position if after is None else _place_in_log(sandbox.pk, place.position, after)
-        quotas.check_log(start.head + len(texts) - 1, _make_room_for(sandbox.pk, sum(map(len, texts))))
+        here = place.position
+        start = here if after is None else _place_in_log(sandbox.pk, here, after)
+        quotas.check_log(start.head + len(texts) - 1, _make_room_for(sandbox.pk, place, sum(map(len, texts))))
         done = engines.ask(plan, start, jobs.execute, commands, texts, refusals)
         if not done.texts:
-            return [start for _ in commands]
-        n = start.head if done.grows else start.head + 1
-        appended = _append(sandbox, place, n, done.texts, who, start=start, grown=done.grows)
+            # All are refused. That counts only if the sandbox is where it was expected.
+            return [start for _ in commands] if statements.place(sandbox.pk).position == here else None
+        appended = _append_executed(sandbox, here, start, done.texts, who, done.grows)
         if appended is None:
             return None
         now, records = appended
+        quotas.add_stored_bytes(sum(quotas.ROW_BYTES + len(record.command) for record in records))
         engines.tell(plan, start, jobs.arrive, records)
         _announce(sandbox.pk, now)
         positions = [start, *(Position(record.key, record.n, now.position.length) for record in records)]
         return [positions[count] for count in done.counts]
 
-    return engines.at_present(sandbox, attempt)
+    return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))
 
 
 def _place_in_log(sandbox_id: UUID, here: Position, n: int) -> Position:
@@ -151,9 +154,19 @@ def _place_in_log(sandbox_id: UUID, here: Position, n: int) -> Position:
     return Position(state, n, here.length)
 
 
+def _append_executed(
+    sandbox: Sandbox, at: Position, start: Position, texts: Sequence[str], who: str, grown: bool
+) -> tuple[Place, list[Record]] | None:
+    """Store commands that were executed at ``start``, as ``_append`` does. One at the end of the log: one statement."""
+    if len(texts) > 1 or grown or start != at or at.head < at.length:
+        return _append(sandbox, at, start.head + (not grown), texts, who, start=start, grown=grown)
+    appended = statements.append_next(sandbox.pk, at, texts[0], who, sandbox.by_helper)
+    return None if appended is None else (appended[0], [appended[1]])
+
+
 def _append(
     sandbox: Sandbox,
-    place: Place,
+    at: Position,
     n: int,
     texts: Sequence[str],
     who: str,
@@ -161,7 +174,8 @@ def _append(
     grown: bool = False,
     until: int | None = None,
 ) -> tuple[Place, list[Record]] | None:
-    """Store ``texts`` as commands from ``n`` on. Return the new place and the records, or None if the log has changed.
+    """Store ``texts`` as commands from ``n`` on. Return the new place and the records, or None if the log has left
+    ``at``.
 
     ``start``: the position at which they were executed. ``grown``: the first one extends the last command, which needs
     no branch. ``until``: it is the old command ``n``, ended after ``until`` entries. In both cases expectations and
@@ -169,7 +183,8 @@ def _append(
     """
     sandbox_id, by_helper = sandbox.pk, sandbox.by_helper
     with transaction.atomic():
-        if statements.place(sandbox_id, lock=True).position != place.position:
+        place = statements.place(sandbox_id, lock=True)
+        if place.position != at:
             return None
         same = grown or until is not None
         old = log_of(sandbox_id).filter(n=n).values_list("pk", "by_helper").first() if same else None
@@ -183,9 +198,9 @@ def _append(
             for number, text in enumerate(texts[1:], n + 1)
         ]
         moved = before is not None and statements.move_expectations(sandbox_id, before, records[0].key, until)
-        last = records[-1]
-        now = place.then(Position(last.key, last.n, last.n), moved)
-        statements.set_place(sandbox_id, now, sum(map(len, texts)) - dropped, not sandbox.by_helper)
+        last, more = records[-1], sum(map(len, texts)) - dropped
+        now = place.then(Position(last.key, last.n, last.n), moved, more)
+        statements.set_place(sandbox_id, now, more, not sandbox.by_helper)
     return now, records
 
 
@@ -197,17 +212,16 @@ def _clear(sandbox_id: UUID, position: Position, n: int, grown: bool) -> int:
     return branches.make_room(sandbox_id)
 
 
-def _make_room_for(sandbox_id: UUID, more: int) -> int:
+def _make_room_for(sandbox_id: UUID, place: Place, more: int) -> int:
     """Return the characters of the log plus ``more``. Delete old branches if that is over the limit."""
-    size = statements.log_bytes(sandbox_id) + more
-    over = size - quotas.quotas().log_bytes
-    if over <= 0:
-        return size
+    most = quotas.quotas().log_bytes
+    if place.size + more <= most:
+        return place.size + more
     with transaction.atomic():
         place = statements.place(sandbox_id, lock=True)
-        freed = branches.make_room(sandbox_id, over)
+        freed = branches.make_room(sandbox_id, place.size + more - most)
         statements.set_place(sandbox_id, place, -freed)
-    return size - freed
+    return place.size + more - freed
 
 
 def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
@@ -223,8 +237,8 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
         if ended is None:
             return whole, None
         authors = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
-        who = next(iter(authors), "")
-        appended = _append(sandbox, place, whole + 1, [ended], who, start=place.position, until=_until(ended))
+        who, here = next(iter(authors), ""), place.position
+        appended = _append(sandbox, here, whole + 1, [ended], who, start=here, until=_until(ended))
         if appended is None:
             return None
         _announce(sandbox.pk, appended[0])
@@ -241,8 +255,9 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
         position = branches.reopen(sandbox.pk, key)
         if position is None:
             return None
-        now = place.then(position)
-        statements.set_place(sandbox.pk, now, -branches.make_room(sandbox.pk), not sandbox.by_helper)
+        freed = branches.make_room(sandbox.pk)
+        now = place.then(position, grown=-freed)
+        statements.set_place(sandbox.pk, now, -freed, not sandbox.by_helper)
         _announce(sandbox.pk, now)
     return position
 
@@ -354,11 +369,13 @@ def _announce(sandbox_id: UUID, place: Place) -> None:
 
 
 def _publish(sandbox_id: UUID, place: Place) -> None:
+    homes.note_change(sandbox_id, place)
     position = place.position
     message = {
         "type": "sandbox.changed",
         "revision": place.revision,
         "expected_at": place.expected_at,
         "position": [position.state, position.head, position.length],
+        "by": HERE,
     }
     publish(tell, sandbox_id, message)

@@ -78,24 +78,31 @@ def forget_stored_bytes() -> None:
 
 
 def store_bytes() -> int:
-    """Return the bytes stored in the database: in SQLite the used pages, in PostgreSQL a cached estimate.
+    """Return the bytes stored in the database, as of at most a minute ago plus what this process has added since.
 
-    SQLite uses freed pages again, so its file never grows beyond the most that was used at one time.
+    They are the used pages in SQLite, an estimate in PostgreSQL. SQLite uses freed pages again, so its file never grows
+    beyond the most that was used at one time.
     """
-    if connection.vendor == "sqlite":
-        pages, free, size = (_one(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
-        return (pages - free) * size
     stored: int | None = cache.get(STORE)
     if stored is None:
-        # By name, to avoid an import cycle: the models call this before they store a long text.
-        counted = (("Sandbox", "log_bytes"), ("Text", "size"))
-        logs, texts = (
-            apps.get_model("sandbox", model).objects.aggregate(total=Sum(field, default=0))["total"]
-            for model, field in counted
-        )
-        stored = int(logs + texts + ROW_BYTES * _one("SELECT COALESCE(SUM(n_live_tup), 0) FROM pg_stat_user_tables"))
+        stored = _used_pages() if connection.vendor == "sqlite" else _estimate()
         cache.set(STORE, stored, timeout=STORE_SECONDS)
     return stored
+
+
+def _used_pages() -> int:
+    pages, free, size = (_one(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
+    return (pages - free) * size
+
+
+def _estimate() -> int:
+    # By name, to avoid an import cycle: the models call this before they store a long text.
+    counted = (("Sandbox", "log_bytes"), ("Text", "size"))
+    logs, texts = (
+        apps.get_model("sandbox", model).objects.aggregate(total=Sum(field, default=0))["total"]
+        for model, field in counted
+    )
+    return int(logs + texts + ROW_BYTES * _one("SELECT COALESCE(SUM(n_live_tup), 0) FROM pg_stat_user_tables"))
 
 
 def add_stored_bytes(size: int) -> None:

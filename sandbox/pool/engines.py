@@ -107,21 +107,31 @@ def so_far(sandbox: Sandbox, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) 
     return started().so_far(Call(Plan.of(sandbox), START, job.name, args, kwargs))
 
 
-def at_present(sandbox: Sandbox, attempt: Callable[[Place], T | None]) -> T:
+def at_present(
+    sandbox: Sandbox, attempt: Callable[[Place], T | None], expected: Callable[[], Place] | None = None
+) -> T:
     """Return ``attempt(present place)``, called in the sandbox's turn.
 
     If the log changes meanwhile, ``attempt`` returns None or raises ``StateGone``, and is called again. Raises
     ``Occupied`` after ``TRIES`` attempts, or as ``turn``.
+
+    ``expected`` returns the place for the first attempt without asking the database. If the sandbox turns out to be
+    elsewhere, what the attempt raises does not count. It must change nothing then.
     """
     with turn(sandbox.pk):
-        return _in_turn(sandbox, attempt)
+        return _in_turn(sandbox, attempt, expected)
 
 
-def _in_turn(sandbox: Sandbox, attempt: Callable[[Place], T | None]) -> T:
-    for _ in range(TRIES):
+def _in_turn(sandbox: Sandbox, attempt: Callable[[Place], T | None], expected: Callable[[], Place] | None = None) -> T:
+    for number in range(TRIES):
+        guess = expected() if expected and not number else None
         try:
-            result = attempt(statements.place(sandbox.pk))
+            result = attempt(guess or statements.place(sandbox.pk))
         except StateGone:
+            continue
+        except Exception:
+            if guess is None or statements.place(sandbox.pk).position == guess.position:
+                raise
             continue
         if result is not None:
             return result

@@ -43,7 +43,9 @@ from sandbox.pool.lanes import (
     Process,
 )
 from sandbox.runtime.callers import stopped_by
+from sandbox.runtime.connections import give_back
 from sandbox.runtime.layers import publish
+from sandbox.storage.failures import read_again
 from sandbox.storage.records import Database
 from sandbox.words.say import say
 from sandbox.worker.errors import STOPPED, Busy, Lost, Occupied, Stopped
@@ -76,6 +78,8 @@ MOST_SECONDS = 600.0
 TOO_BUSY = say("limits.busy")
 LOST = say("limits.worker-ended")
 OPENING = say("limits.opening")
+BRIEF_SECONDS = 0.05
+"""How long a request keeps its database connection while it waits. A longer wait gives it to others."""
 RESTART_SECONDS = 1.0
 """How long to wait before starting a process again that ended at its start."""
 STARTING_SECONDS = 60.0
@@ -216,7 +220,7 @@ class Pool:
 
     def _answer_of(self, pending: Pending, seconds: float) -> Any:
         try:
-            return pending.future.result(seconds)
+            return _answer(pending, seconds)
         except TimeoutError:
             with self.lock:
                 if pending.engine is None:
@@ -450,7 +454,7 @@ class Pool:
         """Return the log's answer to a worker's question, or the database error that its job will raise."""
         close_old_connections()
         try:
-            return getattr(self.records, question.question)(*question.arguments)
+            return read_again(lambda: getattr(self.records, question.question)(*question.arguments))
         except DatabaseFailure as error:
             return error
         finally:
@@ -488,6 +492,16 @@ class Pool:
 def _opening(pending: Pending) -> str:
     """Return a sentence about a job that goes on without its caller."""
     return OPENING if pending.so_far is None else f"{OPENING} {pending.so_far.text}"
+
+
+def _answer(pending: Pending, seconds: float) -> Any:
+    """Wait for the answer to a job. Give the database connection to others if that takes long."""
+    brief = min(BRIEF_SECONDS, seconds)
+    try:
+        return pending.future.result(brief)
+    except TimeoutError:
+        give_back()
+    return pending.future.result(seconds - brief)
 
 
 def _fail(pending: Pending, error: Exception) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from uuid import UUID
 
+from sandbox.runtime.connections import give_back
 from sandbox.words.say import say
 from sandbox.worker.errors import Busy, Occupied
 
@@ -39,8 +40,10 @@ def turn(sandbox_id: UUID) -> Iterator[None]:
             raise Busy(say("limits.waiting"))
         own.present += 1
     try:
-        if not own.lock.acquire(timeout=PATIENCE_SECONDS):
-            raise Occupied(say("limits.occupied"))
+        if not own.lock.acquire(blocking=False):
+            give_back()
+            if not own.lock.acquire(timeout=PATIENCE_SECONDS):
+                raise Occupied(say("limits.occupied"))
         try:
             yield
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,8 @@ from uuid import UUID
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
 SECONDS = 1.0
+HERE = secrets.token_hex(8)
+"""The name of this process in messages, to tell its own from those of other web processes."""
 
 
 def group(sandbox_id: UUID) -> str:
@@ -25,9 +28,15 @@ def publish(tell: Callable[..., None], sandbox_id: UUID, message: dict[str, Any]
 
 
 class LocalChannelLayer(InMemoryChannelLayer):
-    """Drops expired messages once a second. Channels itself would go through all browsers at every message."""
+    """Drops expired messages once a second. Channels itself would go through all browsers at every message.
+
+    A browser leaves its groups when its line ends, however long that is. Channels itself would drop it after a day.
+    """
 
     cleaned = 0.0
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"group_expiry": float("inf")})
 
     def _clean_expired(self) -> None:
         now = time.monotonic()

@@ -44,6 +44,7 @@ def serve(options: argparse.Namespace) -> None:
     from sandbox.server import site
 
     lock = site.hold()
+    startup.check_neighbours(lock, settings.WEB_PROCESSES)
     site.check_database(migrate=options.prepare)
     if options.prepare:
         site.collect()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import logging
 import os
 import resource
 import secrets
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.limits.server import Limits, from_environment
+
+log = logging.getLogger(__name__)
 
 MOST_FILES = 65_536
 BACKLOG = 1024
@@ -182,13 +185,48 @@ def lock_database(path: Path | None, shared: bool) -> Any:
 def _advisory_lock(shared: bool) -> Any:
     from django.db import connections
 
-    # A separate connection: the lock lasts as long as the connection.
+    # A connection outside of the pool: the lock lasts as long as the connection.
     connection = connections.create_connection("default")
+    options = {name: value for name, value in connection.settings_dict["OPTIONS"].items() if name != "pool"}
+    connection.settings_dict = connection.settings_dict | {"OPTIONS": options}
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT pg_try_advisory_lock{'_shared' if shared else ''}(%s)", [ADVISORY_LOCK])
         if not cursor.fetchone()[0]:
             raise CannotStart(ANOTHER_SERVES.format(database=connection.settings_dict["NAME"]))
     return connection
+
+
+NEIGHBOURS = """
+SELECT count(*), count(*) FILTER (WHERE client_addr IS NOT DISTINCT FROM inet_client_addr())
+FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bigint) = %s
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+"""Count the web processes that serve the database: all, and those whose connections come from this machine."""
+SEVERAL = (
+    "%d web processes serve this database. The proxy must choose the web process by the id in the path: see “Behind "
+    "nginx” in docs/scaling-out.md"
+)
+TOO_MANY_WORKERS = (
+    "%d web processes run on this machine, but WEB_PROCESSES is %d, so together they start more workers than it has "
+    "cores and memory for. Start each with WEB_PROCESSES=%d"
+)
+
+
+def check_neighbours(lock: Any, expected: int) -> None:
+    """Log what several web processes need. ``lock``: from ``lock_database``. ``expected``: processes on this machine.
+
+    With SQLite there is nothing to count.
+    """
+    if not hasattr(lock, "cursor"):
+        return
+    with lock.cursor() as cursor:
+        cursor.execute(NEIGHBOURS, [ADVISORY_LOCK])
+        everywhere, here = cursor.fetchone()
+    if everywhere > 1:
+        log.info(SEVERAL, everywhere)
+    if here > expected:
+        log.warning(TOO_MANY_WORKERS, here, expected, here)
 
 
 def database_error_text(error: Exception, database: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
@@ -38,17 +38,27 @@ START = Position(0, 0, 0)
 class Place:
     """A position with its revision, which each change of the sandbox increases.
 
-    ``expected_at``: revision of the last change to its expectations, study or guesses.
+    ``expected_at``: revision of the last change to its expectations, study or guesses. ``size``: characters of all its
+    commands, those of its branches included; 0 if the place is not from the database.
     """
 
     position: Position
     revision: int
     expected_at: int = 0
+    size: int = field(default=0, compare=False)
 
-    def then(self, position: Position, expected: bool = False) -> Place:
-        """Return the place after one more change. ``expected``: the change concerns what ``expected_at`` counts."""
+    @classmethod
+    def of(cls, sandbox: Sandbox) -> Place:
+        """Return the place of a sandbox when its row was read."""
+        return cls(Position.of(sandbox), sandbox.revision, sandbox.expected_at, sandbox.log_bytes)
+
+    def then(self, position: Position, expected: bool = False, grown: int = 0) -> Place:
+        """Return the place after one more change.
+
+        ``expected``: the change concerns what ``expected_at`` counts. ``grown``: characters by which the log has grown.
+        """
         revision = self.revision + 1
-        return Place(position, revision, revision if expected else self.expected_at)
+        return Place(position, revision, revision if expected else self.expected_at, self.size + grown)
 
 
 @dataclass(frozen=True, slots=True)

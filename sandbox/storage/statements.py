@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
+from sandbox.storage.failures import read_again
 from sandbox.storage.models import CommandRecord, Expectation, Guess, Sandbox
 from sandbox.storage.records import Place, Position, Record
 
@@ -16,24 +18,30 @@ NOTES = (Expectation._meta.db_table, Guess._meta.db_table)
 """Tables whose rows belong to a moment of the log."""
 
 
+FIELDS = "state, head, length, revision, expected_at, log_bytes"
+"""The columns of ``Place``."""
+
+
 def sandbox(sandbox_id: UUID) -> Sandbox | None:
-    return next(iter(Sandbox.objects.raw(f"SELECT * FROM {SANDBOX} WHERE id = %s", [_key(sandbox_id)])), None)
+    rows = Sandbox.objects.raw(f"SELECT * FROM {SANDBOX} WHERE id = %s", [_key(sandbox_id)])
+    return read_again(lambda: next(iter(rows.iterator()), None))
 
 
 def place(sandbox_id: UUID, lock: bool = False) -> Place:
     """Return the place of a sandbox. ``lock``: lock its row for the transaction. Raises ``Sandbox.DoesNotExist``."""
-    locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
-    select = f"SELECT state, head, length, revision, expected_at FROM {SANDBOX} WHERE id = %s{locking}"
-    row = _run(select, _key(sandbox_id)).fetchone()
+    select = f"SELECT {FIELDS} FROM {SANDBOX} WHERE id = %s{_locking() if lock else ''}"
+    row = read_again(lambda: _run(select, _key(sandbox_id)).fetchone())
     if row is None:
         raise Sandbox.DoesNotExist
+    return _place(row)
+
+
+def _place(row: Sequence[int]) -> Place:
     return Place(Position(*row[:3]), *row[3:])
 
 
-def log_bytes(sandbox_id: UUID) -> int:
-    """Return the characters of all commands of a sandbox, those of its branches included."""
-    row: tuple[int] | None = _run(f"SELECT log_bytes FROM {SANDBOX} WHERE id = %s", _key(sandbox_id)).fetchone()
-    return row[0] if row else 0
+def _locking() -> str:
+    return " FOR UPDATE" if connection.features.has_select_for_update else ""
 
 
 def drop_from(sandbox_id: UUID, n: int) -> int:
@@ -58,11 +66,47 @@ def set_place(sandbox_id: UUID, now: Place, grown: int = 0, by_owner: bool = Fal
     )
 
 
+COLUMNS = "sandbox_id, n, command, who, by_helper, at"
+IF_HERE = f"INSERT INTO {RECORD} ({COLUMNS}) SELECT id, %s, %s, %s, %s, %s FROM"
+HERE = f"{SANDBOX} WHERE id = %s AND state = %s AND head = %s AND length = %s"
+AHEAD = "head = %s, length = %s, revision = revision + 1, log_bytes = log_bytes + %s, last_used = %s, acted"
+IN_ONE = (
+    f"WITH here AS (SELECT id FROM {HERE} FOR UPDATE), record AS ({IF_HERE} here RETURNING id)"
+    f" UPDATE {SANDBOX} SET state = record.id, {AHEAD} = COALESCE(%s, acted) FROM record"
+    f" WHERE {SANDBOX}.id = %s RETURNING {FIELDS}"
+)
+"""PostgreSQL: append a record and move the place, if the sandbox is still where it was. One round trip, one commit."""
+FIRST = f"{IF_HERE} {HERE} RETURNING id"
+SECOND = f"UPDATE {SANDBOX} SET state = %s, {AHEAD} = COALESCE(%s, acted) WHERE id = %s RETURNING {FIELDS}"
+"""SQLite: the same in two statements, in a transaction that has the database's write lock."""
+
+
+def append_next(
+    sandbox_id: UUID, at: Position, command: str, who: str, by_helper: bool = False
+) -> tuple[Place, Record] | None:
+    """Append a command to a log whose head ``at`` is its end, and commit. Return the new place and the record.
+
+    Return None, with nothing changed, if the sandbox is not there any more. ``by_helper``: a helper executed it.
+    """
+    n, used, key = at.head + 1, _now(), _key(sandbox_id)
+    here, values = (key, at.state, at.head, at.length), (n, command, who, by_helper, used)
+    ahead = (n, n, len(command), used, None if by_helper else used, key)
+    if connection.features.has_select_for_update:
+        row = _run(IN_ONE, *here, *values, *ahead).fetchone()
+    else:
+        with transaction.atomic():
+            added = _run(FIRST, *values, *here).fetchone()
+            row = added and _run(SECOND, *added, *ahead).fetchone()
+    if row is None:
+        return None
+    now = _place(row)
+    return now, Record(n, now.position.state, command, who)
+
+
 def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = False) -> Record:
     """Add a record at place ``n``, which must be free. Return it."""
-    columns = "sandbox_id, n, command, who, by_helper, at"
     (key,) = _run(
-        f"INSERT INTO {RECORD} ({columns}) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
+        f"INSERT INTO {RECORD} ({COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
         *(_key(sandbox_id), n, command, who, by_helper, _now()),
     ).fetchone()
     return Record(n, key, command, who)

@@ -17,6 +17,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
+from sandbox.changes import homes
 from sandbox.content.shelf import WAYS_BACK
 from sandbox.limits import ratelimit
 from sandbox.limits.quotas import quotas
@@ -220,7 +221,7 @@ def edits(view: CapabilityView[P]) -> RoutedView:
             return too_often(request, "command", seconds)
         response = view(request, access, *args, **kwargs)
         if response.status_code < 400:
-            response.headers[REVISION] = str(statements.place(sandbox_id).revision)
+            response.headers[REVISION] = str(homes.newest_place(access.sandbox).revision)
         return response
 
     return routed

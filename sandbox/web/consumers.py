@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Iterator
 from html import escape
 from typing import Any, ClassVar
@@ -16,10 +17,11 @@ from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import Error
 
+from sandbox.changes import homes
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.pool import engines
-from sandbox.runtime.layers import group
+from sandbox.runtime.layers import HERE, group
 from sandbox.runtime.threads import LIVE_LINES, in_thread
 from sandbox.storage.records import Place, Position
 from sandbox.web.access import Access, open_access
@@ -35,7 +37,8 @@ LARGEST_MESSAGE = 1_000_000
 """Bytes of one message to a browser; Daphne refuses to send more than 1 MiB."""
 NOT_FOUND = 4404
 """Close code for a wrong URL, after which htmx does not connect again."""
-TRY_AGAIN = 1011
+TRY_AGAIN, MOVED = 1011, 1012
+"""Close codes after which the page connects again at once."""
 PONG = '{"pong":true}'
 """The answer to a ``ping``, with which a page checks whether its line is alive."""
 PATIENCE_SECONDS = 1.0
@@ -73,6 +76,7 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.place: Place | None = None
         """The newest state that was announced or sent."""
         self.behind = False
+        self.connected = time.monotonic()
         self.task: asyncio.Task[None] | None = None
         # One thread at a time renders for one sandbox: others would only wait for its lock, and there are few threads.
         self.turn = self.rendering_locks.setdefault(self.access.sandbox.pk, asyncio.Lock())
@@ -108,6 +112,16 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         if self.access is None or (self.place is not None and place.revision <= self.place.revision):
             return
         self.place = place
+        self.catch_up()
+        if message["by"] != HERE and homes.note_stray(self.access.sandbox.pk, place.revision, self.connected):
+            # The page connects again by way of the proxy, which knows the sandbox's new home. It may take a while to
+            # answer the close, if its tab sleeps.
+            await self.channel_layer.group_discard(group(self.access.sandbox.pk), self.channel_name)
+            await self.close(MOVED)
+
+    async def catch_up_again(self, message: dict[str, Any]) -> None:
+        """Show the present, because messages may have been lost."""
+        self.place = None
         self.catch_up()
 
     async def sandbox_progress(self, message: dict[str, Any]) -> None:

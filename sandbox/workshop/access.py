@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sandbox.limits import ratelimit
 from sandbox.storage import tokens
+from sandbox.storage.failures import read_again
 from sandbox.web.access import RoutedView, problem, readable_body, too_often
 from sandbox.words.say import say
 from sandbox.workshop.models import Participant, Workshop
@@ -48,7 +49,7 @@ def enter(room_id: UUID, token: str) -> RoomAccess | None:
 
     An unknown room and a wrong token have the same result: nobody must learn which rooms exist.
     """
-    room = Workshop.objects.filter(pk=room_id).first()
+    room = read_again(lambda: Workshop.objects.filter(pk=room_id).first())
     if room is None:
         return None
     digest = tokens.digest(token)

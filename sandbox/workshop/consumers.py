@@ -71,6 +71,10 @@ class RoomConsumer(AsyncWebsocketConsumer):
     async def sandbox_changed(self, message: dict[str, Any]) -> None:
         self.catch_up()
 
+    async def catch_up_again(self, message: dict[str, Any]) -> None:
+        """Catch up because messages may have been lost."""
+        self.catch_up()
+
     async def sandbox_progress(self, message: dict[str, Any]) -> None:
         """Ignore it: the page of the sandbox itself shows it."""
 

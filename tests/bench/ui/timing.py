@@ -23,7 +23,7 @@ PHASES = {
     "execute": "sandbox.worker.simulations.execute",
     "fold": "sandbox.worker.live.Live._fold",
     "keyframe": "sandbox.worker.live.Live.take_keyframe",
-    "commit": "sandbox.changes.store._append",
+    "commit": "sandbox.storage.statements.append_next",
     "changes": "sandbox.web.consumers.WorkbenchConsumer._send_changes",
     "panels": "sandbox.worker.rendering.fragments",
     "panel": "sandbox.worker.rendering.render_panel",

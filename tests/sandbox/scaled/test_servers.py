@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import psycopg
 from redis import Redis
 
@@ -19,12 +21,12 @@ def test_a_database_of_postgres_outlives_a_restart_and_a_kill(own_postgres: Post
             connection.execute("INSERT INTO kept VALUES (1)")
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM kept").fetchone() == (2,)
+    assert own_postgres.statements().count("INSERT INTO kept VALUES (1)") == 2
 
 
 def test_each_test_has_an_empty_database(postgres_server: Postgres) -> None:
     tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
-    first = postgres_server.new_database()
-    with psycopg.connect(first) as connection:
+    with psycopg.connect(postgres_server.new_database()) as connection:
         connection.execute("CREATE TABLE one (n int)")
         assert connection.execute(tables).fetchone() == (1,)
     with psycopg.connect(postgres_server.new_database()) as connection:
@@ -32,11 +34,11 @@ def test_each_test_has_an_empty_database(postgres_server: Postgres) -> None:
 
 
 def test_redis_counts_its_commands(redis_server: RedisServer) -> None:
+    before = redis_server.calls()
     with Redis.from_url(redis_server.url) as client:
-        client.ping()
-        before = redis_server.commands()
         client.set("name", "value")
-        assert redis_server.commands() > before
+        client.get("name")
+    assert redis_server.calls() - before == Counter({"set": 1, "get": 1})
 
 
 def test_redis_answers_again_after_a_kill(own_redis: RedisServer) -> None:

@@ -1,0 +1,169 @@
+"""The channel layer of several web processes: each message is one PUBLISH in Redis.
+
+Browsers of this process get a message at once, without Redis. A process subscribes to the groups that its browsers are
+in. Redis keeps nothing: a message that is sent while the connection is down is lost. So whenever Redis confirms a
+subscription, the first one and those after a lost connection, the browsers of the group are told to catch up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from sandbox.runtime.layers import HERE, LocalChannelLayer
+
+log = logging.getLogger(__name__)
+
+PREFIX = "scheduler-sandbox."
+ALIVE = f"{PREFIX}alive"
+"""A channel that is always subscribed: Redis' client cannot wait without one."""
+CATCH_UP = {"type": "catch.up.again"}
+"""The message to browsers that may have missed something."""
+MOST_CONNECTIONS = 4096
+SECONDS = 5.0
+"""How long Redis may take to connect and to answer."""
+QUIET_SECONDS = 15.0
+"""After this long without a message Redis is asked if it is there; after as long again the connection is given up."""
+AGAIN_SECONDS = 0.5
+"""The pause before the next connection."""
+
+
+class RedisChannelLayer(LocalChannelLayer):
+    """Groups across web processes. Only the serving loop has browsers; other loops may send."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.url = url
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.redis: Redis | None = None
+        self.pubsub: PubSub | None = None
+        """The connection that is subscribed, None while there is none."""
+        self.subscribed: set[str] = set()
+        self.changing = asyncio.Lock()
+        self.listener: asyncio.Task[None] | None = None
+        self.away = False
+        """True from the first failure until Redis answers again, to log each only once."""
+
+    def _connect(self) -> Redis:
+        # Tried once more at once, because a restart of Redis ends connections that wait in the pool.
+        return Redis.from_url(
+            self.url,
+            max_connections=MOST_CONNECTIONS,
+            socket_timeout=SECONDS,
+            socket_connect_timeout=SECONDS,
+            retry=Retry(NoBackoff(), 1),
+        )
+
+    # --- what Channels calls ---
+
+    async def new_channel(self, prefix: str = "specific.") -> str:
+        loop = asyncio.get_running_loop()
+        if self.loop is not loop:
+            self.loop, self.redis, self.changing = loop, self._connect(), asyncio.Lock()
+            self.listener = loop.create_task(self._listen(self.redis))
+        return await super().new_channel(prefix)
+
+    async def group_add(self, group: str, channel: str) -> None:
+        await super().group_add(group, channel)
+        await self._subscribe_as_wanted(group)
+
+    async def group_discard(self, group: str, channel: str) -> None:
+        await super().group_discard(group, channel)
+        await self._subscribe_as_wanted(group)
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        await super().group_send(group, message)
+        data = f"{HERE}{json.dumps(message)}"
+        try:
+            if self.redis is not None and self.loop is asyncio.get_running_loop():
+                await self.redis.publish(f"{PREFIX}{group}", data)
+            else:
+                async with self._connect() as redis:
+                    await redis.publish(f"{PREFIX}{group}", data)
+        except (RedisError, OSError) as error:
+            self._note_away(error)
+
+    async def close(self) -> None:
+        """End the connections of this loop."""
+        if self.listener is not None:
+            self.listener.cancel()
+            await asyncio.wait([self.listener])
+        if self.redis is not None:
+            await self.redis.aclose()
+        self.loop = self.redis = self.listener = None
+
+    # --- subscriptions ---
+
+    async def _subscribe_as_wanted(self, group: str) -> None:
+        """Subscribe to a group if it has browsers here, else unsubscribe. Without a connection, ``_listen`` does so."""
+        async with self.changing:
+            pubsub = self.pubsub
+            wanted = group in self.groups
+            if pubsub is None or wanted == (group in self.subscribed):
+                return
+            change = pubsub.subscribe if wanted else pubsub.unsubscribe
+            (self.subscribed.add if wanted else self.subscribed.discard)(group)
+            try:
+                await change(f"{PREFIX}{group}")
+            except (RedisError, OSError) as error:
+                self._note_away(error)  # ``_listen`` meets the same failure, and subscribes to all groups again.
+
+    async def _listen(self, redis: Redis) -> None:
+        """Deliver the messages of other web processes. Connect again whenever the connection is lost."""
+        while True:
+            try:
+                async with redis.pubsub() as pubsub:
+                    await self._subscribe_to_all(pubsub)
+                    await self._deliver(pubsub)
+            except (RedisError, OSError) as error:
+                self._note_away(error)
+            except Exception:
+                log.exception("messages from other web processes could not be read; connecting again")
+            finally:
+                self.pubsub = None
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _subscribe_to_all(self, pubsub: PubSub) -> None:
+        async with self.changing:
+            self.subscribed = set(self.groups)
+            await pubsub.subscribe(ALIVE, *(f"{PREFIX}{group}" for group in self.subscribed))
+            self.pubsub = pubsub
+
+    async def _deliver(self, pubsub: PubSub) -> None:
+        """Deliver messages until the connection is lost. Raises ``ConnectionError`` if Redis is silent too long."""
+        asked = False
+        while True:
+            message = await pubsub.get_message(timeout=QUIET_SECONDS)
+            if message is not None:
+                asked = False
+                await self._take(message)
+            elif asked:
+                raise ConnectionError("Redis does not answer")
+            else:
+                asked = True
+                await pubsub.ping()
+
+    async def _take(self, message: dict[str, Any]) -> None:
+        if self.away:
+            self.away = False
+            log.warning("Redis answers again; browsers catch up")
+        if message["type"] not in ("message", "subscribe"):
+            return
+        group = message["channel"].decode().removeprefix(PREFIX)
+        if message["type"] == "subscribe":
+            await super().group_send(group, CATCH_UP)
+        elif not (data := message["data"].decode()).startswith(HERE):
+            await super().group_send(group, json.loads(data[len(HERE) :]))
+
+    def _note_away(self, error: Exception) -> None:
+        if not self.away:
+            self.away = True
+            log.warning("Redis cannot be reached; changes of other web processes wait until it is back: %s", error)

@@ -142,7 +142,7 @@ def crowds() -> Iterator[Crowded]:
         folders = [Path(name) / f"worker-{number}" for number in range(2)]
         for folder in folders:
             folder.mkdir()
-        sites = [stack.enter_context(started(folder, **settings)) for folder in folders]
+        sites = [stack.enter_context(started(folder, WEB_PROCESSES="2", **settings)) for folder in folders]
         yield off_this_thread(_crowd("two web processes, PostgreSQL and Redis", sites))
 
 

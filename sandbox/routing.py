@@ -13,6 +13,7 @@ from django.conf import settings
 from django.urls import path, re_path
 
 from sandbox.limits import ratelimit
+from sandbox.runtime import measures
 from sandbox.web.consumers import WorkbenchConsumer
 from sandbox.workshop.consumers import RoomConsumer
 
@@ -73,6 +74,7 @@ def _paced(receive: Receive, send: Send) -> Receive:
             return message
         if not bucket.take(*settings.RATE_LIMITS["message"], monotonic()):
             return message
+        measures.REFUSED.labels("message").inc()
         await send({"type": "websocket.close", "code": TOO_OFTEN})
         return {"type": "websocket.disconnect", "code": TOO_OFTEN}
 

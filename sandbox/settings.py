@@ -1,6 +1,7 @@
 """The Django settings, with safe defaults. Deployments change them with environment variables."""
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 import dj_database_url
@@ -47,7 +48,28 @@ def _rate(name: str, default: float) -> float:
     return _number(name, default, "per second")
 
 
-DEBUG = os.environ.get("DEBUG", "").lower() in {"1", "true", "yes", "on"}
+def _flag(name: str, default: bool = False) -> bool:
+    text = os.environ.get(name, "")
+    return text.lower() in {"1", "true", "yes", "on"} if text else default
+
+
+def _choice(name: str, choices: tuple[str, ...]) -> str:
+    """Return a variable, or the first of its choices. Raises ``ImproperlyConfigured``."""
+    text = os.environ.get(name) or choices[0]
+    if text not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not '{text}'.")
+    return text
+
+
+def _networks(name: str, default: str) -> list[IPv4Network | IPv6Network]:
+    """Return a variable of addresses and networks, separated by commas. Raises ``ImproperlyConfigured``."""
+    try:
+        return [ip_network(item) for item in _list(name, default)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must list addresses or networks, such as 10.0.0.0/8: {error}.") from error
+
+
+DEBUG = _flag("DEBUG")
 SECRET_KEY = os.environ.get("SECRET_KEY", "").strip() or startup.secret_key(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")
@@ -158,6 +180,17 @@ RATE_LIMITS: dict[str, tuple[float, int]] = {
 # scheme of links; 0 = none, both headers are ignored.
 TRUSTED_PROXIES = _integer("TRUSTED_PROXIES", 0)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+# Programs that may read /metrics, by the address of their connection. Never through a proxy: see
+# sandbox/server/probes.py.
+METRICS_FROM = _networks("METRICS_FROM", "127.0.0.0/8,::1")
+# Seconds for which browsers come only by https, once the site has TLS. 0 = the site does not insist on https.
+SECURE_HSTS_SECONDS = _integer("HSTS_SECONDS", 0)
+SECURE_SSL_REDIRECT = CSRF_COOKIE_SECURE = SECURE_HSTS_SECONDS > 0
+SILENCED_SYSTEM_CHECKS = [
+    "security.W002",  # frame-ancestors says who may embed pages, for each page.
+    "security.W005",  # Other sites of the domain are not ours to promise for.
+    "security.W021",  # Nor is the list of browsers' vendors.
+]
 # Limits of a sandbox that override the defaults in sandbox/limits/quotas.py, by field name.
 QUOTAS: dict[str, int] = {}
 # Web processes on this machine, which share its cores and memory.
@@ -197,19 +230,26 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
 
+LOG_FORMAT = _choice("LOG_FORMAT", ("text", "json"))
+# One line for each answered request: for programs that collect logs, or if wanted.
+LOG_REQUESTS = _flag("LOG_REQUESTS", LOG_FORMAT == "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {
+        "text": {
             "()": "sandbox.runtime.logs.WithoutTokens",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
-        }
+        },
+        "json": {"()": "sandbox.runtime.logs.AsJson"},
     },
     "filters": {"calm": {"()": "sandbox.runtime.logs.Calm"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["calm"]}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["calm"]},
+        "count": {"()": "sandbox.runtime.measures.CountErrors", "filters": ["calm"]},
+    },
+    "root": {"handlers": ["stderr", "count"], "level": "INFO"},
     "loggers": {
         # Its INFO lines are about Twisted's options, not about the site.
         "daphne": {"level": "WARNING"},

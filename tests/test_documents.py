@@ -23,7 +23,8 @@ from scheduler_engine.scenario import ASSERTIONS, load_scenario
 from tests.waiting import free_port, until
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md"))))
+PLACES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md")
+DOCUMENTS = tuple(str(path.relative_to(ROOT)) for place in PLACES for path in sorted(ROOT.glob(place)))
 OTHER_FOLDERS = (".git", ".venv", "var", "__pycache__", ".*_cache", "images")
 SECONDS = 120
 """Most seconds until a command ends, and a server answers, on however busy a machine."""
@@ -50,6 +51,7 @@ LEFT_OUT = {
     "make edits": "tests/browser/test_edits.py does a part of it",
     '.venv/bin/python -m tests.hostile.attack --alone --only "300 MB"': "tests/hostile runs it, for a shorter time",
     "make dist": "tests/engine/test_distribution.py builds it",
+    "make audit": "it asks a service of PyPI that mirrors lack",
     "make lock": "it asks a package index for the newest versions",
     "UPGRADE=--upgrade make lock": "it asks a package index for the newest versions",
     "apt-get install chromium-headless-shell": "only root may",
@@ -80,10 +82,9 @@ EXIT_STATUS = {
 }
 """Exit status of commands that should report an error."""
 READ_ELSEWHERE = {
-    "json": "log.json, which `replay` reads",
+    "json": "log.json, which `replay` reads, and a line of the log, in tests/sandbox/server/test_probes.py",
     "text": "outputs of commands, which are compared, and commands for a real cluster",
     "html": "tests/browser/test_embedding.py drives the examples, which are files",
-    "nginx": "the tests have no nginx",
     "console": "tests/engine/test_distribution.py, where the engine is installed alone",
     "toml": "tests/engine/test_distribution.py",
     "bash": "tests/sandbox/web/test_api_document.py, with a server",

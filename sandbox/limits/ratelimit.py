@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from sandbox.limits.addresses import client_network
+from sandbox.runtime import measures
 
 ROOM = 100_000
 """Buckets in memory: about 20 MB."""
@@ -70,7 +71,10 @@ buckets = Buckets()
 def wait(name: str, who: str) -> float:
     """Take a token from the bucket ``name`` of ``who``. Return 0 if there was one, else the seconds until the next."""
     rate, burst = settings.RATE_LIMITS[name]
-    return buckets.take(name, who, rate, burst)
+    seconds = buckets.take(name, who, rate, burst)
+    if seconds:
+        measures.REFUSED.labels(name).inc()
+    return seconds
 
 
 def client(request: HttpRequest) -> str:

@@ -47,6 +47,8 @@ class Limits:
     """How long a refused client may still send, so that it can read the refusal."""
     ping_seconds: float = 20
     pong_seconds: float = 30
+    drain_seconds: float = 0
+    """How long the server still serves after SIGTERM, so that proxies can notice that it is no longer ready."""
     stop_seconds: float = 5
     """How long requests may continue when the server stops."""
 
@@ -67,8 +69,8 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Limits:
             try:
                 limits[field.name] = number(environment[name])
             except ValueError:
-                limits[field.name] = 0
-            if not 0 < limits[field.name] < float("inf"):
+                limits[field.name] = -1
+            if not 0 < limits[field.name] < float("inf") and limits[field.name] != field.default:
                 raise ValueError(say("limits.setting", name=name, value=environment[name]))
     return Limits(**limits)  # type: ignore[arg-type]
 

@@ -1,9 +1,19 @@
-"""Keeps capability tokens out of the log, so that its readers cannot enter a sandbox."""
+"""Log lines: text or JSON, with the request they belong to, and without capability tokens.
+
+A token is the key to a sandbox, so whoever reads the log must not find one.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -45,6 +55,68 @@ class WithoutTokens(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return hide_tokens(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        facts = _facts_of_record(record)
+        text = super().formatMessage(record)
+        return text if facts is None else f"{text} [{facts.request}]"
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a request. It is filled in while the request is answered.
+
+    ``request``: an id for its log lines. ``route``: the name of its URL, never its path. ``sandbox``: the id of its
+    sandbox or room, "" = none.
+    """
+
+    request: str
+    route: str = "none"
+    sandbox: str = ""
+
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+current: ContextVar[Facts | None] = ContextVar("current", default=None)
+"""The request that this thread answers."""
+
+
+def facts_of(forwarded: str) -> Facts:
+    """Return the facts of a new request. ``forwarded``: the id that a trusted proxy gave it, "" = none."""
+    return Facts(forwarded if REQUEST_ID.fullmatch(forwarded) else secrets.token_hex(8))
+
+
+def _facts_of_record(record: logging.LogRecord) -> Facts | None:
+    return getattr(record, "facts", None) or current.get()
+
+
+@contextmanager
+def about(facts: Facts | None) -> Iterator[None]:
+    """Mark the log lines of the block as about this request."""
+    mark = current.set(facts)
+    try:
+        yield
+    finally:
+        current.reset(mark)
+
+
+class AsJson(logging.Formatter):
+    """One JSON object a line. Tokens are hidden in each text, before it is quoted."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        facts = _facts_of_record(record)
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if facts is not None:
+            line |= {"request": facts.request, "route": facts.route, "sandbox": facts.sandbox or None}
+        line |= getattr(record, "measured", {})
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        plain = {name: hide_tokens(value) if isinstance(value, str) else value for name, value in line.items()}
+        return json.dumps({name: value for name, value in plain.items() if value is not None}, ensure_ascii=False)
 
 
 class Calm(logging.Filter):

@@ -41,8 +41,9 @@ def serve(options: argparse.Namespace) -> None:
     # These imports need the settings.
     from django.conf import settings
 
-    from sandbox.server import site
+    from sandbox.server import combinations, site
 
+    combinations.check()
     lock = site.hold()
     startup.check_neighbours(lock, settings.WEB_PROCESSES)
     site.check_database(migrate=options.prepare)
@@ -53,6 +54,9 @@ def serve(options: argparse.Namespace) -> None:
     from sandbox.asgi import application
     from sandbox.pool.engines import started
     from sandbox.server import pruning
+    from sandbox.server.metrics import Metrics
+    from sandbox.server.probes import Probes
+    from sandbox.server.requests import Requests
     from sandbox.server.serve import Server
     from sandbox.server.staticfiles import StaticFiles
 
@@ -67,15 +71,19 @@ def serve(options: argparse.Namespace) -> None:
         if others:
             print(f"For others in this network: http://{others}:{options.port}/", flush=True)
 
-    Server(StaticFiles(application), limits, settings.TRUSTED_PROXIES).serve(listener, ready, pruning.chore)
+    site_with_logs = Requests(StaticFiles(application), settings.TRUSTED_PROXIES)
+    server = Server(site_with_logs, limits, settings.TRUSTED_PROXIES)
+    server.application = Probes(site_with_logs, server, Metrics(server, engines), settings.METRICS_FROM)
+    server.serve(listener, ready, pruning.chore)
     engines.close()
     lock.close()
     # A running command must not keep the process alive: what is not answered is not in the log.
-    threading.Thread(target=_end_in_any_case, daemon=True).start()
+    seconds = 0 if server.hurry.is_set() else STUCK_SECONDS
+    threading.Thread(target=_end_in_any_case, args=(seconds,), daemon=True).start()
 
 
-def _end_in_any_case() -> None:
-    time.sleep(STUCK_SECONDS)
+def _end_in_any_case(seconds: float) -> None:
+    time.sleep(seconds)
     sys.stderr.flush()
     os._exit(0)
 

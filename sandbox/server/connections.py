@@ -29,6 +29,7 @@ from twisted.web.http import HTTPChannel
 from sandbox.limits import addresses
 from sandbox.limits.quotas import quotas
 from sandbox.limits.server import Limits, Places
+from sandbox.runtime import measures
 from sandbox.words.say import say
 
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
@@ -117,7 +118,7 @@ class Channel(HTTPChannel):
             super().rawDataReceived(data)
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        self.refuse(431, say("limits.headers"))
+        self.refuse(431, "headers", say("limits.headers"))
 
     def allHeadersReceived(self) -> None:
         if (self.length or 0) > self.most_bytes:
@@ -146,15 +147,19 @@ class Channel(HTTPChannel):
 
     def refuse_body(self) -> None:
         if self.imports:
-            self.refuse(413, say("limits.import-body", most=self.limits.import_bytes))
+            self.refuse(413, "body", say("limits.import-body", most=self.limits.import_bytes))
         else:
-            self.refuse(413, say("errors.request-too-large", most=quotas().manifest_bytes))
+            self.refuse(413, "body", say("errors.request-too-large", most=quotas().manifest_bytes))
 
-    def refuse(self, status: int, message: str) -> None:
-        """Send a refusal, ignore further input, and close the connection after the client had time to read."""
+    def refuse(self, status: int, limit: str, message: str) -> None:
+        """Send a refusal, ignore further input, and close the connection after the client had time to read.
+
+        ``limit``: the name under which it is counted.
+        """
         if self.refused:
             return
         self.refused = True
+        measures.REFUSED.labels(limit).inc()
         self.transport.write(refusal(status, message))
         self.transport.resumeProducing()
         # If closed at once, a client that still sends would see a broken connection instead of the refusal.
@@ -213,11 +218,13 @@ class Channel(HTTPChannel):
     def check(self, now: float) -> None:
         """End the connection if the client reads or sends too slowly."""
         if now > self.write_by:
+            if not self.refused and not self.room.is_set():
+                measures.REFUSED.labels("slow-reader").inc()
             self.transport.abortConnection()
         elif now > self.read_by and not self.begun:
             self.loseConnection()
         elif now > self.read_by:
-            self.refuse(408, say("limits.slow"))
+            self.refuse(408, "slow-request", say("limits.slow"))
 
     def end_within(self, seconds: float) -> None:
         self.read_by = inf
@@ -270,13 +277,13 @@ class Request(WebRequest):
         if self.body_bytes + len(data) > self.channel.most_bytes:
             self.channel.refuse_body()
         elif not self.server.bodies.take(self.sender, len(data)):
-            self.channel.refuse(503, say("limits.bodies"))
+            self.channel.refuse(503, "bodies", say("limits.bodies"))
         else:
             self.body_bytes += len(data)
             try:
                 super().handleContentChunk(data)
             except OSError:
-                self.channel.refuse(507, say("limits.disk-of-file"))
+                self.channel.refuse(507, "disk", say("limits.disk-of-file"))
 
     def release_body(self) -> None:
         self.server.bodies.give_back(self.sender, self.body_bytes)
@@ -314,10 +321,14 @@ class LiveLine(WebSocketProtocol):
         sender = addresses.client_network(forwarded, self.transport.getPeer().host, server.proxies)
         match = SANDBOX.match(request.path)
         sandbox = match[1].lower() if match else ""
-        if server.stopping or not server.senders.take(sender):
+        if server.stopping:
+            raise ConnectionDeny(503, "The server is stopping.")
+        if not server.senders.take(sender):
+            measures.REFUSED.labels("sockets-per-address").inc()
             raise ConnectionDeny(503, "Too many live lines from this address.")
         if not server.sandboxes.take(sandbox):
             server.senders.give_back(sender)
+            measures.REFUSED.labels("sockets-per-sandbox").inc()
             raise ConnectionDeny(503, "Too many live lines to this sandbox.")
         self.places = sender, sandbox
         return super().onConnect(request)
@@ -413,6 +424,7 @@ class Factory(HTTPFactory):
 
     def buildProtocol(self, addr: Any) -> Any:
         if not self.server.connected.take(addresses.client_network("", addr.host, 0)):
+            measures.REFUSED.labels("connections").inc()
             return Refused()
         channel = super().buildProtocol(addr)
         channel.requestFactory = Request

@@ -1,8 +1,14 @@
-"""Daphne's server with the limits of ``Limits``. It stops within seconds of a signal."""
+"""Daphne's server with the limits of ``Limits``, and the way it stops.
+
+After SIGTERM it is not ready any more, but serves for ``drain_seconds``, so that proxies notice. Then it refuses new
+connections, closes live lines, and ends when running requests are answered. SIGINT skips the first part, and a second
+signal ends everything at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +23,9 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import LogEvent, LogLevel, STDLibLogObserver, globalLogBeginner
 
 from sandbox.limits.server import Limits, Places
+from sandbox.runtime import measures
 from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFactory, Request
+from sandbox.server.probes import PATHS
 from sandbox.words.say import say
 
 CHECK_SECONDS = 0.5
@@ -51,7 +59,11 @@ class Server(DaphneServer):
         )
         self.limits, self.proxies = limits, proxies
         self.connections: dict[Any, dict[str, Any]] = {}
+        self.draining = False
+        """A signal came: the server is not ready for more."""
         self.stopping = False
+        self.hurry = asyncio.Event()
+        """Set by the second signal."""
         self.channels: set[Channel] = set()
         self.stalled: set[Channel] = set()
         """Channels with more than 64 KiB that the client has not read."""
@@ -85,13 +97,27 @@ class Server(DaphneServer):
         LoopingCall(chore).start(CHORE_SECONDS)
         reactor.addSystemEventTrigger("before", "shutdown", self.kill_all_applications)
         reactor.callWhenRunning(ready)
-        reactor.run()
+        for number, drain in ((signal.SIGTERM, self.limits.drain_seconds), (signal.SIGINT, 0.0)):
+            reactor._asyncioEventloop.add_signal_handler(number, self.stop_after, drain)
+        reactor.run(installSignalHandlers=False)
+
+    def stop_after(self, seconds: float) -> None:
+        """Stop in ``seconds``. The second call stops at once, and lets nothing finish."""
+        if not self.draining:
+            self.draining = True
+            self.drained = reactor.callLater(seconds, reactor.stop)
+            return
+        self.hurry.set()
+        if self.drained.active():
+            self.drained.reset(0)
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> asyncio.Queue[Any] | None:
         """Start the site on a request or live line, and return its queue of messages. None: it was refused."""
         http = isinstance(protocol, Request)
-        if http and (self.stopping or not self.requests.take(protocol.sender)):
-            protocol.channel.refuse(503, say("limits.requests"))
+        # A probe must learn that a busy process is alive.
+        counted = http and scope["path"] not in PATHS
+        if counted and (self.stopping or not self.requests.take(protocol.sender)):
+            protocol.channel.refuse(503, "requests", say("limits.requests"))
             return None
         queue: asyncio.Queue[Any] = asyncio.Queue()
 
@@ -102,8 +128,9 @@ class Server(DaphneServer):
             return message
 
         def done(_: asyncio.Future[Any]) -> None:
-            if http:
+            if counted:
                 self.requests.give_back(protocol.sender)
+            if http:
                 protocol.release_body()
 
         scope["asgi"] = {"version": "3.0"}
@@ -134,6 +161,7 @@ class Server(DaphneServer):
                 return
             over -= unread[channel]
             self.stalled.discard(channel)
+            measures.REFUSED.labels("unread").inc()
             channel.transport.abortConnection()
 
     def kill_all_applications(self) -> Deferred[None]:
@@ -151,6 +179,7 @@ class Server(DaphneServer):
                 channel.loseConnection()
         tasks = [task for connection in self.connections.values() if (task := connection.get("application_instance"))]
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=self.limits.stop_seconds)
-            for task in late:
+            finished, hurry = asyncio.ensure_future(asyncio.wait(tasks)), asyncio.ensure_future(self.hurry.wait())
+            await asyncio.wait([finished, hurry], timeout=self.limits.stop_seconds, return_when=asyncio.FIRST_COMPLETED)
+            for task in (*tasks, finished, hurry):
                 task.cancel()

@@ -19,6 +19,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from sandbox.server.backups import check
+from sandbox.server.combinations import hold_key
 from sandbox.server.startup import CannotStart, database_error_text, lock_database, report_os_errors
 
 
@@ -38,8 +39,12 @@ def report_database_errors() -> Iterator[None]:
 
 def hold() -> Any:
     """Lock the database for this process while the result exists. Raises ``CannotStart`` if another one serves it."""
+    path = database_path()
     with report_database_errors():
-        return lock_database(database_path(), shared=settings.REDIS_URL is not None)
+        lock = lock_database(path, shared=settings.REDIS_URL is not None)
+        if path is None:
+            hold_key(lock)
+        return lock
 
 
 def check_database(migrate: bool) -> None:

@@ -15,6 +15,7 @@ from django.http.multipartparser import MultiPartParserError
 from ninja.errors import HttpError, ValidationError
 
 from sandbox.limits.quotas import OverQuota, quotas
+from sandbox.runtime import measures
 from sandbox.storage import failures
 from sandbox.web.access import problem
 from sandbox.words.say import say
@@ -53,6 +54,11 @@ class Refusal:
     errors: Sequence[FieldError] = ()
     calm: bool = False
     wait: int | None = None
+
+
+def _over_quota(error: OverQuota) -> Refusal:
+    measures.REFUSED.labels("quota").inc()
+    return Refusal(error.status, str(error))
 
 
 def _rejected(error: Rejected) -> Refusal:
@@ -95,7 +101,7 @@ def _http_error(error: HttpError) -> Refusal:
 
 
 REFUSALS: dict[type[Exception], Callable[[Any], Refusal]] = {
-    OverQuota: lambda error: Refusal(error.status, str(error)),
+    OverQuota: _over_quota,
     EngineError: lambda error: Refusal(error.status, str(error)),
     NothingToDo: lambda error: Refusal(422, str(error), calm=True),
     Rejected: _rejected,

@@ -6,17 +6,19 @@ import asyncio
 import os
 import time
 from typing import IO, Any
+from uuid import UUID
 
 from django.core.exceptions import BadRequest, RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_started
 from django.http import HttpResponse, HttpResponseBase
-from django.urls import set_script_prefix
+from django.urls import ResolverMatch, set_script_prefix
 from django.utils.http import parse_header_parameters
 
 from sandbox.limits.fairness import Turn, in_turn, kind_of, turns
 from sandbox.limits.ratelimit import client_of
+from sandbox.runtime import logs
 from sandbox.runtime.callers import Caller, working_for
 from sandbox.runtime.threads import EXECUTING, READING, in_thread
 from sandbox.storage import failures
@@ -108,13 +110,24 @@ class OneThreadHandler(ASGIHandler):
         """Return the messages that answer the request."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=self.__class__, scope=scope)
-        request, refusal = self.create_request(scope, body)
-        response = refusal if request is None else self.get_response(request)
-        assert response is not None, "create_request returns one of the two"
-        try:
-            return _answer(response)
-        finally:
-            response.close()
+        facts: logs.Facts | None = scope.get("facts")
+        with logs.about(facts):
+            request, refusal = self.create_request(scope, body)
+            response = refusal if request is None else self.get_response(request)
+            assert response is not None, "create_request returns one of the two"
+            if facts is not None and request is not None and request.resolver_match is not None:
+                _note_route(facts, request.resolver_match)
+            try:
+                return _answer(response)
+            finally:
+                response.close()
+
+
+def _note_route(facts: logs.Facts, match: ResolverMatch) -> None:
+    """Note the name of the route. Of its parameters, only an id: others are tokens and texts of visitors."""
+    facts.route = match.view_name or match.route
+    ids = (match.kwargs.get(name) for name in ("sandbox_id", "room_id"))
+    facts.sandbox = next((str(one) for one in ids if isinstance(one, UUID)), "")
 
 
 async def _watch(receive: Any, caller: Caller) -> None:

@@ -17,6 +17,7 @@ from sandbox.limits.quotas import OverQuota
 from sandbox.panels.model.moment import Moment
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, printable
+from sandbox.web.executing import execute
 from sandbox.web.numbers import KEY_DIGITS, whole_number
 from sandbox.words.say import say
 from sandbox.worker.errors import EngineError
@@ -157,7 +158,7 @@ def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> 
             continue
         seat.sandbox.by_helper = True
         try:
-            store.execute(seat.sandbox, command, TRAINER)
+            execute(seat.sandbox, command, TRAINER)
         except (Rejected, OverQuota, EngineError, ReplayFailed) as error:
             failures.append((participant.name, str(error)))
     return failures

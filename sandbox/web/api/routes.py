@@ -23,6 +23,7 @@ from sandbox.pool import engines
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
+from sandbox.web import executing
 from sandbox.web.access import TOO_OFTEN, Access
 from sandbox.web.api import answers, questions, shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to
@@ -91,7 +92,7 @@ def _state(access: Access) -> dict[str, Any]:
 def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: shapes.Command, who: str = "") -> Any:
     """Execute one command, as in a log: a stage, a pod, an advance, a patch …"""
     access = access_to(request, sandbox_id, token, True)
-    store.execute(access.sandbox, command.root, printable(who))
+    executing.execute(access.sandbox, command.root, printable(who))
     return _state(access)
 
 
@@ -110,7 +111,7 @@ def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> 
     if checked.errors:
         raise Rejected(checked.errors)
     try:
-        store.execute(access.sandbox, {"kind": "apply", "manifests": manifests}, printable(who))
+        executing.execute(access.sandbox, {"kind": "apply", "manifests": manifests}, printable(who))
     except Rejected as error:
         raise Rejected(engines.read(access.sandbox, jobs.locate, text, error.errors)) from error
     return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}

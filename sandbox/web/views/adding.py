@@ -8,10 +8,10 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox.changes import store
 from sandbox.limits.quotas import check_size, check_text
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, who
+from sandbox.web.executing import execute
 from sandbox.web.forms import FORMS, AddForm
 from sandbox.web.forms.drafts import TEXT_LEADS, Draft, read_draft
 from sandbox.worker import jobs
@@ -34,7 +34,7 @@ def apply(request: HttpRequest, access: Access) -> HttpResponse:
     if checked.errors:
         return _problems(request, checked, 422)
     try:
-        store.execute(access.sandbox, {"kind": "apply", "manifests": manifests}, who(request))
+        execute(access.sandbox, {"kind": "apply", "manifests": manifests}, who(request))
     except Rejected as error:
         errors = engines.read(access.sandbox, jobs.locate, text, error.errors)
         return _problems(request, replace(checked, errors=errors), 422)
@@ -54,7 +54,7 @@ def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
     draft = read_draft(_form(kind), request.POST, access.sandbox)
     if draft.valid:
         try:
-            store.execute(access.sandbox, {"kind": "apply", "manifests": draft.manifests}, who(request))
+            execute(access.sandbox, {"kind": "apply", "manifests": draft.manifests}, who(request))
         except Rejected as error:
             draft.add_errors(engines.read(access.sandbox, jobs.locate, draft.text, error.errors))
     if not draft.valid:

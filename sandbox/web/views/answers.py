@@ -19,6 +19,7 @@ from sandbox.storage import branches
 from sandbox.storage.commands import to_text
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.web.access import PART, Access, edits, limited, problem, reads, who
+from sandbox.web.executing import execute_all
 from sandbox.web.files import attachment
 from sandbox.web.numbers import whole_number
 from sandbox.web.second_run import DIGITS, NoRun, named_run, second_run
@@ -220,7 +221,7 @@ def _with_fix(request: HttpRequest, act: Callable[[Fix], HttpResponse]) -> HttpR
 
 def _made(request: HttpRequest, sandbox: Sandbox, address: str, fix: Fix) -> HttpResponse:
     """Execute a whole fix in a sandbox, and go to its page, whose map shows where the pod can land."""
-    store.execute_all(sandbox, fix, who(request))
+    execute_all(sandbox, fix, who(request))
     pod, node = request.POST.get("pod", ""), request.POST.get("node", "")
     return redirect(f"{address}?{urlencode({'pod': pod} | ({'lands': f'{pod}@{node}'} if node else {}))}")
 

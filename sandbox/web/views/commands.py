@@ -14,6 +14,7 @@ from sandbox.storage.commands import only_steps, summary
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Position, log_of
 from sandbox.web.access import Access, edits, problem, who
+from sandbox.web.executing import execute
 from sandbox.words.say import say
 from scheduler_engine.commands import DRAIN_FLAGS
 
@@ -84,7 +85,7 @@ MOVES: dict[str, Callable[[Position, QueryDict], int]] = {
 def do(request: HttpRequest, access: Access, verb: str) -> HttpResponse:
     try:
         if verb in COMMANDS:
-            store.execute(access.sandbox, COMMANDS[verb](request.POST), who(request))
+            execute(access.sandbox, COMMANDS[verb](request.POST), who(request))
         elif verb == "stop":
             return _stop(request, access)
         elif verb in MOVES:

@@ -8,13 +8,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox.changes import store
 from sandbox.limits.quotas import check_text
 from sandbox.storage.records import log_of
 from sandbox.web.access import Access, edits, reads, who
 from sandbox.web.configuring.controls import Refusal
 from sandbox.web.configuring.controls import controls as controls_of
 from sandbox.web.configuring.edits import edit
+from sandbox.web.executing import execute
 from sandbox.web.numbers import whole_number
 from sandbox.web.presets.configurations import DEFAULT
 from sandbox.words.yaml_text import rewritten, written
@@ -42,7 +42,7 @@ def configure(request: HttpRequest, access: Access) -> HttpResponse:
     check_text(text)
     try:
         load_configuration(text)
-        store.execute(access.sandbox, {"kind": "configure", "configuration": _manifest(text)}, who(request))
+        execute(access.sandbox, {"kind": "configure", "configuration": _manifest(text)}, who(request))
     except Rejected as error:
         return render(request, "fragments/configuration_errors.html", {"errors": error.errors}, status=422)
     return HttpResponse(status=204, headers={"HX-Trigger": "configured"})

@@ -7,9 +7,9 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox.changes import store
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, problem, reads, who
+from sandbox.web.executing import execute
 from sandbox.web.forms import Object, form_of
 from sandbox.web.forms.drafts import Draft, blank, editable, patch_of, read_draft
 from sandbox.web.forms.manifests import Manifest
@@ -49,7 +49,7 @@ def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
             if request.POST.get("recreate") == "1" and _same_pod(edited, draft.manifests[0]):
                 manifest = draft.manifests[0]
                 command = {"kind": "replace", "object_kind": edited.kind, "key": edited.key, "manifest": manifest}
-            store.execute(access.sandbox, command, who(request))
+            execute(access.sandbox, command, who(request))
         except Rejected as error:
             spec = _part(access, edited)
             recreate = edited.kind == "Pod" and bool(spec) and not spec.get("nodeName")
@@ -140,5 +140,5 @@ def _patch(
     request: HttpRequest, access: Access, edited: Object, changes: dict[str, Any], subresource: str = ""
 ) -> HttpResponse:
     command = {"kind": "patch", "object_kind": edited.kind, "key": edited.key, "changes": changes}
-    store.execute(access.sandbox, command | ({"subresource": subresource} if subresource else {}), who(request))
+    execute(access.sandbox, command | ({"subresource": subresource} if subresource else {}), who(request))
     return HttpResponse(status=204)

@@ -7,10 +7,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox.changes import store
 from sandbox.panels.faults import LASTING
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, reads, who
+from sandbox.web.executing import execute
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from scheduler_engine.errors import Rejected
@@ -29,7 +29,7 @@ def set_fault(request: HttpRequest, access: Access) -> HttpResponse:
     data = request.POST.dict()
     named = {name: data[name] for name in ("plugin", "point", "answer", "profile") if data.get(name)}
     try:
-        store.execute(access.sandbox, {"kind": "fault", **named, "seconds": _seconds(data)}, who(request))
+        execute(access.sandbox, {"kind": "fault", **named, "seconds": _seconds(data)}, who(request))
     except Rejected as error:
         return render(request, FORM, _filled_in(data, access) | {"error": str(error)}, status=422)
     return HttpResponse(status=204, headers={"HX-Trigger": "fault-set"})

@@ -26,6 +26,7 @@ from sandbox.pool import engines
 from sandbox.web import uploads
 from sandbox.web.access import RoutedView, limited
 from sandbox.web.errors import line_of, refusal_of
+from sandbox.web.executing import execute_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError
@@ -131,7 +132,7 @@ def open_import(request: HttpRequest, key: str) -> HttpResponse:
     try:
         way = engines.read(sandbox, jobs.way_to, pod)
         if way:
-            store.execute_all(sandbox, way)
+            execute_all(sandbox, way)
     except (Rejected, EngineError) as error:
         # The sandbox exists, so show it. The visitor can do the first steps.
         log.info("an import did not reach the chosen pod: %s", error)

@@ -8,9 +8,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox.changes import store
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, reads, who
+from sandbox.web.executing import execute
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from scheduler_engine.errors import Rejected
@@ -30,7 +30,7 @@ def run(request: HttpRequest, access: Access) -> HttpResponse:
     """Replace the schedulers. Errors of the form are shown in it."""
     data = request.POST.dict()
     try:
-        store.execute(access.sandbox, {"kind": "replicas", **_fields(data)}, who(request))
+        execute(access.sandbox, {"kind": "replicas", **_fields(data)}, who(request))
     except Rejected as error:
         if "form" not in data:
             raise
@@ -82,5 +82,5 @@ def act(request: HttpRequest, access: Access) -> HttpResponse:
     action = data.get("action", "")
     extra = EXTRA_FIELDS[action](data) if action in EXTRA_FIELDS else {}
     command = {"kind": "replica", "replica": data.get("replica", ""), "action": action, **extra}
-    store.execute(access.sandbox, command, who(request))
+    execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)

@@ -7,9 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from sandbox.changes import store
 from sandbox.limits.quotas import check_text
 from sandbox.web.access import Access, edits, who
+from sandbox.web.executing import execute
 from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from scheduler_engine.api.loading import read_documents
@@ -27,7 +27,7 @@ def taint(request: HttpRequest, access: Access) -> HttpResponse:
     named = {name: request.POST.get(name, "").strip() for name in ("node", "key", "effect", "value")}
     on = request.POST.get("on") == "1"
     try:
-        store.execute(access.sandbox, {"kind": "taint", **named, "on": on}, who(request))
+        execute(access.sandbox, {"kind": "taint", **named, "on": on}, who(request))
     except Rejected as error:
         if not on:
             raise
@@ -45,7 +45,7 @@ def usage(request: HttpRequest, access: Access) -> HttpResponse:
         return _errors(request, [FieldError("", "Required", say("errors.amount"))])
     target = {name: request.POST[name] for name in ("pod", "node") if request.POST.get(name)}
     try:
-        store.execute(access.sandbox, {"kind": "usage", **target, **amounts}, who(request))
+        execute(access.sandbox, {"kind": "usage", **target, **amounts}, who(request))
     except Rejected as error:
         return _errors(request, error.errors)
     return HttpResponse(status=204)
@@ -60,7 +60,7 @@ def kubelet(request: HttpRequest, access: Access) -> HttpResponse:
     try:
         extra = {"hard_eviction_grace": _seconds(grace)} if grace else {}
         command = {"kind": "kubelet", "node": node, "configuration": _configuration(text), **extra}
-        store.execute(access.sandbox, command, who(request))
+        execute(access.sandbox, command, who(request))
     except Rejected as error:
         return _errors(request, error.errors)
     return HttpResponse(status=204)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from sandbox.changes import store
 from sandbox.content import scenarios
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, problem, who
+from sandbox.web.executing import execute
 from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -21,5 +21,5 @@ def step(request: HttpRequest, access: Access) -> HttpResponse:
     if command is None:
         return problem(request, 400, say("errors.no-step"))
     if number > engines.read(access.sandbox, jobs.steps_done):
-        store.execute(access.sandbox, command, who(request))
+        execute(access.sandbox, command, who(request))
     return HttpResponse(status=204)

@@ -7,9 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from sandbox.changes import store
 from sandbox.pool import engines
 from sandbox.web.access import Access, edits, who
+from sandbox.web.executing import execute
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from scheduler_engine.errors import Rejected
@@ -19,7 +19,7 @@ from scheduler_engine.errors import Rejected
 def scale(request: HttpRequest, access: Access) -> HttpResponse:
     """Scale a workload to ``replicas``, or ``by`` a number more than it has now. An error is shown at the field."""
     try:
-        store.execute(access.sandbox, _scaled(request.POST, access), who(request))
+        execute(access.sandbox, _scaled(request.POST, access), who(request))
     except Rejected as error:
         return render(request, "fragments/workloads_refused.html", {"message": error.errors[0].message}, status=422)
     return HttpResponse("")  # An empty answer removes an earlier error.

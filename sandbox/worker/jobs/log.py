@@ -44,6 +44,11 @@ def arrive(live: Live, position: Position, records: list[Record]) -> None:
 
 
 @reading
+def probe(live: Live, position: Position) -> None:
+    """Do nothing: an answer shows that the worker is there."""
+
+
+@reading
 def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str | None]:
     """Return the log that ends at a moment, as ``Live.log_until``. Raises ``Rejected``."""
     live.move_to(position)

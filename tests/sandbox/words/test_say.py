@@ -84,9 +84,11 @@ WITHOUT_PAGE = {
     *("cache/dump.py", "lessons/markdown.py", "storage/statements.py", "web/consumers.py", "words/phrases.py"),
     *("content/shelf.py", "sandbox/settings.py"),
     *("server/__main__.py", "server/backups.py", "server/site.py", "server/startup.py"),
+    *("server/combinations.py", "server/metrics.py", "server/postgres.py", "server/requests.py"),
+    "runtime/measures.py",
     *("commands/backup.py", "commands/prune.py", "commands/restore.py"),
 }
-"""Modules with other texts: Kubernetes' messages, HTML, SQL, and what a terminal shows."""
+"""Modules with other texts: Kubernetes' messages, HTML, SQL, and what a terminal or a program shows."""
 UNSEEN_CALLS = {"AssertionError", "ConnectionDeny", "TypeError", "debug", "error", "exception", "info", "warning"}
 """Functions whose arguments no visitor reads."""
 

@@ -64,6 +64,9 @@ VALID: dict[str, Data] = {
     "a namespace": of_kind("Namespace"),
     "a headless service": of_kind("Service", spec={"clusterIP": "None", "selector": {"app": "web"}}),
     "a service": of_kind("Service", spec={"ports": [{"port": 80, "targetPort": "http"}]}),
+    "a load balancer whose health check port the API server chooses": of_kind(
+        "Service", spec={"type": "LoadBalancer", "externalTrafficPolicy": "Local", "ports": [{"port": 80}]}
+    ),
     "a claim": of_kind("PersistentVolumeClaim", spec=CLAIM),
     "a volume": of_kind(
         "PersistentVolume",

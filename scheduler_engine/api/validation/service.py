@@ -197,9 +197,8 @@ def _traffic(spec: Data, kind: str) -> Errors:
     elif policy:
         yield invalid("spec.externalTrafficPolicy", Named(policy), "may only be set for externally-accessible services")
     port, checked = spec.get("healthCheckNodePort") or 0, kind == "LoadBalancer" and policy == "Local"
-    if checked and not port:
-        yield required("spec.healthCheckNodePort")
-    elif checked:
+    if port and checked:
+        # Without one, the API server chooses it before it validates.
         yield from port_number(port, "spec.healthCheckNodePort")
     elif port:
         text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"

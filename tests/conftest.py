@@ -49,6 +49,8 @@ NEEDED = {
     "Chromium": Needed(("browser",), chromium, "chromium-headless-shell (or put google-chrome on the PATH)"),
     "PostgreSQL": Needed(("postgres_server", "own_postgres"), postgres_programs, "postgresql"),
     "Redis": Needed(("redis_server", "own_redis"), lambda: shutil.which("redis-server"), "redis-server"),
+    "systemd-analyze": Needed(("systemd",), lambda: shutil.which("systemd-analyze"), "systemd"),
+    "nginx": Needed(("nginx",), lambda: shutil.which("nginx"), "nginx"),
 }
 """Name of a program → which tests need it. Without it they are left out, but not in CI."""
 

@@ -55,7 +55,7 @@ LEFT_OUT = {
     "make lock": "it asks a package index for the newest versions",
     "UPGRADE=--upgrade make lock": "it asks a package index for the newest versions",
     "apt-get install chromium-headless-shell": "only root may",
-    "apt-get install postgresql redis-server": "only root may",
+    "apt-get install postgresql redis-server nginx": "only root may",
     "export DATABASE_URL=postgres://sandbox@db/sandbox REDIS_URL=redis://cache/0 SECRET_KEY=… "
     "ALLOWED_HOSTS=sandbox.example": "it names machines that do not exist",
 }

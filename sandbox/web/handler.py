@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from typing import IO, Any
-from uuid import UUID
 
 from django.core.exceptions import BadRequest, RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
@@ -25,6 +25,7 @@ from sandbox.storage import failures
 
 Message = dict[str, Any]
 UTF_8 = ("utf-8", "utf8")
+AN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Request(ASGIRequest):
@@ -126,8 +127,8 @@ class OneThreadHandler(ASGIHandler):
 def _note_route(facts: logs.Facts, match: ResolverMatch) -> None:
     """Note the name of the route. Of its parameters, only an id: others are tokens and texts of visitors."""
     facts.route = match.view_name or match.route
-    ids = (match.kwargs.get(name) for name in ("sandbox_id", "room_id"))
-    facts.sandbox = next((str(one) for one in ids if isinstance(one, UUID)), "")
+    ids = (str(match.kwargs.get(name, "")) for name in ("sandbox_id", "room_id"))
+    facts.sandbox = next(filter(AN_ID.fullmatch, ids), "")
 
 
 async def _watch(receive: Any, caller: Caller) -> None:

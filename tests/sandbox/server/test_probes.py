@@ -10,7 +10,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -76,7 +76,8 @@ def stopped(pids: list[int]) -> Iterator[None]:
         yield
     finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # The server has ended it.
+                os.kill(pid, signal.SIGCONT)
 
 
 @pytest.mark.parametrize("host", ["localhost", "10.1.2.3:8000"])
@@ -207,14 +208,18 @@ def test_each_request_is_a_line_of_json_with_its_id_and_without_its_token(tmp_pa
         sandbox, token = base.split("/")[2:4]
         fetch(site, f"{base}panel/cluster/", X_Request_Id="from-the-proxy.1")
         fetch(site, f"{base}panel/status/", X_Request_Id='odd "id"')
+        fetch(site, f"/api/v1/sandboxes/{sandbox}/{token}", X_Request_Id="of-the-api")
         fetch(site, f"{base}panel/no-such/?%22{token}%22%0a")
         lines = [line for line in entries(site) if line["logger"] == "sandbox.requests"]
     by_id = {str(line["request"]): line for line in lines}
     line = by_id["from-the-proxy.1"]
     assert (line["route"], line["sandbox"], line["status"], line["level"]) == ("panel", sandbox, 200, "INFO")
     assert isinstance(line["seconds"], float)
-    assert len(by_id) == len(lines) == 5, "each other request has an id of its own"
-    assert all(re.fullmatch("[0-9a-f]{16}", one) for one in by_id if one != "from-the-proxy.1")
+    of_the_api = by_id["of-the-api"]
+    assert (of_the_api["route"], of_the_api["sandbox"]) == ("api:state", sandbox)
+    assert len(by_id) == len(lines) == 6, "each other request has an id of its own"
+    made = by_id.keys() - {"from-the-proxy.1", "of-the-api"}
+    assert all(re.fullmatch("[0-9a-f]{16}", one) for one in made)
     assert json.loads(block("docs/operating.md", "json")).keys() == line.keys()
     log = (tmp_path / "log").read_text()
     assert token not in log

@@ -17,11 +17,11 @@ NEVER = "3600"
 
 
 def test_while_it_drains_it_is_not_ready_but_serves_and_answers_what_runs(tmp_path: Path) -> None:
-    with served(tmp_path, SERVER_DRAIN_SECONDS="4", SERVER_STOP_SECONDS="200", **ALONE) as site:
+    with served(tmp_path, SERVER_DRAIN_SECONDS="20", SERVER_STOP_SECONDS="200", **ALONE) as site:
         base, other = site.sandbox(nodes=1), site.sandbox(nodes=1)
         line, _ = site.live_line(base)
         answers: list[int] = []
-        with stopped(workers(site)):
+        with line, stopped(workers(site)):
             running = threading.Thread(target=lambda: answers.append(site.ask("POST", f"{other}do/settle/")[0]))
             running.start()
             until(lambda: "sandbox_requests_present 1.0" in fetch(site, "/metrics")[1])
@@ -31,7 +31,8 @@ def test_while_it_drains_it_is_not_ready_but_serves_and_answers_what_runs(tmp_pa
             assert site.ask("GET", "/course/")[0] == 200
             line.sendall(frame(json.dumps({"ping": 1}).encode()))
             assert b"pong" in line.recv(1000)
-        assert to_the_end(line).endswith(bytes([0x80 | CLOSE, 2]) + (1001).to_bytes(2, "big"))
+            answered = to_the_end(line)
+        assert answered.endswith(bytes([0x80 | CLOSE, 2]) + (1001).to_bytes(2, "big"))
         assert site.process.wait(PATIENCE) == 0
         running.join()
         assert answers == [204]

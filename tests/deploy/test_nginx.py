@@ -1,0 +1,238 @@
+"""The real nginx, with the configuration as written, in front of two real web processes."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox.served import CLOSE, ROOT, Served, frame, served, to_the_end
+from tests.sandbox.server.test_probes import ALONE, fetch, metrics
+from tests.servers import Postgres, RedisServer
+from tests.waiting import PATIENCE, free_port, until
+
+pytestmark = pytest.mark.nginx
+
+DEPLOY = ROOT / "deploy"
+KEY = "k" * 50
+
+
+@dataclass
+class Proxied:
+    """nginx, and the web processes behind it."""
+
+    front: Served
+    webs: list[Served]
+    folder: Path
+
+
+def placed(folder: Path, port: int, static: Path, webs: list[int]) -> Path:
+    """Write the configuration with the ports and folders of a test, and nothing else changed. Return its path."""
+    text = (DEPLOY / "nginx.conf").read_text()
+    for old, new in {
+        "/var/log/nginx/": f"{folder}/",
+        "/srv/sandbox/var/static/": f"{static}/",
+        "listen 8080;": f"listen 127.0.0.1:{port};",
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    upstream = (DEPLOY / "upstream.conf").read_text()
+    for old_port, web in zip((8001, 8002), webs, strict=True):
+        upstream = upstream.replace(f"127.0.0.1:{old_port}", f"127.0.0.1:{web}")
+    (folder / "upstream.conf").write_text(upstream)
+    path = folder / "nginx.conf"
+    path.write_text(text)
+    return path
+
+
+def nginx(folder: Path, path: Path) -> list[str]:
+    program = shutil.which("nginx")
+    assert program
+    # Folders of tests belong to root alone.
+    user = " user root;" if os.geteuid() == 0 else ""
+    return [program, "-p", str(folder), "-c", str(path), "-g", f"daemon off; pid {folder}/pid;{user}"]
+
+
+@contextmanager
+def in_front(folder: Path, webs: list[Served]) -> Iterator[Proxied]:
+    port = free_port()
+    path = placed(folder, port, webs[0].directory / "static", [web.port for web in webs])
+    process = subprocess.Popen(nginx(folder, path), text=True)
+    try:
+        front = Served(port, process, folder)
+        until(lambda: process.poll() is not None or (folder / "pid").exists())
+        assert process.poll() is None
+        yield Proxied(front, webs, folder)
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: Postgres, redis_server: RedisServer
+) -> Iterator[Proxied]:
+    settings = {
+        "DATABASE_URL": postgres_server.new_database(),
+        "REDIS_URL": redis_server.url,
+        "SECRET_KEY": KEY,
+        "TRUSTED_PROXIES": "1",
+        "LOG_FORMAT": "json",
+        **ALONE,
+    }
+    with ExitStack() as stack:
+        folders = [tmp_path_factory.mktemp(name) for name in ("web", "web", "nginx")]
+        webs = [stack.enter_context(served(folder, **settings)) for folder in folders[:2]]
+        yield stack.enter_context(in_front(folders[2], webs))
+
+
+def test_the_configuration_is_valid_as_written(tmp_path: Path) -> None:
+    for name in ("nginx.conf", "upstream.conf"):
+        shutil.copy(DEPLOY / name, tmp_path)
+    path = tmp_path / "nginx.conf"
+    path.write_text(path.read_text().replace("/var/log/nginx/", f"{tmp_path}/"))
+    done = subprocess.run([*nginx(tmp_path, path), "-t"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "warn" not in done.stderr
+
+
+def test_the_lines_for_tls_are_valid_once_they_are_uncommented(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subject = ["-subj", "/CN=sandbox.example", "-days", "1", "-nodes"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*command, *subject], check=True, capture_output=True)
+    path = placed(tmp_path, free_port(), tmp_path, [1, 2])
+    text = re.sub(r"(?m)^( +)# (server \{|    listen|    return|\}|listen 443|ssl_)", r"\1\2", path.read_text())
+    text = re.sub(r"/etc/letsencrypt/\S+/fullchain.pem", str(certificate), text)
+    text = re.sub(r"/etc/letsencrypt/\S+/privkey.pem", str(key), text)
+    assert len(re.findall(r"(?m)^ +listen ", text)) == 3
+    path.write_text(text)
+    done = subprocess.run([*nginx(tmp_path, path), "-t"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_page_command_static_file_and_live_line_pass_through(site: Proxied) -> None:
+    base = site.front.sandbox(nodes=2)
+    status, page = fetch(site.front, base)
+    assert status == 200
+    script = re.search(r'src="(/static/js/workbench\.[0-9a-f]{12}\.js)"', page)
+    assert script
+    connection = http.client.HTTPConnection("127.0.0.1", site.front.port, timeout=PATIENCE)
+    connection.request("GET", script[1], headers={"Accept-Encoding": "gzip"})
+    answer = connection.getresponse()
+    headers = {name.lower(): value for name, value in answer.getheaders()}
+    assert (answer.status, headers["cache-control"]) == (200, "max-age=315360000, public, immutable")
+    assert headers["content-type"] in ("application/javascript; charset=utf-8", "text/javascript; charset=utf-8")
+    assert headers["content-encoding"] == "gzip"
+    answer.read()
+    connection.close()
+    line, head = site.front.live_line(base)
+    with line:
+        assert head.startswith(b"HTTP/1.1 101 ")
+        line.sendall(frame(b'{"open": "cluster status"}'))
+        assert site.front.ask("POST", f"{base}do/advance/", "seconds=1")[0] == 204
+        received = b""
+        while b'id="panel-cluster"' not in received:
+            received += line.recv(65536)
+        line.sendall(frame(b"", CLOSE))
+        to_the_end(line)
+
+
+def uses(site: Proxied) -> list[float]:
+    """Return how many requests in sandboxes each web process has answered, live lines included."""
+    return [
+        sum(
+            value
+            for (name, labels), value in metrics(web).items()
+            if (name == "sandbox_requests_total" and labels[0] in ("workbench", "do", "panel", "api:state"))
+            or name == "sandbox_live_lines"
+        )
+        for web in site.webs
+    ]
+
+
+def test_one_sandbox_always_reaches_the_same_web_process(site: Proxied) -> None:
+    reached = set()
+    for _ in range(8):
+        base = site.front.sandbox()
+        _, _, sandbox, token, _ = base.split("/")
+        before = uses(site)
+        for path in (base, f"{base}panel/status/", f"/api/v1/sandboxes/{sandbox}/{token}"):
+            assert fetch(site.front, path)[0] == 200
+        site.front.ask("POST", f"{base}do/advance/", "seconds=1")
+        line, _ = site.front.live_line(base)
+        with line:
+            grown = [now - was for now, was in zip(uses(site), before, strict=True)]
+            line.sendall(frame(b"", CLOSE))
+            to_the_end(line)
+        assert sorted(grown) == [0, 5]
+        reached.add(grown.index(5))
+    assert reached == {0, 1}, "both web processes serve sandboxes"
+
+
+def test_a_room_reaches_one_web_process_too(site: Proxied) -> None:
+    text = (DEPLOY / "nginx.conf").read_text()
+    pattern = re.search(r'"(~\S+)"\s+\$id;', text)
+    assert pattern
+    read = re.compile(pattern[1].removeprefix("~").replace("(?<id>", "(?P<id>"))
+    sandbox = "244d5097-0d80-497b-8752-674d4ba43c57"
+    for path in (f"/s/{sandbox}/t/", f"/ws/s/{sandbox}/t/", f"/w/{sandbox}/t/", f"/ws/w/{sandbox}/t/"):
+        match = read.search(path)
+        assert match
+        assert match["id"] == sandbox
+
+
+def test_links_and_limits_see_the_visitor_and_the_log_has_the_id_of_the_request(site: Proxied) -> None:
+    base = site.front.sandbox()
+    fetch(site.front, f"{base}panel/status/", X_Request_Id="invented", X_Forwarded_For="198.51.100.7")
+    log = (site.folder / "access.log").read_text()
+    (request,) = re.findall(r" GET 200 \d+ [\d.]+ ([0-9a-f]{32})$", log.splitlines()[-1])
+    lines = "".join((web.directory / "log").read_text() for web in site.webs)
+    assert f'"request": "{request}", "route": "panel"' in lines
+    assert "invented" not in lines
+    assert "TRUSTED_PROXIES" not in lines
+
+
+def test_the_pages_of_operators_do_not_exist_outside(site: Proxied) -> None:
+    assert [fetch(site.front, path)[0] for path in ("/metrics", "/readyz", "/healthz")] == [404, 404, 200]
+
+
+def test_a_body_that_is_too_large_ends_at_nginx(site: Proxied) -> None:
+    assert site.front.ask("POST", "/new/", "x" * 3_200_000)[0] == 413
+
+
+def test_without_a_web_process_the_other_one_serves_and_no_log_has_a_key(
+    tmp_path: Path, postgres_server: Postgres, redis_server: RedisServer
+) -> None:
+    settings = {
+        "DATABASE_URL": postgres_server.new_database(),
+        "REDIS_URL": redis_server.url,
+        "SECRET_KEY": KEY,
+        "TRUSTED_PROXIES": "1",
+        **ALONE,
+    }
+    folders = [tmp_path / name for name in ("one", "two", "nginx")]
+    for folder in folders:
+        folder.mkdir()
+    with ExitStack() as stack:
+        webs = [stack.enter_context(served(folder, **settings)) for folder in folders[:2]]
+        proxied = stack.enter_context(in_front(folders[2], webs))
+        bases = [proxied.front.sandbox(nodes=1) for _ in range(6)]
+        webs[0].process.terminate()
+        webs[0].process.wait(PATIENCE)
+        for base in bases:
+            assert proxied.front.ask("POST", f"{base}do/advance/", "seconds=1")[0] == 204
+        webs[1].process.terminate()
+        webs[1].process.wait(PATIENCE)
+        assert fetch(proxied.front, bases[0])[0] == 502
+        logs = "".join((folders[2] / name).read_text() for name in ("access.log", "error.log"))
+        assert " GET 502 " in logs
+        assert not [base for base in bases if base in logs or base.split("/")[3] in logs]

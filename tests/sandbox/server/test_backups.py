@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
-from django.db import connection
 
 from sandbox.server import backups
 from sandbox.server.startup import CannotStart, make_private
@@ -157,10 +155,3 @@ def test_an_invalid_copy_is_not_restored(tmp_path: Path, make: object, said: str
     with pytest.raises(CannotStart, match=said):
         backups.restore(path, tmp_path / "copy")
     assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(("command", "program"), [("backup", "pg_dump"), ("restore", "pg_restore")])
-def test_postgresql_is_copied_by_another_program(monkeypatch: pytest.MonkeyPatch, command: str, program: str) -> None:
-    monkeypatch.setattr(connection, "vendor", "postgresql")
-    with pytest.raises(CommandError, match=f"The database is PostgreSQL.*{program}"):
-        call_command(command, "copy")

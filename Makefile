@@ -15,7 +15,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui scale-test edits hostile dist lock
+.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui scale-test edits hostile dist lock sbom audit
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,13 @@ hostile: venv ## Attack, kill and reopen real servers for two hours: make hostil
 
 dist: venv ## Build the engine as a wheel and a source distribution into dist/
 	$(BIN)/python -m hatchling build -d dist
+
+sbom: venv ## List the site's dependencies with versions and hashes in dist/sbom.json (CycloneDX)
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py requirements --output-reproducible --output-format JSON --output-file dist/sbom.json requirements.txt
+
+audit: venv ## Ask PyPI for known weaknesses of the locked versions
+	$(BIN)/pip-audit --requirement requirements.txt --require-hashes --disable-pip
 
 lock: venv ## Compile the lock files (UPGRADE=--upgrade make lock: to the newest versions)
 	$(COMPILE) --output-file requirements.txt

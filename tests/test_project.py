@@ -1,8 +1,11 @@
 """The project's own promises: targets have explanations, locks are portable, settings are strict."""
 
+import json
+import os
 import re
 import stat
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -77,6 +80,62 @@ def test_the_secret_key_is_created_once_and_only_its_owner_can_read_it(tmp_path:
     assert len(key) >= 50
     assert secret_key(path) == key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def check_deployment(tmp_path: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run Django's checks of a deployment with only these settings."""
+    ours = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path)}
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    return subprocess.run(command, cwd=ROOT, env=ours | more, capture_output=True, text=True, check=False)
+
+
+def test_django_has_nothing_to_say_about_a_site_with_tls(tmp_path: Path) -> None:
+    done = check_deployment(tmp_path, TRUSTED_PROXIES="1", HSTS_SECONDS="31536000")
+    assert (done.returncode, done.stdout) == (0, "System check identified no issues (3 silenced).\n"), done.stderr
+
+
+def test_django_notices_a_site_without_tls(tmp_path: Path) -> None:
+    done = check_deployment(tmp_path, SECRET_KEY="short", DEBUG="1")
+    ids = {"security.W004", "security.W008", "security.W009", "security.W016", "security.W018"}
+    assert done.returncode == 1
+    assert set(re.findall(r"security\.W\d+", done.stderr)) == ids
+
+
+def test_with_tls_browsers_are_sent_to_https_and_told_to_stay_there() -> None:
+    tls = override_settings(
+        SECURE_HSTS_SECONDS=60, SECURE_SSL_REDIRECT=True, SECURE_PROXY_SSL_HEADER=("HTTP_X_FORWARDED_PROTO", "https")
+    )
+    with tls:
+        plain, safe = Client().get("/course/?a=b"), Client().get("/course/", headers={"X-Forwarded-Proto": "https"})
+    assert (plain.status_code, plain["Location"]) == (301, "https://testserver/course/?a=b")
+    assert (safe.status_code, safe["Strict-Transport-Security"]) == (200, "max-age=60")
+
+
+def test_the_list_of_dependencies_is_that_of_the_lock_file(tmp_path: Path) -> None:
+    """Run what ``make sbom`` runs, twice."""
+    dry = subprocess.run(["make", "sbom", "--dry-run"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (line,) = [line for line in dry.splitlines() if "cyclonedx-py" in line]
+    texts = []
+    for name in ("one.json", "two.json"):
+        written = line.replace("dist/sbom.json", str(tmp_path / name)).replace(".venv/bin", f"{sys.prefix}/bin")
+        subprocess.run(["/bin/sh", "-c", written], cwd=ROOT, check=True, capture_output=True)
+        texts.append((tmp_path / name).read_text())
+    assert texts[0] == texts[1]
+    document = json.loads(texts[0])
+    assert document["bomFormat"] == "CycloneDX"
+    parts = {(part["name"], part["version"]) for part in document["components"]}
+    pins = re.findall(r"^([a-z0-9-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert parts == set(pins)
+    assert all(part["externalReferences"][0]["hashes"] for part in document["components"])
+
+
+def test_the_threat_model_names_tests_that_exist() -> None:
+    section = (ROOT / "docs/security.md").read_text().split("## Threat model")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
+    named = [re.findall(r"`(tests/[\w/]+\.py)`", row) for row in rows]
+    assert len(rows) >= 9
+    assert all(named)
+    assert [path for paths in named for path in paths if not (ROOT / path).is_file()] == []
 
 
 @pytest.mark.django_db

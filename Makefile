@@ -82,7 +82,7 @@ sbom: venv ## List the site's dependencies with versions and hashes in dist/sbom
 	$(BIN)/cyclonedx-py requirements --output-reproducible --output-format JSON --output-file dist/sbom.json requirements.txt
 
 audit: venv ## Ask PyPI for known weaknesses of the locked versions
-	$(BIN)/pip-audit --requirement requirements.txt --require-hashes --disable-pip
+	$(BIN)/pip-audit --requirement requirements.txt --require-hashes --disable-pip --strict
 
 lock: venv ## Compile the lock files (UPGRADE=--upgrade make lock: to the newest versions)
 	$(COMPILE) --output-file requirements.txt

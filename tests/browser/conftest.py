@@ -121,6 +121,13 @@ class Server:
             self.process.wait()
             self.process = None
 
+    def stop(self) -> None:
+        """End the server as an operator does, and wait for it."""
+        assert self.process, "the server was killed"
+        self.process.terminate()
+        self.process.wait()
+        self.process = None
+
     def _answers(self) -> bool:
         """Return True if a sandbox opens: the engines are ready later than the start page."""
         assert self.process, "the server was killed"

@@ -225,6 +225,26 @@ def test_a_killed_server_loses_nothing_that_was_answered(
     press(page, eventually, "s")
 
 
+def test_a_page_connects_again_by_itself_after_a_restart(
+    own_server: Any, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    while_it_opens = "409"
+    allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event", while_it_opens]
+    page = new_page(base_url=own_server.url)
+    open_example(page)
+    press(page, eventually, *"ss")
+    at = head(page)
+    opened: list[Any] = []
+    page.on("websocket", lambda line: opened.append(line))
+    own_server.stop()
+    own_server.start()
+    eventually(lambda: page.title() and opened)  # Playwright notes events only while it is asked something.
+    connected(page)
+    assert head(page) == at
+    press(page, eventually, "s")
+    assert head(page) == at + 1
+
+
 @pytest.mark.parametrize(
     ("manifests", "message"),
     [

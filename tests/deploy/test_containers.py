@@ -182,6 +182,10 @@ def test_our_containers_need_no_rights(name: str) -> None:
     assert service["security_opt"] == ["no-new-privileges:true"]
 
 
+def test_somebody_collects_the_ends_of_workers() -> None:
+    assert [SERVICES[name]["init"] for name in ("web1", "web2")] == [True, True]
+
+
 def test_a_container_has_time_to_stop() -> None:
     limits = from_environment(settings_of("web1"))
     assert limits.drain_seconds + limits.stop_seconds < int(SERVICES["web1"]["stop_grace_period"].removesuffix("s"))

@@ -70,6 +70,10 @@ def test_pods_run_without_rights(pod: dict[str, Any]) -> None:
         assert {mount["name"] for mount in container["volumeMounts"]} <= volumes
 
 
+def test_somebody_collects_the_ends_of_workers() -> None:
+    assert PODS["web"]["shareProcessNamespace"] is True
+
+
 def test_images_and_commands_are_those_of_the_dockerfile() -> None:
     images = {container["image"].split(":")[0] for pod in PODS.values() for container in pod["containers"]}
     assert images == {"scheduler-sandbox-web", "scheduler-sandbox-proxy"}

@@ -22,6 +22,7 @@ from sandbox.runtime import logs, measures
 from sandbox.server import probes
 from sandbox.server.probes import Check
 from tests.sandbox.served import ROOT, Served, served
+from tests.servers import Postgres, RedisServer
 from tests.test_documents import block
 from tests.waiting import PATIENCE, until
 
@@ -99,6 +100,34 @@ def test_without_an_engine_it_is_alive_but_not_ready_even_if_all_places_are_take
             assert (status, said.splitlines()[-1]) == (503, "engine: does not answer")
             waiting.close()
         until(lambda: fetch(site, "/readyz")[0] == 200)
+
+
+def readiness(site: Served) -> list[str]:
+    """Return the parts that do not answer; with status 200 there must be none."""
+    status, text = fetch(site, "/readyz")
+    missing = [line.partition(":")[0] for line in text.splitlines() if line.endswith("does not answer")]
+    assert (status == 200) == (missing == [])
+    return missing
+
+
+def test_without_its_database_or_redis_it_is_not_ready_and_names_what_is_missing(
+    tmp_path: Path, own_postgres: Postgres, own_redis: RedisServer
+) -> None:
+    shared = {"DATABASE_URL": own_postgres.new_database(), "REDIS_URL": own_redis.url}
+    with served(tmp_path, **shared, **ALONE) as site:
+        base = site.sandbox()
+        until(lambda: readiness(site) == [])
+        own_redis.kill()
+        until(lambda: readiness(site) == ["channel layer"])
+        own_redis.start()
+        until(lambda: readiness(site) == [])
+        own_postgres.kill()
+        until(lambda: readiness(site) == ["database"])
+        assert site.ask("GET", base)[0] == 503
+        assert metrics(site)["sandbox_errors_total", ("database",)] > 0
+        own_postgres.start()
+        until(lambda: readiness(site) == [])
+        assert fetch(site, "/healthz")[0] == 200
 
 
 def test_a_part_that_never_answers_is_asked_once_and_an_error_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -23,6 +23,7 @@ from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.runtime.layers import HERE, group
 from sandbox.runtime.threads import LIVE_LINES, in_thread
+from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Place, Position
 from sandbox.web.access import Access, open_access
 from sandbox.worker.errors import EngineError
@@ -150,19 +151,15 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
 
     async def _send_changes(self) -> None:
         assert self.access is not None
-        newest = self.place
         async with self.turn:
-            place, fragments = await in_thread(
-                LIVE_LINES,
-                engines.fragments,
-                self.access.sandbox,
-                newest,
-                self.view,
-                self.open,
-                self.access.can_edit,
-                self.follow,
-                self.sent,
+            looked = await in_thread(
+                LIVE_LINES, _look, self.access, self.place, self.view, self.open, self.follow, self.sent
             )
+        if looked is None:
+            self.open = ()
+            await self.close(NOT_FOUND)
+            return
+        place, fragments = looked
         if self.place is None or place.revision > self.place.revision:
             self.place = place
         changed = {panel: item for panel, item in fragments.items() if self.sent.get(panel) != item.digest}
@@ -172,6 +169,21 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
             self.shown_revision = place.revision
             for message in _messages(changed, self.view, place.revision):
                 await self.send(message)
+
+
+def _look(
+    access: Access, hint: Place | None, view: View, panels: Sequence[str], follow: bool, digests: dict[str, bytes]
+) -> tuple[Place, dict[str, Fragment]] | None:
+    """Return what ``engines.fragments`` does; None if the link no longer opens the sandbox.
+
+    While the line was open, the sandbox may have been deleted, or the owner may have taken back a helper's key.
+    """
+    if open_access(access.sandbox.pk, access.token) is None:
+        return None
+    try:
+        return engines.fragments(access.sandbox, hint, view, panels, access.can_edit, follow, digests)
+    except Sandbox.DoesNotExist:
+        return None
 
 
 def _messages(changed: dict[str, Fragment], view: View, revision: int) -> Iterator[str]:

@@ -17,6 +17,7 @@ from ninja.errors import HttpError, ValidationError
 from sandbox.limits.quotas import OverQuota, quotas
 from sandbox.runtime import measures
 from sandbox.storage import failures
+from sandbox.storage.models import Sandbox, Study
 from sandbox.web.access import problem
 from sandbox.words.say import say
 from sandbox.worker.errors import BROKE_DOWN, EngineError
@@ -115,6 +116,9 @@ REFUSALS: dict[type[Exception], Callable[[Any], Refusal]] = {
     ValidationError: _invalid_request,
     HttpError: _http_error,
     Http404: lambda error: Refusal(404, say("errors.nothing-here")),
+    # It was deleted during the request.
+    Sandbox.DoesNotExist: lambda error: Refusal(404, say("errors.no-sandbox")),
+    Study.DoesNotExist: lambda error: Refusal(404, say("errors.no-sandbox")),
     Exception: _unexpected,
 }
 """Class of an error → its refusal. The row of the nearest base class counts."""

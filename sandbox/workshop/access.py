@@ -72,12 +72,15 @@ def _was_removed(room_id: UUID, token: str) -> bool:
     return Participant.objects.filter(workshop=room_id, token_hash=tokens.digest(token)).exists()
 
 
-def unless_deleted(room_id: UUID, look: Callable[[], T]) -> T | None:
-    """Return what ``look`` returns. If it fails because the room was deleted meanwhile, return None."""
+def unless_gone(room_id: UUID, token: str, look: Callable[[], T]) -> T | None:
+    """Return what ``look`` returns. If it fails, and the token grants no access any more, return None.
+
+    Meanwhile the room may have been deleted, and a participant may have left.
+    """
     try:
         return look()
     except Exception:
-        if Workshop.objects.filter(pk=room_id).exists():
+        if enter(room_id, token) is not None:
             raise
         return None
 
@@ -121,16 +124,19 @@ def _checked(
 ) -> HttpResponse:
     access = enter(room_id, token)
     if access is None:
-        if _was_removed(room_id, token):
-            return problem(request, 404, say("room.removed"))
-        if request.method == "POST":
-            return problem(request, 404, say("room.gone"))
+        if request.method == "POST" or _was_removed(room_id, token):
+            return _gone(request, room_id, token)
         raise Http404
     if seconds := ratelimit.wait("room", tokens.digest(token)):
         return too_often(request, "room", seconds)
     _touch(access.room)
-    response = unless_deleted(room_id, lambda: view(request, access, *args, **kwargs))
-    return problem(request, 404, say("room.gone")) if response is None else response
+    response = unless_gone(room_id, token, lambda: view(request, access, *args, **kwargs))
+    return _gone(request, room_id, token) if response is None else response
+
+
+def _gone(request: HttpRequest, room_id: UUID, token: str) -> HttpResponse:
+    """Return the answer to a token that grants no access any more, or never did."""
+    return problem(request, 404, say("room.removed") if _was_removed(room_id, token) else say("room.gone"))
 
 
 def _touch(room: Workshop) -> None:

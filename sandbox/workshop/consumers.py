@@ -14,7 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from sandbox.runtime import layers
 from sandbox.runtime.threads import LIVE_LINES, in_thread
 from sandbox.web.consumers import PONG
-from sandbox.workshop.access import RoomAccess, enter, unless_deleted, why_gone
+from sandbox.workshop.access import RoomAccess, enter, unless_gone, why_gone
 from sandbox.workshop.board import watched
 from sandbox.workshop.fragments import Board, fragments
 from sandbox.workshop.layers import group
@@ -120,7 +120,9 @@ class RoomConsumer(AsyncWebsocketConsumer):
 def _look(room_id: UUID, token: str, looked: Board) -> tuple[dict[str, str], set[UUID]] | None:
     """Return the fragments of a page and the sandboxes that they show; None without access."""
     access = enter(room_id, token)
-    return None if access is None else unless_deleted(room_id, lambda: (fragments(access, looked), _watched(access)))
+    return (
+        None if access is None else unless_gone(room_id, token, lambda: (fragments(access, looked), _watched(access)))
+    )
 
 
 def _watched(access: RoomAccess) -> set[UUID]:

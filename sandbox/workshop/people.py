@@ -14,7 +14,7 @@ from sandbox.words.say import say
 from sandbox.workshop.layers import notify_room
 from sandbox.workshop.models import NAME_CHARACTERS, Participant, Seat, Workshop
 from sandbox.workshop.names import clean, readings
-from sandbox.workshop.room import remove_key, unfreeze
+from sandbox.workshop.room import remove_keys, set_fields, unfreeze
 from scheduler_engine.errors import FieldError, Rejected
 
 MOST_PARTICIPANTS = 200
@@ -67,11 +67,10 @@ def come_back(room: Workshop, name: str, code: str) -> str:
 
 
 def rename(participant: Participant, name: str) -> None:
-    """Give a participant another name. Raise ``Rejected`` if it is empty or taken."""
+    """Give a participant another name. Raise ``Rejected`` if it is empty or taken, or they have left."""
     with transaction.atomic():
         room = Workshop.objects.select_for_update().get(pk=participant.workshop_id)
-        participant.name = _free_name(room, name, participant)
-        participant.save(update_fields=["name"])
+        set_fields(participant, name=_free_name(room, name, participant))
     notify_room(participant.workshop_id)
 
 
@@ -107,17 +106,23 @@ def _name_taken(name: str, other: str, joins: bool) -> str:
 
 def leave(participant: Participant) -> None:
     """Delete a participant who leaves, with everything about them. Their sandboxes stay."""
-    unfreeze(participant)
-    remove_key(participant)
     room_id = participant.workshop_id
-    participant.delete()
+    with transaction.atomic():
+        Workshop.objects.select_for_update().get(pk=room_id)
+        unfreeze(participant)
+        remove_keys(participant)
+        participant.delete()
     notify_room(room_id)
 
 
 def remove(participant: Participant) -> None:
-    """Remove a participant for the trainer. Their page closes; their sandboxes and results stay."""
-    unfreeze(participant)
-    remove_key(participant)
-    participant.removed, participant.hand = timezone.now(), None
-    participant.save(update_fields=["removed", "hand", "key"])
+    """Remove a participant for the trainer. Their page closes; their sandboxes and results stay.
+
+    Raise ``Rejected`` if they have left.
+    """
+    with transaction.atomic():
+        Workshop.objects.select_for_update().get(pk=participant.workshop_id)
+        unfreeze(participant)
+        remove_keys(participant)
+        set_fields(participant, removed=timezone.now(), hand=None, key="")
     notify_room(participant.workshop_id)

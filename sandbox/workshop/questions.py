@@ -146,15 +146,12 @@ def end(room: Workshop, question: Question) -> None:
 
 def hide(room: Workshop, question: Question) -> None:
     """Hide a question from the pages. Its answers stay."""
-    question.over = question.over or timezone.now()
-    question.away = True
-    question.save(update_fields=["over", "away"])
+    Question.objects.filter(pk=question.pk).update(over=question.over or timezone.now(), away=True)
     notify_room(room.pk)
 
 
 def _end(question: Question) -> None:
-    question.over = question.over or timezone.now()
-    question.save(update_fields=["over"])
+    Question.objects.filter(pk=question.pk, over=None).update(over=timezone.now())
 
 
 def can_reveal(room: Workshop, question: Question) -> bool:

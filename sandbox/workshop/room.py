@@ -99,8 +99,12 @@ def _seat(
 
 def current(owner: Participant | None, room: Workshop) -> Seat:
     """Return the current seat of a participant, or of the trainer if ``owner`` is None."""
-    seats = Seat.objects.filter(workshop=room, participant=owner)
-    return seats.select_related("sandbox").order_by("-number")[0]
+    return _seats(owner, room)[0]
+
+
+def _seats(owner: Participant | None, room: Workshop) -> QuerySet[Seat]:
+    """Return the seats of a participant or the trainer, the current one first; none if the participant has left."""
+    return Seat.objects.filter(workshop=room, participant=owner).select_related("sandbox").order_by("-number")
 
 
 def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
@@ -113,17 +117,17 @@ def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
         return seat
     sandbox = sources.create(sources.from_text(seat.source), tokens.seat_token(token, seat.number))
     with transaction.atomic():
-        # Meanwhile the room may have been paused, resumed or closed, and the owner removed.
+        # Meanwhile the room may have been paused, resumed or closed, the owner removed, and the key taken back.
         frozen = Workshop.objects.select_for_update().filter(pk=room.pk).values_list("frozen", flat=True).first()
-        stays = owner is not None and room.people.filter(pk=owner.pk).exists()
+        now = room.people.filter(pk=owner.pk).first() if owner is not None else None
         locked = Seat.objects.select_for_update().get(pk=seat.pk)
         if not locked.view_token:
             locked.sandbox, locked.began = sandbox, sandbox.head
             locked.view_token = tokens.view_token(tokens.seat_token(token, seat.number))
             locked.save()
-            Sandbox.objects.filter(pk=sandbox.pk).update(frozen=stays and bool(frozen))
-            if owner is not None and owner.key:
-                _add_key(owner, locked)
+            Sandbox.objects.filter(pk=sandbox.pk).update(frozen=now is not None and bool(frozen))
+            if now is not None and now.key:
+                _add_key(now, locked)
         else:
             sandbox.delete()  # Two pages of the same person created one at the same time.
     notify_room(room.pk)
@@ -139,7 +143,8 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
     with transaction.atomic():
         if everybody:
             Workshop.objects.filter(pk=room.pk).update(latest=text)
-        for participant in to:
+        # Some may have left meanwhile.
+        for participant in room.people.select_for_update().filter(pk__in=[one.pk for one in to]).order_by("pk"):
             last = current(participant, room)
             if last.number < MOST_SEATS:
                 Seat.objects.create(workshop=room, participant=participant, number=last.number + 1, source=text)
@@ -152,7 +157,9 @@ def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> 
     """Execute a command in the sandboxes of participants. Return the name and reason of each failure."""
     failures = []
     for participant in to:
-        seat = current(participant, room)
+        seat = _seats(participant, room).first()
+        if seat is None:
+            continue  # They left meanwhile.
         if seat.sandbox is None:
             failures.append((participant.name, say("room.no-sandbox")))
             continue
@@ -211,19 +218,27 @@ def set_timer(room: Workshop, minutes: float) -> datetime | None:
 
 def raise_hand(participant: Participant, up: bool) -> None:
     """Raise or lower a hand. A raised hand keeps its time."""
-    participant.hand = (participant.hand or timezone.now()) if up else None
-    participant.save(update_fields=["hand"])
+    set_fields(participant, hand=(participant.hand or timezone.now()) if up else None)
     notify_room(participant.workshop_id)
 
 
+def set_fields(participant: Participant, **fields: Any) -> None:
+    """Store fields of a participant. Raise ``Rejected`` if they have left meanwhile."""
+    if not Participant.objects.filter(pk=participant.pk).update(**fields):
+        raise Rejected(say("room.no-participant"))
+    for name, value in fields.items():
+        setattr(participant, name, value)
+
+
 def allow_help(participant: Participant, token: str, on: bool) -> None:
-    """Let the trainer change the participant's sandbox, or stop that."""
-    remove_key(participant)
-    if on:
-        seat = take_seat(participant.workshop, participant, token)
-        participant.key = tokens.new_token()
-        _add_key(participant, seat)
-    participant.save(update_fields=["key"])
+    """Let the trainer change the participant's sandbox, or stop that. Raise what ``take_seat`` raises."""
+    seat = take_seat(participant.workshop, participant, token) if on else None
+    with transaction.atomic():
+        Workshop.objects.select_for_update().get(pk=participant.workshop_id)
+        remove_keys(participant)
+        set_fields(participant, key=tokens.new_token() if seat is not None else "")
+        if seat is not None:
+            _add_key(participant, seat)
     notify_room(participant.workshop_id)
 
 
@@ -233,11 +248,9 @@ def _add_key(participant: Participant, seat: Seat) -> None:
         Key.objects.create(sandbox=seat.sandbox, token_hash=digest, view_token=seat.view_token)
 
 
-def remove_key(participant: Participant) -> None:
-    """Revoke the trainer's key. The participant is not saved yet."""
-    if participant.key:
-        Key.objects.filter(token_hash=tokens.digest(participant.key)).delete()
-        participant.key = ""
+def remove_keys(participant: Participant) -> None:
+    """Revoke all keys of the trainer, also those of requests at the same time. The participant is not saved yet."""
+    Key.objects.filter(sandbox__in=participant.seats.values("sandbox")).delete()
 
 
 def close(room: Workshop) -> None:
@@ -249,8 +262,8 @@ def close(room: Workshop) -> None:
         room.questions.update(away=True)
         _sandboxes(room).update(frozen=False)
         for participant in room.people.exclude(key=""):
-            remove_key(participant)
-            participant.save(update_fields=["key"])
+            remove_keys(participant)
+            set_fields(participant, key="")
     notify_room(room.pk)
 
 

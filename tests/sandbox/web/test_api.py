@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial, reduce
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,10 +11,7 @@ from django.test import Client
 
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
-from sandbox.runtime.logs import hide_tokens
-from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE
-from sandbox.web.api.routes import api
 from sandbox.words.say import say
 from scheduler_engine.replay import replay, trace_lines
 from scheduler_engine.testing import make_node, make_pod
@@ -327,18 +323,6 @@ def test_unknown_fields_of_a_new_sandbox_are_refused_by_name() -> None:
     assert post(f"{API}/sandboxes", {"scenario": next(iter(scenarios())), "seed": 1}).status_code == 422
 
 
-def test_the_token_decides() -> None:
-    base = cluster()
-    start, _, token = base.rpartition("/")
-    watching = f"{start}/{tokens.view_token(token)}"
-    assert get(watching).status_code == 200
-    refused = post(f"{watching}/commands", {"kind": "run"})
-    assert (refused.status_code, "view-only" in refused.json()["message"]) == (403, True)
-    assert get(f"{start}/wrong").status_code == 404
-    assert post(f"{start}/wrong/commands", {"kind": "run"}).status_code == 404
-    assert get(base).json()["head"] == 1
-
-
 def test_too_many_requests_are_asked_to_wait(settings: Any) -> None:
     base = cluster()
     settings.RATE_LIMITS = {**settings.RATE_LIMITS, "command": (0.01, 1)}
@@ -356,33 +340,3 @@ def test_the_document_describes_every_route() -> None:
         for method in methods.values():
             assert method["summary"], path
             assert "422" in method["responses"], path
-
-
-def below_a_sandbox() -> list[tuple[str, str]]:
-    """Return (method, path) of the routes with a token, from the API's document."""
-    paths = api.get_openapi_schema(path_prefix=f"{API}/")["paths"]
-    routes = [(method, path) for path, methods in paths.items() for method in methods if "{token}" in path]
-    places = {"{panel}": "status", "{kind}": "Node", "{form}": "trace"}
-    filled = partial(reduce, lambda text, place: text.replace(*place), places.items())
-    return [(method, filled(path)) for method, path in routes]
-
-
-@pytest.mark.parametrize(("method", "path"), below_a_sandbox())
-def test_a_wrong_token_shows_and_changes_nothing(method: str, path: str) -> None:
-    base = cluster()
-    start, _, token = base.rpartition("/")
-    identity = start.rpartition("/")[2]
-    body = {"to": 0} if path.endswith("head") else {"kind": "run"}
-    for wrong in ("wrong", token[:-1], tokens.view_token(token)[:-1]):
-        address = path.replace("{sandbox_id}", identity).replace("{token}", wrong)
-        answer = post(address, body) if method == "post" else get(address)
-        assert (answer.status_code, answer.json()["message"]) == (404, "There is no such sandbox.")
-    watching = path.replace("{sandbox_id}", identity).replace("{token}", tokens.view_token(token))
-    about = ABOUT.get(path.rpartition("/")[2], {})
-    answer = post(watching, body) if method == "post" else get(watching, **about)
-    # Nobody has been scheduled yet.
-    assert answer.status_code == (403 if method == "post" else 404 if path.endswith("/reroll") else 200)
-    assert get(base).json()["head"] == 1
-    assert not answer.cookies
-    assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
-    assert hide_tokens(watching).count(tokens.view_token(token)) == 0

@@ -1,4 +1,4 @@
-"""What a stranger, a watcher and a hostile page may not do."""
+"""What a hostile page and odd requests may not do. Who may do what at which address: tests/sandbox/authority."""
 
 from __future__ import annotations
 
@@ -9,112 +9,10 @@ from urllib.parse import unquote
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client, override_settings
-from django.urls import URLPattern, URLResolver, get_resolver
 
-from sandbox.changes import store
 from sandbox.content.scenarios import scenarios
 
 pytestmark = pytest.mark.django_db
-
-POSTS = [
-    "do/stage/", "do/pod/", "do/settle/", "do/run/", "do/advance/", "do/back/", "do/forward/", "do/goto/",
-    "do/assumed-ttl/", "do/admission/", "apply/", "check/", "add/node/", "add/pod/", "add/workload/",
-    "add/priority-class/",
-    "add/budget/", "add/claim/", "preview/node/", "preview/pod/", "preview/workload/", "preview/priority-class/",
-    "preview/budget/", "preview/claim/", "delete/", "cordon/", "break/", "allow/", "configure/", "evict/",
-    "drain/", "scale/", "rollout/", "node-condition/", "taint/", "usage/", "kubelet/", "replicas/", "replica/",
-    "edit/Node/?key=a", "edit/Node/preview/?key=a", "label/", "ungate/", "unfinalize/", "resize/",
-    "mend/", "mend/copy/", "step/", "go-back/", "reopen/", "fork/", "controls/", "expect/", "take-back/",
-    "lesson/step/", "lesson/turn/", "lesson/hint/", "lesson/catch-up/", "lesson/answer/", "predict/",
-]  # fmt: skip
-GETS = [
-    "", "panel/status/", "yaml/Node/?key=a", "admission/Node/?key=a", "dump", "metrics", "faults/", "configuration/",
-    "find/?q=a", "edit/Node/form/?key=a", "offers/", "replicas-form/", "branches/", "export/",
-    "export/scenario/", "export/manifests/", "export/snapshot/", "export/trace/", "csv/filter/", "csv/queues/",
-    "embed/", "embed/state/", "differences/?seed=1", "differences/?seeds=10", "reroll/?cycle=1", "headroom/",
-    "fit/?pod=default/a", "fixes/?pod=default/a", "leave/?node=a",
-]  # fmt: skip
-
-
-LEARNING = ("course", "misconceptions", "challenges")
-"""Pages without a sandbox: tests/sandbox/web/views/test_learning.py."""
-BEFORE = ("before", "before-convert", "before-open")
-"""Pages about older versions: tests/sandbox/web/views/test_before.py."""
-ROOMS = {
-    "workshops", "join", "join-code", "room", "room-open", "room-freeze", "room-eyes", "room-timer", "room-rename",
-    "room-remove", "room-send", "room-step", "room-results", "room-file", "room-close", "room-delete", "room-take",
-    "room-hand", "room-help", "room-leave", "room-lesson",
-    "room-ask", "room-predict", "room-planned", "room-end", "room-reveal", "room-put-away", "room-answer",
-}  # fmt: skip
-"""Pages of rooms: tests/sandbox/workshop/."""
-IMPORTS = ("import", "import-outlook", "import-open")
-"""Pages before there is a sandbox: tests/sandbox/web/views/test_importing.py."""
-
-EMBEDS = ("embed-script", "embed-scenario", "embed-lesson", "embed-state", "open")
-"""Pages for everybody: tests/sandbox/web/views/test_embedding.py."""
-
-
-def routes(resolver: URLResolver) -> list[str]:
-    """Return the names of all views but those of the API, whose tests use its document."""
-    names: list[str] = []
-    for pattern in resolver.url_patterns:
-        if isinstance(pattern, URLResolver) and pattern.namespace == "api":
-            continue
-        names += routes(pattern) if isinstance(pattern, URLResolver) else [str(pattern.name)]
-        assert isinstance(pattern, URLPattern | URLResolver)
-    return names
-
-
-def test_these_tests_know_every_view() -> None:
-    tested = {path.split("/")[0] or "workbench" for path in POSTS + GETS}
-    others = {"landing", "create", "compare", "schema", "api-document", "scenario-schema", "lesson-open"}
-    others |= {*LEARNING, *IMPORTS, *ROOMS, *EMBEDS, *BEFORE}
-    assert set(routes(get_resolver())) == tested | others
-
-
-@pytest.mark.parametrize("path", POSTS)
-def test_a_wrong_token_changes_nothing_and_learns_nothing(visitor: Any, path: str) -> None:
-    answer = Client().post(visitor.url(path).replace(visitor.token, "wrong"), {"seconds": "1"})
-    assert answer.status_code == 404
-    assert visitor.log() == []
-
-
-@pytest.mark.parametrize("path", POSTS)
-def test_the_view_link_cannot_change_anything(visitor: Any, node: Any, path: str) -> None:
-    store.execute(visitor.sandbox, node("a"))
-    before = visitor.row().revision
-    answer = visitor.watching().post(path, seconds="1", n="0", node="a", on="1", kind="Node", key="a", manifests="{}")
-    assert answer.status_code == 403
-    assert "view-only" in answer.content.decode()
-    assert visitor.row().revision == before
-
-
-@pytest.mark.parametrize("method", ["get", "head", "options", "put", "patch", "delete"])
-@pytest.mark.parametrize("path", POSTS)
-def test_a_change_takes_a_post(visitor: Any, node: Any, path: str, method: str) -> None:
-    store.execute(visitor.sandbox, node("a"))
-    answer = getattr(Client(), method)(visitor.url(path))
-    assert answer.status_code == 405
-    assert visitor.row().revision == 1
-
-
-@pytest.mark.parametrize("path", GETS)
-def test_a_page_takes_a_get(visitor: Any, node: Any, path: str) -> None:
-    store.execute(visitor.sandbox, node("a"))
-    assert Client().post(visitor.url(path)).status_code == 405
-
-
-@pytest.mark.parametrize("path", [*GETS, *POSTS])
-def test_no_answer_sets_a_cookie_and_each_has_the_policy(visitor: Any, node: Any, path: str) -> None:
-    store.execute(visitor.sandbox, node("a"))
-    browser = Client(enforce_csrf_checks=True)
-    answer = browser.post(visitor.url(path), {"name": "x"}) if path in POSTS else browser.get(visitor.url(path))
-    assert answer.status_code not in (403, 404, 405)
-    assert not browser.cookies
-    assert "script-src 'self'" in answer["Content-Security-Policy"]
-    assert answer["Referrer-Policy"] == "no-referrer"
-    assert answer["Cache-Control"] == "no-store"
-    assert answer["X-Robots-Tag"] == "noindex, nofollow"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from math import ceil
@@ -77,6 +78,29 @@ REVISION = "Sandbox-Revision"
 """Header of the answer to a change: the number of changes so far, this one included. Live updates have it too."""
 
 
+API = "/api/"
+"""The start of the addresses of the API."""
+
+
+def field_problem(error: FieldError) -> dict[str, Any]:
+    """Return an error as the ``FieldProblem`` of the API's document."""
+    return {
+        "path": error.path,
+        "type": error.kind,
+        "message": error.message,
+        "object": error.object_name,
+        "document": error.document + 1,
+        "line": error.line or None,
+        "column": error.column or None,
+    }
+
+
+def problem_as_json(status: int, message: str, errors: Sequence[FieldError] = ()) -> HttpResponse:
+    """Return a refusal as the ``Problem`` of the API's document."""
+    body = {"message": message, "errors": [field_problem(error) for error in errors]}
+    return HttpResponse(json.dumps(body), status=status, content_type="application/json")
+
+
 def problem(
     request: HttpRequest, status: int, message: str, errors: list[FieldError] | None = None, calm: bool = False
 ) -> HttpResponse:
@@ -84,7 +108,10 @@ def problem(
 
     ``calm``: nothing is wrong, and the page removes the message after a while. A browser that navigates gets a whole
     page, with a link back to the lessons it came from (``?shelf=…``; read as text: the query itself may be invalid).
+    A program gets JSON below the address of the API.
     """
+    if request.path_info.startswith(API):
+        return problem_as_json(status, message, errors or ())
     back = WAYS_BACK.get(request.META.get("QUERY_STRING", "").removeprefix("shelf="))
     context = {"message": message, "errors": errors or [], "calm": calm, "back": back}
     if request.GET.get(PART) == ANSWER:

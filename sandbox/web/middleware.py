@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from sandbox.limits import ratelimit
-from sandbox.web.access import in_embed, problem, too_often
+from sandbox.web.access import API, in_embed, problem, too_often
 from sandbox.words.say import say
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -41,14 +41,20 @@ def check_host(get_response: Handler) -> Handler:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the page for a request that Django refuses with 400."""
+    """Return the page for a request that Django refuses with 400; JSON below the address of the API."""
     other_host = isinstance(exception, DisallowedHost)
     message = say("errors.other-host") if other_host else say("errors.unreadable-or-large")
-    return with_headers(request, render(request, "400.html", {"message": message}, status=400))
+    by_program = request.path_info.startswith(API)
+    page = (
+        problem(request, 400, message) if by_program else render(request, "400.html", {"message": message}, status=400)
+    )
+    return with_headers(request, page)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the page for 404; a small one in a frame."""
+    """Return the page for 404; a small one in a frame, JSON below the address of the API."""
+    if request.path_info.startswith(API):
+        return problem(request, 404, say("errors.nothing-here"))
     if not in_embed(request):
         return render(request, "404.html", status=404)
     linked = request.path_info.startswith("/s/")

@@ -1,5 +1,8 @@
 """Hostile inputs to every route: ``python -m tests.hostile.inputs --count 100000 --seed 1`` prints the results.
 
+The calls of the API are drawn from its document, and each answer must be as the document says. A refused input must
+change no row of the sandbox and the room that it was sent to.
+
 Meanwhile a workshop's room is in use, and visitors step in their sandboxes. They may lose nothing. No answer may be
 5xx, except 503 and 507 with a message. No page may contain a tag that somebody sent, and the log no traceback.
 """
@@ -24,6 +27,7 @@ from tests.hostile.people import Person, Tally
 from tests.hostile.requests import Drawer
 from tests.hostile.rooms import Room
 from tests.hostile.routes import Form, Route, forms_of, routes
+from tests.hostile.rows import Rows
 from tests.hostile.sender import DOCUMENTED, FEW_WORDS, SECONDS, Answers, Sender
 from tests.hostile.site import MEGABYTE, Site, end_in_order, prepare
 from tests.hostile.targets import Targets
@@ -151,8 +155,8 @@ async def _step(person: Person, tally: Tally) -> None:
 
 
 async def _strangers(plan: Plan, site: Site, report: Report, room: Callable[[], Room]) -> None:
-    known = routes()
-    targets = [Targets(site.port, number, room, SECONDS) for number in range(plan.at_once)]
+    known, database = routes(), Rows(site.directory / "db.sqlite3")
+    targets = [Targets(site.port, number, room, SECONDS, database) for number in range(plan.at_once)]
     for one in targets:
         await one.renew()
     forms, methods = await _harvest(targets[0], known)

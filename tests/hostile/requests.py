@@ -11,10 +11,11 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from sandbox.panels import PANELS
-from tests.hostile import oddities
+from tests.hostile import documented, oddities
 from tests.hostile.likely import DOCUMENTS, HEADERS, LIKELY, LONGEST_MESSAGE, PART_HEADERS, PLACES, QUERIES, TYPES
 from tests.hostile.oddities import as_json, changed, command, document, text
 from tests.hostile.routes import METHODS, TARGET, Form, Route
+from tests.hostile.routes import PARAMETER as PLACE
 from tests.hostile.wire import TEXT
 
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=B"
@@ -28,6 +29,10 @@ WHERE = {
 }
 """Whose link a path has, and its weight. ``running``: the room in use, by a link that cannot do harm."""
 RUNNING = ("guest", "running-beamer")
+DOCUMENTED = 0.6
+"""Probability that a call of the API is drawn from its document."""
+BRACES = r"{\1}"
+"""How the document writes a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,11 @@ class Input:
     socket: bool = False
     shows: bool = False
     """True if a workbench must answer with fragments."""
+
+    @property
+    def documented(self) -> str:
+        """The path in the document of the API, if it has one."""
+        return PLACE.sub(BRACES, f"/{self.route}")
 
 
 Known = Mapping[Route, Sequence[tuple[Sequence[str], Form]]]
@@ -69,6 +79,8 @@ class Drawer:
         return _of_socket(drawn, number, route) if route.socket else self._of_request(drawn, number, route)
 
     def _of_request(self, drawn: random.Random, number: int, route: Route) -> Input:
+        if f"/{PLACE.sub(BRACES, route.path)}" in documented.operations() and drawn.random() < DOCUMENTED:
+            return self._as_documented(drawn, number, route)
         usual = self.methods.get(route, route.usual)
         method = drawn.choice(usual) if drawn.random() < 0.93 else drawn.choice(METHODS)
         forms = self.forms.get(route)
@@ -89,6 +101,12 @@ class Drawer:
             headers.setdefault("HX-Request", "true")
         return Input(number, route.path, method, path, headers, body)
 
+    def _as_documented(self, drawn: random.Random, number: int, route: Route) -> Input:
+        """Return a call that schemathesis drew from the document of the API, with somebody's link."""
+        call = documented.draw(self.seed, number, drawn, f"/{PLACE.sub(BRACES, route.path)}")
+        link = _link(drawn, "sandbox", call.method)
+        return Input(number, route.path, call.method, call.path.replace(documented.LINK, link), call.headers, call.body)
+
 
 def _weight(route: Route) -> int:
     return next((weight for end, weight in HEAVIER.items() if route.path.endswith(end)), 1)
@@ -98,14 +116,8 @@ def _filled(drawn: random.Random, route: Route, parameters: Sequence[str], metho
     """Return the route's path for somebody's link. ``parameters``: those of a form of the site, link included."""
     path = route.path
     if target := TARGET.search(path):
-        whose, weights = zip(*WHERE[target[1]], strict=True)
-        chosen = drawn.choices(whose, weights)[0]
-        if chosen == "running":
-            chosen = drawn.choice((*RUNNING, "running-trainer") if method in ("GET", "HEAD") else RUNNING)
         parameters = parameters[2:]
-        odd = quote(text(drawn), safe="", errors="surrogatepass")
-        link = {"swapped": "{swapped}", "nowhere": f"{odd}/{odd}"}.get(chosen, f"{{{chosen}}}")
-        path = path.replace(target[0], link)
+        path = path.replace(target[0], _link(drawn, target[1], method))
     left = list(parameters)
 
     def parameter(match: re.Match[str]) -> str:
@@ -119,6 +131,16 @@ def _filled(drawn: random.Random, route: Route, parameters: Sequence[str], metho
         return quote(likely, safe="", errors="surrogatepass") or "%00"
 
     return PARAMETER.sub(parameter, path)
+
+
+def _link(drawn: random.Random, target: str, method: str) -> str:
+    """Return somebody's link of a sandbox or a room, as a name in braces, or one that leads nowhere."""
+    whose, weights = zip(*WHERE[target], strict=True)
+    chosen = drawn.choices(whose, weights)[0]
+    if chosen == "running":
+        chosen = drawn.choice((*RUNNING, "running-trainer") if method in ("GET", "HEAD") else RUNNING)
+    odd = quote(text(drawn), safe="", errors="surrogatepass")
+    return f"{odd}/{odd}" if chosen == "nowhere" else f"{{{chosen}}}"
 
 
 def _word(drawn: random.Random, words: Sequence[str]) -> str:

@@ -9,8 +9,10 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from tests.hostile import documented
 from tests.hostile.oddities import ITS_RESULT, MARK
 from tests.hostile.requests import Input
+from tests.hostile.rows import changes
 from tests.hostile.targets import Targets
 from tests.hostile.wire import BROKEN, CLOSE, TEXT, Answer, frame, head, opened, read_frame, upgrade
 
@@ -19,6 +21,8 @@ SECONDS = 300
 DOCUMENTED = (503, 507)
 """Statuses of a busy or full server, with a message."""
 FEW_WORDS = 4
+IN_PARTS = ("w/<uuid:room_id>/<str:token>/step/",)
+"""Routes whose refusals may change something: a step in the sandboxes of several people may fail in some."""
 REFLECTED = re.compile(rf"<{MARK}|\" {MARK}=|{ITS_RESULT}")
 TRY_AGAIN = 1011
 """Close code of a live line that failed."""
@@ -51,6 +55,7 @@ class Sender:
         self.target, self.answers = target, answers
 
     async def ask(self, item: Input) -> None:
+        before = self.target.rows()
         path, body = self.target.filled(item.path), self.target.filled_body(item.body)
         headers = {name: text.replace("\r", " ").replace("\n", " ") for name, text in item.headers.items()}
         try:
@@ -64,8 +69,11 @@ class Sender:
             return None
         self.answers.note(item, answer.status)
         self.target.saw(item, answer.status)
-        if wrong := judged(answer):
+        if wrong := judged(answer) or documented.judged(item.documented, item.method, answer):
             self.answers.fault(item, wrong)
+        if answer.status >= 400 and item.route not in IN_PARTS:
+            for change in changes(before, self.target.rows()):
+                self.answers.fault(item, f"{item.method} was answered {answer.status}, but {change}")
         return None
 
     async def talk(self, item: Input) -> None:

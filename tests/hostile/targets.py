@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -15,6 +15,7 @@ from tests.hostile import oddities
 from tests.hostile.room_pages import BEAMER, FORM, LATER, ROOM_CODE, ROW, THINKS
 from tests.hostile.rooms import FILE, Room
 from tests.hostile.routes import PARAMETER, TARGET, Route
+from tests.hostile.rows import Rows
 from tests.hostile.wire import Answer, Connection
 
 INPUTS, IN_ROOM = 150, 100
@@ -43,13 +44,18 @@ COMMANDS = [{"kind": "apply", "manifests": CLUSTER}, {"kind": "pod"}, *[{"kind":
 class Targets:
     """One stranger's targets. ``names`` maps the names in braces of an input to their present values."""
 
-    def __init__(self, port: int, number: int, running: Callable[[], Room], patience: float) -> None:
+    def __init__(self, port: int, number: int, running: Callable[[], Room], patience: float, database: Rows) -> None:
         """``patience``: seconds until an unanswered request counts as hanging."""
+        self.database = database
         self.http = Connection(port, f"127.0.30.{1 + number}", patience)
         self.running = running
         self.names: dict[str, str] = {}
         self.in_sandbox = self.in_room = self.sandbox_count = 0
         self.guest_of: Room | None = None
+
+    def rows(self) -> dict[str, Sequence[Any]]:
+        """Return the rows of the stranger's sandbox and room."""
+        return self.database.of(*(self.names[whose].split("/")[0] for whose in ("edit", "trainer")))
 
     async def renew(self) -> None:
         await self._new_sandbox()

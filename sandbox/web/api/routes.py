@@ -24,10 +24,9 @@ from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
 from sandbox.web import executing
-from sandbox.web.access import TOO_OFTEN, Access
+from sandbox.web.access import TOO_OFTEN, Access, field_problem
 from sandbox.web.api import answers, questions, shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to
-from sandbox.web.api.answers import field_problem
 from sandbox.web.errors import RateExceeded
 from sandbox.web.files import FILES, attachment
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
@@ -37,7 +36,10 @@ from sandbox.worker.jobs.exporting import ExportOptions
 from scheduler_engine.errors import Rejected
 
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
-EXPORTED = {file.content_type: {"schema": {"type": "string"}} for file in FILES.values()}
+EXPORTED = {
+    file.content_type: {"schema": {"type": "object" if file.content_type == "application/json" else "string"}}
+    for file in FILES.values()
+}
 EXPORT_BODY = {"responses": {200: {"content": EXPORTED, "description": "OK"}}}
 
 router = Router()

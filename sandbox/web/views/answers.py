@@ -180,7 +180,7 @@ def leave(request: HttpRequest, access: Access) -> HttpResponse:
 
 @edits
 def mend(request: HttpRequest, access: Access) -> HttpResponse:
-    """Execute the ``commands`` of a fix, and go back to the sandbox."""
+    """Execute the ``commands`` of a fix, all or none, and go back to the sandbox."""
     return _with_fix(request, lambda fix: _made(request, access.sandbox, request.path.removesuffix("mend/"), fix))
 
 

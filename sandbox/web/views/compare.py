@@ -15,7 +15,7 @@ from sandbox.changes.opening import open_scenario
 from sandbox.content.scenarios import scenarios
 from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
-from sandbox.storage.models import LONGEST_TITLE, printable
+from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.web.access import Access, edits, limited, open_access, problem, readable_body
 from sandbox.web.second_run import NoRun, second_run, workbench_of
 from sandbox.words.say import say
@@ -57,7 +57,14 @@ def open_both(request: HttpRequest) -> HttpResponse:
     known = [scenario for scenario in chosen if scenario is not None]
     if len(known) < len(SIDES):
         return problem(request, 404, say("errors.no-scenario"))
-    opened = [open_scenario(scenario) for scenario in known]
+    opened = list[tuple[Sandbox, str]]()
+    try:
+        for scenario in known:
+            opened.append(open_scenario(scenario))
+    except Exception:
+        for sandbox, _ in opened:
+            sandbox.delete()
+        raise
     return _shown([reverse("workbench", args=[sandbox.pk, token]) for sandbox, token in opened])
 
 

@@ -315,6 +315,38 @@ def test_a_body_that_is_too_large_is_refused() -> None:
     assert (answer.status_code, "too large" in answer.json()["message"]) == (413, True)
 
 
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("nowhere", {}, 404),
+        ("sandboxes/1/token", {}, 404),
+        ("sandboxes/00000000-0000-0000-0000-000000000000/a/b/c", {}, 404),
+        ("panels", {"host": "elsewhere.example"}, 400),
+    ],
+)
+def test_a_request_that_no_route_takes_is_answered_with_json(path: str, headers: dict[str, str], status: int) -> None:
+    answer = Client(headers=headers).get(f"{API}/{path}")
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/json")
+    assert answer.json().keys() == {"message", "errors"}
+    assert "Content-Security-Policy" in answer
+
+
+def test_an_address_that_asks_too_often_is_told_so_as_json(settings: Any) -> None:
+    settings.RATE_LIMITS = {**settings.RATE_LIMITS, "address": (0.01, 1)}
+    answers = [Client().get(f"{API}/panels") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 429]
+    assert answers[1].json()["message"]
+
+
+def test_the_document_has_the_type_of_each_export() -> None:
+    base = cluster()
+    for form, kind in (("scenario", "string"), ("manifests", "string"), ("snapshot", "object"), ("trace", "string")):
+        answer = get(f"{base}/export/{form}")
+        path = f"{API}/sandboxes/{{sandbox_id}}/{{token}}/export/{{form}}"
+        known = get(f"{API}/openapi.json").json()["paths"][path]["get"]["responses"]["200"]["content"]
+        assert known[answer["Content-Type"].partition(";")[0]]["schema"]["type"] == kind
+
+
 def test_unknown_fields_of_a_new_sandbox_are_refused_by_name() -> None:
     answer = post(f"{API}/sandboxes", {"scenarioo": "x", "seed": -1})
     assert answer.status_code == 422

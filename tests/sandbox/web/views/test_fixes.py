@@ -211,3 +211,22 @@ def test_the_map_shows_where_the_pod_can_land_until_it_has_landed(stuck: Any) ->
 def test_without_nodes_the_page_asks_for_one(visitor: Any) -> None:
     store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_pod("web").obj()]})
     assert "There is no node yet. Add one for default/web." in shown(visitor)
+
+
+@pytest.mark.parametrize("path", ["mend/", "mend/copy/"])
+def test_a_fix_of_which_one_command_is_refused_changes_nothing(stuck: Any, path: str) -> None:
+    good, bad = {"kind": "cordon", "node": "n1", "on": True}, {"kind": "cordon", "node": "n9", "on": True}
+    before, count = stuck.row().revision, Sandbox.objects.count()
+    answer = stuck.post(path, pod="default/web", commands=json.dumps([good, bad]))
+    assert answer.status_code == 422
+    assert (stuck.row().revision, len(stuck.log()), Sandbox.objects.count()) == (before, 2, count)
+    assert stuck.post(path, pod="default/web", commands=json.dumps([good])).status_code == 302
+
+
+def test_the_commands_of_a_fix_are_executed_together_and_replay(stuck: Any, trace: Any) -> None:
+    ticks = [{"kind": "advance", "seconds": 1, "play": True}] * 2
+    commands = [{"kind": "cordon", "node": "n1", "on": True}, *ticks, {"kind": "cordon", "node": "n1", "on": False}]
+    assert stuck.post("mend/", pod="default/web", commands=json.dumps(commands)).status_code == 302
+    assert [json.loads(text).get("seconds") for text in stuck.log()[2:]] == [None, 2, None]
+    assert len(trace(stuck.sandbox)) > 0
+    assert "default/web" in stuck.get("panel/queues/").content.decode()

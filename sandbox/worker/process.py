@@ -293,7 +293,12 @@ class Engine:
             os._exit(0)
         live = self.lives.get(self.home) if self.home is not None else None
         if self.job is not None and self.job.number != NO_ANSWER and live is not None:
+            # A stop must not end the job in the middle of the message.
+            was_open, self.open = self.open, False
             self.line.send(Progress(self.job.number, progress(live, self.job.call.position)))
+            self.open = was_open
+            if self.due is not None:
+                self.due()
 
     def _hand_back(self) -> None:
         if self.job is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine import commands
+from scheduler_engine.answers.shown import of_author, spec_of_author
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.taints import UNSCHEDULABLE
 from scheduler_engine.framework.facts import Value
@@ -20,6 +21,8 @@ ASSIGNED = ("uid", "resourceVersion", "creationTimestamp", "generation", "manage
 """The metadata that the API server assigns to a new object."""
 PATCHED = ("tolerations", "schedulingGates")
 """The fields of a pod's spec that a patch may change in these ways. For any other, the pod is replaced."""
+REPLACED = ("Pod", "PersistentVolumeClaim")
+"""Kinds of which most fields may not change."""
 RANKS = (
     *(
         "ungate",
@@ -143,14 +146,17 @@ def commands_for(simulation: Simulation, edits: Sequence[Edit]) -> Iterator[comm
         else:
             live = simulation.api.get(kind, key)
             assert live is not None
-            yield from _EDITORS.get(kind, _patch)(live, mine)
+            if kind in REPLACED and not all(edit.path[1] in PATCHED for edit in mine):
+                yield _replacement(simulation, live, mine)
+            else:
+                yield from (_node if kind == "Node" else _patch)(live, mine)
 
 
-def _pod(live: KubeObject, edits: Sequence[Edit]) -> Iterator[commands.Command]:
-    if all(edit.path[1] in PATCHED for edit in edits):
-        yield from _patch(live, edits)
-    else:
-        yield commands.Replace("Pod", live.key, edited(fresh(live.manifest), edits))
+def _replacement(simulation: Simulation, live: KubeObject, edits: Sequence[Edit]) -> commands.Command:
+    """Return the command that replaces the object. Its manifest counts as applied, so it has no defaults in it."""
+    after = edited(fresh(live.manifest), edits)
+    written, filled = spec_of_author(simulation, live)
+    return commands.Replace(live.kind, live.key, {**after, "spec": of_author(after["spec"], filled, written)})
 
 
 def _node(live: KubeObject, edits: Sequence[Edit]) -> Iterator[commands.Command]:
@@ -188,14 +194,6 @@ def _lay(changes: dict[str, Any], more: Mapping[str, Any]) -> None:
             _lay(changes[name], value)
         else:
             changes[name] = value
-
-
-def _claim(live: KubeObject, edits: Sequence[Edit]) -> Iterator[commands.Command]:
-    """Replace it: nobody may change the class of a claim."""
-    yield commands.Replace(live.kind, live.key, edited(fresh(live.manifest), edits))
-
-
-_EDITORS = {"Pod": _pod, "Node": _node, "PersistentVolumeClaim": _claim}
 
 
 def make(copied: Simulation, edits: Sequence[Edit]) -> None:

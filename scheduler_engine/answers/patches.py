@@ -11,7 +11,7 @@ from scheduler_engine import commands
 from scheduler_engine.answers.changes import Edit, commands_for, edited
 from scheduler_engine.answers.fixes import Fix
 from scheduler_engine.answers.removals import top_owner
-from scheduler_engine.answers.shown import of_author
+from scheduler_engine.answers.shown import Spec, of_author, spec_of_author
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.simulation import Simulation
 
@@ -78,9 +78,7 @@ def _replace(simulation: Simulation, edits: Sequence[Edit], command: commands.Re
     mine = [edit for edit in edits if (edit.kind, edit.key) == (command.object_kind, command.key)]
     if live.controller_ref is not None:
         return _of_owner(simulation, live, command.manifest, mine, places)
-    applied = simulation.api.applied.get(live.uid)
-    written = live.spec if applied is None else applied.manifest.get("spec") or {}
-    return Patch("replace", places, _fields(command.manifest, live, written, mine))
+    return Patch("replace", places, _fields(command.manifest, *spec_of_author(simulation, live), mine))
 
 
 def _of_owner(
@@ -95,35 +93,36 @@ def _of_owner(
     kind, name = (reference.get("kind"), reference.get("name")) if owner is None else (owner.kind, owner.name)
     template = {} if owner is None else owner.spec.get("template") or {}
     mine = [edit for edit in edits if edit.kind == live.kind]
-    fields = _fields(manifest, live, template.get("spec") or live.spec, mine)
+    fields = _fields(manifest, template.get("spec") or live.spec, live.spec, mine)
     return Patch("template", {**places, "owner": f"{kind} {name}"}, fields)
 
 
-def _fields(
-    after: Mapping[str, Any], live: KubeObject, written: Mapping[str, Any], edits: Sequence[Edit]
-) -> dict[str, Any]:
+def _fields(after: Mapping[str, Any], written: Spec, filled: Spec, edits: Sequence[Edit]) -> dict[str, Any]:
     """Return the fields of the spec that the edits touch, as they are afterwards; of containers, only what changes.
 
-    ``written``: the spec as its author wrote it.
+    ``written``, ``filled``: the spec as its author wrote it, and as the API server filled it in.
     """
     shown: dict[str, Any] = {}
     for edit in (edit for edit in edits if edit.path[0] == "spec"):
         field, spec = edit.path[1], after["spec"]
         if field not in ("containers", "initContainers"):
-            shown[field] = of_author(spec.get(field), live.spec.get(field), written.get(field))
+            shown[field] = of_author(spec.get(field), filled.get(field), written.get(field))
             continue
-        container, before = spec[field][int(edit.path[2])], live.spec[field][int(edit.path[2])]
-        own: Mapping[str, Any] = next(
-            (item for item in written.get(field) or () if item.get("name") == container["name"]), {}
-        )
+        container = spec[field][int(edit.path[2])]
+        own, held = (_named_item(part.get(field), container["name"]) for part in (written, filled))
         listed: list[dict[str, Any]] = shown.setdefault(field, [])
         entry = next((item for item in listed if item["name"] == container["name"]), None)
         if entry is None:
             entry = {"name": container["name"]}
             listed.append(entry)
         part = edit.path[3]
-        entry[part] = of_author(container.get(part), before.get(part), own.get(part))
+        entry[part] = of_author(container.get(part), held.get(part), own.get(part))
     return {"spec": shown}
+
+
+def _named_item(items: Sequence[Mapping[str, Any]] | None, name: str) -> Mapping[str, Any]:
+    """Return the container of that name, or an empty one."""
+    return next((item for item in items or () if item.get("name") == name), {})
 
 
 def _named(kind: str, key: str) -> dict[str, str]:

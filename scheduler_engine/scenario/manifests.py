@@ -131,7 +131,7 @@ def _bare(item: KubeObject, api: ApiServer) -> Data:
     """Return the object as a person would write it."""
     held = api.applied.get(item.uid)
     applied: Mapping[str, Any] = held.manifest if held is not None else {}
-    pruned = _pruned(item.manifest, applied, _as_stored(applied, api)) if applied else _undefaulted(item.manifest)
+    pruned = _pruned(item.manifest, applied, as_stored(applied, api)) if applied else _undefaulted(item.manifest)
     bare = _without_server_metadata(pruned)
     bare.pop("status", None)
     if item.kind == "Node" and "status" in applied:
@@ -151,7 +151,7 @@ def _bare(item: KubeObject, api: ApiServer) -> Data:
     return ordered | ({**bare, "spec": spec} if spec else {name: bare[name] for name in bare if name != "spec"})
 
 
-def _as_stored(applied: Mapping[str, Any], api: ApiServer) -> Mapping[str, Any]:
+def as_stored(applied: Mapping[str, Any], api: ApiServer) -> Mapping[str, Any]:
     """Return a manifest as the API server would store it today."""
     defaulted = set_defaults(applied)
     try:

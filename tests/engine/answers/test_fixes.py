@@ -531,7 +531,7 @@ def test_a_replaced_pod_shows_its_own_tolerations_and_the_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "before", "written", "shown"),
+    ("after", "filled", "written", "shown"),
     [
         pytest.param({"a": 1, "b": 2}, {"a": 1, "b": 2}, {"a": 1}, {"a": 1}, id="a default"),
         pytest.param({"a": 1, "b": 3}, {"a": 1, "b": 2}, {"a": 1}, {"a": 1, "b": 3}, id="a default that changes"),
@@ -540,10 +540,39 @@ def test_a_replaced_pod_shows_its_own_tolerations_and_the_change() -> None:
         pytest.param([{"k": 1, "l": [1, 2]}], [], None, [{"k": 1, "l": [1, 2]}], id="everything is new"),
         pytest.param([{"l": [1, 2]}], [{"l": [1, 2]}], [{"l": [1]}], [], id="a list of another length is another one"),
         pytest.param(None, [1], [1], None, id="a field that is removed"),
+        pytest.param([{"k": 3}], [{"k": 1}], [{"k": 1}], [{"k": 3}], id="an item that somebody has patched since"),
+        pytest.param(
+            [{"name": "a", "d": 0, "r": 2}],
+            [{"name": "a", "d": 0, "r": 1}],
+            [{"name": "a", "r": 1}],
+            [{"name": "a", "r": 2}],
+            id="a container of which one field changes",
+        ),
     ],
 )
-def test_what_of_a_manifest_its_author_would_recognise(after: Any, before: Any, written: Any, shown: Any) -> None:
-    assert of_author(after, before, written) == shown
+def test_what_of_a_manifest_its_author_would_recognise(after: Any, filled: Any, written: Any, shown: Any) -> None:
+    assert of_author(after, filled, written) == shown
+
+
+def test_a_replaced_pod_is_written_as_its_author_would_and_keeps_what_was_patched() -> None:
+    simulation = Simulation()
+    wanted = make_pod("p").labels(WEB).cpu("9").toleration("a", "b")
+    simulation.execute(commands.Apply((node("n").obj(), wanted.obj())))
+    held = simulation.api.existing("Pod", P).spec["tolerations"]
+    patched = [*held, {"key": "late", "operator": "Exists"}]
+    simulation.execute(commands.Patch("Pod", P, {"spec": {"tolerations": patched}}))
+    simulation.execute(commands.Run())
+    (command,) = commands_for(simulation, found(simulation)["request",].edits)
+    assert isinstance(command, commands.Replace)
+    spec = wanted.obj()["spec"]
+    (container,) = spec["containers"]
+    assert command.manifest["spec"] == {
+        **spec,
+        "tolerations": [*spec["tolerations"], patched[-1]],
+        "containers": [{**container, "resources": {"requests": {"cpu": "4"}}}],
+    }
+    simulation.execute(command)
+    assert simulation.api.existing("Pod", P).spec["tolerations"] == [*held[:1], patched[-1], *held[1:]]
 
 
 def test_the_owner_of_a_pod_that_is_made_again_is_scaled_by_kubectl() -> None:

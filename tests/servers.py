@@ -112,9 +112,20 @@ class Postgres(Server):
         self.end(signal.SIGINT)
 
     def kill(self) -> None:
-        """Kill the server. Its other processes notice it and end."""
+        """Kill the server, and wait until its other processes have noticed it and ended."""
+        assert self.process is not None
+        others = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         super().kill()
+        until(lambda: not any(map(_runs, others)))
         (self.folder / "data" / "postmaster.pid").unlink()
+
+
+def _runs(pid: str) -> bool:
+    """Return True if a process has not ended. One that nobody waits for stays in the table of processes."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 class RedisServer(Server):

@@ -1,8 +1,9 @@
 """The channel layer of several web processes: each message is one PUBLISH in Redis.
 
 Browsers of this process get a message at once, without Redis. A process subscribes to the groups that its browsers are
-in. Redis keeps nothing: a message that is sent while the connection is down is lost. So whenever Redis confirms a
-subscription, the first one and those after a lost connection, the browsers of the group are told to catch up.
+in. Redis keeps nothing: a message that is sent while a connection is down is lost. So browsers are told to catch up
+whenever Redis confirms a subscription to their group, the first one and those after a lost connection, and when Redis
+can be reached again after it refused a message to their group.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ class RedisChannelLayer(LocalChannelLayer):
         self.subscribed: set[str] = set()
         self.changing = asyncio.Lock()
         self.listener: asyncio.Task[None] | None = None
+        self.repeater: asyncio.Task[None] | None = None
+        self.missed: dict[str, None] = {}
+        """Groups to which a message could not be sent."""
         self.away = False
         """True from the first failure until Redis answers again, to log each only once."""
 
@@ -81,24 +85,35 @@ class RedisChannelLayer(LocalChannelLayer):
 
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
         await super().group_send(group, message)
-        data = f"{HERE}{json.dumps(message)}"
+        serving = self.redis is not None and self.loop is asyncio.get_running_loop()
         try:
-            if self.redis is not None and self.loop is asyncio.get_running_loop():
-                await self.redis.publish(f"{PREFIX}{group}", data)
+            if serving:
+                await self._publish(group, message)
             else:
                 async with self._connect() as redis:
-                    await redis.publish(f"{PREFIX}{group}", data)
+                    await redis.publish(f"{PREFIX}{group}", f"{HERE}{json.dumps(message)}")
         except (RedisError, OSError) as error:
             self._note_away(error)
+            if serving:
+                self.missed[group] = None
+                if self.repeater is None or self.repeater.done():
+                    self.repeater = asyncio.create_task(self._repeat())
 
-    async def close(self) -> None:
-        """End the connections of this loop."""
-        if self.listener is not None:
-            self.listener.cancel()
-            await asyncio.wait([self.listener])
-        if self.redis is not None:
-            await self.redis.aclose()
-        self.loop = self.redis = self.listener = None
+    async def _publish(self, group: str, message: dict[str, Any]) -> None:
+        assert self.redis is not None
+        await self.redis.publish(f"{PREFIX}{group}", f"{HERE}{json.dumps(message)}")
+
+    async def _repeat(self) -> None:
+        """Tell the browsers of all groups that missed a message to catch up, as soon as that is possible."""
+        while self.missed:
+            await asyncio.sleep(AGAIN_SECONDS)
+            try:
+                for group in list(self.missed):
+                    await self._publish(group, CATCH_UP)
+                    del self.missed[group]
+            except (RedisError, OSError) as error:
+                self._note_away(error)
+        self._note_back()
 
     # --- subscriptions ---
 
@@ -152,9 +167,7 @@ class RedisChannelLayer(LocalChannelLayer):
                 await pubsub.ping()
 
     async def _take(self, message: dict[str, Any]) -> None:
-        if self.away:
-            self.away = False
-            log.warning("Redis answers again; browsers catch up")
+        self._note_back()
         if message["type"] not in ("message", "subscribe"):
             return
         group = message["channel"].decode().removeprefix(PREFIX)
@@ -167,3 +180,8 @@ class RedisChannelLayer(LocalChannelLayer):
         if not self.away:
             self.away = True
             log.warning("Redis cannot be reached; changes of other web processes wait until it is back: %s", error)
+
+    def _note_back(self) -> None:
+        if self.away and not self.missed:
+            self.away = False
+            log.warning("Redis answers again; browsers catch up")

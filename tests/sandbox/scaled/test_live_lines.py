@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from redis import Redis
@@ -68,3 +69,42 @@ def test_without_redis_commands_succeed_and_browsers_catch_up_when_it_is_back(
     for log in logs:
         assert log.count("Redis cannot be reached") == log.count("Redis answers again") == 2
         assert "Traceback" not in log
+
+
+def test_a_redis_that_hangs_delays_nobody(
+    browse: Browse, postgres_server: Postgres, own_redis: RedisServer, tmp_path: Path
+) -> None:
+    with start_all(tmp_path, postgres_server.new_database(), own_redis.url) as web:
+        here, there = web(), web()
+        base = here.sandbox(nodes=1)
+        near, far = browse(here, base), browse(there, base)
+        for browser in (near, far):
+            browser.see(1)
+        assert own_redis.process is not None
+        own_redis.process.send_signal(signal.SIGSTOP)
+        assert click(here, base) == 204
+        near.see(2)
+        browse(here, base).see(2)
+        own_redis.process.send_signal(signal.SIGCONT)
+        far.see(2)
+
+
+def test_browsers_elsewhere_catch_up_after_one_web_process_could_not_reach_redis(
+    browse: Browse, postgres_server: Postgres, own_redis: RedisServer, tmp_path: Path
+) -> None:
+    with (
+        start_all(tmp_path, postgres_server.new_database(), own_redis.url) as web,
+        Redis.from_url(own_redis.url) as client,
+    ):
+        client.execute_command("ACL", "SETUSER", "web", "on", ">word", "~*", "&*", "+@all")
+        here, there = web(REDIS_URL=own_redis.url.replace("//", "//web:word@")), web()
+        base = here.sandbox(nodes=1)
+        near, far = browse(here, base), browse(there, base)
+        assert click(here, base) == 204
+        far.see(2)
+        client.execute_command("ACL", "SETUSER", "web", "-publish")
+        assert click(here, base) == 204
+        near.see(3)
+        until(lambda: "Redis cannot be reached" in (here.directory / "log").read_text())
+        client.execute_command("ACL", "SETUSER", "web", "+publish")
+        far.see(3)

@@ -53,6 +53,8 @@ ANOTHER_SERVES = (
 )
 ADVISORY_LOCK = 7_246_383_321
 """Number of the lock in PostgreSQL. Nothing else in a database of this site locks it."""
+LONGEST_NAME = 63
+"""Bytes of a connection's name in PostgreSQL."""
 
 
 class CannotStart(Exception):
@@ -188,6 +190,8 @@ def _advisory_lock(shared: bool) -> Any:
     # A connection outside of the pool: the lock lasts as long as the connection.
     connection = connections.create_connection("default")
     options = {name: value for name, value in connection.settings_dict["OPTIONS"].items() if name != "pool"}
+    # By its name, ``check_neighbours`` finds the web processes of this machine.
+    options["application_name"] = socket.gethostname()[:LONGEST_NAME]
     connection.settings_dict = connection.settings_dict | {"OPTIONS": options}
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT pg_try_advisory_lock{'_shared' if shared else ''}(%s)", [ADVISORY_LOCK])
@@ -197,12 +201,12 @@ def _advisory_lock(shared: bool) -> Any:
 
 
 NEIGHBOURS = """
-SELECT count(*), count(*) FILTER (WHERE client_addr IS NOT DISTINCT FROM inet_client_addr())
+SELECT count(*), count(*) FILTER (WHERE application_name = current_setting('application_name'))
 FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bigint) = %s
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
-"""Count the web processes that serve the database: all, and those whose connections come from this machine."""
+"""Count the web processes that serve the database: all, and those of this machine."""
 SEVERAL = (
     "%d web processes serve this database. The proxy must choose the web process by the id in the path: see “Behind "
     "nginx” in docs/scaling-out.md"

@@ -129,6 +129,14 @@ def test_the_trace_of_a_sandbox_is_limited(visitor: Any, node: Any) -> None:
     store.execute(visitor.sandbox, {"kind": "settle"})
 
 
+def test_a_command_counts_before_the_database_is_asked_again(visitor: Any, node: Any) -> None:
+    quotas_module.forget_stored_bytes()
+    before = quotas_module.store_bytes()
+    store.execute(visitor.sandbox, node("a"))
+    (text,) = visitor.log()
+    assert quotas_module.store_bytes() == before + quotas_module.ROW_BYTES + len(text)
+
+
 def test_a_site_that_is_full_takes_nothing_more_but_shows_all(visitor: Any, node: Any, settings: Any) -> None:
     store.execute(visitor.sandbox, node("a"))
     quotas_module.forget_stored_bytes()

@@ -14,10 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.db import OperationalError
 from prometheus_client.parser import text_string_to_metric_families
 from redis.exceptions import ConnectionError as RedisGone
 
+from sandbox.limits.server import Limits
 from sandbox.runtime import logs, measures
 from sandbox.server import probes
 from sandbox.server.probes import Check
@@ -188,6 +190,17 @@ def test_the_document_lists_every_metric(server: Served) -> None:
     listed = {name.removesuffix("_total") for name in re.findall(r"`(sandbox_\w+)`", table)}
     families = text_string_to_metric_families(fetch(server, "/metrics")[1])
     assert listed == {family.name for family in families if family.name.startswith("sandbox_")}
+
+
+def test_the_document_gives_the_times_and_the_defaults() -> None:
+    text, limits = (ROOT / "docs/operating.md").read_text(), Limits()
+    assert f"waits up to {probes.CHECK_SECONDS:g} s for each part" in text
+    assert probes.FRESH_SECONDS == 1, "at most once a second"
+    rows = {line.split("|")[1].strip(): line.split("|")[3].strip() for line in text.splitlines() if line.count("|") > 3}
+    assert rows["`SERVER_DRAIN_SECONDS`, `SERVER_STOP_SECONDS`"] == f"{limits.drain_seconds}, {limits.stop_seconds}"
+    assert rows["`METRICS_FROM`"] == f"`{','.join(map(str, settings.METRICS_FROM)).replace('::1/128', '::1')}`"
+    assert (settings.LOG_FORMAT, settings.LOG_REQUESTS, settings.SECURE_HSTS_SECONDS) == ("text", False, 0)
+    assert (rows["`LOG_FORMAT`"], rows["`HSTS_SECONDS`"]) == ("`text`", "0")
 
 
 def test_a_limit_that_refuses_is_counted(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ ACTS: dict[str, Callable[[Stranger], Awaitable[None]]] = {
     "thousands of new sandboxes": engine.creates,
     "twenty windows on one sandbox": engine.many_windows,
     "a flood of reads": engine.reads,
+    "a flood of probes": engine.probes,
     "300 MB by Content-Length": sockets.body_by_length,
     "300 MB in chunks": sockets.body_in_chunks,
     "pipelines that nobody reads": sockets.pipelines,

@@ -12,6 +12,7 @@ from tests.hostile.stranger import Manifest, Stranger
 from tests.hostile.wire import ALWAYS, BROKEN, Connection, yaml
 
 MANIFEST_BYTES = 1_000_000
+PROBES = ("/healthz", "/readyz", "/metrics")
 TAINTED = {"taints": [{"key": "out", "effect": "NoExecute"}]}
 
 
@@ -189,6 +190,22 @@ async def _drain(reader: asyncio.StreamReader) -> None:
     with suppress(*BROKEN):
         while await reader.read(1 << 16):
             pass
+
+
+async def probes(stranger: Stranger) -> None:
+    """Ask what operators ask, which no limit counts, eight at a time."""
+
+    async def flood() -> None:
+        own = Connection(stranger.port, stranger.address)
+        try:
+            for _ in range(300):
+                answer = stranger.note(await own.get(stranger.random.choice(PROBES)))
+                if answer.status not in (200, 503):
+                    stranger.wrong.append(f"{answer.status} {answer.text[:200]}")
+        finally:
+            own.close()
+
+    await asyncio.gather(*(flood() for _ in range(8)))
 
 
 async def reads(stranger: Stranger) -> None:

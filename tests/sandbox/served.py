@@ -84,6 +84,13 @@ class Served:
             assert status == 204, text
         return base
 
+    def trace(self, base: str) -> str:
+        """Return all entries of a sandbox's trace."""
+        _, _, sandbox, token, _ = base.split("/")
+        status, text, _ = self.ask("GET", f"/api/v1/sandboxes/{sandbox}/{token}/trace")
+        assert status == 200, text
+        return text
+
     def live_line(
         self, base: str, source: str = "127.0.0.1", buffer: int = 0, headers: str = ""
     ) -> tuple[socket.socket, bytes]:

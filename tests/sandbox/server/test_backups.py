@@ -55,6 +55,7 @@ def test_a_damaged_database_is_reported_at_the_start_and_a_copy_restores_everyth
     copy = tmp_path / "copy.sqlite3"
     with served(tmp_path) as first:
         base = first.sandbox(nodes=3)
+        before = first.trace(base)
         status, said = manage(tmp_path, "backup", str(copy))
         assert (status, "The copy is complete" in said) == (0, True), said
         assert "already exists" in manage(tmp_path, "backup", str(copy))[1]
@@ -67,6 +68,7 @@ def test_a_damaged_database_is_reported_at_the_start_and_a_copy_restores_everyth
     assert (status, f"saved as {database}.before-1" in said) == (0, True), said
     with served(tmp_path) as again:
         assert again.ask("GET", base)[0] == 200
+        assert again.trace(base) == before
         assert "node-2" in again.ask("GET", f"{base}panel/cluster/")[1]
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.sandbox.served import ROOT, Served, environment, served
+from tests.sandbox.served import ROOT, environment, served
 from tests.sandbox.server.test_probes import ALONE
 from tests.servers import Postgres
 from tests.waiting import PATIENCE
@@ -33,21 +33,13 @@ def manage(directory: Path, url: str, *arguments: str, **more: str) -> tuple[int
     return done.returncode, done.stdout + done.stderr
 
 
-def trace(site: Served, base: str) -> str:
-    """Return all entries of a sandbox's trace."""
-    _, _, sandbox, token, _ = base.split("/")
-    status, text, _ = site.ask("GET", f"/api/v1/sandboxes/{sandbox}/{token}/trace")
-    assert status == 200
-    return text
-
-
 def test_everything_is_there_again_after_it_was_lost(tmp_path: Path, postgres_server: Postgres) -> None:
     url, copy = postgres_server.new_database(), tmp_path / "copy.dump"
     settings = {"DATABASE_URL": url, "SECRET_KEY": KEY, **ALONE}
     with served(tmp_path, **settings) as site:
         base = site.sandbox(nodes=3)
         assert site.ask("POST", f"{base}do/advance/", "seconds=5")[0] == 204
-        before = trace(site, base)
+        before = site.trace(base)
         status, said = manage(tmp_path, url, "backup", str(copy))
         assert (status, "The copy is complete" in said) == (0, True), said
         assert copy.stat().st_mode & 0o777 == 0o600
@@ -59,7 +51,7 @@ def test_everything_is_there_again_after_it_was_lost(tmp_path: Path, postgres_se
     status, said = manage(tmp_path, url, "restore", str(copy))
     assert (status, f"saved as {copy}.before-1" in said) == (0, True), said
     with served(tmp_path, **settings) as again:
-        assert trace(again, base) == before
+        assert again.trace(base) == before
         assert again.ask("GET", after)[0] == 404
         assert again.ask("POST", f"{base}do/advance/", "seconds=5")[0] == 204
 

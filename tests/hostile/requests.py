@@ -57,6 +57,20 @@ class Input:
         return PLACE.sub(BRACES, f"/{self.route}")
 
 
+SITES_OWN: tuple[dict[str, Any], ...] = (
+    {"type": "sandbox.changed", "revision": 10**9, "expected_at": 0, "position": [0, 0, 0]},
+    {"type": "sandbox.progress", "text": f"<{oddities.MARK}>"},
+    {"type": "room.changed"},
+    {"type": "websocket.disconnect", "code": 1000},
+    {"type": "websocket.close"},
+    {"ping": None, "type": "ping"},
+)
+"""Messages that only the site itself sends, and only inside. From a browser they are views without a meaning."""
+LENGTHS = (LONGEST_MESSAGE - 11, LONGEST_MESSAGE, 30_000, 60_000)
+"""Characters of a text in a message: about as many as a workbench reads, and more than the server takes."""
+HUGE = 3 << 20
+"""Bytes of a body that is too large for a form."""
+
 Known = Mapping[Route, Sequence[tuple[Sequence[str], Form]]]
 """Route → parameters and fields of its forms on the site's pages."""
 
@@ -195,6 +209,8 @@ def _body(drawn: random.Random, route: Route, pairs: list[tuple[str, str]]) -> t
     kind = drawn.random()
     if route.path.startswith("api/"):
         return (JSON if kind < 0.95 else drawn.choice(TYPES)), _of_api(drawn, route)
+    if kind < 0.002:
+        return FORM, b"text=" + b"x" * HUGE
     if kind < 0.7:
         whole = "&".join(f"{_plus(name)}={_plus(value)}" for name, value in pairs)
         return FORM, whole.encode()
@@ -293,6 +309,10 @@ def _message(drawn: random.Random, route: Route) -> tuple[int, bytes]:
         return drawn.choice((TEXT, 0x82, 0x01, 0x80, 0x89, 0x8A, 0x83, 0xC1)), _bytes(drawn)[:120]
     if kind < 0.2:
         return TEXT, as_json(oddities.value(drawn)).encode()
+    if kind < 0.3:
+        return TEXT, as_json(drawn.choice(SITES_OWN) | {"open": " ".join(PANELS)}).encode()
+    if kind < 0.32:
+        return TEXT, as_json({"find": "x" * drawn.choice(LENGTHS)}).encode()
     view: dict[str, Any] = {"open": " ".join(PANELS), "follow": True, "order": "name", "find": "a", "pages": "filter:2"}
     view |= {name: drawn.choice(values) for name, values in LIKELY.items() if name in ("pod", "node", "at", "tab")}
     names = [name for name in route.words if name not in view]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from scheduler_engine.commands import from_json
-from tests.hostile import inputs, oddities
+from tests.hostile import documented, inputs, oddities, rows
 from tests.hostile.inputs import Plan
 from tests.hostile.requests import Drawer
 from tests.hostile.routes import Route, forms_of, routes
@@ -86,6 +91,61 @@ def test_forms_of_a_page_lead_to_their_routes() -> None:
 def test_a_forbidden_answer_is_detected(message: str, answer: Answer) -> None:
     assert bool(judged(answer)) == bool(message)
     assert message in judged(answer)
+
+
+SCENARIOS, MANIFESTS = "/api/v1/scenarios", "/api/v1/sandboxes/{sandbox_id}/{token}/manifests"
+JSON = {"content-type": "application/json"}
+PROBLEM = b'{"message": "No.", "errors": []}'
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "method", "answer"),
+    [
+        ("", SCENARIOS, "GET", Answer(200, JSON, b'[{"name": "a", "title": "b", "about": "c"}]')),
+        ("", SCENARIOS, "GET", Answer(429, JSON, PROBLEM)),
+        ("", SCENARIOS, "POST", Answer(405, HTML, b"")),
+        ("", SCENARIOS, "GET", Answer(431, {"content-type": "text/plain; charset=utf-8"}, b"Too long.")),
+        ("", "/nowhere", "GET", Answer(200, HTML, b"")),
+        ("", MANIFESTS, "POST", Answer(422, JSON | {"content-encoding": "gzip"}, gzip.compress(PROBLEM))),
+        ("not as documented", SCENARIOS, "GET", Answer(200, JSON, b'[{"name": 1}]')),
+        ("not as documented", SCENARIOS, "GET", Answer(429, JSON, b'{"message": "No."}')),
+        ("has the type text/html", SCENARIOS, "GET", Answer(404, HTML, b"<p>No.</p>")),
+        ("status 418 is not documented", MANIFESTS, "POST", Answer(418, JSON, PROBLEM)),
+    ],
+)
+def test_an_answer_that_is_not_as_documented_is_detected(words: str, path: str, method: str, answer: Answer) -> None:
+    found = documented.judged(path, method, answer)
+    assert (bool(found), words in found) == (bool(words), True)
+
+
+def test_calls_are_drawn_from_the_document_and_the_same_again() -> None:
+    first, again = (
+        [documented.draw(1, number, random.Random(number), MANIFESTS) for number in range(20)] for _ in range(2)
+    )
+    assert first == again
+    assert {call.method for call in first} == {"POST"}
+    assert all(documented.LINK in call.path for call in first)
+    assert len({call.body for call in first}) > 5
+
+
+def test_a_change_of_a_row_is_detected(tmp_path: Path) -> None:
+    sandbox, room, other = (uuid4() for _ in range(3))
+    with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as writer:
+        for table in rows.OF_SANDBOX.keys() | rows.OF_ROOM.keys():
+            writer.execute(f"CREATE TABLE {table} (id, sandbox_id, workshop_id, question_id, head)")
+        writer.execute("INSERT INTO sandbox_sandbox (id, head) VALUES (?, 1), (?, 1)", [sandbox.hex, other.hex])
+        writer.execute("INSERT INTO workshop_seat (workshop_id, sandbox_id) VALUES (?, ?)", [room.hex, other.hex])
+        writer.commit()
+        reader = rows.Rows(tmp_path / "db.sqlite3")
+        before = reader.of(str(sandbox), str(room))
+        assert rows.changes(before, reader.of(str(sandbox), str(room))) == []
+        writer.execute("UPDATE sandbox_sandbox SET head = 2")
+        writer.commit()
+    found = rows.changes(before, reader.of(str(sandbox), str(room)))
+    assert [text.partition(":")[0] for text in found] == [
+        "sandbox_sandbox of the sandbox",
+        "sandbox_sandbox of the room",
+    ]
 
 
 def test_an_error_in_the_log_is_detected() -> None:

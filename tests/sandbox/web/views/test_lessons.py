@@ -92,6 +92,38 @@ def learner() -> Learner:
     return Learner(answer["Location"])
 
 
+TWO_STEPS = """
+kind: Lesson
+title: "Two steps"
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: node-a}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}}
+  - {apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: x}]}}
+  - {apiVersion: v1, kind: Pod, metadata: {name: other}, spec: {containers: [{name: main, image: x}]}}
+parts:
+- text: "Look."
+- text: "Two steps."
+  do:
+  - stage: {}
+  - delete: {object_kind: Pod, key: default/other}
+  say: "one stage"
+"""
+
+
+def test_steps_of_which_one_is_refused_change_nothing() -> None:
+    answer = bring(TWO_STEPS)
+    assert answer.status_code == 302, answer.content.decode()
+    learner = Learner(answer["Location"])
+    assert learner.do("lesson/turn", part="1") == 204
+    assert learner.do("delete", kind="Pod", key="default/other") == 204
+    head = learner.head()
+    assert learner.do("lesson/step", part="1") == 422
+    assert learner.head() == head
+    learner.do("do/back")
+    assert learner.do("lesson/step", part="1") == 204
+    assert learner.head() == head + 1
+
+
 def test_every_lesson_of_the_installation_opens_at_its_first_part() -> None:
     assert shelf.lessons()
     for slug, placed in shelf.lessons().items():

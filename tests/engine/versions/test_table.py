@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import scheduler_engine
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest, trace_lines
@@ -141,3 +144,23 @@ def test_a_new_configuration_keeps_the_rules() -> None:
 
 def test_the_default_is_the_oldest() -> None:
     assert (DEFAULT, Simulation().rules) == (VERSIONS[0], rules_for(VERSIONS[0]))
+
+
+def test_code_asks_for_rules_not_for_versions() -> None:
+    """Only the tables name versions. v1.34 is also the name of the queue rules, and the default of old traces."""
+    engine = Path(scheduler_engine.__file__).parent
+    named = [
+        f"{path.relative_to(engine)}:{node.lineno}: {node.value}"
+        for path in sorted(engine.rglob("*.py"))
+        if path.parent.name != "versions"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value in OTHERS
+    ]
+    compared = [
+        f"{path.relative_to(engine)}:{node.lineno}"
+        for path in sorted(engine.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare)
+        and any(ast.unparse(part).endswith(".kubernetes") for part in (node.left, *node.comparators))
+    ]
+    assert named + compared == []

@@ -19,6 +19,7 @@ from scheduler_engine.testing.cluster import Cluster
 from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import VERSIONS, rules_for
 from scheduler_engine.wording.entries import line
+from tests.engine.cells import watching
 from tests.engine.plugins.world import World, pod_of
 
 OLD, MIDDLE, NEW = VERSIONS
@@ -139,6 +140,17 @@ def test_a_node_that_declares_other_features_does_not_help(features: tuple[str, 
     cluster = Cluster(kubernetes=NEW).apply(declaring("n1", *features), restarting()).settle()
     cluster.advance(20).apply(declaring("n1", *features).label("a", "b")).settle()
     assert len(cluster.attempts("p")) == 1
+
+
+def test_the_facts_about_features_lead_to_the_verdict() -> None:
+    with watching(late=False) as cells:
+        for kubernetes in (MIDDLE, NEW):
+            gates = {"NodeDeclaredFeatures": True}
+            cluster = Cluster(kubernetes=kubernetes, feature_gates=gates)
+            cluster.apply(declaring("n1", RESTART), make_node("n2"), make_node("n3"), restarting()).settle()
+    assert (cells.wrong, dict(cells.silent)) == ([], {})
+    asked = ("features-missing", "feature-missing", "features-there", "feature-there")
+    assert [key for key in asked if not cells.keys[f"node-rules.{key}"]] == []
 
 
 def test_an_older_version_does_not_know_the_field() -> None:

@@ -39,6 +39,7 @@ ON_SANDBOXES: dict[str, Request] = {
     "GET admission/Node/": of(key="node-1"),
     "GET edit/Node/form/": of(key="node-2"),
     "GET differences/": of(seed="1"),
+    "GET embed/differences/": of(seed="1"),
     "GET reroll/": of(cycle="1"),
     "GET fit/": of(pod="default/held"),
     "GET fixes/": of(pod="default/held"),
@@ -134,6 +135,8 @@ ON_ROOMS: dict[str, Request] = {
 }
 ON_OTHERS: dict[str, Request] = {
     "GET /compare/": of(left="{workbench}", right="{workbench}"),
+    "GET /embed/scenario/<slug>/differences/": of(seed="1"),
+    "GET /embed/lesson/<slug>/differences/": of(seed="1"),
     "POST /new/": of(scenario=STEPS),
     "POST /compare/": of(left=STEPS, right=STEPS),
     "POST /import/": of(text=SCENARIO),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,14 +13,19 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.layers import get_channel_layer
 from channels.testing import WebsocketCommunicator
+from django.utils import timezone
 
 from sandbox.asgi import application
 from sandbox.changes import store
 from sandbox.routing import refuse, websocket_urlpatterns
 from sandbox.runtime import layers
+from sandbox.storage import statements
 from sandbox.storage.models import Sandbox
+from sandbox.storage.records import Database, Position
 from sandbox.web.consumers import NOT_FOUND, PONG
 from sandbox.workshop import room as rooms
+from sandbox.workshop.layers import group as room_group
+from sandbox.workshop.models import Workshop
 from sandbox.workshop.people import remove, rename
 from tests.conftest import PATIENCE
 from tests.sandbox.authority import world
@@ -41,11 +47,15 @@ PAGES = {'id="controls"': "trainer", 'id="corner"': "projector", 'id="strip"': "
 
 
 class Line:
-    """A live line, and what arrives on it. ``closed``: its close code, None while it is open."""
+    """A live line, and what arrives on it. ``closed``: its close code, None while it is open.
 
-    def __init__(self, path: str) -> None:
+    ``tells``: something must arrive, however long the machine takes.
+    """
+
+    def __init__(self, path: str, tells: bool = True) -> None:
         self.socket = WebsocketCommunicator(application, path, headers=HEADERS)
         self.closed: int | None = None
+        self.tells = tells
 
     async def open(self) -> Line:
         connected, code = await self.socket.connect(PATIENCE)
@@ -66,6 +76,13 @@ class Line:
             return ""
         return str(output["text"])
 
+    async def hear_for(self, *wanted: str) -> str:
+        """Return everything up to one of the texts, none = any message, and on to a silence."""
+        heard = ""
+        while self.tells and self.closed is None and not (heard if not wanted else any(map(heard.count, wanted))):
+            heard += await self.hear()
+        return heard + await self.hear_all()
+
     async def hear_all(self) -> str:
         """Return everything up to a silence, or to the end."""
         heard = ""
@@ -82,33 +99,33 @@ async def view(line: Line, people: World) -> str:
 
 async def ping(line: Line, people: World) -> str:
     await line.say(ping=1)
-    return "yes" if PONG in await line.hear_all() else "no"
+    return "yes" if PONG in await line.hear_for(PONG) else "no"
 
 
 async def changed(line: Line, people: World) -> str:
     await line.say(open="toolbar")
     await line.hear()
     await in_thread(lambda: store.execute(Sandbox.objects.get(pk=cluster(people)), {"kind": "advance", "seconds": 1}))
-    return "yes" if "panel-toolbar" in await line.hear_all() else "no"
+    return "yes" if "panel-toolbar" in await line.hear_for("panel-toolbar") else "no"
 
 
 async def progress(line: Line, people: World) -> str:
     """Have a long job in the sandbox report, whether the line is about it or not."""
     await line.hear_all()
     await get_channel_layer().group_send(layers.group(cluster(people)), {"type": "sandbox.progress", "text": "half"})
-    return "yes" if "half" in await line.hear_all() else "no"
+    return "yes" if "half" in await line.hear_for("half") else "no"
 
 
 async def board(line: Line, people: World) -> str:
     await line.say(order="joined", find="")
-    heard = await line.hear_all()
+    heard = await line.hear_for(*PAGES)
     return " ".join(page for piece, page in PAGES.items() if piece in heard)
 
 
 async def room_changed(line: Line, people: World) -> str:
     await line.hear_all()
     await in_thread(lambda: change(people))
-    return "yes" if await line.hear_all() else "no"
+    return "yes" if await line.hear_for() else "no"
 
 
 def change(people: World) -> None:
@@ -122,17 +139,58 @@ def change(people: World) -> None:
 async def sandbox_changed(line: Line, people: World) -> str:
     await line.hear_all()
     await in_thread(lambda: store.execute(Sandbox.objects.get(pk=cluster(people)), {"kind": "settle"}))
-    return "yes" if await line.hear_all() else "no"
+    return "yes" if await line.hear_for() else "no"
+
+
+async def caught_up(line: Line, people: World) -> str:
+    """Change the sandbox as another web process does whose message was lost."""
+    await line.say(open="toolbar")
+    await line.hear()
+
+    def turn() -> None:
+        here = statements.place(cluster(people))
+        length = here.position.length
+        n = length if here.position.head < length else length - 1
+        position = Position(Database().keys(cluster(people), [n])[n], n, length)
+        statements.set_place(cluster(people), here.then(position))
+
+    await in_thread(turn)
+    await get_channel_layer().group_send(layers.group(cluster(people)), {"type": "catch.up.again"})
+    return "yes" if "panel-toolbar" in await line.hear_for("panel-toolbar") else "no"
+
+
+async def room_caught_up(line: Line, people: World) -> str:
+    """Change both rooms as another web process does whose message was lost."""
+    await line.hear_all()
+    for room in (people.room, people.closed[0]):
+        await in_thread(lambda room=room: change_silently(room))
+        await get_channel_layer().group_send(room_group(room.pk), {"type": "catch.up.again"})
+    return "yes" if await line.hear_for() else "no"
+
+
+def change_silently(room: Workshop) -> None:
+    """Change a room so that all of its pages show it, and tell none."""
+    Workshop.objects.filter(pk=room.pk).update(timer_ends=timezone.now() + timedelta(minutes=5))
+    for person in room.people.filter(name__startswith="Ada"):
+        person.name = "Ada" if person.name != "Ada" else "Ada Ada"
+        person.save()
 
 
 TELLS: Mapping[str, Mapping[str, Callable[[Line, World], Awaitable[str]]]] = {
-    "sandboxes": {"view": view, "ping": ping, "sandbox.changed": changed, "sandbox.progress": progress},
+    "sandboxes": {
+        "view": view,
+        "ping": ping,
+        "sandbox.changed": changed,
+        "sandbox.progress": progress,
+        "catch.up.again": caught_up,
+    },
     "rooms": {
         "board": board,
         "ping": ping,
         "room.changed": room_changed,
         "sandbox.changed": sandbox_changed,
         "sandbox.progress": progress,
+        "catch.up.again": room_caught_up,
     },
 }
 """Table → kind of message → what a line then says. Kinds with a dot come from the site, the others from browsers."""
@@ -154,7 +212,7 @@ async def test_what_a_live_line_tells(name: str, row: Row) -> None:
     for who, cell in row.cells.items():
         await in_thread(lambda who=who: rooms.set_frozen(people.room, who in PAUSED))
         for link in links[who] if isinstance(links[who], list) else [links[who]]:
-            line = await Line(filled(row.path, link)).open()
+            line = await Line(filled(row.path, link), tells=cell not in ("no", "404")).open()
             told = await TELLS[name][row.what](line, people)
             assert (who, told if line.closed is None else "404") == (who, cell)
             assert line.closed in (None, NOT_FOUND, REFUSED)
@@ -208,7 +266,7 @@ async def test_an_open_line_ends_with_its_right(why: str, caplog: pytest.LogCapt
     name, link, end = ENDS[why]
     line = await Line(f"/ws/{name[0].replace('r', 'w')}/{link(people)}/").open()
     await line.say(open="faults")
-    assert await line.hear_all()
+    assert await line.hear_for()
     await in_thread(lambda: end(people))
     await line.say(open="faults toolbar", pod="default/held")
     heard = await line.hear_all()

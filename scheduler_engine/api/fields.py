@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from scheduler_engine.api.fields_objects import OBJECTS
@@ -96,33 +96,25 @@ _TYPE_NAMES = {dict: "mapping", list: "list", str: "text", bool: "truth", int: "
 """Type of a value → its row in ``words/en/types.yaml``."""
 
 
-LATER_FIELDS: dict[tuple[str, str], tuple[str, Field]] = {
-    ("Node", "status.declaredFeatures"): ("knows_declared_features", Field("string", "list")),
-}
-"""Kind and path of a field that later versions have → the rule by which it exists, and its type."""
+LATER_FIELDS: dict[tuple[str, str, str], str] = {("Node", "status", "declaredFeatures"): "knows_declared_features"}
+"""(kind, part, name) of a field that only later versions have → the rule by which it exists."""
 
 
 def check_fields(manifest: Mapping[str, Any], kind: str, rules: Rules = DEFAULT_RULES) -> list[FieldError]:
-    """Return unknown fields, wrong types and invalid quantities, in the order written.
+    """Return unknown fields, wrong types and invalid quantities, in the order written; last, fields that a later
+    version has.
 
     All of them up to ``MOST_ERRORS``; one more means that there may be others.
     """
     errors = _check_struct(manifest, kind, "", iter(range(MOST_HINTS)))
-    known = (item for error in errors for item in _check_later(error, manifest, kind, rules))
-    return list(islice(known, MOST_ERRORS + 1))
+    return list(islice(chain(errors, _check_later(manifest, kind, rules)), MOST_ERRORS + 1))
 
 
-def _check_later(error: FieldError, manifest: Mapping[str, Any], kind: str, rules: Rules) -> Iterator[FieldError]:
-    """Return the error, or for a field that exists under these rules what is wrong with its value."""
-    rule, field = LATER_FIELDS.get((kind, error.path), ("", Field("")))
-    if error.kind != "UnknownField" or not rule or not getattr(rules, rule):
-        yield error
-        return
-    value: Any = manifest
-    for name in error.path.split("."):
-        value = value[name]
-    if value is not None:
-        yield from _check_field(value, field, error.path, iter(()))
+def _check_later(manifest: Mapping[str, Any], kind: str, rules: Rules) -> Iterator[FieldError]:
+    for (owner, part, name), rule in LATER_FIELDS.items():
+        held = manifest.get(part) if owner == kind and not getattr(rules, rule) else None
+        if isinstance(held, Mapping) and name in held:
+            yield FieldError(f"{part}.{name}", "UnknownField", f'unknown field "{part}.{name}"')
 
 
 def _check_struct(value: Any, type_name: str, path: str, hints: Iterator[int]) -> Iterator[FieldError]:

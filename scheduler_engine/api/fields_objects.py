@@ -19,7 +19,7 @@ NodeSpec = podCIDR podCIDRs:[string] providerID unschedulable:bool taints:[Taint
 NodeStatus = capacity:{quantity} allocatable:{quantity} phase conditions:[NodeCondition] addresses:[NodeAddress]
     daemonEndpoints:NodeDaemonEndpoints nodeInfo:NodeSystemInfo images:[ContainerImage] volumesInUse:[string]
     volumesAttached:[AttachedVolume] config:NodeConfigStatus? runtimeHandlers:[NodeRuntimeHandler]
-    features:NodeFeatures?
+    features:NodeFeatures? declaredFeatures:[string]
 NamespaceSpec = finalizers:[string]
 NamespaceStatus = phase conditions:[NamespaceCondition]
 ServiceSpec = ports:[ServicePort] selector:{string} clusterIP clusterIPs:[string] type externalIPs:[string]

@@ -13,11 +13,13 @@ from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.interface import Hint
 from scheduler_engine.plugins.node_resources_fit import NodeResourcesFit
+from scheduler_engine.scheduler.explaining import filter_facts
 from scheduler_engine.scheduler.ranking import Ranking, place_in_heap
 from scheduler_engine.testing import NodeBuilder, PodBuilder, make_node, make_pod
 from scheduler_engine.testing.cluster import Cluster
 from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import VERSIONS, rules_for
+from scheduler_engine.wording import sentence
 from scheduler_engine.wording.entries import line
 from tests.engine.cells import watching
 from tests.engine.plugins.world import World, pod_of
@@ -149,8 +151,10 @@ def test_the_facts_about_features_lead_to_the_verdict() -> None:
             cluster = Cluster(kubernetes=kubernetes, feature_gates=gates)
             cluster.apply(declaring("n1", RESTART), make_node("n2"), make_node("n3"), restarting()).settle()
     assert (cells.wrong, dict(cells.silent)) == ([], {})
-    asked = ("features-missing", "feature-missing", "features-there", "feature-there")
-    assert [key for key in asked if not cells.keys[f"node-rules.{key}"]] == []
+    assert cells.keys["node-rules.features-missing"] == cells.keys["node-rules.feature-missing"] > 0
+    facts = filter_facts(cluster.simulation.scheduler, 1, "n1", "NodeDeclaredFeatures")
+    assert facts is not None
+    assert (facts.status, sentence(facts)) == (None, "n1 declares all features that p needs.")
 
 
 def test_an_older_version_does_not_know_the_field() -> None:

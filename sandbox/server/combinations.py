@@ -58,6 +58,10 @@ def _shared_over_a_network() -> bool:
     return bool(settings.REDIS_URL) and _on_sqlite() and _own_file_system() in ON_THE_NETWORK
 
 
+def _https_without_proxy() -> bool:
+    return settings.SECURE_SSL_REDIRECT and not settings.TRUSTED_PROXIES
+
+
 REFUSED: Sequence[tuple[Callable[[], bool], str]] = (
     (
         _in_memory,
@@ -72,6 +76,11 @@ REFUSED: Sequence[tuple[Callable[[], bool], str]] = (
         _open_debug,
         "DEBUG shows settings and code to visitors, and ALLOWED_HOSTS lets in others than this machine. Turn DEBUG "
         "off, or serve this machine alone.",
+    ),
+    (
+        _https_without_proxy,
+        "HSTS_SECONDS sends visitors to https, but TRUSTED_PROXIES is 0, so no request counts as https and all would "
+        "be sent on and on. Set TRUSTED_PROXIES to the number of proxies, of which the first does TLS.",
     ),
 )
 """Condition → why the site does not start."""

@@ -18,6 +18,7 @@ KEY = "k" * 50
 REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "a database in memory": ({"DATABASE_URL": "sqlite://:memory:"}, "DATABASE_URL keeps everything in memory"),
     "DEBUG for others": ({"DEBUG": "1", "ALLOWED_HOSTS": "*"}, "DEBUG shows settings and code to visitors"),
+    "https without a proxy": ({"HSTS_SECONDS": "60"}, "HSTS_SECONDS sends visitors to https, but TRUSTED_PROXIES is 0"),
     "an odd format of the log": ({"LOG_FORMAT": "xml"}, "LOG_FORMAT must be one of text, json, not 'xml'."),
     "odd readers of the metrics": ({"METRICS_FROM": "10.0.0.1/8"}, "METRICS_FROM must list addresses or networks"),
     "a drain that is no number": ({"SERVER_DRAIN_SECONDS": "soon"}, "SERVER_DRAIN_SECONDS must be a positive number"),

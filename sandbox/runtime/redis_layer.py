@@ -161,7 +161,7 @@ class RedisChannelLayer(LocalChannelLayer):
                 asked = False
                 await self._take(message)
             elif asked:
-                raise ConnectionError("Redis does not answer")
+                raise ConnectionError("no answer to a ping")
             else:
                 asked = True
                 await pubsub.ping()

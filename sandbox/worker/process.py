@@ -134,6 +134,8 @@ class Engine:
         self.open = False
         """True while the job may be interrupted. A signal at another time is stored in ``due``."""
         self.due: Callable[[], None] | None = None
+        self.ended: Interrupted | None = None
+        """What ended the job. Python ignores exceptions in callbacks of weak references, so the job may still run."""
         self.log = RemoteLog(self)
         signal.signal(signal.SIGPROF, self._alarm)
         signal.signal(signal.SIGUSR1, self._stop)
@@ -157,13 +159,15 @@ class Engine:
 
     def carry_out(self, job: JobMessage) -> None:
         """Do one job, and send its answer."""
-        self.job, self.due = job, None
+        self.job, self.due, self.ended = job, None, None
         blocks, start = sys.getallocatedblocks(), time.process_time()
         signal.setitimer(signal.ITIMER_PROF, self.state.patience, TICK_SECONDS)
         try:
             if job.call.plan.sandbox_id in self.slow and job.number != NO_ANSWER:
                 self._fork()
             answer = self._answer(job)
+            if self.ended is not None:
+                raise self.ended
         except Forgotten as forgotten:
             self._forget(job.call.plan.sandbox_id)
             self.line.send(forgotten.message)
@@ -275,10 +279,16 @@ class Engine:
             self._interrupt(self._halt, frame)
 
     def _interrupt(self, act: Callable[[], None], frame: FrameType | None) -> None:
-        if self.open and not _logs(frame):
-            act()
-        else:
+        if not self.open or _logs(frame):
             self.due = act
+            return
+        try:
+            if self.ended is not None:
+                raise self.ended
+            act()
+        except Interrupted as interruption:
+            self.ended = interruption
+            raise
 
     def _halt(self) -> None:
         raise Halted(Stopped(STOPPED))
@@ -331,6 +341,7 @@ class Engine:
             tell_hello.send_bytes(b"known")
             for end in (hello_sent, tell_hello, fork_line):
                 end.close()
+            self.open = was_open
             raise Forgotten(Dedicated(job.number))
         # Both write to one line, so the fork waits for the Hello. If the parent died before it, exit.
         tell_hello.close()

@@ -104,7 +104,7 @@ PROBLEM = b'{"message": "No.", "errors": []}'
         ("", SCENARIOS, "GET", Answer(200, JSON, b'[{"name": "a", "title": "b", "about": "c"}]')),
         ("", SCENARIOS, "GET", Answer(429, JSON, PROBLEM)),
         ("", SCENARIOS, "POST", Answer(405, HTML, b"")),
-        ("", SCENARIOS, "GET", Answer(431, {"content-type": "text/plain; charset=utf-8"}, b"Too long.")),
+        ("", SCENARIOS, "GET", Answer(431, HTML, b"The address is too long.")),
         ("", "/nowhere", "GET", Answer(200, HTML, b"")),
         ("", MANIFESTS, "POST", Answer(422, JSON | {"content-encoding": "gzip"}, gzip.compress(PROBLEM))),
         ("not as documented", SCENARIOS, "GET", Answer(200, JSON, b'[{"name": 1}]')),

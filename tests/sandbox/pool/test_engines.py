@@ -6,7 +6,9 @@ import logging
 import os
 import re
 import signal
+import sys
 import time
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -33,9 +35,9 @@ from sandbox.worker import jobs, process
 from sandbox.worker.errors import Busy, Occupied, Stopped, TooLarge
 from sandbox.worker.job import KINDS, READING, Kind
 from sandbox.worker.line import Line
-from sandbox.worker.messages import SLOW, Call, Hello, JobMessage, LogQuestion
+from sandbox.worker.messages import SLOW, Answer, Call, Dedicated, Hello, JobMessage, LogQuestion
 from sandbox.worker.nursery import connect
-from sandbox.worker.process import STATES, Engine, Halted
+from sandbox.worker.process import STATES, Engine, Forgotten, Halted
 from scheduler_engine.errors import Rejected
 from tests.engine.controllers import deployment
 
@@ -544,7 +546,7 @@ def forking(address: str, key: bytes) -> None:
         Line.send = slowly  # type: ignore[method-assign]
         process.connect = interrupted  # type: ignore[attr-defined]
         engine = Engine.__new__(Engine)
-        engine.state, engine.open, engine.due = STATES[SLOW], True, None
+        engine.state, engine.open, engine.due, engine.ended = STATES[SLOW], True, None, None
         engine.address, engine.key, engine.memory_limit = address, key, 1 << 40
         engine.line, engine.slow, engine.ahead, engine.sizes = Line(Pipe()[0]), set(), deque(), {}
         engine.lives, engine.home = OrderedDict(), None
@@ -560,7 +562,7 @@ def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog
     engine = Engine.__new__(Engine)
     done: list[str] = []
     engine.state = replace(STATES[SLOW], alarm=lambda engine: done.append("part"))
-    engine.open, engine.due, engine.home = True, None, None
+    engine.open, engine.due, engine.ended, engine.home = True, None, None, None
 
     class Slow(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -581,9 +583,49 @@ def test_an_engine_that_writes_a_line_of_the_log_parts_when_it_is_written(caplog
 
 def test_a_stop_in_the_middle_of_a_line_of_the_log_comes_with_the_next_tick() -> None:
     engine = Engine.__new__(Engine)
-    engine.state, engine.open, engine.due, engine.home = STATES[SLOW], False, None, None
+    engine.state, engine.open, engine.due, engine.ended, engine.home = STATES[SLOW], False, None, None, None
     engine.job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_fork=True)
     engine._stop(signal.SIGUSR1, None)
     engine.open = True
     with pytest.raises(Halted):
         engine._alarm(signal.SIGPROF, None)
+
+
+def test_an_interruption_that_python_ignores_ends_the_job_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that has parted must not go on: its fork does the same job."""
+    ignored, parted = list[Any](), list[int]()
+    ours, pool_end = Pipe()
+    job = JobMessage(7, Call(Plan(uuid4(), 0, "null", "v1.34", ""), START, "execute", ()), may_fork=True)
+
+    def part(engine: Engine) -> None:
+        parted.append(job.number)
+        raise Forgotten(Dedicated(job.number))
+
+    again = False
+
+    def answer(job: JobMessage) -> Answer:
+        with engine.interruptible():
+            thing = type("Thing", (), {})()
+            reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGPROF))
+            del thing
+            assert reference() is None
+            if again:
+                signal.raise_signal(signal.SIGPROF)
+                pytest.fail("the job went on")
+        return Answer(job.number, "done")
+
+    engine = Engine.__new__(Engine)
+    engine.state, engine.line, engine.open = replace(STATES[SLOW], alarm=part, patience=1000), Line(ours), False
+    engine.slow, engine.lives, engine.sizes, engine.memory_limit = set(), OrderedDict(), {}, 1 << 40
+    monkeypatch.setattr(engine, "_answer", answer)
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    before = signal.signal(signal.SIGPROF, engine._alarm)
+    try:
+        for goes_on in (False, True):
+            again = goes_on
+            engine.carry_out(job)
+            assert Line(pool_end).recv() == Dedicated(job.number)
+    finally:
+        signal.signal(signal.SIGPROF, before)
+    assert parted == [7, 7]
+    assert [error.exc_type for error in ignored if error.exc_type is Forgotten] == [Forgotten] * 2, ignored

@@ -62,6 +62,12 @@ def people(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
         transaction.set_rollback(True)
 
 
+@pytest.fixture(autouse=True)
+def own_drafts(settings: Any, tmp_path: Path) -> None:
+    """Keep drafts of imports in a folder that other tests do not use."""
+    settings.VAR_DIR = tmp_path
+
+
 @contextmanager
 def undone() -> Iterator[None]:
     """Undo what happens in the database. Then forget all simulations, because new records get the same keys again."""
@@ -206,9 +212,8 @@ def test_a_room_or_a_person_deleted_during_a_request_causes_no_crash(
 
 
 @pytest.fixture
-def keys(people: World, settings: Any, tmp_path: Path) -> dict[str, dict[str, str]]:
+def keys(people: World) -> dict[str, dict[str, str]]:
     """Return the name of a part of an address → who → the part."""
-    settings.VAR_DIR = tmp_path
     draft, expired = (new_draft() for _ in range(2))
     path = uploads.draft_path(expired)
     assert path is not None

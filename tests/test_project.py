@@ -179,3 +179,17 @@ def test_a_fact_is_stated_in_one_place(fact: str, place: str) -> None:
     files = [path for folder in ("scheduler_engine", "sandbox") for path in sorted((ROOT / folder).rglob("*.py"))]
     places = [str(path.relative_to(ROOT)) for path in files if re.search(fact, path.read_text())]
     assert places == ([place] if place else [])
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize(("ci", "status"), [("false", 0), ("true", 1)])
+def test_tests_that_need_a_missing_program_are_left_out_but_not_in_ci(processes: str, ci: str, status: int) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    files = ["tests/test_project.py", "tests/sandbox/scaled/test_servers.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "without_any_environment or redis_counts", "-n", processes]
+    run = subprocess.run(
+        [*command, *files], cwd=ROOT, env=kept | {"PATH": "/nowhere", "CI": ci}, capture_output=True, text=True
+    )
+    assert "This machine has no Redis. Tests that did not run: 1." in run.stdout
+    assert "apt-get install redis-server" in run.stdout
+    assert run.returncode == status

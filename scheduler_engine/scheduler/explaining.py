@@ -21,7 +21,7 @@ from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.search import enough_facts
 
-BOARDS = "boards of a plugin"
+BOARDS = "boards"
 """Topic of the notes of a cycle that hold them."""
 
 

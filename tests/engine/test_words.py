@@ -23,7 +23,7 @@ KUBERNETES_WORDS = (
     *("the server could not find the requested resource", "can't restart paused deployment", "not found"),
     *("kubectl get nodes", "be logged in", "Unable to connect", "have a resource type", "No resources found"),
     *("no matches for kind", "rejected due to timeout", "skip schedule deleting pod", "is assumed already"),
-    *('unknown field "{}"', 'duplicate field "{}"', "Marking for deletion"),
+    *('unknown field "{}"', 'unknown field "{}.{}"', 'duplicate field "{}"', "Marking for deletion"),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
     *("waiting on permit for pod", "preempted by {}", "unrecognized feature gate", "cannot set feature gate"),
 )

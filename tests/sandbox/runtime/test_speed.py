@@ -76,9 +76,12 @@ async def test_a_request_is_answered_by_one_of_the_pooled_threads(
     path = visitor.url("panel/status/")
     scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", b"localhost")], "http_version": "1.1"}
     sent: list[dict[str, Any]] = []
+    messages = [{"type": "http.request", "body": b""}]
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b""}
+        if not messages:
+            await asyncio.Event().wait()  # The client stays until it has its answer.
+        return messages.pop()
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)

@@ -147,5 +147,6 @@ def test_commands_from_several_web_processes_leave_a_log_without_gaps(web: Start
         statuses = list(people.map(lambda number: click(sites[number % 2], base), range(24)))
     log = sites[0].ask("GET", f"/api/v1/sandboxes{base[2:]}log")[1]
     assert 204 in statuses
-    assert set(statuses) <= {204, 503}
+    # 409: others changed it at the same time, again and again; 503: it was busy for too long.
+    assert set(statuses) <= {204, 409, 503}
     assert log.count('"advance"') == statuses.count(204)

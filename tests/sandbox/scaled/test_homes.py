@@ -2,37 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from uuid import uuid4
-
-from django.urls import reverse
-
-from sandbox.web.api.access import ONE
 from tests.sandbox.scaled.conftest import Browse, Start, click
-from tests.sandbox.served import ROOT
 from tests.servers import Postgres
 
 MOVED = 1012
 CLICKS = 14
-DOCUMENT = ROOT / "docs" / "scaling-out.md"
-
-
-def test_the_documented_proxy_finds_the_sandbox_in_every_address_of_it() -> None:
-    pattern = re.search(r'map \$uri \$sandbox { "~(.+?)"', DOCUMENT.read_text())
-    assert pattern is not None
-    sorted_by = re.compile(pattern[1].replace("(?<", "(?P<"))
-    key, token = uuid4(), "AbC-token"
-    addresses = [
-        reverse("workbench", args=[key, token]),
-        reverse("do", args=[key, token, "stage"]),
-        f"/ws{reverse('workbench', args=[key, token])}",
-        f"/api/v1{ONE}/commands".replace("{uuid:sandbox_id}", str(key)).replace("{token}", token),
-    ]
-    for address in addresses:
-        matched = sorted_by.match(address)
-        assert matched is not None, address
-        assert matched["id"] == str(key)
-    assert sorted_by.match("/w/" + addresses[0][3:]) is None
 
 
 def replays(server: Postgres) -> list[str]:

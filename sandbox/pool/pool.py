@@ -10,20 +10,12 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
-import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections import OrderedDict, deque
 from contextlib import nullcontext
 from functools import partial
 from itertools import count
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Listener
-from pathlib import Path
 from threading import Event, RLock, Thread, Timer
 from typing import Any
 from uuid import UUID
@@ -42,6 +34,7 @@ from sandbox.pool.lanes import (
     Pending,
     Process,
 )
+from sandbox.pool.nursery import RESTART_SECONDS, Nursery
 from sandbox.runtime.callers import stopped_by
 from sandbox.runtime.connections import give_back
 from sandbox.runtime.layers import publish
@@ -61,9 +54,7 @@ from sandbox.worker.messages import (
     Hello,
     JobMessage,
     LogQuestion,
-    Order,
     Progress,
-    Ready,
 )
 from sandbox.worker.so_far import SoFar
 
@@ -80,8 +71,6 @@ LOST = say("limits.worker-ended")
 OPENING = say("limits.opening")
 BRIEF_SECONDS = 0.05
 """How long a request keeps its database connection while it waits. A longer wait gives it to others."""
-RESTART_SECONDS = 1.0
-"""How long to wait before starting a process again that ended at its start."""
 STARTING_SECONDS = 60.0
 """How long the first callers wait for the workers to start, however busy the machine is."""
 STOPPING_SECONDS = 3.0
@@ -104,52 +93,19 @@ class Pool:
         self.closing = False
         self.begun = Event()
         """Set once the first worker has started, or when the pool closes."""
-        self.folder = tempfile.mkdtemp(prefix="scheduler-sandbox-")
-        self.key = secrets.token_bytes(32)
-        self.listener = Listener(str(Path(self.folder) / "engines"), family="AF_UNIX", backlog=64, authkey=self.key)
-        Thread(target=self._accept, name="engines", daemon=True).start()
-        self.nursery: Line | None = None
-        self.child = self._start()
-        Thread(target=self._watch, name="nursery-end", daemon=True).start()
+        self.nursery = Nursery(self._order_missing, self._welcome)
+        self.nursery.open()
 
-    def _start(self) -> subprocess.Popen[str]:
-        """Start the nursery, which starts the workers."""
-        command = [sys.executable, "-m", "sandbox.worker", str(self.listener.address)]
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=Path(__file__).resolve().parents[2])
-        assert child.stdin is not None
-        with child.stdin:
-            child.stdin.write(self.key.hex() + "\n")
-        return child
-
-    def _watch(self) -> None:
-        """Start another nursery whenever it ends. The workers continue."""
-        while True:
-            self.child.wait()
-            with self.lock:
-                ready, self.nursery = self.nursery, None
-            if ready is not None:
-                ready.close()
-            if self.closing:
-                return
-            log.error("the process that starts workers has ended; starting another one")
-            time.sleep(RESTART_SECONDS)
-            with self.lock:
-                if self.closing:
-                    return
-                try:
-                    self.child = self._start()
-                except OSError:
-                    log.exception("cannot start the process that starts workers; trying again")
+    def _order_missing(self) -> None:
+        """Order a worker for each slot that has none."""
+        with self.lock:
+            for process in self.slots:
+                if process.line is None:
+                    self._order(process)
 
     def _order(self, process: Process) -> None:
-        """Order a worker for a slot. A nursery that is not ready gets the order later."""
         assert process.slot is not None
-        with self.lock:
-            try:
-                if self.nursery is not None:
-                    self.nursery.post(Order(process.slot, process.lane))
-            except OSError:
-                log.info("the nursery ended before it got an order")
+        self.nursery.order(process.slot, process.lane)
 
     def _replace(self, process: Process) -> None:
         """Order another worker for the slot of one that has ended."""
@@ -172,11 +128,9 @@ class Pool:
             self.closing = True
             pids = [process.pid for process in (*self.slots, *self.homes.values()) if process.pid]
         self.begun.set()
-        self.listener.close()
-        self.child.kill()
+        self.nursery.close()
         for pid in pids:
             _signal(pid, signal.SIGKILL)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- requests of the site ---
 
@@ -355,31 +309,8 @@ class Pool:
 
     # --- messages from workers ---
 
-    def _accept(self) -> None:
-        while not self.closing:
-            try:
-                line = Line(self.listener.accept())
-            except (OSError, EOFError, AuthenticationError, AssertionError):
-                continue  # A worker that died before it was known, or the pool is closing.
-            try:
-                hello = line.recv()
-            except (OSError, EOFError):
-                line.close()  # A worker that died before its Hello.
-                continue
-            if isinstance(hello, Ready | Hello):
-                self._welcome(hello, line)
-            else:
-                log.error("a worker began with %s instead of its name; closing its connection", type(hello).__name__)
-                line.close()
-
-    def _welcome(self, hello: Ready | Hello, line: Line) -> None:
+    def _welcome(self, hello: Hello, line: Line) -> None:
         with self.lock:
-            if isinstance(hello, Ready):
-                self.nursery = line
-                for slot in self.slots:
-                    if slot.line is None:
-                        self._order(slot)
-                return
             if hello.slot is not None:
                 process = self.slots[hello.slot]
                 if process.line is not None:

@@ -15,26 +15,19 @@ REGISTRY = CollectorRegistry()
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
 """Upper bounds of the histograms. The last one is the default of ``COMMAND_SECONDS``."""
 
+
+def _histogram(name: str, about: str, label: str) -> Histogram:
+    return Histogram(name, about, [label], buckets=SECONDS, registry=REGISTRY)
+
+
 REQUESTS = Counter(
     "sandbox_requests", "Answered requests, by name of the route and status.", ["route", "status"], registry=REGISTRY
 )
-REQUEST_SECONDS = Histogram(
-    "sandbox_request_seconds",
-    "Seconds from the whole request to the head of its answer.",
-    ["route"],
-    buckets=SECONDS,
-    registry=REGISTRY,
-)
+REQUEST_SECONDS = _histogram("sandbox_request_seconds", "Seconds from the request to the head of its answer.", "route")
 COMMANDS = Counter(
     "sandbox_commands", "Commands of visitors: done, or the class of the error.", ["kind", "result"], registry=REGISTRY
 )
-COMMAND_SECONDS = Histogram(
-    "sandbox_command_seconds",
-    "Seconds to execute a command and append it to the log.",
-    ["kind"],
-    buckets=SECONDS,
-    registry=REGISTRY,
-)
+COMMAND_SECONDS = _histogram("sandbox_command_seconds", "Seconds to execute a command and append it.", "kind")
 REFUSED = Counter(
     "sandbox_refused", "Requests, live lines and messages refused, by the limit.", ["limit"], registry=REGISTRY
 )

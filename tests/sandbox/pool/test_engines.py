@@ -253,13 +253,13 @@ def test_a_command_whose_process_is_killed_is_sent_again_and_counts_once(pool: P
 def test_engines_continue_without_their_parent_and_are_replaced_once_it_is_back(pool: Pool, node: Any) -> None:
     sandbox, _ = store.create("Kept")
     store.execute(sandbox, node("before"))
-    nursery, first = pool.child.pid, pool.slots[0].pid
+    nursery, first = pool.nursery.child.pid, pool.slots[0].pid
     os.kill(nursery, signal.SIGKILL)
     assert store.execute(sandbox, node("meanwhile")).head == 2
     assert pool.slots[0].pid == first
     os.kill(first, signal.SIGKILL)
     assert store.execute(sandbox, node("after")).head == 3
-    assert pool.child.pid != nursery
+    assert pool.nursery.child.pid != nursery
     assert pool.slots[0].pid not in (0, first)
     assert all(name in cluster(sandbox) for name in ("before", "meanwhile", "after"))
 
@@ -450,7 +450,7 @@ def test_the_page_of_a_sandbox_that_is_at_work_says_so_and_offers_to_stop(
 def test_a_process_that_does_not_begin_with_its_name_is_rejected(
     pool: Pool, large: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stray = connect(str(pool.listener.address), pool.key)
+    stray = connect(str(pool.nursery.listener.address), pool.nursery.key)
     stray.send(LogQuestion("keys", ()))
     with pytest.raises(EOFError):
         stray.recv()

@@ -13,13 +13,21 @@ from scheduler_engine import commands
 from scheduler_engine.answers.looking import scratch
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.events import CycleFinished, Event, EvictionAnswered
+from scheduler_engine.trace.events import (
+    CycleFinished,
+    CycleStarted,
+    Event,
+    EvictionAnswered,
+    PodEvicted,
+    PostFilterRan,
+)
 
 SECONDS = 600
 """How long pods have to leave and to find places: a drain asks again every 5 s, and PodGC needs a minute."""
 MOVED, WAITS, LOST, BLOCKED, KEPT, NOT_REPLACED = "moved", "waits", "lost", "blocked", "kept", "not-replaced"
 FINE = (MOVED, KEPT)
 """Outcomes that do not keep a node from being removed."""
+PREEMPTED, EVICTED = "preempted", "evicted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +48,37 @@ class Leaver:
 
 
 @dataclass(frozen=True, slots=True)
+class Displaced:
+    """A pod of another node that had to go, and what becomes of it, as of a leaver.
+
+    ``cause``: ``preempted``, to make room on ``node`` for the pod ``by``; or ``evicted`` by the kubelet of ``node``,
+    which says why in ``by``.
+    """
+
+    left: Leaver
+    cause: str
+    by: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
 class Leaving:
     """``leavers``: the pods of the leaving nodes, in order of creation. ``displaced``: pods of other nodes that had to
-    go, for example because a replacement preempted them.
+    go. A pod that is done, or that its controller no longer wants, did not have to.
     """
 
     leavers: tuple[Leaver, ...]
-    displaced: tuple[str, ...]
+    displaced: tuple[Displaced, ...]
 
     @property
     def is_fine(self) -> bool:
         """Return True if every pod has a place, and no other pod lost its own."""
-        return not self.displaced and all(leaver.outcome in FINE for leaver in self.leavers)
+        return not self.displaced and self.have_places
+
+    @property
+    def have_places(self) -> bool:
+        """Return True if every pod has a place, and every other pod that lost its own has a new one."""
+        return all(item.outcome in FINE for item in (*self.leavers, *(other.left for other in self.displaced)))
 
 
 def drain(simulation: Simulation, node: str) -> Leaving:
@@ -117,8 +144,28 @@ def _leave(
             new.setdefault(_owner(pod), []).append(pod)
     leaving = [pod for pod in before if pod.node_name in nodes]
     leavers = tuple(_leaver(pod, after.get(pod.uid), new, events) for pod in leaving)
-    displaced = tuple(pod.key for pod in before if pod.node_name not in nodes and pod.uid not in after)
+    causes = _causes(events)
+    elsewhere = [pod for pod in before if pod.node_name not in nodes and pod.key in causes]
+    gone = [pod for pod in elsewhere if pod.uid not in after or after[pod.uid].finished]
+    displaced = tuple(
+        Displaced(_leaver(pod, after.get(pod.uid), new, events), *causes[pod.key], pod.node_name) for pod in gone
+    )
     return Leaving(leavers, displaced), twin
+
+
+def _causes(events: Sequence[Event]) -> dict[str, tuple[str, str]]:
+    """Return the key of each pod that others drove away → ``Displaced.cause`` and ``by``, the first of each pod."""
+    causes: dict[str, tuple[str, str]] = {}
+    pods: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, CycleStarted):
+            pods[event.cycle] = event.pod
+        elif isinstance(event, PostFilterRan):
+            for victim in event.victims:
+                causes.setdefault(victim, (PREEMPTED, pods[event.cycle]))
+        elif isinstance(event, PodEvicted):
+            causes.setdefault(event.pod, (EVICTED, event.message))
+    return causes
 
 
 def _owner(pod: Pod) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 
-from scheduler_engine.answers.leaving import FINE, Leaver, Leaving
+from scheduler_engine.answers.leaving import FINE, Displaced, Leaver, Leaving
 from scheduler_engine.words import say
 
 
@@ -14,15 +14,17 @@ def outcome(leaver: Leaver) -> str:
     return say(f"leaving.{leaver.outcome}", **{**asdict(leaver), "budgets": ", ".join(leaver.budgets)})
 
 
-def displaced(pod: str) -> str:
-    """Return that a pod of another node had to go."""
-    return say("leaving.displaced", pod=pod)
+def displaced(item: Displaced) -> str:
+    """Return why a pod of another node had to go, and what becomes of it."""
+    then = say(f"leaving.then-{item.left.outcome}", **asdict(item.left))
+    return say(f"leaving.{item.cause}", pod=item.left.pod, by=item.by.strip(), node=item.node, then=then)
 
 
 def verdicts(left: Leaving) -> list[str]:
-    """Return whether pods run there, and whether all have a place."""
+    """Return whether pods run there, whether all have a place, and whether others had to make room."""
     nothing = [] if left.leavers else [say("leaving.nothing")]
-    return [*nothing, say("leaving.fine" if left.is_fine else "leaving.not-fine")]
+    made_room = [say("leaving.made-room", count=len(left.displaced))] if left.displaced else []
+    return [*nothing, say("leaving.fine" if left.have_places else "leaving.not-fine"), *made_room]
 
 
 def why_not(left: Leaving) -> str:

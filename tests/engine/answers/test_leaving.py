@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands
+from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.leaving import drain, lose, removable, removable_together
 from scheduler_engine.answers.looking import scratch
 from scheduler_engine.errors import Rejected
@@ -76,11 +77,67 @@ def test_a_lost_zone_asks_no_budget() -> None:
         lose(simulation, ["nowhere"])
 
 
-def test_a_pod_that_is_preempted_for_a_replacement_is_displaced() -> None:
-    low = make_pod("low").cpu("3").node("nb").priority(-5).obj()
-    simulation = running(*two_nodes("4"), low, deployment("web", 1, make_pod("p").cpu("3").node_selector({})))
+LOW = make_pod("low").cpu("3").node("nb").priority(-5)
+DISPLACED = {
+    "alone": ((LOW.obj(),), "no controller replaces it", False),
+    "owned, and there is no other place": (
+        (deployment("low", 1, make_pod("p").cpu("3").priority(-5).node_selector({ZONE: "b"})),),
+        "has no place: 0/2 nodes are available:",
+        False,
+    ),
+    "owned, and there is another place": (
+        (
+            deployment(
+                "low", 1, make_pod("p").cpu("3").priority(-5).toleration("low").node_affinity(ZONE, ["b"], weight=9)
+            ),
+            make_node("nc").capacity(cpu="4", pods="20").taint("low").obj(),
+        ),
+        "takes its place on nc",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DISPLACED)
+def test_a_pod_that_is_preempted_for_a_replacement_is_displaced(case: str) -> None:
+    objects, then, have_places = DISPLACED[case]
+    web = deployment("web", 1, make_pod("p").cpu("3").node_affinity(ZONE, ["a"], weight=9))
+    simulation = running(*two_nodes("4"), web, *objects)
     left = drain(simulation, "na")
-    assert (left.displaced, left.is_fine) == (("default/low",), False)
+    (moved,), (item,) = left.leavers, left.displaced
+    assert (item.cause, item.node, item.by, moved.node) == ("preempted", "nb", moved.replacement, "nb")
+    assert (left.is_fine, left.have_places) == (False, have_places)
+    words = leaving_phrases.displaced(item)
+    assert f"{item.left.pod}: evicted from nb to make room for {moved.replacement}; " in words
+    assert then in words
+    whether = "All pods have a place." if have_places else "Not all pods have a place."
+    assert leaving_phrases.verdicts(left) == [whether, "1 pod on another node had to go."]
+
+
+def test_a_pod_that_its_kubelet_evicts_is_displaced() -> None:
+    """The replacement uses so much memory that the kubelet of its new node evicts another pod."""
+    modest = make_pod("modest").cpu("1").memory("100Mi").node("nb").priority(-5).obj()
+    modest["metadata"]["annotations"] = {"sandbox/usage-memory": "1Gi"}
+    greedy = deployment("greedy", 1, make_pod("p").cpu("1").memory("6Gi"))
+    greedy["spec"]["template"]["metadata"]["annotations"] = {"sandbox/usage-memory": "6Gi"}
+    nodes = [make_node(f"n{zone}").zone(zone).capacity(cpu="4", memory="7Gi", pods="20").obj() for zone in "ab"]
+    simulation = running(*nodes, greedy, modest)
+    left = drain(simulation, "na")
+    (item,) = left.displaced
+    assert (item.left.pod, item.cause, item.node, left.is_fine) == ("default/modest", "evicted", "nb", False)
+    assert leaving_phrases.displaced(item).startswith("default/modest: evicted by the kubelet of nb (The node was low")
+
+
+def test_a_pod_that_a_rollout_replaces_did_not_have_to_go() -> None:
+    pod = make_pod("p").cpu("500m").node_selector({ZONE: "b"})
+    web = {**deployment("web", 2, pod), "kind": "Deployment"}
+    web["spec"]["template"]["metadata"]["annotations"] = {"sandbox/start-delay": "60"}
+    simulation = running(*two_nodes(), web)
+    simulation.execute(commands.RolloutRestart("Deployment", "default/web"))
+    simulation.execute(commands.Settle())
+    old = [pod.uid for pod in simulation.api.pods() if pod.ready]
+    left = drain(simulation, "na")
+    assert (len(old), left.displaced, left.is_fine) == (2, (), True)
 
 
 def test_daemons_stay_on_a_drained_node() -> None:

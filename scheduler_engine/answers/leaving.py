@@ -25,7 +25,8 @@ from scheduler_engine.trace.events import (
 SECONDS = 600
 """How long pods have to leave and to find places: a drain asks again every 5 s, and PodGC needs a minute."""
 MOVED, WAITS, LOST, BLOCKED, KEPT, NOT_REPLACED = "moved", "waits", "lost", "blocked", "kept", "not-replaced"
-FINE = (MOVED, KEPT)
+UNNEEDED = "unneeded"
+FINE = (MOVED, KEPT, UNNEEDED)
 """Outcomes that do not keep a node from being removed."""
 PREEMPTED, EVICTED = "preempted", "evicted"
 
@@ -36,7 +37,8 @@ class Leaver:
 
     ``moved``: its replacement is on ``node``; ``waits``: it has no place, ``message`` says why; ``lost``: no controller
     replaces it; ``not-replaced``: its controller makes no other one; ``blocked``: ``budgets`` refuse its eviction, in
-    the words of ``message``; ``kept``: a drain leaves pods of DaemonSets. ``replacement``: the key of the new pod.
+    the words of ``message``; ``kept``: a drain leaves pods of DaemonSets; ``unneeded``: a DaemonSet needs no pod for a
+    node that is gone. ``replacement``: the key of the new pod.
     """
 
     pod: str
@@ -143,12 +145,14 @@ def _leave(
         if pod.uid not in known and not pod.terminating:
             new.setdefault(_owner(pod), []).append(pod)
     leaving = [pod for pod in before if pod.node_name in nodes]
-    leavers = tuple(_leaver(pod, after.get(pod.uid), new, events) for pod in leaving)
+    remaining = {pod.uid for pod in after.values() if not pod.terminating and not pod.finished}
+    there = {node.name for node in twin.api.list("Node")}
+    leavers = tuple(_leaver(pod, pod.uid in remaining, pod.node_name in there, new, events) for pod in leaving)
     causes = _causes(events)
-    elsewhere = [pod for pod in before if pod.node_name not in nodes and pod.key in causes]
-    gone = [pod for pod in elsewhere if pod.uid not in after or after[pod.uid].finished]
     displaced = tuple(
-        Displaced(_leaver(pod, after.get(pod.uid), new, events), *causes[pod.key], pod.node_name) for pod in gone
+        Displaced(_leaver(pod, False, pod.node_name in there, new, events), *causes[pod.key], pod.node_name)
+        for pod in before
+        if pod.node_name not in nodes and pod.key in causes and pod.uid not in remaining
     )
     return Leaving(leavers, displaced), twin
 
@@ -173,9 +177,10 @@ def _owner(pod: Pod) -> str:
     return pod.controller_ref["uid"] if pod.controller_ref is not None else ""
 
 
-def _leaver(pod: Pod, still: Pod | None, new: dict[str, list[Pod]], events: Sequence[Event]) -> Leaver:
+def _leaver(pod: Pod, stays: bool, node_stays: bool, new: dict[str, list[Pod]], events: Sequence[Event]) -> Leaver:
+    """Take the pod's replacement out of ``new``: uid of an owner → its new pods."""
     reference = pod.controller_ref
-    if still is not None and not still.terminating and not still.finished:
+    if stays:
         answers = [item for item in events if isinstance(item, EvictionAnswered) and item.pod == pod.key]
         if answers:
             return Leaver(
@@ -186,7 +191,8 @@ def _leaver(pod: Pod, still: Pod | None, new: dict[str, list[Pod]], events: Sequ
         return Leaver(pod.key, LOST)
     replacements = new.get(reference["uid"], [])
     if not replacements:
-        return Leaver(pod.key, KEPT if reference["kind"] == "DaemonSet" else NOT_REPLACED)
+        is_unneeded = reference["kind"] == "DaemonSet" and not node_stays
+        return Leaver(pod.key, UNNEEDED if is_unneeded else NOT_REPLACED)
     # Those with a node first: it does not matter which of its pods a controller replaces.
     found = min(replacements, key=lambda item: (item.name != pod.name, not item.node_name))
     replacements.remove(found)

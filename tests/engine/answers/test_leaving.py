@@ -140,12 +140,33 @@ def test_a_pod_that_a_rollout_replaces_did_not_have_to_go() -> None:
     assert (len(old), left.displaced, left.is_fine) == (2, (), True)
 
 
-def test_daemons_stay_on_a_drained_node() -> None:
-    owner = deployment("d", 1, make_pod("p").cpu("1"))
+def daemons(name: str, pod: Any) -> dict[str, Any]:
+    owner = deployment(name, 1, pod)
     del owner["spec"]["replicas"]
-    simulation = running(*two_nodes(), {**owner, "kind": "DaemonSet"})
-    left = drain(simulation, "na")
-    assert ([leaver.outcome for leaver in left.leavers], left.is_fine) == (["kept"], True)
+    return {**owner, "kind": "DaemonSet"}
+
+
+def test_daemons_stay_on_a_drained_node_but_not_on_a_lost_one() -> None:
+    simulation = running(*two_nodes(), daemons("d", make_pod("p").cpu("1")))
+    for left, outcome, words in (
+        (drain(simulation, "na"), "kept", "stays, because drains leave pods of DaemonSets"),
+        (lose(simulation, ["na"]), "unneeded", "gone with its node, for which the DaemonSet needs no pod now"),
+    ):
+        (leaver,) = left.leavers
+        assert (leaver.outcome, left.is_fine) == (outcome, True)
+        assert leaving_phrases.outcome(leaver) == f"{leaver.pod}: {words}"
+
+
+def test_a_displaced_pod_may_take_long_to_go_or_be_a_daemon() -> None:
+    slow = make_pod("slow").cpu("2").node("nb").priority(-5).grace_period(3600).obj()
+    daemon = daemons("d", make_pod("p").cpu("1").priority(-9).node_selector({ZONE: "b"}))
+    web = deployment("web", 1, make_pod("p").cpu("4").node_affinity(ZONE, ["a"], weight=9))
+    left = drain(running(*two_nodes("4"), web, slow, daemon), "na")
+    assert [(item.cause, item.node, item.left.outcome) for item in left.displaced] == [
+        ("preempted", "nb", "lost"),
+        ("preempted", "nb", "waits"),
+    ]
+    assert all(map(leaving_phrases.displaced, left.displaced))
 
 
 def random_cluster(seed: int) -> Simulation:

@@ -29,7 +29,7 @@ GATES: dict[str, Gate] = {
     gate.name: gate
     for gate in (
         Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
-        Gate("DRADeviceBindingConditions", (OFF, OFF, ON)),
+        Gate("DRADeviceBindingConditions", (ABSENT, OFF, ON)),
         Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
         Gate("NodeDeclaredFeatures", (ABSENT, OFF, ON)),
         Gate("NominatedNodeNameForExpectation", (OFF, ON, ON)),

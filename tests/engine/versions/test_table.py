@@ -61,6 +61,12 @@ def test_a_gate_has_a_default_per_version_and_a_rule_unless_it_is_locked(gate: A
             id="a later gate",
         ),
         pytest.param(
+            "v1.34",
+            {"DRADeviceBindingConditions": True},
+            "unrecognized feature gate: DRADeviceBindingConditions",
+            id="a gate that changes nothing yet",
+        ),
+        pytest.param(
             "v1.36",
             {"SchedulerQueueingHints": False},
             "cannot set feature gate SchedulerQueueingHints to false, feature is locked to true",
@@ -84,6 +90,23 @@ def test_a_gate_overrides_the_default_of_its_version() -> None:
 def test_a_gate_set_to_its_default_changes_nothing() -> None:
     gates = {"NodeDeclaredFeatures": True, "SchedulerQueueingHints": True}
     assert rules_for("v1.36", gates) == rules_for("v1.36")
+
+
+EITHER_WAY = [
+    (kubernetes, gate.name, on)
+    for gate in GATES.values()
+    for kubernetes, default in zip(VERSIONS, gate.defaults, strict=True)
+    for on in (False, True)
+    if default != ABSENT and (on or default != LOCKED)
+]
+
+
+@pytest.mark.parametrize(("kubernetes", "gate", "on"), EITHER_WAY)
+def test_every_version_runs_with_each_of_its_gates_on_or_off(kubernetes: str, gate: str, on: bool) -> None:
+    simulation = Simulation(kubernetes=kubernetes, feature_gates={gate: on})
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("p").obj(), make_pod("q").cpu("64").obj())))
+    simulation.execute(commands.Settle())
+    assert [simulation.api.pod(f"default/{name}").node_name for name in "pq"] == ["n1", ""]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("release", "version"), [("v1.35.6", "v1.35"), ("v1.34", "v1.34")])

@@ -414,8 +414,16 @@ class Framework:
         return outcome, waits
 
     def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
-        """Return True if a PreBind plugin has anything to do for ``pod`` (upstream ``PreBindPreFlight``)."""
-        return any(plugin.works_in_pre_bind(state, pod, node_name) for plugin in self.points["preBind"])
+        """Return True if a PreBind plugin has anything to do for ``pod`` (upstream ``PreBindPreFlight``). Raises
+        PluginError if one cannot say.
+        """
+        works = False
+        for plugin in self.points["preBind"]:
+            try:
+                works = plugin.works_in_pre_bind(state, pod, node_name) or works
+            except PluginError as problem:
+                raise PluginError(f'running PreBindPreFlight "{plugin.name}": {problem}') from problem
+        return works
 
     def run_pre_bind_plugins(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return self._run("PreBind", "pre_bind", state, pod, node_name)

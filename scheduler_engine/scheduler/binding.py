@@ -51,6 +51,8 @@ def wait_on_permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
+    if cycle.cannot_bind:
+        return _binding_failed(scheduler, cycle, error(cycle.cannot_bind))
     scheduler.queue.done(cycle.placed.uid)
     if cycle.preempted:
         return _binding_failed(scheduler, cycle, _canceled(cycle))

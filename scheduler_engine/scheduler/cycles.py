@@ -30,6 +30,7 @@ class Cycle:
     ``post_filter`` and ``reserve`` hold the status of these points; None: success, or not run. ``nominated``: node →
     the nominated pods that Filter counted there. ``preempted``: the binding cycle is over, because another pod needs
     the place. ``works_in_pre_bind``: a plugin has work there; ``waits_for`` is the one that last asked to wait.
+    ``cannot_bind``: why a plugin cannot say whether it has.
     ``sign``: the signature of the pod, if it has one and it matters; ``hint``: the node of an earlier ranking to try
     first.
     """
@@ -63,6 +64,7 @@ class Cycle:
     sign: Hashable = None
     hint: str = ""
     works_in_pre_bind: bool = False
+    cannot_bind: str = ""
 
     def __post_init__(self) -> None:
         self.pod = self.info.pod

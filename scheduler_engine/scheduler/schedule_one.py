@@ -279,18 +279,31 @@ def reserve(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
     status, waits = cycle.framework.run_permit_plugins(cycle.state, cycle.placed, cycle.host)
     cycle.note = say("notes.may-be-bound")
-    if status is None:
-        _nominate_before_binding(scheduler, cycle)
+    if status is not None and status.code is not Code.WAIT:
+        return _give_back(scheduler, cycle, status)
+    _ask_about_pre_bind(scheduler, cycle)
+    if cycle.cannot_bind:
         return "PreBind"
-    if status.code is Code.WAIT:
+    if waits:
         cycle.note = say("notes.must-wait")
         cycle.waits = waits
         ends = tuple((plugin, scheduler.timeline.now_us + timeout_us) for plugin, timeout_us in waits.items())
         scheduler.recorder.add(PermitWait(cycle.number, cycle.pod.key, ends))
         scheduler.wait(cycle, min(waits.values()))
-        _nominate_before_binding(scheduler, cycle)
-        return "WaitOnPermit"
-    return _give_back(scheduler, cycle, status)
+    _nominate_before_binding(scheduler, cycle)
+    return "WaitOnPermit" if waits else "PreBind"
+
+
+def _ask_about_pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> None:
+    """Find out whether a plugin has work in PreBind. If one cannot say, the pod is not bound."""
+    # Upstream asks the plugins only with this rule. Without it, a pod counts as busy in PreBind.
+    cycle.works_in_pre_bind = True
+    if not scheduler.rules.nominates_before_binding:
+        return
+    try:
+        cycle.works_in_pre_bind = cycle.framework.works_in_pre_bind(cycle.state, cycle.placed, cycle.host)
+    except PluginError as problem:
+        cycle.cannot_bind = str(problem)
 
 
 def _nominate_before_binding(scheduler: SchedulerParts, cycle: Cycle) -> None:
@@ -298,12 +311,9 @@ def _nominate_before_binding(scheduler: SchedulerParts, cycle: Cycle) -> None:
     where it will run. By the rule ``nominates_before_binding``.
     """
     pod = cycle.placed
-    if not scheduler.rules.nominates_before_binding:
-        # Upstream asks the plugins only with this rule. Without it, a pod counts as busy in PreBind.
-        cycle.works_in_pre_bind = True
+    if not scheduler.rules.nominates_before_binding or pod.nominated_node_name == cycle.host:
         return
-    cycle.works_in_pre_bind = cycle.framework.works_in_pre_bind(cycle.state, pod, cycle.host)
-    if pod.nominated_node_name == cycle.host or not (cycle.waits or cycle.works_in_pre_bind):
+    if not (cycle.waits or cycle.works_in_pre_bind):
         return
     try:
         scheduler.api.patch("Pod", pod.key, {"status": {"nominatedNodeName": cycle.host}})

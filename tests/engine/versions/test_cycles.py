@@ -51,6 +51,21 @@ def test_a_pod_that_waits_for_nothing_is_not_nominated() -> None:
     assert not any((event.manifest.get("status") or {}).get("nominatedNodeName") for event in changes)
 
 
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("kubernetes", VERSIONS)
+def test_a_plugin_that_cannot_say_whether_it_has_work_stops_the_binding(kubernetes: str, waits: bool) -> None:
+    off = {"disabled": [{"name": "VolumeBinding"}]}
+    points = ("preFilter", "filter", "preScore", "score", "reserve")
+    cluster = Cluster(profile(plugins=dict.fromkeys(points, off)), kubernetes=kubernetes).apply(make_node("n1"))
+    if waits:
+        cluster.execute({"kind": "fault", "plugin": "NodeName", "point": "permit", "answer": "wait", "seconds": 60})
+    cluster.apply(make_pod("p")).settle()
+    failures = [event.message for event in events(cluster, ev.EventRecorded) if event.reason == "FailedScheduling"]
+    point = "PreBind plugin" if kubernetes == OLD else "PreBindPreFlight"
+    assert failures == ([] if waits and kubernetes == OLD else [f'running {point} "VolumeBinding": not found'])
+    assert (cluster.node_of("p"), cluster.pod("p").nominated_node_name) == ("", "")
+
+
 @pytest.mark.parametrize(
     ("gates", "left"),
     [({}, ""), ({"ClearingNominatedNodeNameAfterBinding": False}, "n1")],

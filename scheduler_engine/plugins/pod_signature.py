@@ -12,6 +12,7 @@ from typing import Any
 
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_resources import pod_requests, resource_of
 
 SIGNING_POINTS = ("preFilter", "filter", "preScore", "score")
 """If a plugin at one of these cannot sign pods, the profile has no signatures."""
@@ -91,7 +92,9 @@ def _node(plugin: Any, pod: Pod) -> Hashable:
 
 
 def _requests(plugin: Any, pod: Pod) -> Hashable:
-    return pod.requests_text
+    """Sign the sums that Filter compares, however the containers share and spell them."""
+    wanted = resource_of(pod_requests(pod, use_status=False))
+    return wanted.milli_cpu, wanted.memory, wanted.ephemeral_storage, tuple(sorted(wanted.scalar.items()))
 
 
 REFUSALS: dict[str, Callable[[Any, Pod], bool]] = {

@@ -151,7 +151,7 @@ def test_a_pod_that_is_preempted_during_pre_bind(kubernetes: str, alive: bool) -
     assert cluster.advance(60).node_of("vip") == "n1"
     if alive:
         recorded = [event for event in events(cluster, ev.EventRecorded) if event.reason == "FailedScheduling"]
-        text = 'running PreBind plugin "VolumeBinding": binding volumes: context canceled'
+        text = 'running PreBind plugin "VolumeBinding": preempted by DefaultPreemption'
         assert next(event.message for event in recorded if event.regarding == "default/p") == text
 
 
@@ -245,6 +245,11 @@ def test_equal_pods_take_the_next_node_of_the_ranking(
 def test_a_ranking_serves_only_pods_with_the_same_signature(pods: list[Any], why_not: str) -> None:
     cluster = batch(NEW, count=1).apply(*pods).settle()
     assert asked(cluster) == [("default/b", "", why_not)]
+
+
+def test_pods_whose_requests_have_the_same_sum_share_a_ranking() -> None:
+    pod = make_pod("b").cpu("750m").container("more").cpu("750m")
+    assert asked(batch(NEW, count=1).apply(pod).settle()) == [("default/b", "n3", "")]
 
 
 def test_a_ranking_is_of_no_use_while_the_chosen_node_has_room() -> None:

@@ -334,8 +334,6 @@ class Plugin:
 
     name: ClassVar[str]
     reads_pods: ClassVar[bool] = True
-    pre_bind_canceled: ClassVar[str] = ""
-    """The plugin's error when the pod is preempted while it waits in PreBind."""
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         """``args``: this plugin's defaulted arguments in v1 form (``pluginConfig[].args``)."""

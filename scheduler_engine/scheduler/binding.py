@@ -69,11 +69,11 @@ def pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def _canceled(cycle: Cycle) -> Status:
-    """Return the error of a pod that is preempted in PreBind: that of the plugin that waits, if it has one."""
-    plugin = cycle.framework.plugins.get(cycle.waits_for)
-    if plugin is None or not plugin.pre_bind_canceled:
-        return error(f"preempted by {cycle.rejected_by}")
-    return error(f'running PreBind plugin "{plugin.name}": {plugin.pre_bind_canceled}').by(plugin.name)
+    """Return the error of a pod that is preempted in PreBind: the cause takes the place of the waiting plugin's own
+    error.
+    """
+    why = f'running PreBind plugin "{cycle.waits_for}": preempted by {cycle.rejected_by}'
+    return error(why).by(cycle.waits_for)
 
 
 def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:

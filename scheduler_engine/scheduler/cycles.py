@@ -29,7 +29,7 @@ class Cycle:
     ``percentage_of_nodes_to_score`` comes from the general configuration at the start of the cycle. ``pre_filter``,
     ``post_filter`` and ``reserve`` hold the status of these points; None: success, or not run. ``nominated``: node →
     the nominated pods that Filter counted there. ``preempted``: the binding cycle is over, because another pod needs
-    the place. ``works_in_pre_bind``: a plugin has work there; ``waits_for`` is the one that last asked to wait.
+    the place. ``works_in_pre_bind``: a plugin has work there; ``waits_for`` is the one that asked to wait.
     ``cannot_bind``: why a plugin cannot say whether it has.
     ``sign``: the signature of the pod, if it has one and it matters; ``hint``: the node of an earlier ranking to try
     first.

@@ -83,7 +83,6 @@ class VolumeBinding(Plugin):
     """Arguments: ``bindTimeoutSeconds`` (600), in simulated seconds."""
 
     name = "VolumeBinding"
-    pre_bind_canceled = "binding volumes: context canceled"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)

@@ -82,6 +82,11 @@ def _has_claims(plugin: Any, pod: Pod) -> bool:
     return bool(pod.spec.get("resourceClaims"))
 
 
+def _may_use_devices(plugin: Any, pod: Pod) -> bool:
+    forbidden: bool = plugin.handle.rules.extended_resources_forbid_signatures
+    return forbidden
+
+
 def _features(plugin: Any, pod: Pod) -> Hashable:
     needed: tuple[str, ...] = plugin.needed(pod)
     return needed
@@ -101,6 +106,8 @@ REFUSALS: dict[str, Callable[[Any, Pod], bool]] = {
     "PodTopologySpread": _spreads,
     "InterPodAffinity": _has_pod_affinity,
     "DynamicResources": _has_claims,
+    "NodeResourcesBalancedAllocation": _may_use_devices,
+    "NodeResourcesFit": _may_use_devices,
 }
 """Plugin → whether it cannot sign a pod."""
 

@@ -12,7 +12,7 @@ from scheduler_engine.config.duration import format_duration
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
 from scheduler_engine.framework.status import Code, Status, error, unschedulable
 from scheduler_engine.scheduler.cycles import Cycle
-from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
+from scheduler_engine.scheduler.failure import cycle_failed, fit_failed, nomination_after_failure
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.schedule_one import rejection_on, unreserve_and_forget
 from scheduler_engine.timeline import SECOND_US
@@ -102,7 +102,7 @@ def post_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def _rejected_on_permit(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     """Fail the pod as unschedulable. The plugin's hints decide when to retry it; later failures are errors."""
     forgotten = _give_back(scheduler, cycle, status)
-    fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
+    fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, nomination_after_failure(scheduler))
     if forgotten:
         _its_going_helps_others(scheduler, cycle)
     return ""

@@ -21,9 +21,14 @@ from scheduler_engine.words import say
 
 
 def cycle_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str) -> str:
-    """End an attempt without a FitError: an internal error, or an empty cluster. Clears the nomination."""
-    _fail(scheduler, cycle, status, message, "")
+    """End an attempt without a FitError: an internal error, or an empty cluster."""
+    _fail(scheduler, cycle, status, message, nomination_after_failure(scheduler))
     return ""
+
+
+def nomination_after_failure(scheduler: SchedulerParts) -> str | None:
+    """Return the ``nominated_node`` of an attempt in which no PostFilter plugin decided about it."""
+    return None if scheduler.rules.failures_keep_nomination else ""
 
 
 def fit_failed(

@@ -20,7 +20,7 @@ from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.batching import ask_for_hint, remember
 from scheduler_engine.scheduler.cycles import Cycle
-from scheduler_engine.scheduler.failure import cycle_failed, fit_failed
+from scheduler_engine.scheduler.failure import cycle_failed, fit_failed, nomination_after_failure
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.ranking import place_in_heap
@@ -338,7 +338,7 @@ def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     unreserve_and_forget(scheduler, cycle)
     if not status.is_rejected:
         return cycle_failed(scheduler, cycle, status, status.message)
-    return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, "")
+    return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, nomination_after_failure(scheduler))
 
 
 def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:

@@ -17,7 +17,7 @@ from scheduler_engine.words import say
 @record(frozen=True, slots=True)
 class Row:
     """``name`` is a field of ``Rules``, and ``versions.<name>`` its sentence. ``values``: one per version, or () if the
-    value is whether the ``gate`` is on.
+    value is whether the ``gate`` is on. With both, the value of the version holds while the gate is on.
     """
 
     name: str
@@ -45,8 +45,10 @@ ROWS: tuple[Row, ...] = (
     # --- scheduling and binding ---
     Row("draws_among_equals", (YES, NO, NO), "#135231"),
     Row("reuses_rankings", (), "KEP-5598", gate="OpportunisticBatching"),
+    Row("extended_resources_forbid_signatures", (NO, YES, NO), "noderesources/fit.go", gate="DRAExtendedResource"),
     Row("nominates_before_binding", (), "KEP-5278", gate="NominatedNodeNameForExpectation"),
     Row("clears_nomination_without_post_filter", (NO, YES, YES), "#135007"),
+    Row("failures_keep_nomination", (YES, NO, NO), "#135007", gate="NominatedNodeNameForExpectation"),
     Row("requeues_recreated_pods", (YES, NO, NO), "schedule_one.go"),
     Row("judges_status_of_latest_pod", (NO, NO, YES), "schedule_one.go"),
     # --- API server ---
@@ -90,8 +92,10 @@ class Rules:
     fit_watches_device_classes: bool
     draws_among_equals: bool
     reuses_rankings: bool
+    extended_resources_forbid_signatures: bool
     nominates_before_binding: bool
     clears_nomination_without_post_filter: bool
+    failures_keep_nomination: bool
     requeues_recreated_pods: bool
     judges_status_of_latest_pod: bool
     clears_nomination_at_binding: bool
@@ -118,7 +122,8 @@ def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | Non
     """
     index, gates = column(kubernetes), checked(kubernetes, feature_gates or {})
     values: dict[str, Any] = {
-        row.name: gates.get(row.gate, default_of(row.gate, kubernetes)) if row.gate else row.values[index]
+        row.name: (not row.gate or gates.get(row.gate, default_of(row.gate, kubernetes)))
+        and (row.values[index] if row.values else YES)
         for row in ROWS
     }
     return Rules(kubernetes, tuple(gates.items()), **values)

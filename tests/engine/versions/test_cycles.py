@@ -89,6 +89,28 @@ def test_a_pod_that_is_not_allowed_loses_its_nomination(kubernetes: str, left: s
     raise AssertionError("the wait is not over")
 
 
+@pytest.mark.parametrize("failure", ["no nodes", "an error", "denied on Permit"])
+@pytest.mark.parametrize(
+    ("kubernetes", "gates", "left"),
+    [
+        pytest.param(OLD, {}, "", id="v1.34"),
+        pytest.param(OLD, {"NominatedNodeNameForExpectation": True}, "gone", id="v1.34 with the gate"),
+        pytest.param(MIDDLE, {}, "", id="v1.35"),
+        pytest.param(NEW, {}, "", id="v1.36"),
+        pytest.param(NEW, UNGATED, "", id="v1.36 without the gate"),
+    ],
+)
+def test_a_failed_attempt_clears_a_nomination(kubernetes: str, gates: dict[str, bool], left: str, failure: str) -> None:
+    cluster = Cluster(kubernetes=kubernetes, feature_gates=gates)
+    points = {"an error": ("filter", "error"), "denied on Permit": ("permit", "deny")}
+    if failure in points:
+        point, answer = points[failure]
+        cluster.apply(make_node("n1"))
+        cluster.execute({"kind": "fault", "plugin": "NodeName", "point": point, "answer": answer})
+    cluster.apply(make_pod("p").nominated("gone")).step_until(lambda item: events(item, ev.CycleFinished))
+    assert cluster.pod("p").nominated_node_name == left
+
+
 LABELS = {"topology.kubernetes.io/zone": "a", "topology.kubernetes.io/region": "r"}
 
 
@@ -220,6 +242,14 @@ def asked(cluster: Cluster) -> list[tuple[str, str, str]]:
         pytest.param(NEW, LISTED, None, [("default/p1", "n3", ""), ("default/p2", "n2", "")], id="on in v1.36"),
         pytest.param(NEW, LISTED, {"OpportunisticBatching": False}, [], id="off by its gate"),
         pytest.param(NEW, None, None, [], id="no signatures with default spread constraints"),
+        pytest.param(MIDDLE, LISTED, {"DRAExtendedResource": True}, [], id="none with extended resources in v1.35"),
+        pytest.param(
+            NEW,
+            LISTED,
+            {"DRAExtendedResource": True},
+            [("default/p1", "n3", ""), ("default/p2", "n2", "")],
+            id="but in v1.36",
+        ),
     ],
 )
 def test_equal_pods_take_the_next_node_of_the_ranking(

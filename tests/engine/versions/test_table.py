@@ -30,7 +30,8 @@ def test_every_row_is_a_field_and_every_field_a_row() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_row_has_a_value_per_version_or_a_gate_a_sentence_and_a_source(row: Any) -> None:
-    assert (len(row.values) == len(VERSIONS)) != (row.gate in GATES)
+    assert len(row.values) == len(VERSIONS) or (row.values == () and row.gate)
+    assert row.gate in {"", *GATES}
     assert explanation(row).endswith(".")
     assert row.source
 
@@ -85,6 +86,15 @@ def test_a_gate_overrides_the_default_of_its_version() -> None:
     assert rules_for("v1.35").nominates_before_binding
     assert not rules_for("v1.35", off).nominates_before_binding
     assert rules_for("v1.35", off).feature_gates == (("NominatedNodeNameForExpectation", False),)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.gate and row.values], ids=lambda row: row.name)
+@pytest.mark.parametrize("kubernetes", VERSIONS)
+def test_a_rule_with_values_and_a_gate_needs_both(row: Any, kubernetes: str) -> None:
+    value = row.values[VERSIONS.index(kubernetes)]
+    possible = GATES[row.gate].defaults[VERSIONS.index(kubernetes)] != ABSENT
+    assert getattr(rules_for(kubernetes, {row.gate: True} if possible else {}), row.name) == (value and possible)
+    assert not getattr(rules_for(kubernetes, {row.gate: False} if possible else {}), row.name)
 
 
 def test_a_gate_set_to_its_default_changes_nothing() -> None:

@@ -24,6 +24,7 @@ import psycopg
 import pytest
 from redis import Redis
 
+from tests.processes import children
 from tests.waiting import free_port, until
 
 DEBIANS = Path("/usr/lib/postgresql")
@@ -114,13 +115,13 @@ class Postgres(Server):
     def kill(self) -> None:
         """Kill the server, and wait until its other processes have noticed it and ended."""
         assert self.process is not None
-        others = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        others = children(self.process.pid)
         super().kill()
         until(lambda: not any(map(_runs, others)))
         (self.folder / "data" / "postmaster.pid").unlink()
 
 
-def _runs(pid: str) -> bool:
+def _runs(pid: int) -> bool:
     """Return True if a process has not ended. One that nobody waits for stays in the table of processes."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

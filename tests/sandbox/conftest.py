@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -14,14 +14,18 @@ from django.test import Client
 from sandbox.changes import store
 from sandbox.limits import ratelimit
 from sandbox.pool import engines
+from sandbox.pool.pool import Pool
 from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Database, Plan, Position
 from sandbox.worker import rendering
+from sandbox.worker.job import KINDS, READING, REPLAYING
 from sandbox.worker.live import Live
 
 POD = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "main", "image": "x"}]}}
 NODE = {"apiVersion": "v1", "kind": "Node", "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}}
+JOB_SECONDS = 600
+"""How long a job may take with ``pool``: one of the slow lane has a low priority, and gets little of a busy machine."""
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +95,24 @@ def pod() -> Callable[..., dict[str, Any]]:
         return {"kind": "apply", "manifests": [POD | {"metadata": {"name": name}} for name in names]}
 
     return command
+
+
+@pytest.fixture(scope="module")
+def real_pool() -> Iterator[Pool]:
+    """Start one worker for all sandboxes, with room for two more."""
+    pool = Pool(processes=1, long=2)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def pool(real_pool: Pool, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pool:
+    """Let the site use real workers, without hurry."""
+    settings.COMMAND_SECONDS = JOB_SECONDS
+    monkeypatch.setattr(engines, "_engines", real_pool)
+    for kind in (READING, REPLAYING):
+        monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], seconds=JOB_SECONDS))
+    return real_pool
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,6 +19,7 @@ from tests.bench.crowd import Crowd, Person, step_once_a_second
 from tests.bench.ui.clusters import manifests
 from tests.hostile.site import TICK, Site, prepare
 from tests.hostile.wire import Line
+from tests.processes import children
 from tests.servers import missing, postgres, redis
 
 NODES, PODS = 6, 12
@@ -133,12 +133,6 @@ def cpu(sites: list[Site], servers: dict[str, int]) -> dict[str, float]:
     web = sum(seconds(site.pid) for site in sites)
     others = {kind: sum(map(seconds, [pid, *children(pid)])) for kind, pid in servers.items()}
     return dict.fromkeys(KINDS, 0.0) | {"web": web, "engine": sum(site.cpu_seconds() for site in sites) - web} | others
-
-
-def children(parent: int) -> list[int]:
-    """Return the child processes of a process."""
-    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-    return [pid for pid in pids if parent and int((_fields(pid) or ["", 0])[1]) == parent]
 
 
 def seconds(pid: int) -> float:

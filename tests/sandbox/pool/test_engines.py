@@ -10,7 +10,7 @@ import sys
 import time
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -40,33 +40,17 @@ from sandbox.worker.nursery import connect
 from sandbox.worker.process import STATES, Engine, Forgotten, Halted
 from scheduler_engine.errors import Rejected
 from tests.engine.controllers import deployment
+from tests.processes import children
+from tests.sandbox.conftest import JOB_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 MANY_NODES, MANY_PODS = 100, 1_000
 SETTLE = {"kind": "settle"}
-PATIENCE = 600
-"""Seconds: a job of the slow lane has a low priority, and gets little of a busy machine."""
 THREADS = ThreadPoolExecutor(8)
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Pool]:
-    """Start one process for all sandboxes, with room for two more."""
-    pool = Pool(processes=1, long=2)
-    yield pool
-    pool.close()
-
-
-@pytest.fixture
-def pool(running: Pool, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pool:
-    settings.COMMAND_SECONDS = PATIENCE
-    monkeypatch.setattr(engines, "_engines", running)
-    monkeypatch.setitem(KINDS, READING, Kind(PATIENCE))
-    return running
-
-
-def eventually(holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
+def eventually(holds: Callable[[], Any], seconds: float = JOB_SECONDS) -> Any:
     """Wait until ``holds`` returns something true, and return that."""
     deadline = time.monotonic() + seconds
     while not (value := holds()):
@@ -104,10 +88,6 @@ def dedicated(pool: Pool, sandbox: Sandbox) -> Process:
     return process
 
 
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 def head(sandbox: Sandbox) -> int:
     return Sandbox.objects.get(pk=sandbox.pk).head
 
@@ -131,7 +111,7 @@ def test_a_step_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, lar
     store.execute(small, node("quick"))
     assert "quick" in cluster(small)
     assert not settling.done()
-    assert settling.result(PATIENCE).head == 3
+    assert settling.result(JOB_SECONDS).head == 3
     # The process that continued has the sandbox, and shows what a replay shows.
     shown = cluster(sandbox)
     os.kill(pool.homes[sandbox.pk].pid, signal.SIGKILL)
@@ -226,7 +206,7 @@ def test_a_stopped_command_changes_nothing(pool: Pool, large: Any, node: Any) ->
     dedicated(pool, sandbox)
     assert pool.stop(sandbox.pk)
     with pytest.raises(Stopped, match="Nothing was changed"):
-        settling.result(PATIENCE)
+        settling.result(JOB_SECONDS)
     assert head(sandbox) == 2
     assert cluster(sandbox) == before
     assert store.execute(sandbox, node("later")).head == 3
@@ -246,7 +226,7 @@ def test_a_command_whose_process_is_killed_is_sent_again_and_counts_once(pool: P
     first = dedicated(pool, sandbox).pid
     os.kill(first, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes or pool.homes[sandbox.pk].pid != first)
-    assert settling.result(PATIENCE).head == 3
+    assert settling.result(JOB_SECONDS).head == 3
     assert head(sandbox) == sandbox.records.count() == 3
 
 
@@ -289,7 +269,7 @@ def test_the_number_of_long_commands_at_once_is_limited(pool: Pool, large: Any, 
         pool.stop(sandbox.pk)
     for answer in settling:
         with pytest.raises(Stopped):
-            answer.result(PATIENCE)
+            answer.result(JOB_SECONDS)
     # An idle sandbox makes room, and the earlier refusal is forgotten.
     assert store.execute(sandboxes[2], SETTLE).head == 3
     assert cluster(sandboxes[2])
@@ -323,7 +303,7 @@ def test_a_fork_that_dies_before_anybody_knows_it_leaves_its_sandbox_to_others(p
         pids = eventually(lambda: set(children(slow)) - set(before))
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
-    assert settling.result(PATIENCE).head == 3
+    assert settling.result(JOB_SECONDS).head == 3
 
 
 def test_a_process_that_rests_stays_until_another_one_needs_its_place(pool: Pool, large: Any, node: Any) -> None:
@@ -354,7 +334,7 @@ def test_a_request_to_a_busy_sandbox_is_refused_as_busy(
             want()
     pool.stop(sandbox.pk)
     with pytest.raises(Stopped):
-        settling.result(PATIENCE)
+        settling.result(JOB_SECONDS)
     assert head(sandbox) == 2
 
 
@@ -459,7 +439,7 @@ def test_a_process_that_does_not_begin_with_its_name_is_rejected(
     sandbox = large()
     settling = later(store.execute, sandbox, SETTLE)
     dedicated(pool, sandbox)
-    assert settling.result(PATIENCE).head == 3
+    assert settling.result(JOB_SECONDS).head == 3
 
 
 def test_one_that_parts_says_nothing_before_its_name_is_known(tmp_path: Path) -> None:

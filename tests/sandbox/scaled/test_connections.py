@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,6 +11,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from tests.processes import descendants, stopped
 from tests.sandbox.scaled.conftest import Start, click, start_all
 from tests.sandbox.served import Served
 from tests.servers import Postgres, RedisServer
@@ -62,33 +61,13 @@ def test_a_request_that_waits_for_a_worker_keeps_no_connection(site: Served, pos
     bases = [site.sandbox(nodes=1) for _ in range(FEW + 1)]
     before = len(postgres_server.statements())
     with ThreadPoolExecutor(len(bases)) as people:
-        with stopped(list(descendants(site.process.pid))):
+        with stopped(descendants(site.process.pid)):
             waiting = [people.submit(click, site, base) for base in bases]
             until(lambda: len(postgres_server.statements()) == before + len(bases))
             for base in bases:
                 assert site.ask("GET", f"/api/v1/sandboxes{base[2:]}log")[0] == 200
             assert not any(one.done() for one in waiting)
         assert [one.result() for one in waiting] == [204] * len(bases)
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """Yield the processes that a process and its descendants have started."""
-    for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, file.read_text().split()):
-            yield child
-            yield from descendants(child)
-
-
-@contextmanager
-def stopped(pids: list[int]) -> Iterator[None]:
-    """Let processes do nothing in the block."""
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
 
 
 def test_a_request_that_waits_too_long_for_a_connection_is_refused(site: Served, database: str) -> None:

@@ -18,15 +18,14 @@ from sandbox.storage.records import START, Plan
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.errors import Stopped
-from sandbox.worker.job import KINDS, REPLAYING, Kind
 from sandbox.worker.messages import Call
 from sandbox.worker.other_run import Other
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.controllers import deployment
+from tests.sandbox.conftest import JOB_SECONDS
 from tests.waiting import until
 
-PATIENCE = 600
 BROWSER = {"HTTP_ACCEPT": "text/html,application/xhtml+xml,*/*;q=0.8"}
 PATHS = {
     "fixes": {"pod": "default/web"},
@@ -98,21 +97,6 @@ def test_what_begins_after_a_client_has_left_is_stopped_at_once() -> None:
     assert stops == ["during", "after"]
 
 
-@pytest.fixture(scope="module")
-def running() -> Any:
-    pool = Pool(processes=1, long=2)
-    yield pool
-    pool.close()
-
-
-@pytest.fixture
-def pool(running: Pool, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pool:
-    settings.COMMAND_SECONDS = PATIENCE
-    monkeypatch.setattr(engines, "_engines", running)
-    monkeypatch.setitem(KINDS, REPLAYING, Kind(PATIENCE, stops=True, slow=True))
-    return running
-
-
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_parts_that_are_shown_already_do_not_come_again(pool: Pool, small: Any) -> None:
@@ -170,6 +154,6 @@ def test_an_answer_reports_its_progress_and_stops_when_its_client_leaves(pool: P
     assert not answer.done()
     caller.leave()
     with pytest.raises(Stopped):
-        answer.result(PATIENCE)
+        answer.result(JOB_SECONDS)
     assert not pool.jobs
     assert store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_pod("later").obj()]}).head == 3

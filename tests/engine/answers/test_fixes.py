@@ -451,7 +451,7 @@ def test_a_pod_that_its_owner_makes_again_is_named_as_such() -> None:
     pod = simulation.api.existing("Pod", "default/web")
     sentences = [sentence(item.fix) for item in fixes(simulation, pod) if item.fix is not None]
     (owned,) = (item for item in simulation.api.pods() if item.controller_ref)
-    text = f"Delete {owned.name} on n: its ReplicaSet db makes a new one, which does not take the room again"
+    text = f"Delete {owned.name} on n: its ReplicaSet db replaces it, but the new pod does not take the room"
     assert f"{text}. Then n passes." in sentences
     assert not any("Scale" in text for text in sentences)
 

@@ -1,4 +1,4 @@
-"""Who may do what: each row of the tables beside this file, asked by everybody in it.
+"""Who may do what: each row of the tables beside this file, tried with every link in it.
 
 A refused request changes no row in the database. An allowed one changes some exactly if the table says so: otherwise
 its refusals would prove nothing.

@@ -82,36 +82,39 @@ class FilterRun:
         codes: Codes | None = None
         everywhere = PASSED
         for number, (plugin, column) in enumerate(zip(self.plugins, self.columns, strict=True)):
+            if codes is None and column.pass_all():
+                everywhere = PASSED + (number << CODE_BITS)
+                continue
             held = column.codes.take(order)
             if codes is None:
-                # Most plugins have no objection to any node: then one number stands for all codes.
+                # Most plugins have no objection to these nodes: then one number stands for all codes.
                 if (held == PASSED).all():
                     everywhere = PASSED + (number << CODE_BITS)
                     continue
                 codes = np.full(len(order), everywhere, dtype=np.int32)
             passing = codes & CODE_MASK == PASSED
-            unknown = order[passing & (held == UNKNOWN)]
+            places = np.flatnonzero(passing & (held == UNKNOWN))
+            unknown = order[places]
             if len(unknown) >= WORTHWHILE:
-                for status, places in self._together(plugin, Nodes(infos, unknown)) or ():
-                    column.keep(unknown[places], status)
+                for status, judged in self._together(plugin, Nodes(infos, unknown)) or ():
+                    column.keep(unknown[judged], status)
             if self.others:
                 # These judge together only what all before them have judged.
                 for slot in unknown[column.codes[unknown] == UNKNOWN].tolist():
                     self._ask(plugin, column, infos[slot])
-            if len(unknown):
-                held = column.codes.take(order)
+            held[places] = column.codes[unknown]
             codes = np.where(passing, held + (number << CODE_BITS), codes)
         if codes is None:
             codes = np.full(len(order), everywhere, dtype=np.int32)
         self.rest = self.others
         while self.rest and len(order) >= WORTHWHILE:
             passing = np.flatnonzero(codes & CODE_MASK == PASSED)
-            judged = self._together(self.rest[0], Nodes(infos, order[passing]))
-            if judged is None or (codes & CODE_MASK == UNKNOWN).any():
+            verdicts = self._together(self.rest[0], Nodes(infos, order[passing]))
+            if verdicts is None or (codes & CODE_MASK == UNKNOWN).any():
                 break
-            for status, places in judged:
+            for status, judged in verdicts:
                 if status is not None:
-                    codes[passing[places]] = self.code_of(status)
+                    codes[passing[judged]] = self.code_of(status)
             self.rest = self.rest[1:]
         if self.rest:
             codes[codes & CODE_MASK == PASSED] = UNKNOWN

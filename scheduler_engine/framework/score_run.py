@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.framework.columns import WORTHWHILE, Columns
+from scheduler_engine.framework.columns import WORTHWHILE, Columns, RawScores
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import MAX_NODE_SCORE, PluginError
-from scheduler_engine.framework.nodes import Nodes, NodeScores, Slots, numbers_from
+from scheduler_engine.framework.nodes import Nodes, NodeScores, SlotArray, Slots, numbers_from
 
 
 def raw_scores(
@@ -24,7 +24,7 @@ def raw_scores(
     if sign is None:
         return _together(plugin, state, pod, nodes)
     column = columns.raw_scores(plugin, sign, slots)
-    unknown = nodes.slots[column.known.take(nodes.slots) == 0]
+    unknown = _unknown(column, nodes.slots)
     if len(unknown):
         fresh = _together(plugin, state, pod, Nodes(nodes.infos, unknown))
         if fresh.dtype == object:
@@ -32,6 +32,15 @@ def raw_scores(
         column.numbers[unknown] = fresh
         column.known[unknown] = 1
     return column.numbers.take(nodes.slots)
+
+
+def _unknown(column: RawScores, slots: SlotArray) -> SlotArray:
+    """Return the ``slots`` without a kept score. Usually at most one node has changed since the last pod."""
+    missing: SlotArray = np.flatnonzero(column.known == 0)
+    if not len(missing) or (len(missing) == 1 and len(slots) == len(column.known)):
+        return missing
+    unknown: SlotArray = slots[column.known.take(slots) == 0]
+    return unknown
 
 
 def normalized_scores(plugin: Any, state: CycleState, pod: Pod, scores: NodeScores) -> NDArray[Any]:

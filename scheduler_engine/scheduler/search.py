@@ -240,7 +240,7 @@ def _visit(
 ) -> None:
     infos = snapshot.slots.infos
     first = start_index % len(slots) if len(slots) else 0
-    order = np.concatenate((slots[first:], slots[:first]))
+    order = np.concatenate((slots[first:], slots[:first])) if first else slots
     if not framework.points["filter"]:
         search.order = search.feasible = Nodes(infos, order[: search.nodes_to_find])
         return

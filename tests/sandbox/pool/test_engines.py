@@ -386,7 +386,7 @@ def test_a_replay_continues_after_its_requester_has_gone(
         os.kill(ended.pid, signal.SIGKILL)
     eventually(lambda: sandbox.pk not in pool.homes)
     with monkeypatch.context() as patch:
-        patch.setitem(KINDS, READING, Kind(0.3))
+        patch.setitem(KINDS, READING, Kind(0.05))
         with pytest.raises(Occupied, match="still opening"):
             cluster(sandbox)
 

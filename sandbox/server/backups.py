@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
 
+from sandbox.server.copies import check_copy, check_new, complete_file, name_to_save
 from sandbox.server.startup import DATABASE, CannotStart, lock_database, report_os_errors
 
 CHECK_SECONDS = 20.0
@@ -49,10 +49,7 @@ def check(path: Path) -> None:
 
 def back_up(path: Path, to: Path) -> None:
     """Write a copy of a database, even while the site serves. Raises ``CannotStart``, and leaves no file then."""
-    if to.exists():
-        raise CannotStart(f"{to} already exists. Choose another file name.")
-    if not to.absolute().parent.is_dir():
-        raise CannotStart(f"The folder {to.absolute().parent} does not exist. Create it first.")
+    check_new(to)
     # Loading the settings creates an empty file.
     if not path.exists() or not path.stat().st_size:
         raise CannotStart(f"The database {path} does not exist yet.")
@@ -64,10 +61,7 @@ def restore(path: Path, copy: Path) -> Path | None:
 
     Raises ``CannotStart`` while the site serves, or if the copy is invalid or damaged. Nothing is changed then.
     """
-    if not copy.is_file():
-        raise CannotStart(f"The file {copy} does not exist.")
-    if damage(copy) or not _is_ours(copy):
-        raise CannotStart(f"{copy} is damaged, or is not a copy of this site's database. Nothing was changed.")
+    check_copy(copy, lambda file: not damage(file) and _is_ours(file))
     lock = lock_database(path, shared=False)
     try:
         ready = path.with_name(f"{path.name}.restored")
@@ -92,34 +86,24 @@ def _is_ours(path: Path) -> bool:
 
 def _copy(path: Path, to: Path) -> None:
     """Copy a database to a file that only its owner can read, and that gets its name when it is complete."""
-    part = to.with_name(f"{to.name}.part")
-    with report_os_errors(part):
-        part.unlink(missing_ok=True)
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    try:
-        with closing(sqlite3.connect(path)) as database, closing(sqlite3.connect(part)) as copy:
-            database.backup(copy, pages=PAGES)
-            copy.execute("PRAGMA journal_mode=DELETE")
+    with complete_file(to) as part:
+        try:
+            with closing(sqlite3.connect(path)) as database, closing(sqlite3.connect(part)) as copy:
+                database.backup(copy, pages=PAGES)
+                copy.execute("PRAGMA journal_mode=DELETE")
+        except sqlite3.Error as error:
+            words = DATABASE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "The database {path} cannot be copied.")
+            raise CannotStart(words.format(path=path)) from error
         error_text = damage(part)
         if error_text:
             raise CannotStart(f"{path} is damaged, and was not copied: {error_text}.")
-        with report_os_errors(to), open(part, "rb") as whole:
-            os.fsync(whole.fileno())
-            part.replace(to)
-    except sqlite3.Error as error:
-        words = DATABASE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "The database {path} cannot be copied.")
-        raise CannotStart(words.format(path=path)) from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _move_away(path: Path) -> Path | None:
     """Rename the files of a database to a free name, and return it. Return None if there is no database."""
     if not path.exists() or not path.stat().st_size:
         return None
-    number = 1
-    while (saved := path.with_name(f"{path.name}.before-{number}")).exists():
-        number += 1
+    saved = name_to_save(path)
     with report_os_errors(path):
         # Move the database last: if this is interrupted before, its name still matches the saved journal.
         for ending in reversed(BESIDE):

@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from sandbox.server.startup import CannotStart, lock_database, report_os_errors
+from sandbox.server.copies import check_copy, check_new, complete_file, name_to_save
+from sandbox.server.startup import CannotStart, lock_database
 
 OURS = " TABLE public django_migrations "
 """A line of the contents of every copy of the site's database has this."""
@@ -29,21 +30,11 @@ def back_up(database: dict[str, Any], to: Path) -> None:
 
     ``database``: its settings, as Django has them.
     """
-    if to.exists():
-        raise CannotStart(f"{to} already exists. Choose another file name.")
-    part = to.with_name(f"{to.name}.part")
-    with report_os_errors(part):
-        part.unlink(missing_ok=True)
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    try:
+    check_new(to)
+    with complete_file(to) as part:
         _run(database, "pg_dump", "--format=custom", *KEPT, f"--file={part}")
         if not _is_ours(part):
             raise CannotStart(f"The database {database['NAME']} has no tables of this site.")
-        with report_os_errors(to), open(part, "rb") as whole:
-            os.fsync(whole.fileno())
-            part.replace(to)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def restore(database: dict[str, Any], copy: Path) -> Path | None:
@@ -52,10 +43,7 @@ def restore(database: dict[str, Any], copy: Path) -> Path | None:
     Return the file in which the old ones were saved, beside the copy; None if there were none. Raises ``CannotStart``
     while the site serves, or if the copy is invalid. Nothing is changed then.
     """
-    if not copy.is_file():
-        raise CannotStart(f"The file {copy} does not exist.")
-    if not _is_ours(copy):
-        raise CannotStart(f"{copy} is damaged, or is not a copy of this site's database. Nothing was changed.")
+    check_copy(copy, _is_ours)
     lock = lock_database(None, shared=False)
     try:
         saved = _save(database, lock, copy)
@@ -72,9 +60,7 @@ def _save(database: dict[str, Any], connection: Any, copy: Path) -> Path | None:
         cursor.execute("SELECT to_regclass('public.django_migrations') IS NULL")
         if cursor.fetchone()[0]:
             return None
-    number = 1
-    while (saved := copy.with_name(f"{copy.name}.before-{number}")).exists():
-        number += 1
+    saved = name_to_save(copy)
     back_up(database, saved)
     return saved
 

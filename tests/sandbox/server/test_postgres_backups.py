@@ -94,6 +94,11 @@ def test_a_copy_that_cannot_be_restored_changes_nothing(tmp_path: Path, postgres
     assert manage(tmp_path, url, "migrate", "--check")[0] == 0
 
 
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path, postgres_server: Postgres) -> None:
+    status, said = manage(tmp_path, postgres_server.new_database(), "backup", str(tmp_path / "none" / "copy"))
+    assert (status, f"The folder {tmp_path / 'none'} does not exist. Create it first." in said) == (1, True), said
+
+
 def test_a_database_of_something_else_is_not_copied(tmp_path: Path, postgres_server: Postgres) -> None:
     status, said = manage(tmp_path, postgres_server.new_database(), "backup", str(tmp_path / "copy"))
     assert (status, "has no tables of this site" in said) == (1, True), said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +18,8 @@ log = logging.getLogger(__name__)
 
 SQLITE, IN_MEMORY = "django.db.backends.sqlite3", ":memory:"
 MOUNTS = Path("/proc/self/mounts")
+OCTAL = re.compile(r"\\([0-7]{3})")
+"""How ``MOUNTS`` writes white space and backslashes: a space is ``\\040``."""
 ON_THE_NETWORK = frozenset(
     ("9p", "afs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "glusterfs", "lustre", "nfs", "nfs4", "smb3", "smbfs")
 )
@@ -28,7 +31,7 @@ def file_system(path: Path, mounts: str) -> str:
     found, longest = "", -1
     for line in mounts.splitlines():
         _, folder, kind = line.split()[:3]
-        folder = folder.encode().decode("unicode_escape")  # A space is written as \040.
+        folder = OCTAL.sub(lambda code: chr(int(code[1], 8)), folder)
         if path.is_relative_to(folder) and len(folder) >= longest:
             found, longest = kind, len(folder)
     return found
@@ -36,7 +39,7 @@ def file_system(path: Path, mounts: str) -> str:
 
 def _own_file_system() -> str:
     try:
-        mounts = MOUNTS.read_text()
+        mounts = MOUNTS.read_text(errors="surrogateescape")
     except OSError:
         return ""  # Not Linux.
     return file_system(Path(settings.DATABASES["default"]["NAME"]).absolute(), mounts)
@@ -80,7 +83,7 @@ REFUSED: Sequence[tuple[Callable[[], bool], str]] = (
     (
         _https_without_proxy,
         "HSTS_SECONDS sends visitors to https, but TRUSTED_PROXIES is 0, so no request counts as https and all would "
-        "be sent on and on. Set TRUSTED_PROXIES to the number of proxies, of which the first does TLS.",
+        "be redirected forever. Set TRUSTED_PROXIES to the number of proxies; the first one must do TLS.",
     ),
 )
 """Condition → why the site does not start."""

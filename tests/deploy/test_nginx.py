@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.served import CLOSE, ROOT, Served, frame, served, to_the_end
+from tests.sandbox.served import CLOSE, ROOT, Served, frame, served, static_files, to_the_end
 from tests.sandbox.server.test_probes import ALONE, fetch, metrics
 from tests.servers import Postgres, RedisServer
 from tests.waiting import PATIENCE, free_port, until
@@ -64,7 +64,7 @@ def nginx(folder: Path, path: Path) -> list[str]:
 @contextmanager
 def in_front(folder: Path, webs: list[Served]) -> Iterator[Proxied]:
     port = free_port()
-    path = placed(folder, port, webs[0].directory / "static", [web.port for web in webs])
+    path = placed(folder, port, static_files(), [web.port for web in webs])
     process = subprocess.Popen(nginx(folder, path), text=True)
     try:
         front = Served(port, process, folder)
@@ -76,22 +76,31 @@ def in_front(folder: Path, webs: list[Served]) -> Iterator[Proxied]:
         process.wait(PATIENCE)
 
 
-@pytest.fixture(scope="module")
-def site(
-    tmp_path_factory: pytest.TempPathFactory, postgres_server: Postgres, redis_server: RedisServer
-) -> Iterator[Proxied]:
+@contextmanager
+def proxied(folder: Path, database: str, redis: str) -> Iterator[Proxied]:
+    """Start two web processes, and nginx in front of them."""
     settings = {
-        "DATABASE_URL": postgres_server.new_database(),
-        "REDIS_URL": redis_server.url,
+        "DATABASE_URL": database,
+        "REDIS_URL": redis,
         "SECRET_KEY": KEY,
         "TRUSTED_PROXIES": "1",
         "LOG_FORMAT": "json",
         **ALONE,
     }
+    folders = [folder / name for name in ("one", "two", "nginx")]
+    for one in folders:
+        one.mkdir()
     with ExitStack() as stack:
-        folders = [tmp_path_factory.mktemp(name) for name in ("web", "web", "nginx")]
-        webs = [stack.enter_context(served(folder, **settings)) for folder in folders[:2]]
+        webs = [stack.enter_context(served(one, **settings)) for one in folders[:2]]
         yield stack.enter_context(in_front(folders[2], webs))
+
+
+@pytest.fixture(scope="module")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: Postgres, redis_server: RedisServer
+) -> Iterator[Proxied]:
+    with proxied(tmp_path_factory.mktemp("site"), postgres_server.new_database(), redis_server.url) as running:
+        yield running
 
 
 def test_the_configuration_is_valid_as_written(tmp_path: Path) -> None:
@@ -214,27 +223,15 @@ def test_a_body_that_is_too_large_ends_at_nginx(site: Proxied) -> None:
 def test_without_a_web_process_the_other_one_serves_and_no_log_has_a_key(
     tmp_path: Path, postgres_server: Postgres, redis_server: RedisServer
 ) -> None:
-    settings = {
-        "DATABASE_URL": postgres_server.new_database(),
-        "REDIS_URL": redis_server.url,
-        "SECRET_KEY": KEY,
-        "TRUSTED_PROXIES": "1",
-        **ALONE,
-    }
-    folders = [tmp_path / name for name in ("one", "two", "nginx")]
-    for folder in folders:
-        folder.mkdir()
-    with ExitStack() as stack:
-        webs = [stack.enter_context(served(folder, **settings)) for folder in folders[:2]]
-        proxied = stack.enter_context(in_front(folders[2], webs))
-        bases = [proxied.front.sandbox(nodes=1) for _ in range(6)]
-        webs[0].process.terminate()
-        webs[0].process.wait(PATIENCE)
+    with proxied(tmp_path, postgres_server.new_database(), redis_server.url) as site:
+        bases = [site.front.sandbox(nodes=1) for _ in range(6)]
+        site.webs[0].process.terminate()
+        site.webs[0].process.wait(PATIENCE)
         for base in bases:
-            assert proxied.front.ask("POST", f"{base}do/advance/", "seconds=1")[0] == 204
-        webs[1].process.terminate()
-        webs[1].process.wait(PATIENCE)
-        assert fetch(proxied.front, bases[0])[0] == 502
-        until(lambda: " GET 502 " in (folders[2] / "access.log").read_text())
-        logs = "".join((folders[2] / name).read_text() for name in ("access.log", "error.log"))
+            assert site.front.ask("POST", f"{base}do/advance/", "seconds=1")[0] == 204
+        site.webs[1].process.terminate()
+        site.webs[1].process.wait(PATIENCE)
+        assert fetch(site.front, bases[0])[0] == 502
+        until(lambda: " GET 502 " in (site.folder / "access.log").read_text())
+        logs = "".join((site.folder / name).read_text() for name in ("access.log", "error.log"))
         assert not [base for base in bases if base in logs or base.split("/")[3] in logs]

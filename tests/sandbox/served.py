@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import json
 import os
 import re
+import shutil
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote_plus
 
@@ -26,9 +30,22 @@ UPGRADE = (
 TEXT, PING, CLOSE = 0x1, 0x9, 0x8
 
 
+@cache
+def static_files() -> Path:
+    """Return the folder of static files that all servers of this process share. The first server fills it."""
+    folder = Path(tempfile.mkdtemp(prefix="static-"))
+    atexit.register(shutil.rmtree, folder)
+    return folder
+
+
 def environment(directory: Path, **more: str) -> dict[str, str]:
-    """Return the environment of a server that writes only into ``directory``."""
-    ours = {"VAR_DIR": str(directory), "DJANGO_SETTINGS_MODULE": "sandbox.settings", "CREATE_RATE": "100"}
+    """Return the environment of a server that writes its data into ``directory``."""
+    ours = {
+        "VAR_DIR": str(directory),
+        "STATIC_ROOT": str(static_files()),
+        "DJANGO_SETTINGS_MODULE": "sandbox.settings",
+        "CREATE_RATE": "100",
+    }
     kept = {
         name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "SECRET_KEY", "REDIS_URL"}
     }

@@ -33,7 +33,6 @@ def start_all(folder: Path, database: str, redis: str) -> Iterator[Start]:
         "DATABASE_URL": database,
         "REDIS_URL": redis,
         "SECRET_KEY": "only-for-tests" * 4,
-        "STATIC_ROOT": str(folder / "static"),
         "WEB_PROCESSES": "2",
     }
     with ExitStack() as stack:

@@ -28,14 +28,14 @@ def connections(server: Postgres, database: str) -> int:
     return int(str(number))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def database(postgres_server: Postgres) -> str:
     return postgres_server.new_database()
 
 
-@pytest.fixture
-def site(database: str, redis_server: RedisServer, tmp_path: Path) -> Iterator[Served]:
-    with start_all(tmp_path, database, redis_server.url) as web:
+@pytest.fixture(scope="module")
+def site(database: str, redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with start_all(tmp_path_factory.mktemp("few"), database, redis_server.url) as web:
         yield web(DATABASE_CONNECTIONS=str(FEW), ENGINE_PROCESSES="1")
 
 
@@ -59,15 +59,20 @@ def test_many_people_share_few_connections(site: Served, postgres_server: Postgr
 
 def test_a_request_that_waits_for_a_worker_keeps_no_connection(site: Served, postgres_server: Postgres) -> None:
     bases = [site.sandbox(nodes=1) for _ in range(FEW + 1)]
-    before = len(postgres_server.statements())
+    before = links_read(postgres_server)
     with ThreadPoolExecutor(len(bases)) as people:
         with stopped(descendants(site.process.pid)):
             waiting = [people.submit(click, site, base) for base in bases]
-            until(lambda: len(postgres_server.statements()) == before + len(bases))
+            until(lambda: links_read(postgres_server) == before + len(bases))
             for base in bases:
                 assert site.ask("GET", f"/api/v1/sandboxes{base[2:]}log")[0] == 200
             assert not any(one.done() for one in waiting)
         assert [one.result() for one in waiting] == [204] * len(bases)
+
+
+def links_read(server: Postgres) -> int:
+    """Return how many requests so far have read the sandbox of their link."""
+    return sum(text.startswith("SELECT * FROM sandbox_sandbox WHERE id") for text in server.statements())
 
 
 def test_a_request_that_waits_too_long_for_a_connection_is_refused(site: Served, database: str) -> None:
@@ -96,12 +101,13 @@ def test_a_request_that_meets_a_broken_connection_is_answered_on_a_new_one(
     bases = [site.sandbox(nodes=1) for _ in range(PEOPLE)]
     with ThreadPoolExecutor(PEOPLE) as people:
         assert set(people.map(lambda base: click(site, base), bases)) == {204}
-    name = urlsplit(database).path[1:]
+    name, log = urlsplit(database).path[1:], site.directory / "log"
+    before = len(log.read_text())
     for _ in range(3):
         postgres_server.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
         for base in bases[:FEW]:
             assert (site.ask("GET", base)[0] if asks == "pages" else click(site, base)) in (200, 204)
-    assert "a connection to the database was lost" in (site.directory / "log").read_text()
+    assert "a connection to the database was lost" in log.read_text()[before:]
 
 
 def test_the_site_works_again_after_postgres_was_away(

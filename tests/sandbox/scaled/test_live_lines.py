@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
-import signal
-from pathlib import Path
+from collections.abc import Iterator
+from typing import NamedTuple
 
+import pytest
 from redis import Redis
 
-from tests.sandbox.scaled.conftest import Browse, Start, click, start_all
-from tests.servers import Postgres, RedisServer
+from tests.processes import stopped
+from tests.sandbox.scaled.conftest import Browse, Browser, Start, click, start_all
+from tests.sandbox.served import Served
+from tests.servers import Postgres, RedisServer, redis
 from tests.waiting import until
+
+
+class Pair(NamedTuple):
+    """Two web processes with a Redis of their own. ``start`` adds another one."""
+
+    redis: RedisServer
+    here: Served
+    there: Served
+    start: Start
+
+    def logs(self) -> list[str]:
+        return [(site.directory / "log").read_text() for site in (self.here, self.there)]
+
+
+@pytest.fixture(scope="module")
+def pair(postgres_server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("pair")
+    with redis() as own, start_all(folder, postgres_server.new_database(), own.url) as start:
+        yield Pair(own, start(), start(), start)
+
+
+@pytest.fixture
+def base(pair: Pair) -> str:
+    return pair.here.sandbox(nodes=1)
+
+
+@pytest.fixture
+def near(pair: Pair, base: str, browse: Browse) -> Browser:
+    """Open a browser of the sandbox at the web process that changes it."""
+    browser = browse(pair.here, base)
+    browser.see(1)
+    return browser
+
+
+@pytest.fixture
+def far(pair: Pair, base: str, browse: Browse) -> Browser:
+    """Open a browser of the sandbox at the other web process."""
+    browser = browse(pair.there, base)
+    browser.see(1)
+    return browser
 
 
 def groups(server: RedisServer) -> list[str]:
@@ -18,88 +61,68 @@ def groups(server: RedisServer) -> list[str]:
         return [name.decode() for name in client.pubsub_channels("*sandbox.*") if b"alive" not in name]
 
 
-def test_a_change_reaches_the_browsers_of_all_web_processes(web: Start, browse: Browse) -> None:
-    here, there = web(), web()
-    base = here.sandbox(nodes=1)
-    browsers = [browse(site, base) for site in (here, there, there)]
-    for revision, site in enumerate((here, there, here), 2):
+def test_a_change_reaches_the_browsers_of_all_web_processes(
+    pair: Pair, base: str, near: Browser, far: Browser, browse: Browse
+) -> None:
+    browsers = [near, far, browse(pair.there, base)]
+    for revision, site in enumerate((pair.here, pair.there, pair.here), 2):
         assert click(site, base) == 204
         for browser in browsers:
             browser.see(revision)
 
 
-def test_a_group_ends_with_its_last_browser(web: Start, browse: Browse, redis_server: RedisServer) -> None:
-    before = groups(redis_server)
-    site = web()
-    base = site.sandbox(nodes=1)
+def test_a_group_ends_with_its_last_browser(pair: Pair, base: str, browse: Browse) -> None:
+    site = pair.here
+    until(lambda: groups(pair.redis) == [])
     browsers = [browse(site, base) for _ in range(2)]
-    until(lambda: len(groups(redis_server)) == len(before) + 1)
+    until(lambda: len(groups(pair.redis)) == 1)
     browsers.pop().close()
     assert click(site, base) == 204
     browsers[0].see(2)
-    assert len(groups(redis_server)) == len(before) + 1
+    assert len(groups(pair.redis)) == 1
     browsers.pop().close()
-    until(lambda: groups(redis_server) == before)
+    until(lambda: groups(pair.redis) == [])
     again = browse(site, base)
     assert click(site, base) == 204
     again.see(3)
 
 
 def test_without_redis_commands_succeed_and_browsers_catch_up_when_it_is_back(
-    browse: Browse, postgres_server: Postgres, own_redis: RedisServer, tmp_path: Path
+    pair: Pair, base: str, near: Browser, far: Browser, browse: Browse
 ) -> None:
-    with start_all(tmp_path, postgres_server.new_database(), own_redis.url) as web:
-        here, there = web(), web()
-        base = here.sandbox(nodes=1)
-        near, far = browse(here, base), browse(there, base)
-        for browser in (near, far):
-            browser.see(1)
-        for outage in range(2):
-            own_redis.kill()
-            assert click(here, base) == 204
-            near.see(2 + outage)
-            new = browse(here, base)
-            new.see(2 + outage)
-            new.close()
-            own_redis.start()
-            far.see(2 + outage)
-        assert click(here, base) == 204
-        far.see(4)
-        logs = [(site.directory / "log").read_text() for site in (here, there)]
-    for log in logs:
-        assert log.count("Redis cannot be reached") == log.count("Redis answers again") == 2
-        assert "Traceback" not in log
+    before = [len(log) for log in pair.logs()]
+    for outage in range(2):
+        pair.redis.kill()
+        assert click(pair.here, base) == 204
+        near.see(2 + outage)
+        new = browse(pair.here, base)
+        new.see(2 + outage)
+        new.close()
+        pair.redis.start()
+        far.see(2 + outage)
+    assert click(pair.here, base) == 204
+    far.see(4)
+    for log, start in zip(pair.logs(), before, strict=True):
+        said = log[start:]
+        assert said.count("Redis cannot be reached") == said.count("Redis answers again") == 2
+        assert "Traceback" not in said
 
 
-def test_a_redis_that_hangs_delays_nobody(
-    browse: Browse, postgres_server: Postgres, own_redis: RedisServer, tmp_path: Path
-) -> None:
-    with start_all(tmp_path, postgres_server.new_database(), own_redis.url) as web:
-        here, there = web(), web()
-        base = here.sandbox(nodes=1)
-        near, far = browse(here, base), browse(there, base)
-        for browser in (near, far):
-            browser.see(1)
-        assert own_redis.process is not None
-        own_redis.process.send_signal(signal.SIGSTOP)
-        assert click(here, base) == 204
+def test_a_redis_that_hangs_delays_nobody(pair: Pair, base: str, near: Browser, far: Browser, browse: Browse) -> None:
+    assert pair.redis.process is not None
+    with stopped([pair.redis.process.pid]):
+        assert click(pair.here, base) == 204
         near.see(2)
-        browse(here, base).see(2)
-        own_redis.process.send_signal(signal.SIGCONT)
-        far.see(2)
+        browse(pair.here, base).see(2)
+    far.see(2)
 
 
-def test_browsers_elsewhere_catch_up_after_one_web_process_could_not_reach_redis(
-    browse: Browse, postgres_server: Postgres, own_redis: RedisServer, tmp_path: Path
-) -> None:
-    with (
-        start_all(tmp_path, postgres_server.new_database(), own_redis.url) as web,
-        Redis.from_url(own_redis.url) as client,
-    ):
+def test_browsers_elsewhere_catch_up_after_one_web_process_could_not_reach_redis(pair: Pair, browse: Browse) -> None:
+    with Redis.from_url(pair.redis.url) as client:
         client.execute_command("ACL", "SETUSER", "web", "on", ">word", "~*", "&*", "+@all")
-        here, there = web(REDIS_URL=own_redis.url.replace("//", "//web:word@")), web()
+        here = pair.start(REDIS_URL=pair.redis.url.replace("//", "//web:word@"))
         base = here.sandbox(nodes=1)
-        near, far = browse(here, base), browse(there, base)
+        near, far = browse(here, base), browse(pair.there, base)
         assert click(here, base) == 204
         far.see(2)
         client.execute_command("ACL", "SETUSER", "web", "-publish")

@@ -76,9 +76,9 @@ def test_only_the_owner_can_read_the_data_and_everybody_the_static_files(tmp_pat
     directory = tmp_path / "new"
     (tmp_path / "log").write_text("")
     directory.mkdir()
-    with served(directory, VAR_DIR=str(tmp_path / "var")) as site:
+    var = tmp_path / "var"
+    with served(directory, VAR_DIR=str(var), STATIC_ROOT=str(var / "static")) as site:
         site.sandbox(nodes=1)
-        var = tmp_path / "var"
         assert stat.S_IMODE(var.stat().st_mode) == 0o711
         private_files = [*var.glob("db.sqlite3*"), var / "secret_key"]
         modes = {path.name: oct(path.stat().st_mode & MODE) for path in private_files if path.suffix != ".serving"}

@@ -27,6 +27,7 @@ from tests.sandbox.served import (
     head,
     send_what_goes,
     served,
+    static_files,
     to_the_end,
 )
 from tests.waiting import PATIENCE, until
@@ -58,14 +59,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         assert "Traceback" not in (running.directory / "log").read_text()
 
 
-def plotly(server: Served) -> str:
-    (file,) = server.directory.glob("static/plotly/plotly.min.*.js")
+def plotly() -> str:
+    (file,) = static_files().glob("plotly/plotly.min.*.js")
     return f"/static/plotly/{file.name}"
 
 
 def test_a_client_that_pipelines_requests_and_reads_nothing_is_cut_off(server: Served) -> None:
     before = server.rss
-    requests = f"GET {plotly(server)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 500
+    requests = f"GET {plotly()} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 500
     with server.connect() as connection:
         most = before
         while send_what_goes(connection, requests):
@@ -113,11 +114,10 @@ def test_an_abandoned_live_line_is_cut_off(server: Served) -> None:
         to_the_end(line)
 
 
-def test_of_many_clients_that_do_not_read_those_that_hold_most_are_cut_off(server: Served, tmp_path: Path) -> None:
-    ask = f"GET {plotly(server)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
-    static = str(server.directory / "static")
+def test_of_many_clients_that_do_not_read_those_that_hold_most_are_cut_off(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        small = stack.enter_context(served(tmp_path, STATIC_ROOT=static, SERVER_UNREAD_BYTES="1000000"))
+        small = stack.enter_context(served(tmp_path, SERVER_UNREAD_BYTES="1000000"))
+        ask = f"GET {plotly()} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
         lines = [stack.enter_context(small.connect(buffer=4096)) for _ in range(40)]
         for line in lines:
             line.sendall(ask)
@@ -333,15 +333,14 @@ def test_a_live_line_of_an_unknown_protocol_is_refused(server: Served) -> None:
         assert to_the_end(connection).startswith(b"HTTP/1.1 400 ")
 
 
-def test_requests_that_wait_have_an_end(server: Served, tmp_path: Path) -> None:
+def test_requests_that_wait_have_an_end(tmp_path: Path) -> None:
     def ask(connection: socket.socket) -> bytes:
         connection.sendall(f"GET {base} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         return to_the_end(connection)
 
     with ExitStack() as stack, ThreadPoolExecutor(60) as threads:
         # The time limits of the other tests would end connections whose threads get no time on a busy machine.
-        static = str(server.directory / "static")
-        patient = stack.enter_context(served(tmp_path, STATIC_ROOT=static, SERVER_REQUESTS_PER_ADDRESS="8"))
+        patient = stack.enter_context(served(tmp_path, SERVER_REQUESTS_PER_ADDRESS="8"))
         base = patient.sandbox(nodes=100)
         answers = list(threads.map(ask, [stack.enter_context(patient.connect()) for _ in range(60)]))
     statuses = {answer[9:12] for answer in answers}
@@ -350,8 +349,8 @@ def test_requests_that_wait_have_an_end(server: Served, tmp_path: Path) -> None:
     assert all(b"too busy" in answer and b"Retry-After" in answer for answer in answers if answer[9:12] == b"503")
 
 
-def test_told_to_stop_it_sends_browsers_away_and_ends_well(server: Served, tmp_path: Path) -> None:
-    with served(tmp_path, STATIC_ROOT=str(server.directory / "static")) as stopped:
+def test_told_to_stop_it_sends_browsers_away_and_ends_well(tmp_path: Path) -> None:
+    with served(tmp_path) as stopped:
         line, _ = stopped.live_line(stopped.sandbox())
         idle = stopped.connect()
         with line, idle:

@@ -19,7 +19,7 @@ from django.db import OperationalError
 from sandbox.runtime import hosts
 from sandbox.server import startup
 from sandbox.server.startup import CannotStart, database_error_text, secret_key
-from tests.sandbox.served import ROOT, Served, command, environment, served
+from tests.sandbox.served import ROOT, Served, command, environment, served, static_files
 from tests.waiting import PATIENCE, free_port
 
 
@@ -162,14 +162,14 @@ def test_a_start_repairs_an_interrupted_first_start(first: Served, tmp_path: Pat
     )
     # Files that were partly copied, and are newer than their originals.
     static = tmp_path / "static"
-    shutil.copytree(first.directory / "static", static)
+    shutil.copytree(static_files(), static)
     (static / ".collected").unlink()
     (static / "staticfiles.json").write_text('{"paths": {"js/')
     (static / "js" / "workbench.js").write_text("'use str")
     (cut_off,) = static.glob("js/workbench.*.js")
     whole = cut_off.read_text()
     cut_off.write_text("'use str")
-    with served(tmp_path) as server:
+    with served(tmp_path, STATIC_ROOT=str(static)) as server:
         assert server.ask("GET", server.ask("POST", "/new/")[2])[0] == 200
         assert server.ask("GET", f"/static/js/{cut_off.name}")[1] == whole
     assert len((tmp_path / "secret_key").read_text()) == 64
@@ -177,7 +177,7 @@ def test_a_start_repairs_an_interrupted_first_start(first: Served, tmp_path: Pat
 
 
 def test_a_browser_may_keep_each_module_forever(first: Served) -> None:
-    asked = [*first.directory.glob("static/js/workbench.*.js")]
+    asked = [*static_files().glob("js/workbench.*.js")]
     for address in asked:
         asked += {address.parent / name for name in re.findall(r"'\./(.+\.js)';$", address.read_text(), re.M)} - {
             *asked
@@ -192,20 +192,20 @@ def test_a_browser_may_keep_each_module_forever(first: Served) -> None:
 
 
 def test_a_start_that_finds_its_static_files_leaves_them(first: Served, tmp_path: Path) -> None:
-    static = first.directory / "static"
-    before = (static / "staticfiles.json").stat().st_mtime_ns
-    with served(tmp_path, STATIC_ROOT=str(static)) as again:
+    before = (static_files() / "staticfiles.json").stat().st_mtime_ns
+    with served(tmp_path) as again:
         assert again.ask("GET", "/")[0] == 200
-    assert (static / "staticfiles.json").stat().st_mtime_ns == before
+    assert (static_files() / "staticfiles.json").stat().st_mtime_ns == before
 
 
 def test_missing_tables_and_files_are_reported_with_the_command_that_creates_them(tmp_path: Path) -> None:
     arguments = [part for part in command(free_port()) if part != "--prepare"]
+    settings = environment(tmp_path, STATIC_ROOT=str(tmp_path / "static"))
     for said, command_name in (("migrate", "migrate"), ("collectstatic", "collectstatic")):
         started = subprocess.run(
             arguments,
             cwd=ROOT,
-            env=environment(tmp_path),
+            env=settings,
             capture_output=True,
             text=True,
             timeout=PATIENCE,
@@ -214,7 +214,7 @@ def test_missing_tables_and_files_are_reported_with_the_command_that_creates_the
         assert started.returncode == 1
         assert started.stderr.strip().endswith(f"Run: python manage.py {said}")
         manage = [arguments[0], "manage.py", command_name, "--no-input", "-v0"]
-        subprocess.run(manage, cwd=ROOT, env=environment(tmp_path), check=True)
+        subprocess.run(manage, cwd=ROOT, env=settings, check=True)
 
 
 def test_while_the_disk_is_full_nothing_changes_and_pages_are_still_there(first: Served) -> None:

@@ -1,6 +1,6 @@
-"""What operators and their programs ask: does the process answer, is it ready, what has it measured?
+"""The probes of operators and their programs: does the process answer, is it ready, what has it measured?
 
-This is answered before Django and before all limits. So a busy process is not taken for a dead one, and a probe may
+They are answered before Django and before all limits. So a busy process is not taken for a dead one, and a probe may
 name any host.
 """
 
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     content_type: str = TEXT
 
 
-class Stage(Protocol):
+class ServerState(Protocol):
     """What the probes need to know of the server."""
 
     draining: bool
@@ -85,7 +85,7 @@ async def ask_channel_layer() -> None:
 
 
 async def ask_engines() -> None:
-    """Give a job to each worker of the quick lane, in a sandbox of its own that no visitor has."""
+    """Give a job to each worker of the quick lane, in a sandbox that no visitor has."""
 
     def ask() -> None:
         for number in range(max(1, settings.ENGINE_PROCESSES)):
@@ -105,11 +105,11 @@ class Probes:
     def __init__(
         self,
         application: Any,
-        stage: Stage,
+        server: ServerState,
         measure: Callable[[], str],
         metrics_from: Sequence[IPv4Network | IPv6Network],
     ) -> None:
-        self.application, self.stage, self.measure, self.metrics_from = application, stage, measure, metrics_from
+        self.application, self.server, self.measure, self.metrics_from = application, server, measure, metrics_from
         self.checks = {
             say("probes.database"): Check(ask_database),
             say("probes.channel-layer"): Check(ask_channel_layer),
@@ -138,7 +138,7 @@ class Probes:
         return None
 
     async def readiness(self) -> Answer:
-        if self.stage.draining:
+        if self.server.draining:
             return Answer(503, say("probes.stopping") + "\n")
         answered = await asyncio.gather(*(check.answers() for check in self.checks.values()))
         lines = [

@@ -10,7 +10,6 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from sandbox.limits.server import Limits
 from sandbox.runtime import logs, measures
 from sandbox.server import probes
 from sandbox.server.probes import Check
+from tests.processes import descendants, stopped
 from tests.sandbox.served import ROOT, Served, served
 from tests.servers import Postgres, RedisServer
 from tests.test_documents import block
@@ -34,6 +34,13 @@ ALONE = {"ENGINE_PROCESSES": "1"}
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("probed"), **ALONE) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Start a server that logs each request, and shows its metrics to one address."""
+    with served(tmp_path_factory.mktemp("watched"), METRICS_FROM="127.0.0.1", LOG_REQUESTS="1", **ALONE) as running:
         yield running
 
 
@@ -58,31 +65,6 @@ def metrics(server: Served) -> dict[tuple[str, tuple[str, ...]], float]:
     }
 
 
-def workers(server: Served) -> list[int]:
-    """Return the processes that the server has started, and those that these have started."""
-    found, ahead = list[int](), [server.process.pid]
-    while ahead:
-        pid = ahead.pop()
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            children = [int(child) for child in (task / "children").read_text().split()]
-            found += children
-            ahead += children
-    return found
-
-
-@contextmanager
-def stopped(pids: list[int]) -> Iterator[None]:
-    """Stop processes as a debugger does, and let them continue at the end."""
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in pids:
-            with suppress(ProcessLookupError):  # The server has ended it.
-                os.kill(pid, signal.SIGCONT)
-
-
 @pytest.mark.parametrize("host", ["localhost", "10.1.2.3:8000"])
 def test_a_process_that_answers_is_alive_and_ready_whatever_host_is_named(server: Served, host: str) -> None:
     assert fetch(server, "/healthz", Host=host) == (200, "The process answers.\n")
@@ -93,7 +75,7 @@ def test_a_process_that_answers_is_alive_and_ready_whatever_host_is_named(server
 def test_without_an_engine_it_is_alive_but_not_ready_even_if_all_places_are_taken(tmp_path: Path) -> None:
     with served(tmp_path, SERVER_REQUESTS="1", **ALONE) as site:
         base = site.sandbox()
-        with stopped(workers(site)):
+        with stopped(descendants(site.process.pid)):
             waiting = site.connect()
             waiting.sendall(f"GET {base}panel/cluster/ HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             until(lambda: fetch(site, "/")[0] == 503)
@@ -204,20 +186,21 @@ def test_the_document_gives_the_times_and_the_defaults() -> None:
 
 
 def test_a_limit_that_refuses_is_counted(tmp_path: Path) -> None:
-    with served(tmp_path, CREATE_RATE="0.001", SERVER_BODY_BYTES="1000", **ALONE) as site:
+    with served(tmp_path, COMMAND_RATE="0.001", SERVER_BODY_BYTES="1000", **ALONE) as site:
         assert site.ask("POST", "/new/", "x" * 2000)[0] == 413
-        while site.ask("POST", "/new/")[0] == 302:
+        base = site.sandbox()
+        while site.ask("POST", f"{base}do/settle/")[0] != 429:
             pass
         counted = metrics(site)
     assert counted["sandbox_refused_total", ("body",)] == 1
-    assert counted["sandbox_refused_total", ("create",)] == 1
+    assert counted["sandbox_refused_total", ("command",)] == 1
 
 
 def test_replays_are_counted(server: Served) -> None:
     base = server.sandbox(nodes=1)
     server.ask("POST", f"{base}do/advance/", "seconds=1")
     before = metrics(server)["sandbox_replayed_commands_total", ()]
-    for pid in workers(server):
+    for pid in descendants(server.process.pid):
         if b"sandbox.worker" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(pid, signal.SIGKILL)
     until(lambda: server.ask("GET", f"{base}panel/cluster/")[0] == 200)
@@ -232,11 +215,10 @@ NOT_ALLOWED = {
 
 
 @pytest.mark.parametrize(("source", "headers"), NOT_ALLOWED.values(), ids=NOT_ALLOWED)
-def test_the_metrics_are_for_the_operator_alone(tmp_path: Path, source: str, headers: dict[str, str]) -> None:
-    with served(tmp_path, METRICS_FROM="127.0.0.1", **ALONE) as site:
-        status, text = fetch(site, "/metrics", source, **headers)
-        assert (status, "sandbox_requests" in text) == (404, False)
-        assert fetch(site, "/metrics")[0] == 200
+def test_the_metrics_are_for_the_operator_alone(watched: Served, source: str, headers: dict[str, str]) -> None:
+    status, text = fetch(watched, "/metrics", source, **headers)
+    assert (status, "sandbox_requests" in text) == (404, False)
+    assert fetch(watched, "/metrics")[0] == 200
 
 
 def entries(site: Served) -> list[dict[str, object]]:
@@ -268,12 +250,12 @@ def test_each_request_is_a_line_of_json_with_its_id_and_without_its_token(tmp_pa
     assert "/s/" not in log.replace(f"/s/{sandbox}/…", "")
 
 
-def test_without_a_proxy_nobody_chooses_the_id_of_a_request(tmp_path: Path) -> None:
-    with served(tmp_path, LOG_REQUESTS="1", **ALONE) as site:
-        fetch(site, "/course/", X_Request_Id="chosen")
-        fetch(site, "/static/none.css")
-        lines = (tmp_path / "log").read_text().splitlines()
-    asked = [line for line in lines if "sandbox.requests" in line]
+def test_without_a_proxy_nobody_chooses_the_id_of_a_request(watched: Served) -> None:
+    log = watched.directory / "log"
+    before = len(log.read_text())
+    fetch(watched, "/course/", X_Request_Id="chosen")
+    fetch(watched, "/static/none.css")
+    asked = [line for line in log.read_text()[before:].splitlines() if "sandbox.requests" in line]
     assert re.search(r"INFO sandbox\.requests: course 200 in \d\.\d{4} s \[[0-9a-f]{16}\]$", asked[0])
     assert "static 404 in" in asked[1]
 

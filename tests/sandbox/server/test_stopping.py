@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import descendants, stopped
 from tests.sandbox.served import CLOSE, frame, served, to_the_end
-from tests.sandbox.server.test_probes import ALONE, fetch, stopped, workers
+from tests.sandbox.server.test_probes import ALONE, fetch
 from tests.waiting import PATIENCE, until
 
 NEVER = "3600"
 
 
 def test_while_it_drains_it_is_not_ready_but_serves_and_answers_what_runs(tmp_path: Path) -> None:
-    with served(tmp_path, SERVER_DRAIN_SECONDS="20", SERVER_STOP_SECONDS="200", **ALONE) as site:
+    with served(tmp_path, SERVER_DRAIN_SECONDS="8", SERVER_STOP_SECONDS="200", **ALONE) as site:
         base, other = site.sandbox(nodes=1), site.sandbox(nodes=1)
         line, _ = site.live_line(base)
         answers: list[int] = []
-        with line, stopped(workers(site)):
+        with line, stopped(descendants(site.process.pid)):
             running = threading.Thread(target=lambda: answers.append(site.ask("POST", f"{other}do/settle/")[0]))
             running.start()
             until(lambda: "sandbox_requests_present 1.0" in fetch(site, "/metrics")[1])
@@ -45,7 +46,7 @@ def test_while_it_drains_it_is_not_ready_but_serves_and_answers_what_runs(tmp_pa
 def test_a_second_signal_ends_it_at_once(tmp_path: Path, first: signal.Signals) -> None:
     with served(tmp_path, SERVER_DRAIN_SECONDS=NEVER, SERVER_STOP_SECONDS=NEVER, **ALONE) as site:
         base = site.sandbox(nodes=1)
-        with stopped(workers(site)), site.connect() as waiting:
+        with stopped(descendants(site.process.pid)), site.connect() as waiting:
             waiting.sendall(f"GET {base}panel/cluster/ HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             until(lambda: "sandbox_requests_present 1.0" in fetch(site, "/metrics")[1])
             site.process.send_signal(first)

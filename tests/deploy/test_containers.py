@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +54,10 @@ def run(image: Path, command: list[str], **settings: str) -> subprocess.Complete
     )
 
 
-@pytest.fixture
-def running(image: Path) -> Iterator[Served]:
-    """Run the image's command, with SQLite."""
+@contextmanager
+def started(image: Path, **settings: str) -> Iterator[Served]:
+    """Run the image's command. Yield the site once it is ready, and stop it after the block."""
     port = free_port()
-    settings = {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "*", **ALONE}
-    assert run(image, [".venv/bin/python", "manage.py", "migrate", "-v0"], **settings).returncode == 0
     command = [word.replace("8000", str(port)) for word in WEB.words("CMD")]
     process = subprocess.Popen(command, cwd=image / "srv", env=environment(image, **settings), text=True)
     try:
@@ -68,7 +67,7 @@ def running(image: Path) -> Iterator[Served]:
         yield site
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        assert process.wait(PATIENCE) == 0
 
 
 def _is_ready(site: Served) -> bool:
@@ -76,6 +75,15 @@ def _is_ready(site: Served) -> bool:
         return fetch(site, "/readyz")[0] == 200
     except ConnectionError:
         return False
+
+
+@pytest.fixture
+def running(image: Path) -> Iterator[Served]:
+    """Run the image's command, with SQLite."""
+    settings = {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "*", **ALONE}
+    assert run(image, [".venv/bin/python", "manage.py", "migrate", "-v0"], **settings).returncode == 0
+    with started(image, **settings) as site:
+        yield site
 
 
 def health(site: Served) -> list[str]:
@@ -200,17 +208,9 @@ def test_the_site_runs_with_the_settings_of_the_file(
     settings |= {"DATABASE_URL": postgres_server.new_database(), "REDIS_URL": redis_server.url}
     migrated = run(image, SERVICES["migrate"]["command"], **settings)
     assert migrated.returncode == 0, migrated.stderr
-    port = free_port()
-    command = [word.replace("8000", str(port)) for word in WEB.words("CMD")]
-    process = subprocess.Popen(command, cwd=image / "srv", env=environment(image, **settings), text=True)
-    try:
-        site = Served(port, process, image)
-        until(lambda: process.poll() is not None or _is_ready(site))
+    with started(image, **settings) as site:
         assert fetch(site, "/", Host="sandbox.example", X_Forwarded_For="203.0.113.5")[0] == 200
         assert fetch(site, "/", Host="other.example")[0] == 400
-    finally:
-        process.terminate()
-        assert process.wait(PATIENCE) == 0
 
 
 def test_what_the_file_says_of_commands_is_what_the_dockerfile_builds() -> None:

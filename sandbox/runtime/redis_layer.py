@@ -1,7 +1,7 @@
 """The channel layer of several web processes: each message is one PUBLISH in Redis.
 
 Browsers of this process get a message at once, without Redis. A process subscribes to the groups that its browsers are
-in. Redis keeps nothing: a message that is sent while a connection is down is lost. So browsers are told to catch up
+in. Redis keeps nothing: a message that is sent while a connection is down is lost. So browsers have to catch up
 whenever Redis confirms a subscription to their group, the first one and those after a lost connection, and when Redis
 can be reached again after it refused a message to their group.
 """
@@ -85,31 +85,27 @@ class RedisChannelLayer(LocalChannelLayer):
 
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
         await super().group_send(group, message)
-        serving = self.redis is not None and self.loop is asyncio.get_running_loop()
+        serving = self.redis if self.loop is asyncio.get_running_loop() else None
         try:
-            if serving:
-                await self._publish(group, message)
+            if serving is not None:
+                await _publish(serving, group, message)
             else:
                 async with self._connect() as redis:
-                    await redis.publish(f"{PREFIX}{group}", f"{HERE}{json.dumps(message)}")
+                    await _publish(redis, group, message)
         except (RedisError, OSError) as error:
             self._note_away(error)
-            if serving:
+            if serving is not None:
                 self.missed[group] = None
                 if self.repeater is None or self.repeater.done():
-                    self.repeater = asyncio.create_task(self._repeat())
+                    self.repeater = asyncio.create_task(self._repeat(serving))
 
-    async def _publish(self, group: str, message: dict[str, Any]) -> None:
-        assert self.redis is not None
-        await self.redis.publish(f"{PREFIX}{group}", f"{HERE}{json.dumps(message)}")
-
-    async def _repeat(self) -> None:
+    async def _repeat(self, redis: Redis) -> None:
         """Tell the browsers of all groups that missed a message to catch up, as soon as that is possible."""
         while self.missed:
             await asyncio.sleep(AGAIN_SECONDS)
             try:
                 for group in list(self.missed):
-                    await self._publish(group, CATCH_UP)
+                    await _publish(redis, group, CATCH_UP)
                     del self.missed[group]
             except (RedisError, OSError) as error:
                 self._note_away(error)
@@ -185,3 +181,7 @@ class RedisChannelLayer(LocalChannelLayer):
         if self.away and not self.missed:
             self.away = False
             log.warning("Redis answers again; browsers catch up")
+
+
+async def _publish(redis: Redis, group: str, message: dict[str, Any]) -> None:
+    await redis.publish(f"{PREFIX}{group}", f"{HERE}{json.dumps(message)}")

@@ -207,13 +207,20 @@ def test_preemption_shows_candidates_and_victims_then_the_preemptor_lands(page: 
     assert page.locator("#panel-cluster [data-pod='default/batch-4']").count() == 0
 
 
-def test_a_killed_server_loses_nothing_that_was_answered(
-    own_server: Any, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
-) -> None:
+@pytest.fixture
+def example(own_server: Any, new_page: Callable[..., Page], allowed_console_errors: list[str]) -> Page:
+    """Open the example on a server that the test ends and starts again."""
     while_it_opens = "409"
     allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event", while_it_opens]
     page = new_page(base_url=own_server.url)
     open_example(page)
+    return page
+
+
+def test_a_killed_server_loses_nothing_that_was_answered(
+    own_server: Any, example: Page, eventually: Eventually
+) -> None:
+    page = example
     press(page, eventually, *"ssss")
     before, at = visible_texts(page), head(page)
     own_server.kill()
@@ -226,12 +233,9 @@ def test_a_killed_server_loses_nothing_that_was_answered(
 
 
 def test_a_page_connects_again_by_itself_after_a_restart(
-    own_server: Any, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
+    own_server: Any, example: Page, eventually: Eventually
 ) -> None:
-    while_it_opens = "409"
-    allowed_console_errors += ["WebSocket", "ERR_CONNECTION_REFUSED", "object Event", while_it_opens]
-    page = new_page(base_url=own_server.url)
-    open_example(page)
+    page = example
     press(page, eventually, *"ss")
     at = head(page)
     opened: list[Any] = []

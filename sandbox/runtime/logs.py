@@ -64,7 +64,7 @@ class WithoutTokens(logging.Formatter):
 
 @dataclass(slots=True)
 class Facts:
-    """What is known of a request. It is filled in while the request is answered.
+    """What is known about a request. It is filled in while the request is answered.
 
     ``request``: an id for its log lines. ``route``: the name of its URL, never its path. ``sandbox``: the id of its
     sandbox or room, "" = none.

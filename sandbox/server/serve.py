@@ -1,6 +1,6 @@
 """Daphne's server with the limits of ``Limits``, and the way it stops.
 
-After SIGTERM it is not ready any more, but serves for ``drain_seconds``, so that proxies notice. Then it refuses new
+After SIGTERM it is no longer ready, but serves for ``drain_seconds``, so that proxies notice. Then it refuses new
 connections, closes live lines, and ends when running requests are answered. SIGINT skips the first part, and a second
 signal ends everything at once.
 """

@@ -86,7 +86,7 @@ def append_next(
 ) -> tuple[Place, Record] | None:
     """Append a command to a log whose head ``at`` is its end, and commit. Return the new place and the record.
 
-    Return None, with nothing changed, if the sandbox is not there any more. ``by_helper``: a helper executed it.
+    Return None, with nothing changed, if the sandbox is no longer there. ``by_helper``: a helper executed it.
     """
     n, used, key = at.head + 1, _now(), _key(sandbox_id)
     here, values = (key, at.state, at.head, at.length), (n, command, who, by_helper, used)

@@ -176,7 +176,7 @@ def _look(
 ) -> tuple[Place, dict[str, Fragment]] | None:
     """Return what ``engines.fragments`` does; None if the link no longer opens the sandbox.
 
-    While the line was open, the sandbox may have been deleted, or the owner may have taken back a helper's key.
+    While the line was open, the sandbox may have been deleted, or the owner may have withdrawn a helper's key.
     """
     if open_access(access.sandbox.pk, access.token) is None:
         return None

@@ -73,7 +73,7 @@ def _was_removed(room_id: UUID, token: str) -> bool:
 
 
 def unless_gone(room_id: UUID, token: str, look: Callable[[], T]) -> T | None:
-    """Return what ``look`` returns. If it fails, and the token grants no access any more, return None.
+    """Return what ``look`` returns. If it fails, and the token no longer grants access, return None.
 
     Meanwhile the room may have been deleted, and a participant may have left.
     """
@@ -135,7 +135,7 @@ def _checked(
 
 
 def _gone(request: HttpRequest, room_id: UUID, token: str) -> HttpResponse:
-    """Return the answer to a token that grants no access any more, or never did."""
+    """Return the answer to a token that no longer grants access, or never did."""
     return problem(request, 404, say("room.removed") if _was_removed(room_id, token) else say("room.gone"))
 
 

@@ -117,7 +117,7 @@ def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
         return seat
     sandbox = sources.create(sources.from_text(seat.source), tokens.seat_token(token, seat.number))
     with transaction.atomic():
-        # Meanwhile the room may have been paused, resumed or closed, the owner removed, and the key taken back.
+        # Meanwhile the room may have been paused, resumed or closed, the owner removed, and the key withdrawn.
         frozen = Workshop.objects.select_for_update().filter(pk=room.pk).values_list("frozen", flat=True).first()
         now = room.people.filter(pk=owner.pk).first() if owner is not None else None
         locked = Seat.objects.select_for_update().get(pk=seat.pk)

@@ -43,7 +43,7 @@ def differences(request: HttpRequest, access: Access) -> HttpResponse:
     """Compare with what the query names: ``branch``, ``configuration``, ``with``, ``seed``, or ``cycle`` and ``node``.
 
     ``with``: the link of another sandbox. The runs end at the moment ``at``, or else at the present. If the query names
-    nothing else, that moment is compared with the present. With ``seeds``, play both runs with so many seeds, or this
+    nothing else, that moment is compared with the present. With ``seeds``, play both runs with that many seeds, or this
     one alone if the query names no other.
     """
     return compared(request, access, request.path.removesuffix("differences/"), {})

@@ -8,6 +8,7 @@ never waits.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import socket
 import time
@@ -33,7 +34,7 @@ from sandbox.runtime import measures
 from sandbox.words.say import say
 
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
-IMPORT = b"/import/"
+API, IMPORT = b"/api/", b"/import/"
 IMPORT_SLACK = 64 * 1024
 """Bytes that a form adds to its file."""
 WAITING_MESSAGES = 32
@@ -50,12 +51,16 @@ REASONS = {
 
 
 @cache
-def refusal(status: int, message: str) -> bytes:
-    """Return a complete HTTP response that ends the connection. The page shows ``message`` as any other error."""
-    body = render_to_string("fragments/error.html", {"message": message}).encode()
+def refusal(status: int, message: str, to_api: bool = False) -> bytes:
+    """Return a complete HTTP response that ends the connection. Page or API shows ``message`` as any other error."""
+    if to_api:
+        kind, text = "application/json", json.dumps({"message": message, "errors": []})
+    else:
+        kind, text = "text/html", render_to_string("fragments/error.html", {"message": message})
+    body = text.encode()
     retry = f"Retry-After: {RETRY_SECONDS}\r\n" if status == 503 else ""
     return (
-        f"HTTP/1.1 {status} {REASONS.get(status, 'Service Unavailable')}\r\nContent-Type: text/html; charset=utf-8\r\n"
+        f"HTTP/1.1 {status} {REASONS.get(status, 'Service Unavailable')}\r\nContent-Type: {kind}; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\n{retry}Connection: close\r\n\r\n"
     ).encode() + body
 
@@ -160,7 +165,8 @@ class Channel(HTTPChannel):
             return
         self.refused = True
         measures.REFUSED.labels(limit).inc()
-        self.transport.write(refusal(status, message))
+        path: Any = getattr(self, "_path", b"")  # Twisted deletes it once a request is complete.
+        self.transport.write(refusal(status, message, path.startswith(API)))
         self.transport.resumeProducing()
         # If closed at once, a client that still sends would see a broken connection instead of the refusal.
         self.transport.loseWriteConnection()

@@ -194,6 +194,24 @@ def test_an_oversized_request_is_refused_before_it_is_read(
     assert server.rss - before < MOST_GROWTH
 
 
+REFUSED_CALLS = {
+    "a body that is too large": (b"POST /api/v1/sandboxes HTTP/1.1\r\nContent-Length: 300000000\r\n\r\n", 413),
+    "a header that is too long": (b"GET /api/v1/sandboxes HTTP/1.1\r\nX-A: " + b"a" * 100_000, 431),
+    "a body that does not arrive": (b"POST /api/v1/sandboxes HTTP/1.1\r\nContent-Length: 9\r\n\r\n", 408),
+}
+
+
+@pytest.mark.parametrize(("request_start", "status"), REFUSED_CALLS.values(), ids=REFUSED_CALLS)
+def test_a_call_of_the_api_is_refused_by_json(server: Served, request_start: bytes, status: int) -> None:
+    with server.connect() as connection:
+        connection.sendall(request_start)
+        headers, _, body = to_the_end(connection).partition(b"\r\n\r\n")
+    assert headers.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"Content-Type: application/json" in headers
+    problem = json.loads(body)
+    assert (bool(problem.pop("message")), problem) == (True, {"errors": []})
+
+
 BODIES = {
     "/import/": (40, b"422"),
     "/import/?a=b": (60, b"413"),

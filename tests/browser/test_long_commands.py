@@ -42,7 +42,7 @@ def test_a_long_command_shows_its_progress_and_can_be_stopped(
     for each in (page, beside):  # Long commands run at low priority: other tests may take most of the machine.
         eventually(lambda each=each: progress.search(text(each, "#running")))
     page.locator("#stop").click()
-    eventually(lambda: "The command was stopped. Nothing was changed." in text(page, "#notice"))
+    eventually(lambda: "Stopped before its end. Nothing was changed." in text(page, "#notice"))
     for each in (page, beside):
         each.locator("#running").wait_for(state="hidden")
     assert head(page) == 2

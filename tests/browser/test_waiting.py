@@ -61,6 +61,24 @@ def test_an_answer_shows_its_progress_and_its_button_frees_the_worker(
     page.goto("/")
 
 
+def test_another_answer_waits_until_the_sandbox_is_free_unless_it_is_stopped(
+    page: Page, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("htmx:(afterRequest|sendAbort)")
+    base = slow(page)
+    first, other, stopped = page, new_page(), new_page()
+    wait_for_progress(first, base, eventually)
+    for beside in (other, stopped):
+        beside.goto(f"{base}leave/?node=n1")
+        beside.get_by_text(say("progress.turn")).wait_for()
+    stopped.locator("#stop").click()
+    stopped.locator("#stopped").wait_for()
+    first.goto("/")
+    other.locator("#verdict").wait_for()
+    assert stopped.locator("#stopped").count() == 1
+    assert stopped.locator("#asking").count() == 0
+
+
 def test_whoever_leaves_an_answer_frees_the_worker(
     page: Page, new_page: Callable[..., Page], eventually: Eventually
 ) -> None:

@@ -1,7 +1,8 @@
 """Pages whose answer takes seconds: first a page that waits, then the answer in its place.
 
 The page that waits asks for the answer itself, and every second for its progress. If it is left, or its button stops
-the request, the worker stops, too. Programs and browsers without scripts get the answer in one page.
+the request, the worker stops, too. While something else runs in the sandbox, the page asks again. Programs and browsers
+without scripts get the answer in one page.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from django.template.loader import render_to_string
 from sandbox.pool import engines
 from sandbox.web.access import ANSWER, PART, Access
 from sandbox.words.say import say
+from sandbox.worker.errors import Occupied
 from sandbox.worker.job import Job
 from sandbox.worker.so_far import SoFar
 
@@ -64,13 +66,26 @@ def answer(
         return render(request, "fragments/stopped.html", context)
     if not part and "text/html" in request.headers.get("Accept", ""):
         return render(request, "waiting.html", context | {"text": say("progress.working"), "shown": ""})
-    found = engines.read(access.sandbox, job, *args, **kwargs)
+    try:
+        found = engines.read(access.sandbox, job, *args, **kwargs)
+    except Occupied:
+        if part != ANSWER:
+            raise
+        return _ask_again(request, context)
     context, status = context | {"found": found}, 404 if found.get("unknown") else 200
     if part != ANSWER:
         return render(request, page.template, context, status=status)
     response = render(request, page.template, context | {"layout": "bare.html"}, status=status)
     # A refusal stays below the heading; the answer replaces it.
     response["HX-Retarget"], response["HX-Reswap"] = "#answer", "outerHTML"
+    return response
+
+
+def _ask_again(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """Let the page ask again in a second. Its place is another one then, so a click on Stop ends that, too."""
+    waits = {"text": say("progress.turn"), "shown": "", "delay": "1s"}
+    response = render(request, "fragments/asking.html", context | waits)
+    response["HX-Reswap"] = "outerHTML"
     return response
 
 

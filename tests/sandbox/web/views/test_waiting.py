@@ -10,7 +10,7 @@ import pytest
 from django.utils.http import urlencode
 
 from sandbox.changes import store
-from sandbox.pool import engines
+from sandbox.pool import engines, turns
 from sandbox.pool.lanes import Pending
 from sandbox.pool.pool import Pool
 from sandbox.runtime.callers import Caller, stopped_by, working_for
@@ -74,6 +74,21 @@ def test_a_refusal_is_shown_where_the_page_waits(small: Any) -> None:
     assert say("errors.seeds", counts="10, 20, 50, 100") in text
     assert 'href="?seeds=3"' in text
     assert "<html" not in text
+
+
+@pytest.mark.django_db
+def test_a_page_waits_until_the_sandbox_is_free_and_a_program_is_told(small: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.01)
+    with turns.turn(small.sandbox.pk):
+        again = small.client.get(small.url("fixes/"), {"pod": "default/web", "part": "answer"})
+        program = small.get("fixes/", pod="default/web")
+    assert (again.status_code, again["HX-Reswap"]) == (200, "outerHTML")
+    text = again.content.decode()
+    assert say("progress.turn") in text
+    assert 'hx-get="?pod=default%2Fweb&amp;part=answer" hx-trigger="load delay:1s"' in text
+    assert (program.status_code, say("limits.occupied") in program.content.decode()) == (409, True)
+    answer = small.client.get(small.url("fixes/"), {"pod": "default/web", "part": "answer"})
+    assert 'id="fix-1"' in answer.content.decode()
 
 
 @pytest.mark.django_db

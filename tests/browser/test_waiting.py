@@ -61,22 +61,36 @@ def test_an_answer_shows_its_progress_and_its_button_frees_the_worker(
     page.goto("/")
 
 
+def wait_for_turn(page: Page, first: Page, base: str, eventually: Eventually) -> None:
+    """Ask for an answer while ``first`` gets another one. A request waits 4 seconds before the page says so.
+
+    On a busy machine the other answer may end before.
+    """
+    turn, verdict = page.get_by_text(say("progress.turn")), page.locator("#verdict")
+    for _ in range(TRIES):
+        wait_for_progress(first, base, eventually)
+        page.goto(f"{base}leave/?node=n1")
+        turn.or_(verdict).first.wait_for()
+        if not verdict.count():
+            return
+    raise AssertionError("the other answer always ended too early")
+
+
 def test_another_answer_waits_until_the_sandbox_is_free_unless_it_is_stopped(
     page: Page, new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("htmx:(afterRequest|sendAbort)")
     base = slow(page)
-    first, other, stopped = page, new_page(), new_page()
-    wait_for_progress(first, base, eventually)
-    for beside in (other, stopped):
-        beside.goto(f"{base}leave/?node=n1")
-        beside.get_by_text(say("progress.turn")).wait_for()
-    stopped.locator("#stop").click()
-    stopped.locator("#stopped").wait_for()
+    first, other = page, new_page()
+    wait_for_turn(other, first, base, eventually)
     first.goto("/")
     other.locator("#verdict").wait_for()
-    assert stopped.locator("#stopped").count() == 1
-    assert stopped.locator("#asking").count() == 0
+    wait_for_turn(other, first, base, eventually)
+    other.locator("#stop").click()
+    other.locator("#stopped").wait_for()
+    first.goto("/")
+    eventually(lambda: is_free(other, base))
+    assert (other.locator("#stopped").count(), other.locator("#asking, #verdict").count()) == (1, 0)
 
 
 def test_whoever_leaves_an_answer_frees_the_worker(

@@ -28,6 +28,12 @@ _turns: dict[UUID, Turn] = {}
 _guard = Lock()
 
 
+def is_taken(sandbox_id: UUID) -> bool:
+    """Return True if somebody has the turn of a sandbox, or waits for it."""
+    with _guard:
+        return sandbox_id in _turns
+
+
 @contextmanager
 def turn(sandbox_id: UUID) -> Iterator[None]:
     """Hold the turn of a sandbox in the block. No other thread of this process can have it meanwhile.

@@ -62,10 +62,7 @@ def test_an_answer_shows_its_progress_and_its_button_frees_the_worker(
 
 
 def wait_for_turn(page: Page, first: Page, base: str, eventually: Eventually) -> None:
-    """Ask for an answer while ``first`` gets another one. A request waits 4 seconds before the page says so.
-
-    On a busy machine the other answer may end before.
-    """
+    """Ask for an answer while ``first`` gets another one. On a busy machine that one may end before."""
     turn, verdict = page.get_by_text(say("progress.turn")), page.locator("#verdict")
     for _ in range(TRIES):
         wait_for_progress(first, base, eventually)

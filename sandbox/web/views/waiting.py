@@ -1,7 +1,8 @@
 """Pages whose answer takes seconds: first a page that waits, then the answer in its place.
 
 The page that waits asks for the answer itself, and every second for its progress. If it is left, or its button stops
-the request, the worker stops, too. While something else runs in the sandbox, the page asks again. Programs and browsers
+the request, the worker stops, too. While something else runs in the sandbox, the page asks again: it never takes a
+place among the requests that wait, so many open pages do not keep people from their commands. Programs and browsers
 without scripts get the answer in one page.
 """
 
@@ -15,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from sandbox.pool import engines
+from sandbox.pool import engines, turns
 from sandbox.web.access import ANSWER, PART, Access
 from sandbox.words.say import say
 from sandbox.worker.errors import Occupied
@@ -66,6 +67,8 @@ def answer(
         return render(request, "fragments/stopped.html", context)
     if not part and "text/html" in request.headers.get("Accept", ""):
         return render(request, "waiting.html", context | {"text": say("progress.working"), "shown": ""})
+    if part == ANSWER and turns.is_taken(access.sandbox.pk):
+        return _ask_again(request, context)
     try:
         found = engines.read(access.sandbox, job, *args, **kwargs)
     except Occupied:

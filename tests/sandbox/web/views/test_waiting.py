@@ -92,6 +92,16 @@ def test_a_page_waits_until_the_sandbox_is_free_and_a_program_is_told(small: Any
 
 
 @pytest.mark.django_db
+def test_a_page_that_waits_takes_no_place_among_the_requests_that_wait(small: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(turns, "MOST_WAITING", 0)
+    with turns.turn(small.sandbox.pk):
+        again = small.client.get(small.url("fixes/"), {"pod": "default/web", "part": "answer"})
+        program = small.get("fixes/", pod="default/web")
+    assert (again.status_code, say("progress.turn") in again.content.decode()) == (200, True)
+    assert (program.status_code, say("limits.waiting") in program.content.decode()) == (503, True)
+
+
+@pytest.mark.django_db
 def test_whoever_stopped_an_answer_can_start_it_again(small: Any) -> None:
     page = small.watching().get("fixes/", pod="default/web", part="stopped").content.decode()
     assert say("progress.stopped") in page

@@ -8,7 +8,6 @@ never waits.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import socket
 import time
@@ -31,10 +30,11 @@ from sandbox.limits import addresses
 from sandbox.limits.quotas import quotas
 from sandbox.limits.server import Limits, Places
 from sandbox.runtime import measures
+from sandbox.web.access import API, problem_as_json
 from sandbox.words.say import say
 
 SANDBOX = re.compile(r"^/ws/s/([0-9a-fA-F-]{36})/")
-API, IMPORT = b"/api/", b"/import/"
+IMPORT = b"/import/"
 IMPORT_SLACK = 64 * 1024
 """Bytes that a form adds to its file."""
 WAITING_MESSAGES = 32
@@ -54,10 +54,9 @@ REASONS = {
 def refusal(status: int, message: str, to_api: bool = False) -> bytes:
     """Return a complete HTTP response that ends the connection. Page or API shows ``message`` as any other error."""
     if to_api:
-        kind, text = "application/json", json.dumps({"message": message, "errors": []})
+        kind, body = "application/json", problem_as_json(status, message).content
     else:
-        kind, text = "text/html", render_to_string("fragments/error.html", {"message": message})
-    body = text.encode()
+        kind, body = "text/html", render_to_string("fragments/error.html", {"message": message}).encode()
     retry = f"Retry-After: {RETRY_SECONDS}\r\n" if status == 503 else ""
     return (
         f"HTTP/1.1 {status} {REASONS.get(status, 'Service Unavailable')}\r\nContent-Type: {kind}; charset=utf-8\r\n"
@@ -166,7 +165,7 @@ class Channel(HTTPChannel):
         self.refused = True
         measures.REFUSED.labels(limit).inc()
         path: Any = getattr(self, "_path", b"")  # Twisted deletes it once a request is complete.
-        self.transport.write(refusal(status, message, path.startswith(API)))
+        self.transport.write(refusal(status, message, path.startswith(API.encode())))
         self.transport.resumeProducing()
         # If closed at once, a client that still sends would see a broken connection instead of the refusal.
         self.transport.loseWriteConnection()

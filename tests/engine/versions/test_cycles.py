@@ -17,6 +17,18 @@ from tests.engine.versions.test_plugins import events, profile
 OLD, MIDDLE, NEW = VERSIONS
 GATED = {"NominatedNodeNameForExpectation": True, "ClearingNominatedNodeNameAfterBinding": True}
 UNGATED = dict.fromkeys(GATED, False)
+SETTINGS: tuple[tuple[str, str, dict[str, bool]], ...] = (
+    ("v1.34", OLD, {}),
+    ("v1.34 with the gate", OLD, {"NominatedNodeNameForExpectation": True}),
+    ("v1.35", MIDDLE, {}),
+    ("v1.36", NEW, {}),
+    ("v1.36 without the gate", NEW, UNGATED),
+)
+
+
+def nominations(*nodes: str) -> list[Any]:
+    """Return each of the settings with the node that it leads to."""
+    return [pytest.param(*setting, node, id=name) for (name, *setting), node in zip(SETTINGS, nodes, strict=True)]
 
 
 def waiting(kubernetes: str, point: str = "permit", gates: dict[str, bool] | None = None) -> Cluster:
@@ -28,16 +40,7 @@ def waiting(kubernetes: str, point: str = "permit", gates: dict[str, bool] | Non
 
 
 @pytest.mark.parametrize("point", ["permit", "preBind"])
-@pytest.mark.parametrize(
-    ("kubernetes", "gates", "nominated"),
-    [
-        pytest.param(OLD, {}, "", id="off by default in v1.34"),
-        pytest.param(OLD, {"NominatedNodeNameForExpectation": True}, "n1", id="on by its gate"),
-        pytest.param(MIDDLE, {}, "n1", id="on in v1.35"),
-        pytest.param(NEW, {}, "n1", id="on in v1.36"),
-        pytest.param(NEW, UNGATED, "", id="off by its gate"),
-    ],
-)
+@pytest.mark.parametrize(("kubernetes", "gates", "nominated"), nominations("", "n1", "n1", "n1", ""))
 def test_a_pod_that_has_to_wait_is_nominated_before_it_is_bound(
     kubernetes: str, gates: dict[str, bool], nominated: str, point: str
 ) -> None:
@@ -90,16 +93,7 @@ def test_a_pod_that_is_not_allowed_loses_its_nomination(kubernetes: str, left: s
 
 
 @pytest.mark.parametrize("failure", ["no nodes", "an error", "denied on Permit"])
-@pytest.mark.parametrize(
-    ("kubernetes", "gates", "left"),
-    [
-        pytest.param(OLD, {}, "", id="v1.34"),
-        pytest.param(OLD, {"NominatedNodeNameForExpectation": True}, "gone", id="v1.34 with the gate"),
-        pytest.param(MIDDLE, {}, "", id="v1.35"),
-        pytest.param(NEW, {}, "", id="v1.36"),
-        pytest.param(NEW, UNGATED, "", id="v1.36 without the gate"),
-    ],
-)
+@pytest.mark.parametrize(("kubernetes", "gates", "left"), nominations("", "gone", "", "", ""))
 def test_a_failed_attempt_clears_a_nomination(kubernetes: str, gates: dict[str, bool], left: str, failure: str) -> None:
     cluster = Cluster(kubernetes=kubernetes, feature_gates=gates)
     points = {"an error": ("filter", "error"), "denied on Permit": ("permit", "deny")}

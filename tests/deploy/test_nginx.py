@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import re
 import shutil
 import subprocess
@@ -14,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.served import CLOSE, ROOT, Served, frame, served, static_files, to_the_end
+from tests.nginx import DEPLOY, command, nginx, placed
+from tests.sandbox.served import CLOSE, Served, frame, served, static_files, to_the_end
 from tests.sandbox.server.test_probes import ALONE, fetch, metrics
 from tests.servers import Postgres, RedisServer
 from tests.waiting import PATIENCE, free_port, until
 
 pytestmark = pytest.mark.nginx
 
-DEPLOY = ROOT / "deploy"
 KEY = "k" * 50
 
 
@@ -32,48 +31,6 @@ class Proxied:
     front: Served
     webs: list[Served]
     folder: Path
-
-
-def placed(folder: Path, port: int, static: Path, webs: list[int]) -> Path:
-    """Write the configuration with the ports and folders of a test, and nothing else changed. Return its path."""
-    text = (DEPLOY / "nginx.conf").read_text()
-    for old, new in {
-        "/var/log/nginx/": f"{folder}/",
-        "/srv/sandbox/var/static/": f"{static}/",
-        "listen 8080;": f"listen 127.0.0.1:{port};",
-    }.items():
-        assert old in text
-        text = text.replace(old, new)
-    upstream = (DEPLOY / "upstream.conf").read_text()
-    for old_port, web in zip((8001, 8002), webs, strict=True):
-        upstream = upstream.replace(f"127.0.0.1:{old_port}", f"127.0.0.1:{web}")
-    (folder / "upstream.conf").write_text(upstream)
-    path = folder / "nginx.conf"
-    path.write_text(text)
-    return path
-
-
-def nginx(folder: Path, path: Path) -> list[str]:
-    program = shutil.which("nginx")
-    assert program
-    # Folders of tests belong to root alone.
-    user = " user root;" if os.geteuid() == 0 else ""
-    return [program, "-p", str(folder), "-c", str(path), "-g", f"daemon off; pid {folder}/pid;{user}"]
-
-
-@contextmanager
-def in_front(folder: Path, webs: list[Served]) -> Iterator[Proxied]:
-    port = free_port()
-    path = placed(folder, port, static_files(), [web.port for web in webs])
-    process = subprocess.Popen(nginx(folder, path), text=True)
-    try:
-        front = Served(port, process, folder)
-        until(lambda: process.poll() is not None or (folder / "pid").exists())
-        assert process.poll() is None
-        yield Proxied(front, webs, folder)
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
 
 
 @contextmanager
@@ -92,7 +49,8 @@ def proxied(folder: Path, database: str, redis: str) -> Iterator[Proxied]:
         one.mkdir()
     with ExitStack() as stack:
         webs = [stack.enter_context(served(one, **settings)) for one in folders[:2]]
-        yield stack.enter_context(in_front(folders[2], webs))
+        port, process = stack.enter_context(nginx(folders[2], static_files(), [web.port for web in webs]))
+        yield Proxied(Served(port, process, folders[2]), webs, folders[2])
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +66,7 @@ def test_the_configuration_is_valid_as_written(tmp_path: Path) -> None:
         shutil.copy(DEPLOY / name, tmp_path)
     path = tmp_path / "nginx.conf"
     path.write_text(path.read_text().replace("/var/log/nginx/", f"{tmp_path}/"))
-    done = subprocess.run([*nginx(tmp_path, path), "-t"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command(tmp_path, path), "-t"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "warn" not in done.stderr
 
@@ -116,15 +74,15 @@ def test_the_configuration_is_valid_as_written(tmp_path: Path) -> None:
 def test_the_lines_for_tls_are_valid_once_they_are_uncommented(tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     subject = ["-subj", "/CN=sandbox.example", "-days", "1", "-nodes"]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run([*command, *subject], check=True, capture_output=True)
+    openssl = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*openssl, *subject], check=True, capture_output=True)
     path = placed(tmp_path, free_port(), tmp_path, [1, 2])
     text = re.sub(r"(?m)^( +)# (server \{|    listen|    return|\}|listen 443|ssl_)", r"\1\2", path.read_text())
     text = re.sub(r"/etc/letsencrypt/\S+/fullchain.pem", str(certificate), text)
     text = re.sub(r"/etc/letsencrypt/\S+/privkey.pem", str(key), text)
     assert len(re.findall(r"(?m)^ +listen ", text)) == 3
     path.write_text(text)
-    done = subprocess.run([*nginx(tmp_path, path), "-t"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command(tmp_path, path), "-t"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

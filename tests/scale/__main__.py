@@ -1,13 +1,15 @@
-"""Measure one and two web processes with real servers: ``make scale-test`` prints CPU time and waiting times.
+"""Measure one to three web processes with real servers: ``make scale-test`` prints CPU time and waiting times.
 
-People step once a second over plain sockets. It asserts nothing about the figures, which mean something only on an
-idle machine.
+People step once a second over plain sockets. Levels of people are measured until one waits too long. In the end each
+log is compared with what its client knows. Nothing asserts the figures, which mean something only on an idle machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,52 +19,80 @@ from statistics import quantiles
 
 from tests.bench.crowd import Crowd, Person, step_once_a_second
 from tests.bench.ui.clusters import manifests
+from tests.hostile.audit import gaps, logs
 from tests.hostile.site import TICK, Site, prepare
 from tests.hostile.wire import Line
+from tests.nginx import nginx
 from tests.processes import children
 from tests.servers import missing, postgres, redis
 
 NODES, PODS = 6, 12
 WARM_UP_SECONDS = 3
-KINDS = ("web", "engine", "postgres", "redis")
+KINDS = ("web", "engine", "postgres", "redis", "nginx")
+KNEE_MS = 500
+"""The p95 above which people wait too long."""
+STAGE = '{"kind":"stage"}'
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to serve. ``apart``: live lines are at another web process than clicks."""
+    """One way to serve. ``apart``: live lines are at another web process than clicks, without nginx."""
 
     processes: int
-    shared: bool
+    shared: bool = True
     apart: bool = False
 
 
 WAYS = {
-    "one web process, SQLite": Way(1, False),
-    "one web process, PostgreSQL and Redis": Way(1, True),
-    "two web processes, routed by sandbox": Way(2, True),
-    "two web processes, clicks and live lines apart": Way(2, True, apart=True),
+    "one web process, SQLite": Way(1, shared=False),
+    "one web process": Way(1),
+    "two web processes": Way(2),
+    "three web processes": Way(3),
+    "two web processes, live lines apart from clicks": Way(2, apart=True),
 }
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What runs. ``doors``: the ports that visitors use. ``servers``: pids of the other servers by kind."""
+
+    sites: list[Site]
+    doors: list[int]
+    servers: dict[str, int]
+    database: str
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.scale", description=__doc__)
-    parser.add_argument("--people", type=int, default=60)
-    parser.add_argument("--seconds", type=int, default=15, help="how long to measure each way")
+    parser.add_argument("--people", type=int, nargs="+", default=[20, 40, 60, 80, 100, 120, 140, 160, 200, 250, 300])
+    parser.add_argument("--seconds", type=int, default=15, help="how long to measure each number of people")
     parser.add_argument("--only", default="", help="only the ways with this in their name")
+    parser.add_argument("--all-levels", action="store_true", help=f"go on after a p95 above {KNEE_MS} ms")
+    parser.add_argument("--cores", type=int, default=0, help="cores of the servers; the people get the others")
     options = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    if not 0 <= options.cores < len(cores):
+        parser.error(f"this machine has {len(cores)} cores, and the people need one of them")
     if lacks := missing():
         print(f"Only SQLite is measured: this machine has no {' and no '.join(lacks)}.")
-    print(f"{options.people} people, CPU ms a step: {' + '.join(KINDS)}; ms until the panels arrive; connections")
+    print(f"CPU ms a step: {' + '.join(KINDS)}; ms until the panels arrive; most people below {KNEE_MS} ms")
+    wrong: list[str] = []
     for name, way in WAYS.items():
         if options.only in name and not (way.shared and missing()):
-            with tempfile.TemporaryDirectory() as folder, serving(Path(folder), way) as (sites, servers):
-                asyncio.run(measure(name, way, sites, servers, options))
+            if options.cores:
+                os.sched_setaffinity(0, cores[: options.cores])
+            with tempfile.TemporaryDirectory() as folder, serving(Path(folder), way) as running:
+                if options.cores:
+                    os.sched_setaffinity(0, cores[options.cores :])
+                wrong += asyncio.run(measure(name, way, running, options))
+    print(*(f"FAILED: {text}" for text in wrong[:50]), sep="\n")
+    sys.exit(bool(wrong))
 
 
 @contextmanager
-def serving(folder: Path, way: Way) -> Iterator[tuple[list[Site], dict[str, int]]]:
-    """Start the servers of a way. Yield the web processes, and the pids of PostgreSQL and Redis by kind."""
-    settings, servers = {"WEB_PROCESSES": str(way.processes), "CREATE_RATE": "100000"}, {}
+def serving(folder: Path, way: Way) -> Iterator[Serving]:
+    """Start the servers of a way."""
+    settings, servers = {"WEB_PROCESSES": str(way.processes), "CREATE_RATE": "100000", "TRUSTED_PROXIES": "0"}, {}
     with ExitStack() as stack:
         if way.shared:
             database, cache = stack.enter_context(postgres(durable=True)), stack.enter_context(redis())
@@ -70,6 +100,8 @@ def serving(folder: Path, way: Way) -> Iterator[tuple[list[Site], dict[str, int]
             assert database.process is not None
             assert cache.process is not None
             servers = {"postgres": database.process.pid, "redis": cache.process.pid}
+            if not way.apart:
+                settings["TRUSTED_PROXIES"] = "1"
         environment = prepare(folder, **settings)
         sites = []
         for number in range(way.processes):
@@ -78,15 +110,19 @@ def serving(folder: Path, way: Way) -> Iterator[tuple[list[Site], dict[str, int]
             sites.append(Site(own, environment, cap=16 << 30))
             stack.callback(sites[-1].end)
             sites[-1].start()
-        yield sites, servers
+        doors = [site.port for site in sites]
+        if way.shared and not way.apart:
+            port, process = stack.enter_context(nginx(folder, folder / "static", doors))
+            servers["nginx"], doors = process.pid, [port]
+        yield Serving(sites, doors, servers, environment["DATABASE_URL"])
 
 
 class Divided(Person):
-    """A visitor whose live line may be at another web process than the clicks."""
+    """A visitor whose live line may be at another web process than the clicks. ``steps``: those answered."""
 
     def __init__(self, number: int, port: int, line_port: int) -> None:
         super().__init__(number, port)
-        self.line_port = line_port
+        self.line_port, self.steps = line_port, 0
 
     async def enter(self, manifests: list[str]) -> None:
         await super().enter(manifests)
@@ -95,44 +131,80 @@ class Divided(Person):
             self.live = await Line(self.line_port, self.base, self.http.address).__aenter__()
             await self.live.news.wait()
 
+    async def step(self, verb: str, due: float, crowd: Crowd) -> None:
+        refused = crowd.refused
+        await super().step(verb, due, crowd)
+        self.steps += crowd.refused == refused
 
-async def measure(name: str, way: Way, sites: list[Site], servers: dict[str, int], options: argparse.Namespace) -> None:
-    ports = [site.port for site in sites]
-    people = [
-        Divided(number, ports[number % len(ports)], ports[(number + way.apart) % len(ports)])
-        for number in range(options.people)
-    ]
-    doors = asyncio.Semaphore(8)
+
+async def measure(name: str, way: Way, running: Serving, options: argparse.Namespace) -> list[str]:
+    """Measure a way at each number of people. Return what its logs lost or doubled."""
+    people: list[Divided] = []
+    held, doors = 0, running.doors
+    for level in options.people:
+        await join(people, level, doors, way)
+        await step_once_a_second(people, WARM_UP_SECONDS, "stage")
+        before = cpu(running)
+        crowd = await step_once_a_second(people, options.seconds, "stage")
+        after = cpu(running)
+        used = [after[kind] - before[kind] for kind in KINDS]
+        p95 = report(name, crowd, used, len(children(running.servers.get("postgres", 0))))
+        if p95 > KNEE_MS and not options.all_levels:
+            break
+        held = level if p95 <= KNEE_MS else held
+    print(f"{name}: {held} people", flush=True)
+    await asyncio.gather(*(person.leave() for person in people))
+    return await asyncio.to_thread(compare, name, people, running.database)
+
+
+async def join(people: list[Divided], level: int, doors: list[int], way: Way) -> None:
+    """Let people enter until there are ``level`` of them."""
+    entering = asyncio.Semaphore(8)
 
     async def enter(person: Divided) -> None:
-        async with doors:
+        async with entering:
             await person.enter(manifests(NODES, PODS))
 
-    await asyncio.gather(*map(enter, people))
-    await step_once_a_second(people, WARM_UP_SECONDS, "stage")
-    before = cpu(sites, servers)
-    crowd = await step_once_a_second(people, options.seconds, "stage")
-    after = cpu(sites, servers)
-    report(name, crowd, [after[kind] - before[kind] for kind in KINDS], len(children(servers.get("postgres", 0))))
-    await asyncio.gather(*(person.leave() for person in people))
+    more = [
+        Divided(number, doors[number % len(doors)], doors[(number + way.apart) % len(doors)])
+        for number in range(len(people), level)
+    ]
+    await asyncio.gather(*map(enter, more))
+    people += more
 
 
-def report(name: str, crowd: Crowd, seconds: list[float], processes: int) -> None:
+def compare(name: str, people: list[Divided], database: str) -> list[str]:
+    """Return the logs with a gap, and those that do not hold every answered step once."""
+    by_sandbox = logs(database)
+    wrong = gaps(by_sandbox.values())
+    for person in people:
+        log = by_sandbox[person.base.split("/")[2].replace("-", "")]
+        stored = sum(text == STAGE for _, text, _ in log.commands)
+        if stored != person.steps:
+            wrong.append(f"{log.sandbox} has {stored} steps, and {person.steps} were answered")
+    print(f"{name}: {sum(person.steps for person in people)} steps were answered; {len(wrong)} logs are wrong")
+    return wrong
+
+
+def report(name: str, crowd: Crowd, seconds: list[float], processes: int) -> float:
+    """Print the figures of a number of people. Return p95 in milliseconds."""
     steps = len(crowd.shown)
     each = [1000 * used / steps for used in seconds]
     p50, p95 = (quantiles(crowd.shown, n=20)[at] * 1000 for at in (9, 18))
     print(
-        f"{name:48} {' + '.join(f'{ms:4.1f}' for ms in each)} = {sum(each):5.1f};"
+        f"{name:48} {crowd.people:4} people: {' + '.join(f'{ms:4.1f}' for ms in each)} = {sum(each):5.1f};"
         f" p50 {p50:6.0f} p95 {p95:6.0f}; {crowd.refused} refused; {processes} processes of PostgreSQL",
         flush=True,
     )
+    return p95
 
 
-def cpu(sites: list[Site], servers: dict[str, int]) -> dict[str, float]:
+def cpu(running: Serving) -> dict[str, float]:
     """Return the CPU seconds so far, by kind of process."""
-    web = sum(seconds(site.pid) for site in sites)
-    others = {kind: sum(map(seconds, [pid, *children(pid)])) for kind, pid in servers.items()}
-    return dict.fromkeys(KINDS, 0.0) | {"web": web, "engine": sum(site.cpu_seconds() for site in sites) - web} | others
+    web = sum(seconds(site.pid) for site in running.sites)
+    others = {kind: sum(map(seconds, [pid, *children(pid)])) for kind, pid in running.servers.items()}
+    engine = sum(site.cpu_seconds() for site in running.sites) - web
+    return dict.fromkeys(KINDS, 0.0) | {"web": web, "engine": engine} | others
 
 
 def seconds(pid: int) -> float:

@@ -14,6 +14,7 @@ from django.urls import path, re_path
 
 from sandbox.limits import ratelimit
 from sandbox.runtime import measures
+from sandbox.runtime.threads import LIVE_LINES, in_thread
 from sandbox.web.consumers import WorkbenchConsumer
 from sandbox.workshop.consumers import RoomConsumer
 
@@ -46,7 +47,8 @@ def rate_limited(application: Application) -> Application:
     async def limited(scope: Scope, receive: Receive, send: Send) -> None:
         if not _has_readable_origin(scope):
             return await refuse(scope, receive, send)
-        if ratelimit.wait("address", who := ratelimit.client_of(scope)) or ratelimit.wait("socket", who):
+        who = ratelimit.client_of(scope)
+        if ratelimit.wait("address", who) or await in_thread(LIVE_LINES, ratelimit.wait, "socket", who):
             await receive()
             await send({"type": "websocket.accept"})
             return await send({"type": "websocket.close", "code": TOO_OFTEN})

@@ -1,7 +1,12 @@
-"""Rate limits: token buckets in memory. ``settings.RATE_LIMITS`` has the rate and the burst of each name."""
+"""Rate limits: token buckets. ``settings.RATE_LIMITS`` has the rate and the burst of each name.
+
+What a web process serves alone is counted in its memory: a sandbox and a room are in one place. With Redis, what one
+address does in all places is counted there.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -10,6 +15,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from sandbox.limits.addresses import client_network
+from sandbox.limits.shared import SharedBuckets
 from sandbox.runtime import measures
 
 ROOM = 100_000
@@ -66,12 +72,20 @@ class Buckets:
 
 
 buckets = Buckets()
+SHARED = frozenset({"create", "join", "socket"})
+"""Limits that all web processes count together. ``address`` is not: it protects each web process from a flood."""
+
+
+@cache
+def shared(url: str) -> SharedBuckets:
+    return SharedBuckets(url, buckets.take)
 
 
 def wait(name: str, who: str) -> float:
     """Take a token from the bucket ``name`` of ``who``. Return 0 if there was one, else the seconds until the next."""
     rate, burst = settings.RATE_LIMITS[name]
-    seconds = buckets.take(name, who, rate, burst)
+    take = shared(settings.REDIS_URL).take if settings.REDIS_URL and name in SHARED else buckets.take
+    seconds = take(name, who, rate, burst)
     if seconds:
         measures.REFUSED.labels(name).inc()
     return seconds

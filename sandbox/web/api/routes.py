@@ -6,6 +6,7 @@ import json
 from typing import Any
 from uuid import UUID
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -16,7 +17,7 @@ from sandbox.changes import store
 from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
 from sandbox.content.scenarios import scenarios
 from sandbox.limits import ratelimit
-from sandbox.limits.quotas import check_size
+from sandbox.limits.quotas import OverQuota, check_size
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.pool import engines
@@ -27,12 +28,14 @@ from sandbox.web import executing
 from sandbox.web.access import TOO_OFTEN, Access, field_problem
 from sandbox.web.api import answers, questions, shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to
-from sandbox.web.errors import RateExceeded
+from sandbox.web.errors import RateExceeded, refusal_of
 from sandbox.web.files import FILES, attachment
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
+from sandbox.worker.errors import EngineError
 from sandbox.worker.jobs.exporting import ExportOptions
+from sandbox.worker.live import ReplayFailed
 from scheduler_engine.errors import Rejected
 
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
@@ -40,6 +43,9 @@ EXPORTED = {
     file.content_type: {"schema": {"type": "object" if file.content_type == "application/json" else "string"}}
     for file in FILES.values()
 }
+UNREADABLE = (EngineError, OverQuota, ReplayFailed, OperationalError, InterfaceError)
+"""What may keep a state from being read."""
+UNREAD = {202: shapes.Unread}
 EXPORT_BODY = {"responses": {200: {"content": EXPORTED, "description": "OK"}}}
 
 router = Router()
@@ -90,17 +96,25 @@ def _state(access: Access) -> dict[str, Any]:
     return {**known, "head": place.position.head, "length": place.position.length, **state}
 
 
-@router.post(f"{ONE}/commands", response={200: shapes.State, **PROBLEMS}, summary=say("api.execute"))
+def _state_after(access: Access) -> Any:
+    """Return the state after a change. If it cannot be read, the answer says that the change was made."""
+    try:
+        return _state(access)
+    except UNREADABLE as error:
+        return Status(202, {"message": say("api.changed-unread", reason=refusal_of(error).message)})
+
+
+@router.post(f"{ONE}/commands", response={200: shapes.State, **UNREAD, **PROBLEMS}, summary=say("api.execute"))
 def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: shapes.Command, who: str = "") -> Any:
     """Execute one command, as in a log: a stage, a pod, an advance, a patch …"""
     access = access_to(request, sandbox_id, token, True)
     executing.execute(access.sandbox, command.root, printable(who))
-    return _state(access)
+    return _state_after(access)
 
 
 @router.post(
     f"{ONE}/manifests",
-    response={200: shapes.Applied, **PROBLEMS},
+    response={200: shapes.Applied, **UNREAD, **PROBLEMS},
     summary=say("api.apply"),
     openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
 )
@@ -116,14 +130,17 @@ def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> 
         executing.execute(access.sandbox, {"kind": "apply", "manifests": manifests}, printable(who))
     except Rejected as error:
         raise Rejected(engines.read(access.sandbox, jobs.locate, text, error.errors)) from error
-    return {"state": _state(access), "warnings": [field_problem(warning) for warning in checked.warnings]}
+    state = _state_after(access)
+    if isinstance(state, Status):
+        return state
+    return {"state": state, "warnings": [field_problem(warning) for warning in checked.warnings]}
 
 
-@router.post(f"{ONE}/head", response={200: shapes.State, **PROBLEMS}, summary=say("api.move"))
+@router.post(f"{ONE}/head", response={200: shapes.State, **UNREAD, **PROBLEMS}, summary=say("api.move"))
 def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: shapes.Move) -> Any:
     access = access_to(request, sandbox_id, token, True)
     store.go_to(access.sandbox, lambda position: move.to)
-    return _state(access)
+    return _state_after(access)
 
 
 @router.get("/panels", response={200: list[shapes.Panel], **PROBLEMS}, summary=say("api.list-panels"))

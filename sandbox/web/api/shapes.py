@@ -120,6 +120,12 @@ class Problem(Schema):
     errors: list[FieldProblem]
 
 
+class Unread(Schema):
+    """The change was made. Its state cannot be read now, for the reason in ``message``: ask for the state later."""
+
+    message: str
+
+
 class Log(Schema):
     """The log of a sandbox, and what it starts from. ``python -m scheduler_engine replay`` reads it."""
 

@@ -12,7 +12,9 @@ from django.test import Client
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
 from sandbox.storage.models import LONGEST_TITLE
+from sandbox.web.api import routes
 from sandbox.words.say import say
+from sandbox.worker.errors import Occupied
 from scheduler_engine.replay import replay, trace_lines
 from scheduler_engine.testing import make_node, make_pod
 
@@ -261,6 +263,22 @@ def test_the_log_replays_to_the_returned_trace() -> None:
     lines = get(f"{base}/trace").content.decode().splitlines()
     assert lines == list(trace_lines(replay(get(f"{base}/log").json())))
     assert get(f"{base}/trace", after=len(lines) - 1).content.decode() == f"{lines[-1]}\n"
+
+
+@pytest.mark.parametrize("route", ["commands", "manifests", "head"])
+def test_a_change_whose_state_cannot_be_read_is_acknowledged(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = cluster()
+    bodies = {"commands": {"kind": "run"}, "manifests": make_node("n2").obj(), "head": {"to": 0}}
+
+    def busy(*arguments: Any) -> None:
+        raise Occupied("busy")
+
+    monkeypatch.setattr(routes, "_state", busy)
+    answer = post(f"{base}/{route}", bodies[route])
+    monkeypatch.undo()
+    assert answer.status_code == 202
+    assert answer.json() == {"message": say("api.changed-unread", reason="busy")}
+    assert get(base).json()["head"] == {"commands": 2, "manifests": 2, "head": 0}[route]
 
 
 REFUSED: dict[str, tuple[str, Any, int, str]] = {

@@ -1,6 +1,6 @@
 """Check the database: logs without gaps, every answered command in them once, and equal to their replay.
 
-``python -m tests.hostile.audit DATABASE`` replays every log and prints sandbox → digest of its trace.
+``python -m tests.hostile.audit DATABASE_URL`` replays every log and prints sandbox → digest of its trace.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import replay, trace_digest
@@ -23,6 +26,7 @@ from tests.hostile.site import ROOT
 
 NOBODYS = "nobody gave it"
 ALL = "SELECT * FROM"
+SQLITE = "sqlite:///"
 TRAINER = "Trainer"
 """The author of a command that a room's trainer sent into other people's sandboxes."""
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
@@ -51,46 +55,67 @@ class Log:
             return f"does not replay: {error}"
 
 
-def logs(database: Path) -> dict[str, Log]:
-    """Return sandbox → log, all at one moment."""
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None, timeout=30)) as reader:
-        reader.execute("BEGIN")
-        columns = "id, seed, configuration, queue_rules, head, length"
-        rows: list[tuple[Any, ...]] = reader.execute(f"SELECT {columns} FROM sandbox_sandbox").fetchall()
-        records: dict[str, list[tuple[int, str, str]]] = {row[0]: [] for row in rows}
-        for sandbox, *record in reader.execute(
+Row = Mapping[str, Any]
+
+
+@contextmanager
+def reading(database: str) -> Iterator[Callable[[str], list[Row]]]:
+    """Yield a function that returns the rows of a query. All are of one moment.
+
+    ``database``: a ``DATABASE_URL``. Both databases give the same: ids are 32 digits, JSON is text.
+    """
+    if database.startswith(SQLITE):
+        uri = f"file:{database.removeprefix(SQLITE)}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)) as sqlite:
+            sqlite.row_factory = sqlite3.Row
+            sqlite.execute("BEGIN")
+            yield lambda sql: [dict(row) for row in sqlite.execute(sql)]
+    else:
+        with psycopg.connect(database, row_factory=dict_row) as postgres:
+            postgres.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            yield lambda sql: [{name: _plain(row[name]) for name in row} for row in postgres.execute(sql.encode())]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, UUID):
+        return value.hex
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def logs(database: str) -> dict[str, Log]:
+    """Return sandbox → log, all at one moment. ``database``: a ``DATABASE_URL``."""
+    with reading(database) as rows:
+        sandboxes = rows("SELECT id, seed, configuration, queue_rules, head, length FROM sandbox_sandbox")
+        records: dict[str, list[tuple[int, str, str]]] = {row["id"]: [] for row in sandboxes}
+        for row in rows(
             "SELECT sandbox_id, n, command, who FROM sandbox_commandrecord WHERE branch_id IS NULL"
             " ORDER BY sandbox_id, n"
         ):
-            records[sandbox].append(tuple(record))
-    return {row[0]: Log(*row, tuple(records[row[0]])) for row in rows}
+            records[row["sandbox_id"]].append((row["n"], row["command"], row["who"]))
+    return {row["id"]: Log(*row.values(), tuple(records[row["id"]])) for row in sandboxes}
 
 
 @dataclass(frozen=True, slots=True)
 class RoomRows:
     """The database rows of one room. Rows are columns by name."""
 
-    room: Mapping[str, Any]
-    participants: list[Mapping[str, Any]]
-    seats: list[Mapping[str, Any]]
-    questions: list[Mapping[str, Any]]
-    answers: list[Mapping[str, Any]]
+    room: Row
+    participants: list[Row]
+    seats: list[Row]
+    questions: list[Row]
+    answers: list[Row]
 
 
-def rooms(database: Path) -> dict[str, RoomRows]:
-    """Return id of a room → its rows, all at one moment."""
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None, timeout=30)) as reader:
-        reader.row_factory = sqlite3.Row
-        reader.execute("BEGIN")
-        rows_by_id = {
-            row["id"]: RoomRows(dict(row), [], [], [], []) for row in reader.execute(f"{ALL} workshop_workshop")
-        }
+def rooms(database: str) -> dict[str, RoomRows]:
+    """Return id of a room → its rows, all at one moment. ``database``: a ``DATABASE_URL``."""
+    with reading(database) as rows:
+        rows_by_id = {row["id"]: RoomRows(row, [], [], [], []) for row in rows(f"{ALL} workshop_workshop")}
         for table in ("participants", "seats", "questions"):
-            for row in reader.execute(f"{ALL} workshop_{table.removesuffix('s')} ORDER BY id"):
-                getattr(rows_by_id[row["workshop_id"]], table).append(dict(row))
-        of_question = {row["id"]: rows for rows in rows_by_id.values() for row in rows.questions}
-        for row in reader.execute(f"{ALL} workshop_answer ORDER BY id"):
-            of_question[row["question_id"]].answers.append(dict(row))
+            for row in rows(f"{ALL} workshop_{table.removesuffix('s')} ORDER BY id"):
+                getattr(rows_by_id[row["workshop_id"]], table).append(row)
+        of_question = {row["id"]: one for one in rows_by_id.values() for row in one.questions}
+        for row in rows(f"{ALL} workshop_answer ORDER BY id"):
+            of_question[row["question_id"]].answers.append(row)
     return rows_by_id
 
 
@@ -116,7 +141,7 @@ def misplaced(outcomes: Mapping[str, str], logs: Iterable[Log]) -> list[str]:
     return wrong + [f"{label} is in the logs, and {NOBODYS}" for label in held if label not in outcomes]
 
 
-def replays(database: Path) -> list[str]:
+def replays(database: str) -> list[str]:
     """Replay every log in two fresh processes with different hash seeds. Return differences and failed replays."""
     first, second = (_digests(database, seed) for seed in ("1", "2"))
     return [
@@ -126,9 +151,9 @@ def replays(database: Path) -> list[str]:
     ]
 
 
-def _digests(database: Path, hash_seed: str) -> dict[str, str]:
+def _digests(database: str, hash_seed: str) -> dict[str, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.hostile.audit", str(database)],
+        [sys.executable, "-m", "tests.hostile.audit", database],
         cwd=ROOT,
         env=os.environ | {"PYTHONHASHSEED": hash_seed},
         check=True,
@@ -138,4 +163,4 @@ def _digests(database: Path, hash_seed: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    json.dump({sandbox: log.digest() for sandbox, log in logs(Path(sys.argv[1])).items()}, sys.stdout)
+    json.dump({sandbox: log.digest() for sandbox, log in logs(sys.argv[1]).items()}, sys.stdout)

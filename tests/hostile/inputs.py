@@ -92,7 +92,7 @@ def run(plan: Plan, directory: Path, environment: dict[str, str]) -> Report:
     report.wrong += [
         *report.tally.wrong,
         *report.answers.wrong,
-        *lost(report.tally, directory / "db.sqlite3", held, strangers=True),
+        *lost(report.tally, environment["DATABASE_URL"], held, strangers=True),
         *errors_in(site.log),
     ]
     report.wrong += [*_of_clicks(report.clicks)]

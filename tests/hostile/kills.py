@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from tests.hostile.people import HANGS, Person, Tally, persistently
 from tests.hostile.room_faults import faults
 from tests.hostile.rooms import Room
 from tests.hostile.site import Site, end_family, end_in_order, family, kill, prepare, wait_until
-from tests.hostile.wire import Connection, enter, served
+from tests.hostile.wire import Connection, Line, enter, served
 
 SANDBOXES, IN_SECOND = 10, 4
 """Sandboxes at a time, beside a workshop's room. In ``IN_SECOND`` of them a second person sends commands, too."""
@@ -32,20 +32,38 @@ COMMANDS = 100
 BETWEEN = (5, 50)
 """Answered commands between two kills, at least and at most. More than 20 on average."""
 LOOK_EVERY = 50
+SEEN = ("queues", "cluster", "timeline")
+"""Panels that an open page must show as they are in the end."""
 
 
 async def sandboxes(people: list[Person], tally: Tally) -> None:
-    """Use one sandbox after the other. Record what each shows in the end."""
+    """Use one sandbox after the other, with a page of it open. Record what each shows in the end."""
     while not tally.over:
         base = await persistently(lambda: enter(people[0].http))
         before = sum(person.sent for person in people)
+        line = await persistently(
+            lambda base=base: Line(people[0].http.port, base, people[0].http.address).__aenter__()
+        )
 
         async def work(person: Person, base: str = base, before: int = before) -> None:
             while not tally.over and sum(one.sent for one in people) < before + COMMANDS:
                 await person.step(base)
 
         await asyncio.gather(*map(work, people))
-        tally.shown[base] = await persistently(lambda base=base: served(people[0].http, base))
+        shown = tally.shown[base] = await persistently(lambda base=base: served(people[0].http, base))
+        if not await reaches(line, shown):
+            tally.wrong.append(f"an open page of {base[:12]}… does not show the end")
+        await line.__aexit__(None, None, None)
+
+
+async def reaches(line: Line, shown: dict[str, str]) -> bool:
+    """Return True once an open page shows what the site shows. A page that was cut off connects again by itself."""
+    end = time.monotonic() + HANGS
+    while any(f"200 {line.panels.get(panel)}" != shown[panel] for panel in SEEN):
+        if time.monotonic() > end:
+            return False
+        await asyncio.sleep(0.05)
+    return True
 
 
 async def rooms(first: Room, tally: Tally, held: list[Room]) -> None:
@@ -62,10 +80,10 @@ async def rooms(first: Room, tally: Tally, held: list[Room]) -> None:
 
 
 async def executioner(
-    site: Site, kills: int, between: tuple[int, int], database: Path, tally: Tally, drawn: random.Random
+    site: Site, kills: int, between: tuple[int, int], database: str, tally: Tally, drawn: random.Random
 ) -> None:
     for number in range(1, kills + 1):
-        await _answers(tally, drawn.randint(*between))
+        await answers(tally, drawn.randint(*between))
         await asyncio.sleep(drawn.random() / 20)
         children = site.children()
         if children and drawn.random() < 0.6:
@@ -80,11 +98,11 @@ async def executioner(
             lost = [text for text in misplaced(known, by_sandbox.values()) if NOBODYS not in text]
             tally.wrong += gaps(by_sandbox.values()) + lost
             print(f"{number} kills, {tally.answered} answered, {len(tally.wrong)} wrong", flush=True)
-    await _answers(tally, between[0])
+    await answers(tally, between[0])
     tally.over = True
 
 
-async def _answers(tally: Tally, number: int) -> None:
+async def answers(tally: Tally, number: int) -> None:
     """Wait for ``number`` more answered commands."""
     wanted, end = tally.answered + number, time.monotonic() + HANGS
     while tally.answered < wanted:
@@ -113,21 +131,21 @@ def run(
     between: tuple[int, int] = BETWEEN,
 ) -> Tally:
     """Run all kills on one server, the last check included."""
-    tally, site = Tally(), Site(directory, environment)
+    tally, site, database = Tally(), Site(directory, environment), environment["DATABASE_URL"]
     site.start()
     try:
-        held = asyncio.run(_run(kills, between, site, directory / "db.sqlite3", lane, seed, tally))
+        killing = executioner(site, kills, between, database, tally, random.Random(f"kills {seed} {lane}"))
+        held = asyncio.run(use(site.port, lane, tally, killing))
         restart(site, tally)
         tally.wrong += asyncio.run(compare(site.port, tally, held))
     finally:
         site.end()
         end_family(tally.before)
-    database = directory / "db.sqlite3"
     tally.wrong += lost(tally, database, held) + replays(database)
     return tally
 
 
-def lost(tally: Tally, database: Path, held: Iterable[Room], strangers: bool = False) -> list[str]:
+def lost(tally: Tally, database: str, held: Iterable[Room], strangers: bool = False) -> list[str]:
     """Compare the database with what clients know. ``strangers``: they sent commands, too."""
     logs_by_sandbox, of_rooms = logs(database), audit.rooms(database)
     wrong = [text for room in held for text in faults(room, of_rooms, logs_by_sandbox)]
@@ -135,18 +153,14 @@ def lost(tally: Tally, database: Path, held: Iterable[Room], strangers: bool = F
     return gaps(logs_by_sandbox.values()) + odd + wrong
 
 
-async def _run(
-    kills: int, between: tuple[int, int], site: Site, database: Path, lane: int, seed: int, tally: Tally
-) -> list[Room]:
-    persons = [
-        Person(number, site.port, lane, tally, number >= 2 * IN_SECOND) for number in range(SANDBOXES + IN_SECOND)
-    ]
+async def use(port: int, lane: int, tally: Tally, harm: Awaitable[None]) -> list[Room]:
+    """Let people use sandboxes and rooms until ``harm`` says that it is over. Return the rooms."""
+    persons = [Person(number, port, lane, tally, number >= 2 * IN_SECOND) for number in range(SANDBOXES + IN_SECOND)]
     together = [persons[2 * number : 2 * number + 2] for number in range(IN_SECOND)]
     groups = [*together, *([person] for person in persons[2 * IN_SECOND :])]
-    killing = executioner(site, kills, between, database, tally, random.Random(f"kills {seed} {lane}"))
-    room, held = Room(0, site.port, lane, tally), []
+    room, held = Room(0, port, lane, tally), list[Room]()
     await room.open()
-    await asyncio.gather(killing, rooms(room, tally, held), *(sandboxes(people, tally) for people in groups))
+    await asyncio.gather(harm, rooms(room, tally, held), *(sandboxes(people, tally) for people in groups))
     for person in persons:
         person.http.close()
     return held

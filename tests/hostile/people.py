@@ -10,13 +10,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from sandbox.words.say import say
 from scheduler_engine.testing import make_pod
 from tests.hostile.audit import ANSWERED, REFUSED, UNKNOWN
-from tests.hostile.wire import BROKEN, Connection, yaml
+from tests.hostile.wire import BROKEN, Answer, Connection, yaml
 
 T = TypeVar("T")
 DONE = (200, 204)
 """Statuses of success, with content or without."""
+AWAY = (502, 504)
+"""Statuses of nginx while no web process answers."""
 FROZEN = 423
 """Status of a command in a sandbox that a trainer has frozen."""
 HANGS = 600
@@ -38,6 +41,16 @@ class Tally:
     before: int = 0
     """The pid of the server killed last."""
     over: bool = False
+    allowed: frozenset[int] = frozenset()
+    """Statuses that people may get while servers fail."""
+
+
+def outcome(answer: Answer) -> str:
+    """Return what the sender of a command knows from its answer."""
+    if answer.status in DONE:
+        return ANSWERED
+    # A lost connection may have stored the command, and a proxy does not know.
+    return UNKNOWN if answer.status in AWAY or say("limits.database-lost") in answer.text else REFUSED
 
 
 class Person:
@@ -67,7 +80,7 @@ class Person:
             return
         self._note(answer.status, answer.text)
         done = answer.status in DONE
-        self.tally.outcomes[label] = ANSWERED if done else REFUSED
+        self.tally.outcomes[label] = outcome(answer)
         self.tally.answered += done
         if answer.status in (409, FROZEN, 429, 503):
             await asyncio.sleep(0.2)
@@ -101,7 +114,7 @@ class Person:
 
     def _note(self, status: int, text: str) -> None:
         self.tally.statuses[status] += 1
-        if status not in (*DONE, 409, 422, FROZEN, 429, 503):
+        if status not in (*DONE, 409, 422, FROZEN, 429, 503, *self.tally.allowed):
             self.tally.wrong.append(f"answered {status}: {text[:200]}")
 
 

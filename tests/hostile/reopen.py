@@ -184,7 +184,7 @@ def run(histories: list[History], directory: Path, environment: dict[str, str]) 
         asyncio.run(_all(outcome, site.port, _look_again))
     finally:
         site.end()
-    database = directory / "db.sqlite3"
+    database = environment["DATABASE_URL"]
     outcome.wrong += gaps(logs(database).values()) + replays(database)
     return outcome
 

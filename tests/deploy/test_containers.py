@@ -179,7 +179,7 @@ def test_the_services_refer_to_what_exists() -> None:
             assert service["image"] == f"scheduler-sandbox-{service['build']['target']}"
         assert "privileged" not in service
         assert [port for port in service.get("ports", ()) if name != "proxy"] == []
-    upstream = re.findall(r"server (\w+):8000;", COMPOSE["configs"]["upstream"]["content"])
+    upstream = re.findall(r"server (\w+):8000 max_fails=3 .*;", COMPOSE["configs"]["upstream"]["content"])
     assert upstream == ["web1", "web2"]
 
 

@@ -153,9 +153,9 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
     return sent
 
 
-def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> list[tuple[str, str]]:
-    """Execute a command in the sandboxes of participants. Return the name and reason of each failure."""
-    failures = []
+def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> tuple[int, list[tuple[str, str]]]:
+    """Execute a command in the sandboxes of participants. Return how many ran it, and each failure: name, reason."""
+    done, failures = 0, []
     for participant in to:
         seat = _seats(participant, room).first()
         if seat is None:
@@ -166,9 +166,10 @@ def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> 
         seat.sandbox.by_helper = True
         try:
             execute(seat.sandbox, command, TRAINER)
+            done += 1
         except (Rejected, OverQuota, EngineError, ReplayFailed) as error:
             failures.append((participant.name, str(error)))
-    return failures
+    return done, failures
 
 
 def moment_of_trainer(room: Workshop, at: Moment | None) -> sources.Source:

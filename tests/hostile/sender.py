@@ -21,8 +21,6 @@ SECONDS = 300
 DOCUMENTED = (503, 507)
 """Statuses of a busy or full server, with a message."""
 FEW_WORDS = 4
-IN_PARTS = ("w/<uuid:room_id>/<str:token>/step/",)
-"""Routes whose refusals may change something: a step in the sandboxes of several people may fail in some."""
 REFLECTED = re.compile(rf"<{MARK}|\" {MARK}=|{ITS_RESULT}")
 TRY_AGAIN = 1011
 """Close code of a live line that failed."""
@@ -71,7 +69,7 @@ class Sender:
         self.target.saw(item, answer.status)
         if wrong := judged(answer) or documented.judged(item.documented, item.method, answer):
             self.answers.fault(item, wrong)
-        if answer.status >= 400 and item.route not in IN_PARTS:
+        if answer.status >= 400:
             for change in changes(before, self.target.rows()):
                 self.answers.fault(item, f"{item.method} was answered {answer.status}, but {change}")
         return None

@@ -118,13 +118,16 @@ def step(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     verb = request.POST.get("verb", "")
     if verb not in STEPS:
         return problem(request, 400, say("room.no-step"))
-    failures = room.step(access.room, STEPS[verb], _recipients(request, access))
+    done, failures = room.step(access.room, STEPS[verb], _recipients(request, access))
     if failures:
         listed = [say("room.step-failure", name=name, reason=reason) for name, reason in failures[:MOST_LISTED]]
         text = "; ".join(listed)
         if len(failures) > MOST_LISTED:
             text = say("room.step-failures", failures=text, count=len(failures) - MOST_LISTED)
-        return problem(request, 422, say("room.step-failed", failures=text), calm=True)
+        # A refusal changes nothing, so a step that some have run is none.
+        response = problem(request, 200 if done else 422, say("room.step-failed", failures=text), calm=True)
+        response["HX-Retarget"], response["HX-Reswap"] = "#notice", "innerHTML"
+        return response
     return None
 
 

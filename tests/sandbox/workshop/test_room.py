@@ -248,12 +248,14 @@ def test_sending_gives_a_new_sandbox_and_leaves_the_earlier_one(trainer: Person,
 
 def test_one_step_for_everybody_names_those_who_could_not_make_it(trainer: Person, joined: Joined) -> None:
     ada = joined("Ada")
-    joined("Nobody there")
+    nobody = joined("Nobody there")
     before = ada.sit().head
     answer = trainer.post("step/", verb="pod")
-    assert answer.status_code == 422
+    assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#notice")
     assert "Nobody there: has no sandbox yet" in answer.content.decode()
     assert Sandbox.objects.get(pk=ada.sit().pk).head == before + 1
+    assert nobody.row is not None
+    assert trainer.post("step/", verb="pod", to=[str(nobody.row.pk)]).status_code == 422
     assert trainer.post("step/", verb="run").status_code == 400
 
 

@@ -43,7 +43,11 @@ ANSWERS: dict[str, tuple[Callable[[Route], None], str]] = {
     **{str(status): (answers(status, SAID.format(status)), f"Refused with {status}.") for status in STATUSES},
     "a proxy's own page": (
         answers(502, "<html><body>Bad Gateway</body></html>"),
-        "The server could not do this (502). Nothing was changed; try again.",
+        "The server did not answer (502), so your last click may be lost.",
+    ),
+    "a proxy's refusal": (
+        answers(418, "<html><body>Too much</body></html>"),
+        "The server could not do this (418). Nothing was changed; try again.",
     ),
     "server down": (lambda route: route.abort(), "The server did not answer"),
 }

@@ -24,7 +24,9 @@ from tests.browser.workbench import (
 )
 
 PROXY = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>nginx/1.25</body></html>"
-SENTENCE = "The server could not do this (502). Nothing was changed; try again."
+SENTENCE = (
+    "The server did not answer (502), so your last click may be lost. The page shows what has happened; try again."
+)
 NO_ANSWER = "The server did not answer"
 ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20"}
 NODE = {

@@ -6,6 +6,7 @@ PORT ?= 8000
 MINUTES ?= 60
 MEMORY ?= 2048
 KILLS ?= 1000
+FAULTS ?= 200
 INPUTS ?= 100000
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 
@@ -58,7 +59,7 @@ bench-figures: venv ## Measure the engine, keep the figures, and write its table
 bench-ui: venv ## Measure from the click to what is painted, and write docs/performance.md: five minutes on a quiet machine
 	$(BIN)/python -m tests.bench.ui --write $(ARGS)
 
-scale-test: venv ## Measure one and two web processes with real servers: make scale-test ARGS='--people 60'
+scale-test: venv ## Measure one to three web processes with real servers: make scale-test ARGS='--people 60'
 	$(BIN)/python -m tests.scale $(ARGS)
 
 questions: venv ## Give every answer to every question of every lesson in Chromium, quickly and slowly: an hour or more
@@ -67,9 +68,10 @@ questions: venv ## Give every answer to every question of every lesson in Chromi
 edits: venv ## Type into every form over a line of each speed, while others change the sandbox
 	LATENCIES=0,50,200,1000 $(BIN)/python -m pytest tests/browser/test_edits.py
 
-hostile: venv ## Attack, kill and reopen real servers for two hours: make hostile MINUTES=60 KILLS=1000 INPUTS=100000
+hostile: venv ## Attack, kill and reopen real servers for two hours: make hostile MINUTES=60 KILLS=1000 FAULTS=200 INPUTS=100000
 	$(BIN)/python -m tests.hostile.attack --seconds $$(( $(MINUTES) * 60 )) --bound $(MEMORY) --cap $(MEMORY)
 	$(BIN)/python -m tests.hostile.kills --kills $(KILLS)
+	$(BIN)/python -m tests.hostile.chaos --faults $(FAULTS)
 	$(BIN)/python -m tests.hostile.inputs --count $(INPUTS)
 	$(BIN)/python -m tests.hostile.reopen
 	$(BIN)/python -m tests.hostile.level

@@ -124,12 +124,17 @@ async def harm(house: House, number: int, pause: float) -> None:
     house.tally.over = True
 
 
-def run(faults: int, folder: Path, pause: float = PAUSE_SECONDS, seed: int = 1) -> Tally:
+def run(
+    faults: int,
+    folder: Path,
+    database: Postgres,
+    cache: RedisServer,
+    pause: float = PAUSE_SECONDS,
+    seed: int = 1,
+) -> Tally:
     """Run all faults, the last check included."""
-    tally = Tally(allowed=frozenset((*AWAY, 507)))
+    tally, url = Tally(allowed=frozenset((*AWAY, 507))), database.new_database()
     with ExitStack() as stack:
-        database, cache = stack.enter_context(postgres(durable=True)), stack.enter_context(redis())
-        url = database.new_database()
         environment = prepare(
             folder,
             DATABASE_URL=url,
@@ -164,8 +169,8 @@ def main() -> None:
     end_in_order()
     arguments = parser.parse_args()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        tally = run(arguments.faults, Path(folder), arguments.pause, arguments.seed)
+    with tempfile.TemporaryDirectory() as folder, postgres(durable=True) as database, redis() as cache:
+        tally = run(arguments.faults, Path(folder), database, cache, arguments.pause, arguments.seed)
     print(f"{dict(tally.kills)}, {(time.monotonic() - began) / 60:.1f} minutes")
     print(f"{tally.answered} commands answered in {len(tally.shown)} sandboxes; {dict(sorted(tally.statuses.items()))}")
     print(f"acknowledged in rooms {dict(sorted(tally.acts.items()))}")

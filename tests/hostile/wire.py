@@ -19,6 +19,8 @@ BROKEN = (OSError, EOFError, asyncio.LimitOverrunError)
 """Exceptions of a connection that the other side cuts off, or that takes too long."""
 ALWAYS = "toolbar ribbon sentence queues bindings faults cluster inspector timeline status"
 LARGEST = 1 << 24
+AGAIN = (202, 409, 502, 503, 504)
+"""Statuses after which a page asks again."""
 OPENING_SECONDS = 300
 TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
 PANEL = re.compile(r'(?=<section id="panel-([a-z]+)")')
@@ -250,11 +252,11 @@ async def served(connection: Connection, base: str) -> dict[str, str]:
 
 
 async def opened_again(connection: Connection, path: str) -> Answer:
-    """Return the site's answer once it has replayed the sandbox: until then it answers that it is busy."""
+    """Return the answer once the site has replayed the sandbox. Until then it is busy, or a proxy does not reach it."""
     end = asyncio.get_running_loop().time() + OPENING_SECONDS
     while True:
         answer = await connection.get(path)
-        if answer.status not in (202, 409, 503) or asyncio.get_running_loop().time() > end:
+        if answer.status not in AGAIN or asyncio.get_running_loop().time() > end:
             return answer
         await asyncio.sleep(0.5)
 

@@ -45,6 +45,8 @@ LEFT_OUT = {
     "make bench-ui": "it measures for minutes",
     "make bench-ui ARGS='--nodes 100'": "it measures for minutes",
     "make scale-test": "it measures for minutes",
+    "make scale-test ARGS='--cores 1'": "it measures for minutes",
+    "make scale-test ARGS='--cores 1 --people 300 --seconds 120 --only three --all-levels'": "it measures for minutes",
     "make hostile": "it runs for two hours",
     "make screens": "tests/browser/test_screens.py measures the same states",
     "make questions": "tests/browser/test_every_lesson.py does a part of it",

@@ -109,7 +109,8 @@ def test_every_setting_is_one_that_the_documents_explain() -> None:
 
 
 def test_nginx_knows_a_service_for_each_web_process() -> None:
-    servers = re.findall(r"server (\S+):8000 max_fails=3 .*;", named("ConfigMap", "sandbox-proxy")["data"]["upstream.conf"])
+    upstream = named("ConfigMap", "sandbox-proxy")["data"]["upstream.conf"]
+    servers = re.findall(r"server (\S+):8000 max_fails=3 .*;", upstream)
     assert servers == [f"sandbox-web-{number}" for number in range(WEB["replicas"])]
     for server in servers:
         service = named("Service", server)["spec"]

@@ -119,7 +119,7 @@ async def harm(house: House, number: int, pause: float) -> None:
         house.tally.kills[name] += 1
         await asyncio.to_thread(FAULTS[name][1], house)
         if (n + 1) % 50 == 0:
-            print(f"{n + 1} faults, {house.tally.answered} answered, {len(house.tally.wrong)} wrong", flush=True)
+            print(f"{n + 1} faults, {house.tally.answered} answered, wrong: {house.tally.wrong}", flush=True)
     await answers(house.tally, ANSWERS)
     house.tally.over = True
 

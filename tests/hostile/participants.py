@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.hostile.audit import ANSWERED, REFUSED, UNKNOWN
 from tests.hostile.people import Person
-from tests.hostile.room_pages import CHOICE, CODE, OPEN_QUESTION, OWN, THINKS, Asker, first
+from tests.hostile.room_pages import CHOICE, CODE, LATER, OPEN_QUESTION, OWN, THINKS, Asker, first
 
 
 class Known:
@@ -126,7 +126,11 @@ class Participant:
         back = first(CODE, (await self.asker.page(self.person.http, self.base)).text)
         for name in self.name.may:
             fields = {"code": code, "name": name, "back": back}
-            _, answer = await self.asker.post(self.person.http, "/join/", **fields)
-            if answer.headers.get("hx-redirect") == self.base:
-                return
+            while True:
+                outcome, answer = await self.asker.post(self.person.http, "/join/", **fields)
+                if answer.headers.get("hx-redirect") == self.base:
+                    return
+                if outcome != UNKNOWN and answer.status not in LATER:
+                    break
+                await asyncio.sleep(THINKS)
         self.asker.tally.wrong.append(f"room {self.asker.number}: {self.name.may} could not come back: {answer.status}")

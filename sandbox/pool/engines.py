@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.db import Error as DatabaseError
 
 from sandbox.panels.view import View
 from sandbox.pool.pool import Pool
@@ -116,7 +117,7 @@ def at_present(
     ``Occupied`` after ``TRIES`` attempts, or as ``turn``.
 
     ``expected`` returns the place for the first attempt without asking the database. If the sandbox turns out to be
-    elsewhere, what the attempt raises does not count. It must change nothing then.
+    elsewhere, what the attempt raises does not count, unless the database failed. It must change nothing then.
     """
     with turn(sandbox.pk):
         return _in_turn(sandbox, attempt, expected)
@@ -129,6 +130,9 @@ def _in_turn(sandbox: Sandbox, attempt: Callable[[Place], T | None], expected: C
             result = attempt(guess or statements.place(sandbox.pk))
         except StateGone:
             continue
+        except DatabaseError:
+            # Its last statement may be committed: a second attempt would do it twice.
+            raise
         except Exception:
             if guess is None or statements.place(sandbox.pk).position == guess.position:
                 raise

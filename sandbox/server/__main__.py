@@ -41,7 +41,7 @@ def serve(options: argparse.Namespace) -> None:
     # These imports need the settings.
     from django.conf import settings
 
-    from sandbox.server import combinations, site
+    from sandbox.server import combinations, holding, site
 
     combinations.check()
     lock = site.hold()
@@ -50,6 +50,7 @@ def serve(options: argparse.Namespace) -> None:
     if options.prepare:
         site.collect()
     site.check_static()
+    holder = holding.Holder(lock, site.hold)
 
     from sandbox.asgi import application
     from sandbox.pool.engines import started
@@ -76,7 +77,7 @@ def serve(options: argparse.Namespace) -> None:
     server.application = Probes(site_with_logs, server, Metrics(server, engines), settings.METRICS_FROM)
     server.serve(listener, ready, pruning.chore)
     engines.close()
-    lock.close()
+    holder.close()
     # A running command must not keep the process alive: what is not answered is not in the log.
     seconds = 0 if server.hurry.is_set() else STUCK_SECONDS
     threading.Thread(target=_end_in_any_case, args=(seconds,), daemon=True).start()

@@ -193,10 +193,14 @@ def _advisory_lock(shared: bool) -> Any:
     # By its name, ``check_neighbours`` finds the web processes of this machine.
     options["application_name"] = socket.gethostname()[:LONGEST_NAME]
     connection.settings_dict = connection.settings_dict | {"OPTIONS": options}
+    # ``holding`` asks it in another thread.
+    connection.inc_thread_sharing()
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT pg_try_advisory_lock{'_shared' if shared else ''}(%s)", [ADVISORY_LOCK])
-        if not cursor.fetchone()[0]:
-            raise CannotStart(ANOTHER_SERVES.format(database=connection.settings_dict["NAME"]))
+        is_ours = cursor.fetchone()[0]
+    if not is_ours:
+        connection.close()
+        raise CannotStart(ANOTHER_SERVES.format(database=connection.settings_dict["NAME"]))
     return connection
 
 

@@ -29,6 +29,8 @@ CHECK_SECONDS = 5.0
 """How long a part may take to answer."""
 FRESH_SECONDS = 1.0
 """For this long an answer counts for everybody, so that strangers cannot make the parts busy with probes."""
+CHANNEL_LAYER = say("probes.channel-layer")
+"""The part without which the site is ready nevertheless."""
 THREADS = ThreadPoolExecutor(2, thread_name_prefix="probes")
 TEXT, PROMETHEUS = "text/plain; charset=utf-8", "text/plain; version=1.0.0; charset=utf-8"
 FORWARDED = frozenset((b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"forwarded", b"via"))
@@ -112,7 +114,7 @@ class Probes:
         self.application, self.server, self.measure, self.metrics_from = application, server, measure, metrics_from
         self.checks = {
             say("probes.database"): Check(ask_database),
-            say("probes.channel-layer"): Check(ask_channel_layer),
+            CHANNEL_LAYER: Check(ask_channel_layer),
             say("probes.engine"): Check(ask_engines),
         }
 
@@ -145,7 +147,9 @@ class Probes:
             say("probes.answers", part=part) if well else say("probes.does-not-answer", part=part)
             for part, well in zip(self.checks, answered, strict=True)
         ]
-        return Answer(200 if all(answered) else 503, "\n".join(lines) + "\n")
+        # Without Redis the site still serves. All processes lose it at once: were none ready, nobody would be served.
+        ready = all(well for part, well in zip(self.checks, answered, strict=True) if part != CHANNEL_LAYER)
+        return Answer(200 if ready else 503, "\n".join(lines) + "\n")
 
     def may_read_metrics(self, scope: Any) -> bool:
         if any(name in FORWARDED for name, _ in scope["headers"]):

@@ -185,9 +185,20 @@ def lock_database(path: Path | None, shared: bool) -> Any:
 
 
 def _advisory_lock(shared: bool) -> Any:
+    connection = own_connection()
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_try_advisory_lock{'_shared' if shared else ''}(%s)", [ADVISORY_LOCK])
+        is_ours = cursor.fetchone()[0]
+    if not is_ours:
+        connection.close()
+        raise CannotStart(ANOTHER_SERVES.format(database=connection.settings_dict["NAME"]))
+    return connection
+
+
+def own_connection() -> Any:
+    """Return a connection to PostgreSQL outside of the pool. Its locks last as long as it is open."""
     from django.db import connections
 
-    # A connection outside of the pool: the lock lasts as long as the connection.
     connection = connections.create_connection("default")
     options = {name: value for name, value in connection.settings_dict["OPTIONS"].items() if name != "pool"}
     # By its name, ``check_neighbours`` finds the web processes of this machine.
@@ -195,12 +206,6 @@ def _advisory_lock(shared: bool) -> Any:
     connection.settings_dict = connection.settings_dict | {"OPTIONS": options}
     # ``holding`` asks it in another thread.
     connection.inc_thread_sharing()
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT pg_try_advisory_lock{'_shared' if shared else ''}(%s)", [ADVISORY_LOCK])
-        is_ours = cursor.fetchone()[0]
-    if not is_ours:
-        connection.close()
-        raise CannotStart(ANOTHER_SERVES.format(database=connection.settings_dict["NAME"]))
     return connection
 
 

@@ -11,12 +11,13 @@ from sandbox.words.say import say
 from sandbox.worker.bounded import within
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.live import Live
+from sandbox.worker.progress import departed
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.balance import ResourceUse
-from scheduler_engine.answers.headroom import Headroom, headroom, owners, scarcest
-from scheduler_engine.answers.leaving import Leaving, removable, removable_together
-from scheduler_engine.answers.room import Room
+from scheduler_engine.answers.headroom import Headroom, headroom_of, owners, scarcest
+from scheduler_engine.answers.leaving import Departure, Leaving, removable, removable_together
+from scheduler_engine.answers.room import Room, result_of
 from scheduler_engine.errors import Rejected
 
 MOST_REPLICAS = 500
@@ -30,25 +31,39 @@ CAN_GO = {True: "headroom.can-go", False: "headroom.can-go-alone", None: "headro
 
 @dataclass(slots=True)
 class _Done:
-    """What has been tried, of how many ``workloads`` and ``nodes``."""
+    """What has been tried, of how many ``workloads`` and ``nodes``.
+
+    ``replicas``: of the workload that is counted now. ``departure``: of the node that leaves a copy now.
+    """
 
     workloads: int
     nodes: int
+    replicas: int = 0
+    departure: Departure | None = None
     rows: list[Headroom] = field(default_factory=list)
     alone: list[tuple[str, Leaving]] = field(default_factory=list)
     together: dict[str, bool] = field(default_factory=dict)
+
+    def count(self, node: str) -> None:
+        """Count a replica that has a place on ``node``."""
+        self.replicas += 1
+
+    def watch(self, departure: Departure) -> None:
+        self.departure = departure
 
     def so_far(self) -> SoFar:
         found = {
             "workloads": [_workload(row) for row in self.rows],
             "nodes": [_node(node, left, {}) for node, left in self.alone],
         }
-        if self.together:
-            text = say("progress.together", tried=len(self.together), count=self.nodes)
-        elif len(self.rows) < self.workloads and not self.alone:
+        if self.departure is None:
             text = say("progress.workloads", tried=len(self.rows), count=self.workloads)
+            now = say("progress.copies", count=self.replicas)
         else:
-            text = say("progress.nodes", tried=len(self.alone), count=self.nodes)
+            key, tried = ("together", self.together) if self.together else ("nodes", self.alone)
+            text = say(f"progress.{key}", tried=len(tried), count=self.nodes)
+            now = departed(self.departure)
+        text = f"{text} {now}"
         return SoFar(text, found)
 
 
@@ -61,8 +76,9 @@ def answer(live: Live, at: Moment | None) -> dict[str, Any]:
     simulation = simulation_at(live, at)
     done = _Done(len([*owners(simulation)]), len([*simulation.api.list("Node")]))
     live.so_far = done.so_far
-    for row in within(MOST_SECONDS, headroom(simulation, MOST_REPLICAS)):
-        done.rows.append(row)
+    for item in within(MOST_SECONDS, owners(simulation)):
+        done.replicas = 0
+        done.rows.append(result_of(headroom_of(simulation, item, MOST_REPLICAS), done.count))
     scarce = scarcest(simulation)
     data: dict[str, Any] = {
         "problem": "",
@@ -75,9 +91,9 @@ def answer(live: Live, at: Moment | None) -> dict[str, Any]:
         "together": [],
     }
     try:
-        for item in within(MOST_SECONDS, removable(simulation)):
-            done.alone.append(item)
-        for node, can_go in within(MOST_SECONDS, removable_together(simulation)):
+        for alone in within(MOST_SECONDS, removable(simulation, done.watch)):
+            done.alone.append(alone)
+        for node, can_go in within(MOST_SECONDS, removable_together(simulation, done.watch)):
             done.together[node] = can_go
     except Rejected as problem:
         return {**data, "problem": str(problem)}
@@ -130,8 +146,8 @@ def _resource(use: ResourceUse) -> dict[str, Any]:
 
 def _node(name: str, left: Leaving, together: Mapping[str, bool]) -> dict[str, Any]:
     """Return a row. ``together``: node → whether it could go after others, of the nodes that were tried so."""
-    if left.is_fine:
+    if left.can_go:
         text = say(CAN_GO[together.get(name)], count=sum(together.values()))
     else:
         text = say("headroom.cannot-go", why=leaving_phrases.why_not(left))
-    return {"node": name, "fine": left.is_fine, "text": text, "pods": len(left.leavers)}
+    return {"node": name, "fine": left.can_go, "text": text, "pods": len(left.leavers)}

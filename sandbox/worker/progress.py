@@ -8,6 +8,7 @@ from sandbox.words.phrases import plural
 from sandbox.words.say import say
 from sandbox.worker.live import Live
 from sandbox.worker.so_far import SoFar
+from scheduler_engine.answers.leaving import Departure
 from scheduler_engine.simulation import Simulation
 
 
@@ -26,3 +27,8 @@ def of_run(simulation: Simulation) -> str:
     pods = simulation.api.pods()
     bound = sum(bool(pod.node_name) for pod in pods)
     return say("progress.so-far", bound=bound, pods=plural(len(pods), "pod"), clock=clock(simulation.now_us))
+
+
+def departed(departure: Departure) -> str:
+    """Return how many pods have left their node, and how far the run is, in words."""
+    return say("progress.departed", gone=departure.gone, count=len(departure.uids), so_far=of_run(departure.twin))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.panels.model.moment import Moment
 from sandbox.words.say import say
+from sandbox.worker.earlier import simulation_at
 from sandbox.worker.errors import UnknownName, no_answer
+from sandbox.worker.live import Live
+from sandbox.worker.so_far import SoFar
+from scheduler_engine.answers.copies import pod_of
+from scheduler_engine.answers.headroom import WITH_TEMPLATE
 from scheduler_engine.answers.nodes_needed import nodes_needed
-from scheduler_engine.answers.room import Room, room, room_by_node
+from scheduler_engine.answers.room import Room, place_copies, result_of, room_by_node
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -19,42 +26,80 @@ MOST_ALONE, MOST_NODES = 200, 40
 MOST_WANTED = 500
 
 
+POD = "Pod"
+KINDS = (POD, *WITH_TEMPLATE)
+"""Kinds that can be copied; of a workload the pod in its template."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``pod``: the key of the pod to copy. ``copies``: how many are wanted, with new nodes like ``shape``; 0 = nobody
-    asked for that.
+    """``key``: of the pod to copy, or of a workload of this ``kind``. ``copies``: how many are wanted, with new nodes
+    like ``shape``; 0 = nobody asked for that.
     """
 
-    pod: str
+    key: str
     copies: int = 0
     shape: str = ""
+    kind: str = POD
 
 
-def answer(simulation: Simulation, asked: Asked) -> dict[str, Any]:
-    """Return how many copies of a pod fit at present, in words.
+@dataclass(slots=True)
+class _Done:
+    """What has been tried. ``nodes``: how many are tried alone; ``new``: the new nodes of the last try, None = none."""
+
+    nodes: int
+    copies: int = 0
+    alone: dict[str, Room] = field(default_factory=dict)
+    new: int | None = None
+
+    def count(self, node: str) -> None:
+        """Count a copy that has a place on ``node``."""
+        self.copies += 1
+
+    def try_new(self, nodes: int) -> None:
+        self.new = nodes
+
+    def so_far(self) -> SoFar:
+        if self.new is not None:
+            return SoFar(say("progress.new-nodes", count=self.new))
+        texts = [say("progress.copies", count=self.copies)]
+        if self.alone:
+            texts.append(say("progress.alone", tried=len(self.alone), count=self.nodes))
+        return SoFar(" ".join(texts))
+
+
+def answer(live: Live, asked: Asked, at: Moment | None) -> dict[str, Any]:
+    """Return how many copies of a pod, or of a workload's pod, fit at a moment, None = the present, in words.
 
     ``problem``: why that cannot be counted, or "". ``unknown``: the field that names something that does not exist.
     """
-    pod, nodes = simulation.api.pod(asked.pod), [*simulation.api.list("Node")]
-    data: dict[str, Any] = {"problem": "", "unknown": "", "pod": asked.pod, "shapes": [node.name for node in nodes]}
-    if not asked.pod:
-        return {**data, "problem": say("errors.no-pod-named")}
-    if pod is None:
-        return {**data, "problem": say("errors.no-such-object", kind="Pod", key=asked.pod), "unknown": "pod"}
+    simulation = simulation_at(live, at)
+    item, nodes = simulation.api.get(asked.kind, asked.key), [*simulation.api.list("Node")]
+    named = {"kind": asked.kind, "key": asked.key}
+    data: dict[str, Any] = {"problem": "", "unknown": "", **named, "shapes": [node.name for node in nodes]}
+    if not asked.key:
+        return {**data, "problem": say("errors.no-pod-named" if asked.kind == POD else "errors.no-workload-named")}
+    if item is None:
+        unknown = "pod" if asked.kind == POD else "key"
+        return {**data, "problem": say("errors.no-such-object", **named), "unknown": unknown}
+    done = _Done(len(nodes))
+    live.so_far = done.so_far
     try:
-        found = room(simulation, pod.manifest, MOST_COPIES)
-        alone = dict(room_by_node(simulation, pod.manifest, MOST_ALONE)) if len(nodes) <= MOST_NODES else {}
-        data["needed"] = _needed(simulation, pod.manifest, asked)
+        found = result_of(place_copies(simulation, item.manifest, MOST_COPIES), done.count)
+        if len(nodes) <= MOST_NODES:
+            for node, alone in room_by_node(simulation, item.manifest, MOST_ALONE):
+                done.alone[node] = alone
+        data["needed"] = _needed(simulation, item.manifest, asked, done)
     except Rejected as problem:
         return data | no_answer(problem)
     return {
         **data,
-        "gates": ", ".join(pod.scheduling_gates),
+        "gates": ", ".join(Pod(pod_of(item.manifest)).scheduling_gates),
         "total": found.total,
         "limited": found.stopped is None,
         "message": found.stopped.message if found.stopped is not None else "",
-        "nodes": [_row(node.name, found, alone.get(node.name)) for node in nodes],
-        "alone": bool(alone),
+        "nodes": [_row(node.name, found, done.alone.get(node.name)) for node in nodes],
+        "alone": bool(done.alone),
         "reasons": [
             {"plugin": plugin, "reasons": "; ".join(reasons), "count": len(names)}
             for (plugin, reasons), names in found.reasons().items()
@@ -74,7 +119,7 @@ def _row(node: str, found: Room, alone: Room | None) -> dict[str, Any]:
     }
 
 
-def _needed(simulation: Simulation, manifest: Any, asked: Asked) -> dict[str, Any] | None:
+def _needed(simulation: Simulation, manifest: Any, asked: Asked, done: _Done) -> dict[str, Any] | None:
     """Return how many new nodes the wanted copies need; None if nobody asked. Raises Rejected."""
     if not asked.copies:
         return None
@@ -83,7 +128,7 @@ def _needed(simulation: Simulation, manifest: Any, asked: Asked) -> dict[str, An
         raise Rejected(say("fit.no-shape"))
     if shape is None:
         raise UnknownName("shape", say("fit.no-node", node=asked.shape))
-    needed = nodes_needed(simulation, manifest, asked.copies, shape.manifest)
+    needed = nodes_needed(simulation, manifest, asked.copies, shape.manifest, done.try_new)
     places = {"copies": asked.copies, "shape": asked.shape}
     if needed.nodes is None:
         why = needed.room.stopped.message if needed.room.stopped is not None else ""

@@ -7,7 +7,7 @@ sandbox; the semantics are those of kubernetes-sigs/cluster-capacity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,7 +67,16 @@ def pod_of(manifest: Mapping[str, Any]) -> Data:
     if kind != "Pod":
         kept.update({name: metadata[name] for name in ("name", "namespace") if name in metadata})
     spec = {name: value for name, value in (held.get("spec") or {}).items() if name != "nodeName"}
+    if templates := (manifest.get("spec") or {}).get("volumeClaimTemplates"):
+        spec["volumes"] = _with_claims(spec.get("volumes") or (), templates)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": kept, "spec": spec}
+
+
+def _with_claims(volumes: Sequence[Data], templates: Sequence[Data]) -> list[Data]:
+    """Return the volumes of a replica of a StatefulSet. Each gets new claims, as for generic ephemeral volumes."""
+    claimed = {item["metadata"]["name"]: {"spec": item.get("spec") or {}} for item in templates}
+    own = [{"name": name, "ephemeral": {"volumeClaimTemplate": template}} for name, template in claimed.items()]
+    return [*(item for item in volumes if item.get("name") not in claimed), *own]
 
 
 def start(simulation: Simulation, manifest: Mapping[str, Any]) -> Copies:

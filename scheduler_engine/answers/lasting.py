@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 from scheduler_engine import commands
 from scheduler_engine.answers.changes import Edit, commands_for
-from scheduler_engine.answers.looking import is_pending, scratch
+from scheduler_engine.answers.looking import is_pending, leading_schedulers, scratch
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.volume_index import CLAIM
-from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.timeline import SECOND_US
 
@@ -75,16 +74,12 @@ def _hold_back_others(copied: Simulation, pod: Pod | None) -> None:
     """Take the other waiting pods out of the queue. Nominated pods stay: Filter counts them on their node."""
     for other in copied.api.pods():
         if is_pending(other) and (pod is None or other.key != pod.key) and not other.nominated_node_name:
-            for scheduler in _schedulers(copied):
+            for scheduler in leading_schedulers(copied):
                 scheduler.queue.delete(other)
 
 
 def _activate(copied: Simulation, key: str) -> None:
     pod = copied.api.pod(key)
     if pod is not None:
-        for scheduler in _schedulers(copied):
+        for scheduler in leading_schedulers(copied):
             scheduler.queue.activate((pod,))
-
-
-def _schedulers(copied: Simulation) -> list[Scheduler]:
-    return [member.scheduler for member in copied.replicas.leaders() if member.scheduler is not None]

@@ -6,13 +6,14 @@ of the sandbox.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scheduler_engine import commands
-from scheduler_engine.answers.looking import scratch
+from scheduler_engine.answers.looking import leading_schedulers, scratch
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import (
     CycleFinished,
     CycleStarted,
@@ -66,11 +67,17 @@ class Displaced:
 @dataclass(frozen=True, slots=True)
 class Leaving:
     """``leavers``: the pods of the leaving nodes, in order of creation. ``displaced``: pods of other nodes that had to
-    go. A pod that is done, or that its controller no longer wants, did not have to.
+    go. A pod that is done, or that its controller no longer wants, did not have to. ``last``: no other node remains.
     """
 
     leavers: tuple[Leaver, ...]
     displaced: tuple[Displaced, ...]
+    last: bool = False
+
+    @property
+    def can_go(self) -> bool:
+        """Return True if the nodes can be removed."""
+        return self.is_fine and not self.last
 
     @property
     def is_fine(self) -> bool:
@@ -83,26 +90,46 @@ class Leaving:
         return all(item.outcome in FINE for item in (*self.leavers, *(other.left for other in self.displaced)))
 
 
-def drain(simulation: Simulation, node: str) -> Leaving:
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A leave that is tried now, for those who report its progress. ``twin``: the scratch copy, which changes.
+
+    ``uids``: the pods that were on the leaving nodes.
+    """
+
+    twin: Simulation
+    uids: frozenset[str]
+
+    @property
+    def gone(self) -> int:
+        """Return how many of the pods have left so far."""
+        return len(self.uids) - sum(pod.uid in self.uids for pod in self.twin.api.pods())
+
+
+Watch = Callable[[Departure], None]
+"""Called with each departure before it begins."""
+
+
+def drain(simulation: Simulation, node: str, watch: Watch | None = None) -> Leaving:
     """Return what becomes of a node's pods if it is drained, with all flags that let ``kubectl drain`` proceed.
 
     Raises Rejected if there is no such node.
     """
-    return _leave(simulation, (node,), (_drain(node),))[0]
+    return _leave(simulation, (node,), (_drain(node),), watch)[0]
 
 
-def lose(simulation: Simulation, nodes: Sequence[str]) -> Leaving:
+def lose(simulation: Simulation, nodes: Sequence[str], watch: Watch | None = None) -> Leaving:
     """Return what becomes of the pods of nodes that are gone at once, such as those of a zone. Raises Rejected."""
-    return _leave(simulation, tuple(nodes), tuple(commands.Delete("Node", node) for node in nodes))[0]
+    return _leave(simulation, tuple(nodes), tuple(commands.Delete("Node", node) for node in nodes), watch)[0]
 
 
-def removable(simulation: Simulation) -> Iterator[tuple[str, Leaving]]:
-    """Yield each node, in order of creation, with what a drain does to its pods. It is removable if that is fine."""
+def removable(simulation: Simulation, watch: Watch | None = None) -> Iterator[tuple[str, Leaving]]:
+    """Yield each node, in order of creation, with what a drain does to its pods. It is removable if it ``can_go``."""
     for node in simulation.api.list("Node"):
-        yield node.name, drain(simulation, node.name)
+        yield node.name, drain(simulation, node.name, watch)
 
 
-def removable_together(simulation: Simulation) -> Iterator[tuple[str, bool]]:
+def removable_together(simulation: Simulation, watch: Watch | None = None) -> Iterator[tuple[str, bool]]:
     """Yield each node with whether it can be drained and removed after those before, the fewest pods first.
 
     A greedy choice: another one may remove more.
@@ -110,13 +137,12 @@ def removable_together(simulation: Simulation) -> Iterator[tuple[str, bool]]:
     current = scratch(simulation)
     counts = {node.name: len(current.api.unfinished_on(node.name)) for node in current.api.list("Node")}
     for node in sorted(counts, key=lambda name: counts[name]):
-        left, twin = _leave(current, (node,), (_drain(node),))
-        can_go = left.is_fine and len(list(twin.api.list("Node"))) > 1
-        if can_go:
+        left, twin = _leave(current, (node,), (_drain(node),), watch)
+        if left.can_go:
             twin.execute(commands.Delete("Node", node))
             twin.execute(commands.Run())
             current = twin
-        yield node, can_go
+        yield node, left.can_go
 
 
 def _drain(node: str) -> commands.Command:
@@ -124,7 +150,7 @@ def _drain(node: str) -> commands.Command:
 
 
 def _leave(
-    simulation: Simulation, nodes: tuple[str, ...], given: tuple[commands.Command, ...]
+    simulation: Simulation, nodes: tuple[str, ...], given: tuple[commands.Command, ...], watch: Watch | None
 ) -> tuple[Leaving, Simulation]:
     """Execute the commands on a copy; return what becomes of the pods, and the copy.
 
@@ -133,7 +159,11 @@ def _leave(
     """
     twin = scratch(simulation)
     twin.execute(commands.Settle())
+    _end_bindings(twin)
     before = [pod for pod in twin.api.pods() if pod.node_name and not pod.finished and not pod.terminating]
+    leaving = [pod for pod in before if pod.node_name in nodes]
+    if watch is not None:
+        watch(Departure(twin, frozenset(pod.uid for pod in leaving)))
     known = {pod.uid for pod in twin.api.pods()}
     first = len(twin.recorder.entries)
     for command in (*given, commands.Run(), commands.Advance(SECONDS), commands.Run()):
@@ -144,7 +174,6 @@ def _leave(
     for pod in after.values():
         if pod.uid not in known and not pod.terminating:
             new.setdefault(_owner(pod), []).append(pod)
-    leaving = [pod for pod in before if pod.node_name in nodes]
     remaining = {pod.uid for pod in after.values() if not pod.terminating and not pod.finished}
     there = {node.name for node in twin.api.list("Node")}
     leavers = tuple(_leaver(pod, pod.uid in remaining, pod.node_name in there, new, events) for pod in leaving)
@@ -154,7 +183,17 @@ def _leave(
         for pod in before
         if pod.node_name not in nodes and pod.key in causes and pod.uid not in remaining
     )
-    return Leaving(leavers, displaced), twin
+    return Leaving(leavers, displaced, there <= {*nodes}), twin
+
+
+def _end_bindings(twin: Simulation) -> None:
+    """Let time pass until no pod is being bound, at most ``SECONDS``: a PreBind may wait for a volume."""
+    until_us = twin.now_us + SECONDS * SECOND_US
+    while any(scheduler.bindings for scheduler in leading_schedulers(twin)):
+        due_us = twin.timeline.next_us()
+        if due_us is None or due_us > until_us:
+            return
+        twin.execute(commands.Advance(max(due_us - twin.now_us, 1) / SECOND_US))
 
 
 def _causes(events: Sequence[Event]) -> dict[str, tuple[str, str]]:

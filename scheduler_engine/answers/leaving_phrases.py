@@ -28,7 +28,9 @@ def verdicts(left: Leaving) -> list[str]:
 
 
 def why_not(left: Leaving) -> str:
-    """Return how many pods keep the node from being removed, by what becomes of them."""
+    """Return how many pods keep the node from being removed, by what becomes of them, or that it is the only one."""
+    if left.is_fine:
+        return say("leaving.short-last")
     outcomes = Counter(item.outcome for item in left.leavers if item.outcome not in FINE)
     counts = [say(f"leaving.short-{name}", count=count) for name, count in outcomes.items()]
     if left.displaced:

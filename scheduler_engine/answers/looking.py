@@ -17,6 +17,7 @@ from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.framework.status import Status, unresolvable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
+from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.scheduler.search import search_everywhere
 from scheduler_engine.simulation import Simulation
 
@@ -89,15 +90,19 @@ def look(simulation: Simulation, pod: Pod) -> Look | None:
     return looked
 
 
+def leading_schedulers(simulation: Simulation) -> list[Scheduler]:
+    """Return the schedulers that lead, such as two for a moment after a partition."""
+    return [member.scheduler for member in simulation.replicas.leaders() if member.scheduler is not None]
+
+
 def begin_cycle(simulation: Simulation, pod: Pod) -> Cycle:
     """Start a scheduling cycle for a pod at once, past all that wait in the queue. Its first stage is the next one.
 
     ``simulation`` must be a scratch copy with a profile for the pod.
     """
     scheduler = simulation.scheduler
-    for member in simulation.replicas.leaders():
-        if member.scheduler is not None:
-            member.scheduler.queue.delete(pod)
+    for leading in leading_schedulers(simulation):
+        leading.queue.delete(pod)
     info = QueuedPodInfo(PodInfo(pod))
     scheduler.queue.active_q.start_attempt(info)
     scheduler.numbers.count += 1

@@ -5,7 +5,7 @@ Source: design of the sandbox.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,16 +31,23 @@ class NodesNeeded:
 
 
 def nodes_needed(
-    simulation: Simulation, manifest: Mapping[str, Any], copies: int, shape: Mapping[str, Any]
+    simulation: Simulation,
+    manifest: Mapping[str, Any],
+    copies: int,
+    shape: Mapping[str, Any],
+    trying: Callable[[int], None] | None = None,
 ) -> NodesNeeded:
     """Return how many new nodes of ``shape``, a node's manifest, are needed for ``copies`` of a pod.
 
+    ``trying``: called with each number of new nodes before it is tried.
     The number is the least one if more nodes never hold fewer copies: it is enough, and one fewer is not. Raises
     Rejected as ``room`` does, and for an invalid node.
     """
     tried: dict[int, Room] = {}
 
     def enough(nodes: int) -> bool:
+        if trying is not None:
+            trying(nodes)
         tried[nodes] = room(with_nodes(simulation, shape, nodes), manifest, copies)
         return tried[nodes].stopped is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scheduler_engine.answers.lasting import bound_after
+from scheduler_engine.answers.looking import leading_schedulers
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.simulation import Simulation
@@ -36,10 +37,9 @@ def phase_of(simulation: Simulation, pod: Pod) -> Phase | None:
 
 def _placed(simulation: Simulation, pod: Pod) -> Cycle | None:
     """Return the cycle in which a scheduler has assumed the pod, and has not rejected it since."""
-    for member in simulation.replicas.leaders():
-        if member.scheduler is not None:
-            for cycle in (*member.scheduler.bindings, member.scheduler.cycle):
-                if cycle is None or cycle.assumed is None or cycle.pod.uid != pod.uid:
-                    continue
-                return None if cycle.rejected_because else cycle
+    for scheduler in leading_schedulers(simulation):
+        for cycle in (*scheduler.bindings, scheduler.cycle):
+            if cycle is None or cycle.assumed is None or cycle.pod.uid != pod.uid:
+                continue
+            return None if cycle.rejected_because else cycle
     return None

@@ -5,13 +5,14 @@ Source: design of the sandbox; the semantics are those of kubernetes-sigs/cluste
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from scheduler_engine.answers.copies import Refusal, place, start
 from scheduler_engine.simulation import Simulation
 
+Found = TypeVar("Found")
 MOST_COPIES = 10_000
 
 
@@ -57,13 +58,19 @@ def place_copies(
 
 def room(simulation: Simulation, manifest: Mapping[str, Any], most: int = MOST_COPIES, node: str = "") -> Room:
     """Return how many copies fit, at most ``most``. Arguments as in ``place_copies``."""
-    steps = place_copies(simulation, manifest, most, node)
+    return result_of(place_copies(simulation, manifest, most, node))
+
+
+def result_of(steps: Generator[str, None, Found], each: Callable[[str], None] | None = None) -> Found:
+    """Take all steps, and return what they come to. ``each``: called after each step, such as with a copy's node."""
     while True:
         try:
-            next(steps)
+            step = next(steps)
         except StopIteration as end:
-            found: Room = end.value
+            found: Found = end.value
             return found
+        if each is not None:
+            each(step)
 
 
 def room_by_node(

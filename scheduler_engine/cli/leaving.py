@@ -68,7 +68,7 @@ def _lines(left: Leaving) -> Iterator[str]:
 
 def _lines_removable(alone: Mapping[str, Leaving], together: Sequence[str]) -> Iterator[str]:
     for node, left in alone.items():
-        if left.is_fine:
+        if left.can_go:
             yield say("leaving.can-go", node=node)
             continue
         yield say("leaving.cannot-go", node=node, counts=leaving_phrases.why_not(left))

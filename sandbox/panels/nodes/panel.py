@@ -60,6 +60,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     node = _chosen(world, view, in_order)
     return {
         "empty": False,
+        "at": str(view.at or ""),
         "count": len(in_order),
         "troubled": sum(1 for item in in_order if troubles(item.node)),
         "rows": [_row(item, item is node) for item in on_page(in_order, pages)],

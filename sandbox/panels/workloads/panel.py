@@ -12,7 +12,16 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.workloads.classes import classes
 from sandbox.panels.workloads.guards import budgets
-from sandbox.panels.workloads.rollout import RESTARTABLE, SCALABLE, conditions, desired, numbers, rollout, spec_of
+from sandbox.panels.workloads.rollout import (
+    GROWING,
+    RESTARTABLE,
+    SCALABLE,
+    conditions,
+    desired,
+    numbers,
+    rollout,
+    spec_of,
+)
 from sandbox.panels.workloads.spreading import where
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed
@@ -72,6 +81,7 @@ def _workload(world: World, owned: Owned, manifest: Manifest, view: View) -> dic
         "desired": desired(manifest),
         "scalable": kind in SCALABLE,
         "restartable": kind in RESTARTABLE,
+        "growing": kind in GROWING,
         "leaving": bool(manifest["metadata"].get("deletionTimestamp")),
         "numbers": numbers(manifest),
         "conditions": conditions(manifest),

@@ -24,6 +24,8 @@ NUMBERS: dict[str, tuple[str, str, str, str]] = {
 }
 """Kind → its status fields for current, updated, ready and available; "" if it has no such number."""
 SCALABLE = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+GROWING = (*SCALABLE, "Job")
+"""Kinds that could have more pods. A DaemonSet has one for each node."""
 RESTARTABLE = ("Deployment", "StatefulSet", "DaemonSet")
 BAD_WHEN_TRUE = ("ReplicaFailure", "Failed", "FailureTarget")
 NEUTRAL = ("Suspended", "SuccessCriteriaMet")

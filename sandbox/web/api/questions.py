@@ -19,7 +19,7 @@ from sandbox.web.second_run import NoRun, named_run, second_run
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.rerolling import CHOICES as DRAWS
-from sandbox.worker.room import MOST_WANTED, Asked
+from sandbox.worker.room import KINDS, MOST_WANTED, POD, Asked
 from sandbox.worker.seeds import Wanted
 
 router = Router()
@@ -83,15 +83,24 @@ def fit(
     sandbox_id: UUID,
     token: str,
     pod: str = "",
+    kind: str = Query(POD, description=say("api.kind-to-copy")),
+    key: str = "",
     copies: int = Query(0, ge=0, le=MOST_WANTED, description=say("api.copies")),
     shape: str = Query("", description=say("api.shape")),
     at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    _require("pod", pod, say("errors.no-pod-named"))
+    if kind not in KINDS:
+        raise BadQuery(422, "kind", "FieldValueNotSupported", say("errors.kind-to-copy", kinds=", ".join(KINDS)))
+    if kind == POD:
+        _require("pod", pod, say("errors.no-pod-named"))
+    else:
+        _require("key", key, say("errors.no-workload-named"))
     if copies:
         _require("shape", shape, say("fit.no-shape"))
-    return _answer(*engines.now(access.sandbox, jobs.fit, Asked(pod, copies, shape), _moment(at)))
+    return _answer(
+        *engines.now(access.sandbox, jobs.fit, Asked(pod if kind == POD else key, copies, shape, kind), _moment(at))
+    )
 
 
 @router.get(f"{ONE}/headroom", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.headroom"))

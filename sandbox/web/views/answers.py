@@ -28,7 +28,7 @@ from sandbox.web.views.waiting import SHOWN, Page
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.rerolling import CHOICES as DRAWS
-from sandbox.worker.room import MOST_COPIES, MOST_WANTED, Asked
+from sandbox.worker.room import KINDS, MOST_COPIES, MOST_WANTED, POD, Asked
 from sandbox.worker.seeds import CHOICES, Wanted
 from scheduler_engine.errors import Rejected
 
@@ -113,18 +113,25 @@ def reroll(request: HttpRequest, access: Access) -> HttpResponse:
 
 @reads
 def fit(request: HttpRequest, access: Access) -> HttpResponse:
-    """Count the copies of ``pod`` that fit; with ``copies`` and ``shape``, also the nodes that they need."""
+    """Count the copies of ``pod``, or of the pod of the workload ``kind`` and ``key``, that fit.
+
+    With ``copies`` and ``shape``, also count the nodes that they need.
+    """
     query: dict[str, Any] = request.GET.dict()
     copies = whole_number(query.get("copies") or "0", DIGITS)
     if copies is None or copies > MOST_WANTED:
         return problem(request, 400, say("errors.copies", most=MOST_WANTED))
-    at, asked = Moment.read(query.get("at", "")), Asked(query.get("pod", ""), copies, query.get("shape", ""))
+    kind = query.get("kind") or POD
+    if kind not in KINDS:
+        return problem(request, 400, say("errors.kind-to-copy", kinds=", ".join(KINDS)))
+    key = query.get("pod" if kind == POD else "key", "")
+    at, asked = Moment.read(query.get("at", "")), Asked(key, copies, query.get("shape", ""), kind)
     base = request.path.removesuffix("fit/")
     page = Page(
         "fit.html",
         say("fit.heading"),
-        asked.pod,
-        _back(base, at, pod=asked.pod),
+        key if kind == POD else say("fit.workload", kind=kind, key=key),
+        _back(base, at, **({"pod": key} if kind == POD else {"tab": "workloads"})),
         context={"base": base, "asked": asked, "most": MOST_WANTED, "limit": MOST_COPIES, "at": at},
     )
     return waiting.answer(request, access, page, jobs.fit, asked, at)

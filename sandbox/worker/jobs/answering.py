@@ -9,7 +9,6 @@ from sandbox.storage.records import Position
 from sandbox.worker import comparing, fixing, headroom, leaving, other_run, rerolling, room
 from sandbox.worker import in_step as two_runs
 from sandbox.worker import seeds as over_seeds
-from sandbox.worker.earlier import simulation_at
 from sandbox.worker.job import replaying
 from sandbox.worker.live import Live
 
@@ -48,7 +47,7 @@ def reroll(live: Live, position: Position, cycle: int, draws: int) -> dict[str, 
 def fit(live: Live, position: Position, asked: room.Asked, at: Moment | None = None) -> dict[str, Any]:
     """Return how many copies of a pod fit at a moment, None = the present, in words."""
     live.move_to(position)
-    return room.answer(simulation_at(live, at), asked)
+    return room.answer(live, asked, at)
 
 
 @replaying
@@ -69,4 +68,4 @@ def still_fits(live: Live, position: Position, at: Moment | None = None) -> dict
 def leave(live: Live, position: Position, node: str, zone: str, at: Moment | None = None) -> dict[str, Any]:
     """Return what becomes of the pods if a node is drained, or a zone is lost, at a moment, None = the present."""
     live.move_to(position)
-    return leaving.answer(simulation_at(live, at), node, zone)
+    return leaving.answer(live, node, zone, at)

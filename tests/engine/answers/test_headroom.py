@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from scheduler_engine import commands
 from scheduler_engine.answers.headroom import headroom, scarcest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, make_node, make_pod
 from tests.engine.answers.test_leaving import deployment, running
+from tests.engine.controllers import find, job, stateful_set
+from tests.engine.random_clusters import claim_of, storage_class, volume_of
 
 
 def test_each_workload_has_its_room_alone() -> None:
@@ -45,3 +48,31 @@ def test_the_scarcest_resource_comes_first() -> None:
     ]
     assert [row.whole.share for row in rows] == [0.75, 0.5, 0.25, 0.05]
     assert scarcest(Simulation()) == []
+
+
+def test_each_replica_of_a_stateful_set_gets_its_own_claims() -> None:
+    container = {"name": "main", "image": "db", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    claim = claim_of("data", {"storageClassName": "local"})
+    templates = [{"metadata": {"name": "data"}, "spec": claim["spec"]}]
+    db = stateful_set("db", 2, pod={"containers": [container]}, volumeClaimTemplates=templates)
+    volumes = [volume_of(f"pv-{number}", storageClassName="local") for number in range(5)]
+    node = make_node("n").capacity(cpu="4", memory="8Gi", pods="20").obj()
+    simulation = running(node, storage_class("local", "kubernetes.io/no-provisioner"), *volumes, db)
+    (row,) = headroom(simulation)
+    assert row.room is not None
+    assert (row.room.total, row.problem) == (3, "")
+    assert row.room.stopped is not None
+    assert "didn't find available persistent volumes to bind" in row.room.stopped.message
+    simulation.execute(commands.Scale("StatefulSet", "default/db", 6))
+    simulation.execute(commands.Run())
+    assert sum(bool(pod.node_name) for pod in simulation.api.pods()) == 5
+
+
+def test_a_job_that_has_ended_cannot_grow() -> None:
+    node = make_node("n").capacity(cpu="4", memory="8Gi", pods="20").obj()
+    simulation = Simulation(full=False)
+    simulation.execute(commands.Apply((node, job("once", completions=1, parallelism=1))))
+    assert [row.key for row in headroom(simulation)] == ["default/once"]
+    simulation.execute(commands.Run())
+    assert find(simulation, "Job", "once").condition_status("Complete") == "True"
+    assert [*headroom(simulation)] == []

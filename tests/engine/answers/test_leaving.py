@@ -10,7 +10,7 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.answers import leaving_phrases
-from scheduler_engine.answers.leaving import drain, lose, removable, removable_together
+from scheduler_engine.answers.leaving import Departure, drain, lose, removable, removable_together
 from scheduler_engine.answers.looking import scratch
 from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import trace_digest
@@ -213,3 +213,30 @@ def test_a_removable_node_really_can_be_drained(tens: int) -> None:
         assert list(twin.api.list("Node"))
     assert kinds[True], kinds
     assert kinds[False], kinds
+
+
+def test_whoever_watches_a_departure_sees_how_many_pods_have_left() -> None:
+    simulation = running(*two_nodes(), deployment("web", 4, make_pod("p").cpu("1")), ALONE)
+    begun: list[tuple[Departure, int]] = []
+    left = drain(simulation, "na", lambda departure: begun.append((departure, departure.gone)))
+    ((departure, gone),) = begun
+    assert (gone, departure.gone, len(departure.uids)) == (0, len(left.leavers), len(left.leavers))
+    begun.clear()
+    for nodes in (removable, removable_together):
+        assert len(list(nodes(simulation, lambda departure: begun.append((departure, departure.gone))))) == 2
+    assert [gone for _, gone in begun] == [0] * 4
+
+
+@pytest.mark.parametrize(("plugin", "point"), [("VolumeBinding", "preBind"), ("DefaultBinder", "bind")])
+def test_a_pod_whose_binding_waits_is_on_the_node_before_that_is_drained(plugin: str, point: str) -> None:
+    simulation = running(*two_nodes(), make_pod("p").cpu("1").node("na").obj())
+    simulation.execute(commands.Fault(plugin, point, "wait", seconds=60))
+    simulation.execute(commands.Apply((make_pod("late").cpu("1").node_selector({ZONE: "a"}).obj(),)))
+    simulation.execute(commands.Settle())
+    late = simulation.api.pod("default/late")
+    assert late is not None
+    assert not late.node_name
+    left = drain(simulation, "na")
+    assert [(item.pod, item.outcome) for item in left.leavers] == [("default/p", "lost"), ("default/late", "lost")]
+    simulation.execute(commands.Advance(61))
+    assert drain(simulation, "na") == left

@@ -104,3 +104,13 @@ def test_a_new_node_gets_a_name_that_fits_into_its_hostname_label() -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((node.obj(),)))
     assert nodes_needed(simulation, make_pod("p").cpu("2").obj(), 3, node.obj()).nodes == 2
+
+
+def test_each_number_of_new_nodes_is_told_before_it_is_tried() -> None:
+    simulation = Simulation(full=False)
+    shape, pod = make_node("n").capacity(cpu="2", pods="9").obj(), make_pod("p").cpu("1").obj()
+    simulation.execute(commands.Apply((shape,)))
+    tried: list[int] = []
+    assert nodes_needed(simulation, pod, 9, shape, tried.append).nodes == 4
+    assert tried[0] == 0
+    assert {3, 4} <= {*tried}

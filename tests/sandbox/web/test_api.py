@@ -15,6 +15,7 @@ from sandbox.storage.models import LONGEST_TITLE
 from sandbox.web.api import routes
 from sandbox.words.say import say
 from sandbox.worker.errors import Occupied
+from sandbox.worker.room import KINDS
 from scheduler_engine.replay import replay, trace_lines
 from scheduler_engine.testing import make_node, make_pod
 
@@ -150,7 +151,7 @@ def test_a_program_counts_copies_and_asks_what_leaves() -> None:
     pod, node = (get(f"{base}/objects/{kind}").json()["items"][0]["metadata"] for kind in ("Pod", "Node"))
     key = f"{pod['namespace']}/{pod['name']}"
     counted = get(f"{base}/fit", pod=key, copies=3, shape=node["name"]).json()
-    assert (counted["problem"], counted["answer"]["pod"]) == ("", key)
+    assert (counted["problem"], counted["answer"]["key"]) == ("", key)
     assert counted["answer"]["needed"]["text"]
     assert get(f"{base}/fit", pod=key, copies=501).status_code == 422
     assert get(f"{base}/leave", node=node["name"]).json()["answer"]["verdicts"]
@@ -217,6 +218,15 @@ UNKNOWN: dict[str, tuple[str, dict[str, Any], int, str, str]] = {
     "no pod to mend": ("fixes", {}, 422, "pod", "Name a pod, as namespace/name."),
     "a pod to copy": ("fit", {"pod": "default/nobody"}, 404, "pod", "There is no Pod default/nobody."),
     "no pod to copy": ("fit", {"copies": 2}, 422, "pod", "Name a pod, as namespace/name."),
+    "a workload to copy": (
+        *("fit", {"kind": "Deployment", "key": "default/none"}, 404),
+        *("key", "There is no Deployment default/none."),
+    ),
+    "no workload to copy": ("fit", {"kind": "Deployment"}, 422, "key", say("errors.no-workload-named")),
+    "a kind that cannot be copied": (
+        *("fit", {"kind": "Node", "key": "n1"}, 422),
+        *("kind", say("errors.kind-to-copy", kinds=", ".join(KINDS))),
+    ),
     "a shape": ("fit", {"pod": "default/web", "copies": 2, "shape": "n9"}, 404, "shape", "There is no node n9."),
     "no shape": ("fit", {"pod": "default/web", "copies": 2}, 422, "shape", "Choose a node that new nodes are like."),
     "a node that leaves": ("leave", {"node": "n9"}, 404, "node", "There is no Node n9."),

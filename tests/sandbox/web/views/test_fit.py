@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from sandbox.changes import store
+from sandbox.panels.workloads.rollout import GROWING
 from sandbox.words.say import say
+from sandbox.worker.room import KINDS
+from scheduler_engine.answers.headroom import WITH_TEMPLATE
 from scheduler_engine.testing import make_node, make_pod
+from tests.engine.controllers import daemon_set, deployment
 
 pytestmark = pytest.mark.django_db
 
@@ -139,3 +143,48 @@ def test_the_gates_of_a_pod_are_named(small: Any) -> None:
     store.execute(small.sandbox, {"kind": "apply", "manifests": [make_pod("held").cpu("1").gate("wait").obj()]})
     assert say("fit.gated", gates="wait") in shown(small, pod="default/held")
     assert "scheduling gates" not in shown(small)
+
+
+def test_the_pods_of_a_workload_are_counted_as_those_of_its_template(small: Any) -> None:
+    gated = deployment("shop", 1, cpu="1")
+    gated["spec"]["template"]["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
+    store.execute(small.sandbox, {"kind": "apply", "manifests": [gated]})
+    html = shown(small, pod="", kind="Deployment", key="default/shop")
+    assert say("fit.total", count=4) in html
+    assert f"<small>{say('fit.workload', kind='Deployment', key='default/shop')}</small>" in html
+    assert "example.com/wait" in html
+    assert f'href="{small.url()}?tab=workloads"' in html
+    assert '<input type="hidden" name="kind" value="Deployment">' in html
+    assert '<input type="hidden" name="key" value="default/shop">' in html
+    more = shown(small, pod="", kind="Deployment", key="default/shop", copies="10", shape="n1")
+    assert say("fit.needed", copies=10, count=2, shape="n1") in more
+
+
+def test_a_workload_that_is_not_there_or_cannot_be_copied_is_refused(small: Any) -> None:
+    there = say("errors.no-such-object", kind="Deployment", key="default/none")
+    assert there in shown(small, 404, pod="", kind="Deployment", key="default/none")
+    for kind in ("DaemonSet", "Node"):
+        assert say("errors.kind-to-copy", kinds=", ".join(KINDS)) in shown(small, 400, kind=kind, key="n1")
+
+
+def test_each_workload_that_can_grow_leads_to_its_count(small: Any) -> None:
+    manifests = [deployment("shop", 1), daemon_set("agent")]
+    store.execute(small.sandbox, {"kind": "apply", "manifests": manifests})
+    panel = small.watching().get("panel/workloads/").content.decode()
+    assert panel.count(">How many more fit?</a>") == 1
+    link = 'href="fit/?kind=Deployment&amp;key=default%2Fshop"'
+    assert link in panel
+    assert link.replace('href="', f'href="{small.url()}') in small.get("headroom/").content.decode()
+    assert {*GROWING} == {*WITH_TEMPLATE}
+
+
+def test_without_nodes_nothing_is_asked_that_nobody_can_answer(visitor: Any) -> None:
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_pod("web").obj()]})
+    page = shown(visitor)
+    assert say("fit.none") in page
+    assert not re.search('<form|id="nodes"', page)
+    assert say("fit.no-node", node="n9") in shown(visitor, 404, copies="2", shape="n9")
+    leave = visitor.get("leave/").content.decode()
+    assert say("headroom.no-nodes") in leave
+    assert "<form" not in leave
+    assert "There is no Node n9." in visitor.get("leave/", node="n9").content.decode()

@@ -20,7 +20,7 @@ START, END = "start", "end"
 """Words for the first and the last moment."""
 ORIGIN = re.compile(r"https?://(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9.-]{1,253})(:\d{1,5})?", re.ASCII)
 FLAG = ("0", "1")
-LOOKED = ("pod", "node", "plugin", "group", "layout", "colour", "reasons", "orders", "pages", "replica")
+LOOKED = ("pod", "node", "plugin", "group", "layout", "colour", "reasons", "orders", "pages", "finds", "replica")
 """Fields of a view that an address names."""
 ADDRESS = (*LOOKED, "panels", "at", "tab", "theme", "size", "steps", "live", "origin", "lang")
 """All parameters of an address."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from urllib.parse import unquote_plus
 
 from sandbox.panels.model.moment import Moment
 
@@ -13,11 +14,12 @@ LONGEST = 400
 COLOURS = ("verdict", "score", "fill", "cpu", "memory")
 SURROGATE = re.compile("[\ud800-\udfff]")
 MOST_LISTS = 16
-"""Most lists whose page a view holds, and most lists whose order it holds."""
+"""Most lists whose page a view holds, whose order it holds, and that it narrows."""
 LONGEST_LISTS = 4000
 PAGE = re.compile(r"([\w./-]{1,400}):([1-9][0-9]{0,8})", re.ASCII)
 STAY = re.compile(r"([\w-]{1,40}):([\w./-]{1,400})", re.ASCII)
 ORDER = re.compile(r"([\w./-]{1,400}):(-?[\w./]{1,100})", re.ASCII)
+WORDS = re.compile(r"([\w./-]{1,400}):([\w.%*+-]{1,600})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class View:
     ``all`` also shows what the other filters would have said. ``replica``: the scheduler whose queue and cache are
     shown, "" = the one that acted last. ``pages`` and ``orders``: of lists that are not shown from their start, or not
     in the scheduler's own order. A list has the name of its panel, or one below it (``queues.activeQ``); an order is a
-    column, with "-" downwards. ``stays``: panel → the object at which it stays although nobody chose it, as somebody
+    column, with "-" downwards. ``finds``: list → words, as in an address; it shows only the rows whose names have them
+    all. ``stays``: panel → the object at which it stays although nobody chose it, as somebody
     works with it there. ``at``: the moment in view, None = the present. ``lands``: ``pod@node``, a pod that waits and a
     node that lets it pass since a change; the map shows it there. ``predict``: ``on`` = questions come before stages
     that decide.
@@ -46,6 +49,7 @@ class View:
     replica: str = ""
     pages: tuple[tuple[str, str], ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
+    finds: tuple[tuple[str, str], ...] = ()
     stays: tuple[tuple[str, str], ...] = ()
     at: Moment | None = None
     lands: str = ""
@@ -53,7 +57,7 @@ class View:
 
     def as_json(self) -> dict[str, Any]:
         """Return a mapping that ``from_mapping`` reads."""
-        lists = {name: " ".join(map(":".join, getattr(self, name))) for name in ("pages", "orders", "stays")}
+        lists = {name: " ".join(map(":".join, getattr(self, name))) for name in ("pages", "orders", "finds", "stays")}
         return {**asdict(self), **lists, "at": "" if self.at is None else str(self.at)}
 
     def page_of(self, name: str) -> int:
@@ -63,13 +67,18 @@ class View:
     def order_of(self, name: str) -> str:
         return dict(self.orders).get(name, "")
 
+    def find_of(self, name: str) -> str:
+        """Return the words that somebody looks for in a list, "" = none."""
+        return unquote_plus(dict(self.finds).get(name, ""))
+
     def stay_of(self, panel: str) -> str:
         """Return the object at which a panel stays, "" = the panel chooses."""
         return dict(self.stays).get(panel, "")
 
     def lists_of(self, panel: str) -> tuple[tuple[str, str], ...]:
-        """Return the pages and orders of the lists of one panel, and the object at which it stays."""
-        return tuple(item for item in (*self.pages, *self.orders, *self.stays) if item[0].partition(".")[0] == panel)
+        """Return the pages, orders and words of the lists of one panel, and the object at which it stays."""
+        items = (*self.pages, *self.orders, *self.finds, *self.stays)
+        return tuple(item for item in items if item[0].partition(".")[0] == panel)
 
     @classmethod
     def from_mapping(cls, fields: Mapping[str, Any]) -> View:
@@ -86,6 +95,7 @@ class View:
             replica=_text(fields.get("replica")),
             pages=_lists(PAGE, fields.get("pages")),
             orders=_lists(ORDER, fields.get("orders")),
+            finds=_lists(WORDS, fields.get("finds")),
             stays=_lists(STAY, fields.get("stays")),
             at=Moment.read(_text(fields.get("at"))),
             lands=_text(fields.get("lands")),

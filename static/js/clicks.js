@@ -1,7 +1,7 @@
 // What a click does: one table for the workbench and for embeds. Each page passes the functions that the rows call. An embed
 // hides buttons that only the workbench has, so it needs no functions for them.
 
-import { put, turn } from './lists.js';
+import { listenToFinders, put, turn } from './lists.js';
 import { cellOf } from './matrix.js';
 
 const byId = (id) => document.getElementById(id);
@@ -58,6 +58,7 @@ export function listenToClicks(page) {
     if (isTrusted) for (const menu of document.querySelectorAll('details.about[open]')) if (!menu.contains(target)) menu.open = false;
     if (app.contains(target)) perform(IN_THE_APP, target, page);
   });
+  listenToFinders(app, page);
   document.addEventListener('node-chosen', ({ detail: node }) => chooseThing(byId('heat-map'), page, { node }));
 }
 

@@ -6,7 +6,7 @@
 
 import { say } from './words.js';
 
-const FIELDS = '.panel :is(input:not([type="hidden"]), textarea, select)';
+const FIELDS = '.panel :is(input:not([type="hidden"], [data-find]), textarea, select)'; // a field to find something edits nothing
 const COUNT = 'Sandbox-Revision';
 
 // Key of a field → its edit. `value`: on the screen; `base`: of the server when the edit began; `other`: the value of

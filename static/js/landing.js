@@ -1,5 +1,6 @@
 // Filters the scenarios of the start page by letters and by group.
 
+import { matching } from './matching.js';
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
@@ -8,13 +9,12 @@ const group = byId('scen-group');
 const rows = [...document.querySelectorAll('.scen-g > li')];
 
 function show() {
-  const wanted = text.value.trim().toLowerCase().split(/\s+/);
+  const fits = matching(text.value);
   let title = null;
   let count = 0;
   for (const row of rows) {
     if (row.matches('.scen-t')) title = row;
-    const words = row.textContent.toLowerCase();
-    row.hidden = row === title || (group.value && title.textContent !== group.value) || !wanted.every((word) => words.includes(word));
+    row.hidden = row === title || (group.value && title.textContent !== group.value) || !fits(row);
     if (row.hidden) continue;
     title.hidden = false;
     count += 1;

@@ -1,5 +1,6 @@
 // The progress of this browser, on the pages that start lessons.
 
+import { matching } from './matching.js';
 import { progress } from './progress.js';
 import { say } from './words.js';
 
@@ -46,8 +47,8 @@ if (field) {
   const rows = [...document.querySelectorAll('.beliefs > li')];
   field.closest('p').hidden = false;
   field.addEventListener('input', () => {
-    const wanted = field.value.trim().toLowerCase().split(/\s+/);
-    for (const row of rows) row.hidden = !wanted.every((word) => row.textContent.toLowerCase().includes(word));
+    const fits = matching(field.value);
+    for (const row of rows) row.hidden = !fits(row);
     for (const group of document.querySelectorAll('[data-group]')) group.hidden = !group.querySelector('li:not([hidden])');
     const count = rows.filter((row) => !row.hidden).length;
     byId('learn-none').textContent = field.value ? say(count ? 'script.sentences' : 'script.no-sentences', { count }) : '';

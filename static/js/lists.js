@@ -1,4 +1,4 @@
-// The open page and the order of each list, as `name:value` items for the server.
+// The open page and the order of each list, and the words that somebody looks for in it, as `name:value` items for the server.
 
 const MOST = 16; // the server reads no more; the oldest return to their first page
 
@@ -22,4 +22,24 @@ export function put(items, name, value) {
   held.delete(name);
   if (value) held.set(name, value);
   return [...held].slice(-MOST).map((item) => item.join(':')).join(' ');
+}
+
+const SOON_MS = 150; // a word is typed in several letters
+const MOST_LETTERS = 63;
+let due = 0;
+
+/** Let the fields of long lists narrow them. The server does it: a list has more rows than the page. */
+export function listenToFinders(app, page) {
+  app.addEventListener('input', ({ target: { dataset: { find }, value } }) => {
+    if (find === undefined) return;
+    clearTimeout(due);
+    due = setTimeout(() => {
+      const words = new URLSearchParams({ find: value.trim().slice(0, MOST_LETTERS) }).toString().slice('find='.length);
+      page.choose({ finds: put(page.view.finds, find, words), pages: put(page.view.pages, find, 0) });
+    }, SOON_MS);
+  });
+  // Escape empties the field. It does not take away what is chosen.
+  app.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && event.target.dataset.find !== undefined && event.target.value) event.stopPropagation();
+  });
 }

@@ -4,7 +4,7 @@ import './embed-snippet.js';
 import './carry.js';
 import { copy } from './clipboard.js';
 
-const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, group: '', layout: '', colour: '', reasons: '', replica: '', pages: '', orders: '' };
+const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, group: '', layout: '', colour: '', reasons: '', replica: '', pages: '', orders: '', finds: '' };
 
 /** Return what is in view as a query; without a moment if that is the present. */
 function query(view, withTab) {

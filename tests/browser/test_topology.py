@@ -70,3 +70,27 @@ def test_an_embed_shows_the_boards_and_the_graph(page: Page, eventually: Eventua
     page.goto("/embed/scenario/redis-cache-and-web-server/?panels=topology")
     eventually(lambda: page.locator(f"{GRAPH} .ag-domain").count() > 0)
     assert page.locator(f"{PANEL} .tp-r").count() > 0
+
+
+def test_one_of_many_domains_is_found_by_its_name(page: Page, eventually: Eventually) -> None:
+    open_blank(page)
+    spread = make_pod("new").labels(WEB).spread("kubernetes.io/hostname", WEB).obj()
+    apply(page, *(make_node(f"n{number}").capacity(cpu="4").obj() for number in range(60)), spread)
+    page.locator('[data-pod="default/new"]').first.click()
+    page.locator("#tab-topology").click()
+    field, rows = page.locator('[id="find:topology.spread1"]'), page.locator(f"{PANEL} .tp-t tbody tr")
+    eventually(lambda: rows.count() == 12)
+    field.press_sequentially("n5", delay=200)
+    eventually(lambda: rows.count() == 11)
+    assert (field.input_value(), text(page, f"{PANEL} .lf [role=status]")) == ("n5", "11 of 60")
+    field.press_sequentially("7")
+    eventually(lambda: rows.locator("th").all_inner_texts() == ["n57"])
+    click(page, eventually, "#do-stage")
+    assert (field.input_value(), rows.count(), page.locator(".meanwhile").count()) == ("n57", 1, 0)
+    eventually(lambda: "finds=topology.spread1%3An57" in page.evaluate("location.search"))
+    page.reload()
+    eventually(lambda: (field.input_value(), rows.count()) == ("n57", 1))
+    field.press("Escape")
+    eventually(lambda: rows.count() == 12)
+    assert field.input_value() == ""
+    assert text(page, "#panel-inspector .insp-t h3") == "new"

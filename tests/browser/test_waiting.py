@@ -133,3 +133,20 @@ def test_a_server_that_does_not_answer_is_reported(page: Page, allowed_console_e
     page.route("**/nothing", lambda route: route.abort())
     page.get_by_role("link", name=say("progress.start-again")).click()
     page.locator("#verdict").wait_for()
+
+
+def test_a_row_of_a_long_answer_is_found_by_its_words(page: Page, eventually: Eventually) -> None:
+    page.goto(new_sandbox(page))
+    nodes = [make_node(f"n{number}").capacity(cpu="1", pods="9").obj() for number in range(30)]
+    apply(page, *nodes, make_pod("alone").cpu("1").node("n7").obj(), deployment("web", 1, cpu="1"))
+    page.goto(f"{page.url.partition('?')[0]}headroom/")
+    rows, field = page.locator("#nodes tbody tr:visible"), page.locator("#nodes-find")
+    eventually(lambda: rows.count() == 30)
+    assert page.locator("#workloads-find").count() == 0
+    field.fill("CANNOT n7")
+    eventually(lambda: rows.locator("th").all_inner_texts() == ["n7"])
+    assert text(page, "#nodes .lf [role=status]") == "1 of 30"
+    field.fill("nothing")
+    eventually(lambda: text(page, "#nodes .lf [role=status]") == say("script.no-rows"))
+    field.fill("")
+    eventually(lambda: rows.count() == 30)

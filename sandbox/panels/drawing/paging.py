@@ -1,14 +1,20 @@
-"""Long lists: page by page, or the first few until somebody asks for the rest. Only what is shown is built."""
+"""Long lists: page by page, or the first few until somebody asks for the rest. Only what is shown is built.
+
+In very long ones people find rows by their names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from sandbox.panels.view import View
 
 Item = TypeVar("Item")
+
+SCREEN = 20
+"""Rows that fit on a screen. A longer list has a field to find rows by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +61,28 @@ def pager(count: int, view: View, name: str, size: int, few: int = 0) -> Pager:
 
 def on_page(items: Sequence[Item], pager: Pager) -> Sequence[Item]:
     return items[pager.start : pager.stop]
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """The field that narrows a list to the rows with some ``words``, which ``fragments/finder.html`` draws.
+
+    ``found``: how many of the ``count`` rows have them all.
+    """
+
+    name: str
+    words: str
+    found: int
+    count: int
+
+
+def finder(
+    items: Sequence[Item], view: View, name: str, name_of: Callable[[Item], str]
+) -> tuple[Sequence[Item], Finder | None]:
+    """Return the rows of a list that the view looks for, and the field; None for a list that fits on a screen."""
+    if len(items) <= SCREEN:
+        return items, None
+    text = view.find_of(name)
+    words = text.lower().split()
+    found = [item for item in items if all(word in name_of(item).lower() for word in words)] if words else items
+    return found, Finder(name, text, len(found), len(items))

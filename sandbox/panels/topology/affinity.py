@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.panels.drawing.ordering import by_name
-from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.drawing.paging import finder, on_page, pager
 from sandbox.panels.model.world import World, app_name
 from sandbox.panels.topology.subject import Subject
 from sandbox.panels.topology.tokens import MOST_NAMES, left_out_line, tokens
@@ -50,8 +50,9 @@ def affinity(world: World, view: View, subject: Subject, board: AffinityBoard) -
 
 
 def _rule(view: View, subject: Subject, rule: AffinityRule, place: int) -> dict[str, Any]:
-    domains = sorted(rule.domains, key=_by_weight)
-    pages = pager(len(domains), view, f"topology.affinity{place}", PAGE, few=FEW)
+    name = f"topology.affinity{place}"
+    domains, find = finder(sorted(rule.domains, key=_by_weight), view, name, _name)
+    pages = pager(len(domains), view, name, PAGE, few=FEW)
     key = wording.written({"key": Place(rule.key, None)})["key"]
     return {
         "id": f"ta{place}",
@@ -61,11 +62,11 @@ def _rule(view: View, subject: Subject, rule: AffinityRule, place: int) -> dict[
         "key": rule.key,
         "weight": with_sign(rule.weight) if rule.weight else say("topology.required"),
         "first": say("topology.first-of-group", pod=subject.name) if rule.first else "",
-        "nobody": "" if domains else say("topology.finds-nobody", key=key),
+        "nobody": "" if rule.domains else say("topology.finds-nobody", key=key),
         "domains": [
             {
                 "id": f"ta{place}-{item.name or '-'}",
-                "name": item.name or say("topology.empty-value"),
+                "name": _name(item),
                 "said": _said(item.ok, item.share),
                 "verdict": _verdict(item.ok, item.share),
                 "pods": tokens([*dict.fromkeys(item.pods)]),
@@ -73,6 +74,7 @@ def _rule(view: View, subject: Subject, rule: AffinityRule, place: int) -> dict[
             for item in on_page(domains, pages)
         ],
         "pages": pages,
+        "find": find,
         "unlabelled": tokens(rule.unlabelled, 2 * MOST_NAMES),
     }
 
@@ -80,6 +82,10 @@ def _rule(view: View, subject: Subject, rule: AffinityRule, place: int) -> dict[
 def _by_weight(item: AffinityDomain) -> str:
     """Return a sort key: domains with pods first, then by name."""
     return f"{not item.pods:d}{by_name(item.name)}"
+
+
+def _name(item: AffinityDomain) -> str:
+    return item.name or say("topology.empty-value")
 
 
 def _said(ok: bool | None, share: int) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.panels.drawing.ordering import by_name
-from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.drawing.paging import finder, on_page, pager
 from sandbox.panels.drawing.shapes import Drawing, Rect, rect, tick
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -34,8 +34,10 @@ def boards(world: World, view: View, subject: Subject, spread: Iterable[SpreadBo
 
 
 def _board(world: World, view: View, subject: Subject, board: SpreadBoard, place: int) -> dict[str, Any]:
-    domains = sorted(board.domains, key=lambda item: f"{not item.counted:d}{by_name(item.name or '')}")
-    pages = pager(len(domains), view, f"topology.spread{place}", PAGE, few=FEW)
+    domains: Sequence[SpreadDomain] = sorted(board.domains, key=_by_name)
+    name = f"topology.spread{place}"
+    domains, find = finder(domains, view, name, _name)
+    pages = pager(len(domains), view, name, PAGE, few=FEW)
     scale, landed = _Scale.of(board), _landed(subject.cycle)
     found = _found(subject.cycle)
     return {
@@ -51,8 +53,18 @@ def _board(world: World, view: View, subject: Subject, board: SpreadBoard, place
         ],
         "judged": bool(found),
         "pages": pages,
+        "find": find,
         "left_out": [left_out_line(item) for item in board.left_out],
     }
+
+
+def _by_name(item: SpreadDomain) -> str:
+    """Return a sort key: domains that count first, then by name."""
+    return f"{not item.counted:d}{by_name(item.name or '')}"
+
+
+def _name(item: SpreadDomain) -> str:
+    return say("topology.no-label") if item.name is None else item.name or say("topology.empty-value")
 
 
 def _settings(board: SpreadBoard) -> list[tuple[str, str]]:
@@ -122,7 +134,7 @@ def _row(
     said = "out" if not item.counted else "score" if item.ok is None else "yes" if item.ok else "no"
     return {
         "id": f"{mark}-{item.name or '-'}",
-        "name": say("topology.no-label") if item.name is None else item.name or say("topology.empty-value"),
+        "name": _name(item),
         "there": item.there,
         "drawing": _stack(world, item, scale, said),
         "said": said,

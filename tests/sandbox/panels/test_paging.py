@@ -6,7 +6,7 @@ import pytest
 from django.template import engines
 
 from sandbox.panels import View
-from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.drawing.paging import SCREEN, Finder, finder, on_page, pager
 
 DRAW = engines["jinja2"].env.globals["drawn"]
 
@@ -48,3 +48,35 @@ def test_a_folded_list_leads_to_the_rest_and_back() -> None:
     assert 'data-list="cache.nodes" data-page="1">and 22 more</button>' in folded
     opened = DRAW("pager", pager(25, View(pages=(("cache.nodes", "1"),)), "cache.nodes", 10, few=3))
     assert 'data-list="cache.nodes" data-page="0">fewer</button>' in opened
+
+
+NAMES = [f"zone-{number}" for number in range(SCREEN + 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        pytest.param("", NAMES, id="nobody looks for anything"),
+        pytest.param("zone-1", ["zone-1", *(f"zone-1{digit}" for digit in range(10))], id="a part of the name"),
+        pytest.param("ZONE+17", ["zone-17"], id="several words, in any case"),
+        pytest.param("%C3%A4", [], id="nothing has it"),
+    ],
+)
+def test_a_list_longer_than_a_screen_shows_what_somebody_looks_for(words: str, found: list[str]) -> None:
+    view = View(finds=(("list", words), ("other", "x")) if words else ())
+    shown, field = finder(NAMES, view, "list", str)
+    assert shown == found
+    assert field is not None
+    assert (field.found, field.count) == (len(found), len(NAMES))
+
+
+def test_a_list_that_fits_on_a_screen_is_shown_in_full_whatever_the_address_says() -> None:
+    assert finder(NAMES[:SCREEN], View(finds=(("list", "zone-1"),)), "list", str) == (NAMES[:SCREEN], None)
+
+
+def test_the_field_says_how_many_rows_have_the_words() -> None:
+    assert "3 of 40" in DRAW("finder", Finder("list", "zone", 3, 40))
+    nothing = DRAW("finder", Finder("list", "<b>", 0, 40))
+    assert "No name has “&lt;b&gt;” in it." in nothing
+    assert 'data-find="list"' in nothing
+    assert "of 40" not in DRAW("finder", Finder("list", "", 40, 40))

@@ -19,7 +19,13 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 PAGES = tuple((panel, "2") for panel in PANELS)
 ORDERS = tuple((panel, "-name") for panel in PANELS)
-EVERYTHING = View("default/web-4", "node-a2", "NodeResourcesFit", 1, "reason", "tiles", "cpu", "all", "", PAGES, ORDERS)
+FINDS = tuple((panel, "a+b") for panel in PANELS)
+EVERYTHING = View(
+    *("default/web-4", "node-a2", "NodeResourcesFit", 1, "reason", "tiles", "cpu", "all", ""),
+    pages=PAGES,
+    orders=ORDERS,
+    finds=FINDS,
+)
 WORLDS: dict[str, World] = {}
 
 
@@ -75,7 +81,7 @@ def test_a_panel_has_no_inline_script_handler_or_doubled_id(panel: str, story: s
 @pytest.mark.parametrize("panel", PANELS)
 def test_a_panel_reads_no_other_part_of_the_view_than_it_declares(panel: str) -> None:
     declared = {name: getattr(EVERYTHING, name) for name in PANELS[panel].depends_on_view}
-    declared |= {"pages": ((panel, "2"),), "orders": ((panel, "-name"),)}
+    declared |= {"pages": ((panel, "2"),), "orders": ((panel, "-name"),), "finds": ((panel, "a+b"),)}
     for story in ("web_at_filter", "api_scored", "payments_preempts", "hundred"):
         assert html(panel, story, EVERYTHING) == html(panel, story, replace(View(), **declared))
 
@@ -101,6 +107,7 @@ def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
             {
                 "pages": "filter:-1 filter:0 filter:1e9 :2 a:b:3",
                 "orders": "filter: scores:<b>",
+                "finds": "topology: topology:a:b topology:<b> topology:" + "x" * 601,
                 "cycle": "x",
                 "tab": "no",
                 "group": "z",
@@ -111,9 +118,13 @@ def test_a_watcher_gets_no_button_that_changes_anything(panel: str) -> None:
             id="bad values are the default",
         ),
         pytest.param(
-            {"pages": "filter:2  queues.activeQ:3", "orders": "scores:-total"},
-            View(pages=(("filter", "2"), ("queues.activeQ", "3")), orders=(("scores", "-total"),)),
-            id="each list has its page and its order",
+            {"pages": "filter:2  queues.activeQ:3", "orders": "scores:-total", "finds": "topology.spread1:zone+%C3%A4"},
+            View(
+                pages=(("filter", "2"), ("queues.activeQ", "3")),
+                orders=(("scores", "-total"),),
+                finds=(("topology.spread1", "zone+%C3%A4"),),
+            ),
+            id="each list has its page, its order and the words that somebody looks for",
         ),
         pytest.param(
             {"pages": " ".join(f"list{number}:2" for number in range(40))},
@@ -130,12 +141,14 @@ def test_a_view_reads_what_a_browser_says(query: dict[str, Any], expected: View)
 
 
 def test_a_view_is_parsed_as_it_was_written() -> None:
-    view = View(pages=(("filter", "2"), ("queues.activeQ", "3")), orders=(("scores", "-total"),))
+    pages, orders, finds = (("filter", "2"), ("queues.activeQ", "3")), (("scores", "-total"),), (("scores", "a+b"),)
+    view = View(pages=pages, orders=orders, finds=finds)
     assert View.from_mapping(view.as_json()) == view
 
 
 def test_a_page_of_one_panel_is_nothing_to_the_others() -> None:
-    view = View(pages=(("filter", "2"), ("queues.activeQ", "3")), orders=(("filter", "-name"),))
-    assert view.lists_of("filter") == (("filter", "2"), ("filter", "-name"))
+    pages, orders, finds = (("filter", "2"), ("queues.activeQ", "3")), (("filter", "-name"),), (("filter", "a"),)
+    view = View(pages=pages, orders=orders, finds=finds)
+    assert view.lists_of("filter") == (("filter", "2"), ("filter", "-name"), ("filter", "a"))
     assert view.lists_of("queues") == (("queues.activeQ", "3"),)
     assert view.lists_of("queue") == ()

@@ -115,6 +115,23 @@ def test_many_domains_have_pages(hosts: int) -> None:
     assert len(board["domains"]) == hosts - 50
 
 
+def test_one_of_many_domains_is_found_by_its_name() -> None:
+    nodes = [make_node(f"n{number}") for number in range(100)]
+    far = make_pod("new").labels(WEB).spread(HOST, WEB).anti_affinity(HOST, WEB)
+    placed = [make_pod(f"web-{number}").labels(WEB).node(f"n{number}") for number in range(100)]
+    world = world_of(Cluster().apply(*nodes, *placed, far).simulation)
+    finds = (("topology.spread1", "n9"), ("topology.affinity1", "n42"))
+    data = panel(world, pod="default/new", finds=finds, pages=(("topology.spread1", "2"),))
+    (board,), (rule,) = data["boards"], data["affinity"]["rules"]
+    assert [row["name"] for row in board["domains"]] == ["n9", *(f"n9{digit}" for digit in range(10))]
+    assert "new is allowed in 100 of 100." in " ".join(board["says"])
+    assert [row["name"] for row in rule["domains"]] == ["n42"]
+    html = markup(world, pod="default/new", finds=(("topology.spread1", "n9"), ("topology.affinity1", "none")))
+    assert 'value="n9"' in html
+    assert "No name has “none” in it." in html
+    assert "It finds no pod" not in html
+
+
 def test_an_empty_sandbox_says_that_no_pod_was_scheduled() -> None:
     assert "No pod has been scheduled yet" in markup(world_of(Cluster().simulation))
 

@@ -139,9 +139,10 @@ def test_a_row_of_a_long_answer_is_found_by_its_words(page: Page, eventually: Ev
     page.goto(new_sandbox(page))
     nodes = [make_node(f"n{number}").capacity(cpu="1", pods="9").obj() for number in range(30)]
     apply(page, *nodes, make_pod("alone").cpu("1").node("n7").obj(), deployment("web", 1, cpu="1"))
-    page.goto(f"{page.url.partition('?')[0]}headroom/")
+    page.goto(f"{page.url.partition('?')[0]}headroom/#nodes")
     rows, field = page.locator("#nodes tbody tr:visible"), page.locator("#nodes-find")
     eventually(lambda: rows.count() == 30)
+    eventually(lambda: abs(page.locator("#nodes").evaluate("part => part.getBoundingClientRect().top")) < 100)
     assert page.locator("#workloads-find").count() == 0
     field.fill("CANNOT n7")
     eventually(lambda: rows.locator("th").all_inner_texts() == ["n7"])

@@ -22,7 +22,7 @@ from sandbox.web.access import PART, Access, edits, limited, problem, reads, who
 from sandbox.web.executing import execute_all
 from sandbox.web.files import attachment
 from sandbox.web.numbers import whole_number
-from sandbox.web.second_run import DIGITS, NoRun, named_run, second_run
+from sandbox.web.second_run import DIGITS, LINK, NoRun, named_run, second_run
 from sandbox.web.views import waiting
 from sandbox.web.views.waiting import SHOWN, Page
 from sandbox.words.say import say
@@ -63,14 +63,17 @@ def compared(request: HttpRequest, access: Access, base: str, more: dict[str, An
         "present": urlencode({name: value for name, value in query.items() if name != "at"}),
         **more,
     }
+    page = partial(Page, heading=say("differences.heading"), subject=access.sandbox.title, back=_back(base, at))
     try:
         wanted, name = _over_seeds(access.sandbox, query) if "seeds" in query else second_run(access.sandbox, query)
     except NoRun as error:
-        return problem(request, 404, str(error))
+        if "frame" in more or PART in request.GET:
+            return problem(request, 404, str(error))
+        found = {"problem": str(error), "unknown": LINK if query.get(LINK) else "branch"}
+        return waiting.show(request, access, page("differences.html", context=context), found)
     except ValueError as error:
         return problem(request, 400, str(error))
     context |= {"name": name}
-    page = partial(Page, heading=say("differences.heading"), subject=access.sandbox.title, back=_back(base, at))
     if isinstance(wanted, Wanted):
         shown = page(template="seeds.html", scripts=("seeds",), context=context | {"wanted": wanted.seeds})
         return waiting.answer(request, access, shown, jobs.seeds, wanted, at)

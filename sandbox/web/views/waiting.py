@@ -54,13 +54,7 @@ def answer(
     """Return the part of an answer's page that the query names, or the page that waits to a browser that opens it."""
     query = request.GET.copy()
     part, shown = (query.pop(name, [""])[0] for name in (PART, SHOWN))
-    context = {
-        "sandbox": access.sandbox,
-        "can_edit": access.can_edit,
-        "page": page,
-        "query": query.urlencode(),
-        **page.context,
-    }
+    context = _context(access, page, query.urlencode())
     if part == SO_FAR:
         return _so_far(request, page, context, shown, engines.so_far(access.sandbox, job, *args, **kwargs))
     if part == STOPPED:
@@ -82,6 +76,22 @@ def answer(
     # A refusal stays below the heading; the answer replaces it.
     response["HX-Retarget"], response["HX-Reswap"] = "#answer", "outerHTML"
     return response
+
+
+def show(request: HttpRequest, access: Access, page: Page, found: dict[str, Any]) -> HttpResponse:
+    """Return the page with an answer that needs no job, such as that the query names something that does not exist."""
+    context = _context(access, page, "") | {"found": found}
+    return render(request, page.template, context, status=404 if found.get("unknown") else 200)
+
+
+def _context(access: Access, page: Page, query: str) -> dict[str, Any]:
+    return {
+        "sandbox": access.sandbox,
+        "can_edit": access.can_edit,
+        "page": page,
+        "query": query,
+        **page.context,
+    }
 
 
 def _ask_again(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

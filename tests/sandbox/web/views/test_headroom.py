@@ -142,11 +142,13 @@ def test_an_earlier_moment_has_its_own_answer(cluster: Any) -> None:
 
 
 def test_the_workbench_and_the_pages_beside_lead_there(cluster: Any) -> None:
-    for panel, query in (("workloads", {}), ("nodes", {}), ("inspector", {"node": "n1"})):
+    for panel, query in (("workloads", {}), ("inspector", {"node": "n1"})):
         html = cluster.watching().get(f"panel/{panel}/", **query).content.decode()
         assert 'href="headroom/"' in html
         html = cluster.get(f"panel/{panel}/", at="1.8", **query).content.decode()
         assert re.search(r'href="headroom/\?at=1\.\d+"', html)
+    assert 'href="headroom/#nodes"' in cluster.watching().get("panel/nodes/").content.decode()
+    assert re.search(r'href="headroom/\?at=1\.\d+#nodes"', cluster.get("panel/nodes/", at="1.8").content.decode())
     for path, query in (("fit/", {"pod": "default/alone"}), ("leave/", {"node": "n1"})):
         assert f'href="{cluster.url()}headroom/"' in cluster.get(path, **query).content.decode()
 

@@ -12,6 +12,7 @@ from sandbox.worker.bounded import within
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.live import Live
 from sandbox.worker.progress import departed
+from sandbox.worker.room import note
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.balance import ResourceUse
@@ -40,7 +41,8 @@ class _Done:
     nodes: int
     replicas: int = 0
     departure: Departure | None = None
-    rows: list[Headroom] = field(default_factory=list)
+    rows: list[tuple[Headroom, str]] = field(default_factory=list)
+    """With what keeps the replicas from running, although they fit."""
     alone: list[tuple[str, Leaving]] = field(default_factory=list)
     together: dict[str, bool] = field(default_factory=dict)
 
@@ -53,7 +55,7 @@ class _Done:
 
     def so_far(self) -> SoFar:
         found = {
-            "workloads": [_workload(row) for row in self.rows],
+            "workloads": [_workload(*row) for row in self.rows],
             "nodes": [_node(node, left, {}) for node, left in self.alone],
         }
         if self.departure is None:
@@ -78,12 +80,13 @@ def answer(live: Live, at: Moment | None) -> dict[str, Any]:
     live.so_far = done.so_far
     for item in within(MOST_SECONDS, owners(simulation)):
         done.replicas = 0
-        done.rows.append(result_of(headroom_of(simulation, item, MOST_REPLICAS), done.count))
+        row = result_of(headroom_of(simulation, item, MOST_REPLICAS), done.count)
+        done.rows.append((row, note(simulation, item)))
     scarce = scarcest(simulation)
     data: dict[str, Any] = {
         "problem": "",
-        "verdict": _verdict(done.rows, scarce),
-        "workloads": [_workload(row) for row in done.rows],
+        "verdict": _verdict([row for row, _ in done.rows], scarce),
+        "workloads": [_workload(*row) for row in done.rows],
         "more_workloads": done.workloads - len(done.rows),
         "resources": [_resource(use) for use in scarce],
         "count": done.nodes,
@@ -118,9 +121,9 @@ def _share(share: float) -> str:
     return f"{share:.0%}"
 
 
-def _workload(row: Headroom) -> dict[str, Any]:
+def _workload(row: Headroom, note: str) -> dict[str, Any]:
     """Return a row. ``replicas``: how many more, ``limited``: at least so many; None if that cannot be counted."""
-    named = {"kind": row.kind, "key": row.key}
+    named = {"kind": row.kind, "key": row.key, "note": note}
     if row.room is None:
         return {**named, "replicas": None, "limited": False, "why": row.problem}
     why = "" if row.room.stopped is None else _stops(row.room)

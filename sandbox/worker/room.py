@@ -12,10 +12,10 @@ from sandbox.worker.errors import UnknownName, no_answer
 from sandbox.worker.live import Live
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.answers.copies import pod_of
-from scheduler_engine.answers.headroom import WITH_TEMPLATE
+from scheduler_engine.answers.headroom import WITH_TEMPLATE, idle
 from scheduler_engine.answers.nodes_needed import nodes_needed
 from scheduler_engine.answers.room import Room, place_copies, result_of, room_by_node
-from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -94,7 +94,7 @@ def answer(live: Live, asked: Asked, at: Moment | None) -> dict[str, Any]:
         return data | no_answer(problem)
     return {
         **data,
-        "gates": ", ".join(Pod(pod_of(item.manifest)).scheduling_gates),
+        "note": note(simulation, item),
         "total": found.total,
         "limited": found.stopped is None,
         "message": found.stopped.message if found.stopped is not None else "",
@@ -105,6 +105,15 @@ def answer(live: Live, asked: Asked, at: Moment | None) -> dict[str, Any]:
             for (plugin, reasons), names in found.reasons().items()
         ],
     }
+
+
+def note(simulation: Simulation, item: KubeObject) -> str:
+    """Return what keeps copies of a pod or workload from running, although they fit; "" if nothing does."""
+    gates = Pod(pod_of(item.manifest)).scheduling_gates
+    texts = [say("fit.gated", gates=", ".join(gates))] if gates else []
+    if why := idle(simulation, item):
+        texts.append(say(f"fit.{why}"))
+    return " ".join(texts)
 
 
 def _row(node: str, found: Room, alone: Room | None) -> dict[str, Any]:

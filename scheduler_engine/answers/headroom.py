@@ -63,6 +63,22 @@ def headroom_of(simulation: Simulation, item: KubeObject, most: int) -> Generato
     return Headroom(item.kind, item.key, found)
 
 
+def idle(simulation: Simulation, item: KubeObject) -> str:
+    """Return why a workload makes no pods, whatever its number says: ``paused`` or ``suspended``; "" if it makes some.
+
+    A paused Deployment still scales the ReplicaSets that it has.
+    """
+    if item.kind == "Job" and item.spec.get("suspend"):
+        return "suspended"
+    sets = simulation.api.list("ReplicaSet", item.namespace)
+    is_paused = item.kind == "Deployment" and item.spec.get("paused")
+    return "paused" if is_paused and not any(_owner(held) == item.uid for held in sets) else ""
+
+
+def _owner(item: KubeObject) -> str:
+    return str((item.controller_ref or {}).get("uid", ""))
+
+
 def scarcest(simulation: Simulation) -> list[ResourceUse]:
     """Return the resources of the cluster, the scarcest first: those of which the largest part is requested."""
     return sorted(uses_of(node_infos(simulation)), key=lambda use: -use.whole.share)

@@ -10,7 +10,7 @@ import pytest
 from sandbox.changes import store
 from sandbox.words.say import say
 from scheduler_engine.testing import make_node, make_pod
-from tests.engine.controllers import deployment, replica_set
+from tests.engine.controllers import deployment, job, replica_set
 
 pytestmark = pytest.mark.django_db
 
@@ -158,3 +158,22 @@ def test_the_only_node_cannot_go(visitor: Any) -> None:
     html = shown(visitor)
     assert rows(html, "nodes")["n1"] == ["0", say("headroom.cannot-go", why="it is the only node")]
     assert say("headroom.none-together") in html
+
+
+def test_what_fits_but_would_not_run_is_noted(visitor: Any) -> None:
+    gated, paused, scaled = (deployment(name, 1, cpu="1") for name in ("gated", "paused", "scaled"))
+    gated["spec"]["template"]["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
+    paused["spec"]["paused"] = True
+    node = make_node("n1").capacity(cpu="4", memory="8Gi", pods="9").obj()
+    waits = job("waits", suspend=True)
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [node, gated, paused, scaled, waits]})
+    store.execute(visitor.sandbox, {"kind": "settle"})
+    scaled["spec"]["paused"] = True
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [scaled]})
+    table = rows(shown(visitor), "workloads")
+    assert say("fit.gated", gates="example.com/wait") in table["default/gated Deployment"][1]
+    assert say("fit.paused") in table["default/paused Deployment"][1]
+    assert say("fit.suspended") in table["default/waits Job"][1]
+    assert table["default/scaled Deployment"][1] == "NodeResourcesFit: Insufficient cpu (1 node)"
+    page = visitor.get("fit/", kind="Deployment", key="default/paused").content.decode()
+    assert say("fit.paused") in page

@@ -58,7 +58,11 @@ def workbench_of(path: str) -> ResolverMatch | None:
 
 def _of_sandbox(link: str) -> tuple[Other, str]:
     """Return the run of the sandbox with this link, an address or its path, and its name in words. Raises ``NoRun``."""
-    match = workbench_of(urlsplit(link.strip()).path)
+    try:
+        match = workbench_of(urlsplit(link.strip()).path)
+    except ValueError:
+        # Not even an address, such as "http://[".
+        match = None
     access = open_access(**match.kwargs) if match is not None else None
     if access is None:
         raise NoRun(say("errors.no-other-sandbox"))

@@ -354,17 +354,20 @@ def test_the_other_run_may_take_too_much_work(packed: Any, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     ("query", "says"),
-    [({"with": "/s/nothing/"}, "errors.no-other-sandbox"), ({"branch": "77"}, "errors.no-branch")],
-    ids=["another sandbox", "a branch"],
+    [
+        ({"with": "/s/nothing/"}, "errors.no-other-sandbox"),
+        ({"with": "http://["}, "errors.no-other-sandbox"),
+        ({"branch": "77"}, "errors.no-branch"),
+    ],
+    ids=["another sandbox", "no address", "a branch"],
 )
 def test_a_run_that_does_not_exist_is_reported_on_the_page(packed: Any, query: dict[str, str], says: str) -> None:
     page = packed.client.get(packed.url("differences/"), query, HTTP_ACCEPT="text/html", HTTP_SEC_FETCH_MODE="navigate")
     assert page.status_code == 404
     html = page.content.decode()
     assert html.count(say(says)) == 1
-    assert ('name="with" value="/s/nothing/" aria-invalid="true" aria-describedby="with-e"' in html) == (
-        "with" in query
-    )
+    field = f'name="with" value="{query.get("with")}" aria-invalid="true" aria-describedby="with-e"'
+    assert (field in html) == ("with" in query)
     assert f'href="{packed.url()}">{say("differences.back")}' in html
     assert "configuration=default" in html
     assert 'id="figures"' not in html

@@ -371,3 +371,12 @@ def test_a_run_that_does_not_exist_is_reported_on_the_page(packed: Any, query: d
     assert f'href="{packed.url()}">{say("differences.back")}' in html
     assert "configuration=default" in html
     assert 'id="figures"' not in html
+
+
+def test_a_very_long_name_of_a_node_is_cut_in_the_table(visitor: Any) -> None:
+    long = "-".join(["a-name-that-says-all-about-it"] * 4)
+    node = make_node(long).label("kubernetes.io/hostname", "n").capacity(cpu="4", pods="9")
+    for command in (apply(node), SETTLE, apply(make_pod("p").cpu("1")), SETTLE):
+        store.execute(visitor.sandbox, command)
+    placed = compared(visitor, at="2.99").partition('id="placements"')[2].partition("</section>")[0]
+    assert f'<td><span class="cut" title="{long}">{long}</span></td>' in placed

@@ -146,6 +146,15 @@ class Cluster:
             if isinstance(controller, WorkloadController) and owner.kind == controller.KIND
         )
 
+    def configure(self, configuration: Mapping[str, Any] | str | None, rules: Rules) -> None:
+        """Let the API server and all schedulers follow ``rules``, and the schedulers use this configuration.
+
+        Raises Rejected when the configuration is wrong under these rules; then nothing has changed.
+        """
+        loaded = load_configuration(configuration, rules)
+        self.rules = self.api.rules = rules
+        self.replicas.configure(loaded, rules)
+
     # --- progress ---
 
     def deliver(self) -> None:

@@ -62,11 +62,9 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise Rejected(say("refusals.not-a-flag", flag=name))
-    gates = log.get("feature_gates") or {}
-    if not isinstance(gates, Mapping) or not all(isinstance(on, bool) for on in gates.values()):
-        raise Rejected(say("refusals.not-gates"))
     settings = (log.get("seed", 42), log.get("configuration"), full, rules)
-    simulation = Simulation(*settings, kubernetes=log.get("kubernetes", DEFAULT), feature_gates=gates, **flags)
+    version = log.get("kubernetes", DEFAULT)
+    simulation = Simulation(*settings, kubernetes=version, feature_gates=log.get("feature_gates"), **flags)
     for data in log["commands"]:
         simulation.execute(from_json(data))
     return simulation

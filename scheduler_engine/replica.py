@@ -150,10 +150,10 @@ class Replica:
         with self.group.recorder.doing(self.name):
             return self.scheduler.allow_waiting_pod(pod_key)
 
-    def configure(self, configuration: Configuration) -> None:
+    def configure(self, configuration: Configuration, rules: Rules) -> None:
         if self.scheduler is not None:
             with self.group.recorder.doing(self.name):
-                self.scheduler.configure(configuration)
+                self.scheduler.configure(configuration, rules)
 
     # --- actions on it ---
 

@@ -141,10 +141,13 @@ class Replicas:
         rates = [member.tries_per_second() for member in self.members]
         return int(MAX_TRIES / sum(rates) * SECOND_US) if any(rates) else None
 
-    def configure(self, configuration: Configuration) -> None:
-        self.configuration = configuration
+    def configure(self, configuration: Configuration, rules: Rules) -> None:
+        """Let all replicas, present and future, use a configuration and the rules of a version."""
+        self.configuration, self.rules = configuration, rules
         for member in self.members:
-            member.configure(configuration)
+            member.configure(configuration, rules)
+        if self.assumed_ttl_us and not rules.assumed_pods_may_expire:
+            self.expire_assumed_pods_after(0)
 
 
 def _configured(names: list[str], settings: ElectionSettings | None) -> ReplicasConfigured:

@@ -14,7 +14,6 @@ from typing import Any
 from scheduler_engine import cluster_commands, commands, replica_commands, time_commands
 from scheduler_engine.api.validation import validate
 from scheduler_engine.cluster import Cluster, Ended
-from scheduler_engine.config import load_configuration
 from scheduler_engine.effort import Effort
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.framework import faults
@@ -185,7 +184,12 @@ def _apply(simulation: Simulation, command: commands.Apply) -> None:
 
 
 def _configure(simulation: Simulation, command: commands.Configure) -> None:
-    simulation.replicas.configure(load_configuration(command.configuration, simulation.rules))
+    simulation.configure(command.configuration, simulation.rules)
+
+
+def _kubernetes(simulation: Simulation, command: commands.Kubernetes) -> None:
+    rules = rules_for(command.version, command.feature_gates)
+    simulation.configure(simulation.replicas.configuration.source, rules)
 
 
 def _fault(simulation: Simulation, command: commands.Fault) -> None:
@@ -219,6 +223,7 @@ def _assumed_ttl(simulation: Simulation, command: commands.AssumedTtl) -> None:
 HANDLERS: dict[str, Callable[[Simulation, Any], None]] = {
     "apply": _apply,
     "configure": _configure,
+    "kubernetes": _kubernetes,
     "fault": _fault,
     "allow": _allow,
     "assumed-ttl": _assumed_ttl,

@@ -23,7 +23,7 @@ from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.lesson import model, predictions
 from scheduler_engine.scenario.format import API_VERSION
-from scheduler_engine.scenario.yaml_file import at_line, document_in
+from scheduler_engine.scenario.yaml_file import at_lines, document_in
 from scheduler_engine.shapes import Data, Fields, Flag, ListOf, Number, Shape, Text, invalid
 
 KIND, NAME = "Workshop", "workshop.yaml"
@@ -87,7 +87,7 @@ def read(text: str) -> RoomFile:
     data: Data = document.data
     problems = [*ROOM.problems(data, "")] or [*_check(data)]
     if problems:
-        raise Rejected([at_line(problem, document.place, NAME) for problem in problems])
+        raise Rejected(at_lines(problems, document.place, NAME))
     source, first = sources.BLANK, 0
     for kind, value in data.get("begin", {}).items():
         if kind == "own":
@@ -97,7 +97,7 @@ def read(text: str) -> RoomFile:
             source = BEGIN_SOURCES[kind](value)
         except Rejected as refusal:
             errors = [FieldError(f"begin.{kind}", "FieldValueInvalid", str(error)) for error in refusal.errors]
-            raise Rejected([at_line(error, document.place, NAME) for error in errors]) from refusal
+            raise Rejected(at_lines(errors, document.place, NAME)) from refusal
     lessons = [
         _lesson(lesson, f"lessons[{number}]", document.place) for number, lesson in enumerate(data.get("lessons", ()))
     ]
@@ -110,7 +110,7 @@ def _lesson(text: str, path: str, place: Any) -> LessonFile:
         return LessonFile(text, read_lesson(text))
     except Rejected as refusal:
         errors = [FieldError(path, "FieldValueInvalid", line_of(error)) for error in refusal.errors]
-        raise Rejected([at_line(error, place, NAME) for error in errors]) from refusal
+        raise Rejected(at_lines(errors, place, NAME)) from refusal
 
 
 def _check(data: Data) -> Iterator[FieldError]:

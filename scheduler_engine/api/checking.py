@@ -9,6 +9,7 @@ from scheduler_engine.api.parsing import Limits
 from scheduler_engine.api.validation import judged
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import MOST_ERRORS, FieldError, Rejected
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 from scheduler_engine.words import say
 
 
@@ -26,8 +27,11 @@ class Checked:
     more_warnings: bool = False
 
 
-def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
-    """Read a text and check every object in it. Never raises: unreadable text is one more error."""
+def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS, rules: Rules = DEFAULT_RULES) -> Checked:
+    """Read a text and check every object in it. Never raises: unreadable text is one more error.
+
+    ``rules``: those of the version of Kubernetes, as far as it has other fields.
+    """
     try:
         manifests, errors = read_manifests(text, limits)
     except Rejected as problem:
@@ -38,7 +42,7 @@ def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Checked:
     for manifest in manifests:
         if len(errors) > MOST_ERRORS:
             break
-        wrong, defaulted = judged(manifest.data, manifest.document)
+        wrong, defaulted = judged(manifest.data, manifest.document, rules=rules)
         errors += wrong
         if not wrong and len(warnings) <= MOST_ERRORS:
             warnings += warnings_about(manifest.data, manifest.document, defaulted)

@@ -15,7 +15,8 @@ from scheduler_engine.apiserver.lifecycle import BACKGROUND, POLICIES
 from scheduler_engine.commands.table import OBJECTS, REMOVAL, Command, Spelled, command, wrong_field
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.faults import ANSWERS
-from scheduler_engine.shapes import Anything, Flag, ListOf, MapOf, Number, Text
+from scheduler_engine.shapes import Anything, Either, Flag, ListOf, MapOf, Nothing, Number, Text
+from scheduler_engine.versions import VERSIONS, gates_text, rules_for
 from scheduler_engine.words import say
 
 MAX_ADVANCE_SECONDS = 86_400
@@ -240,6 +241,33 @@ class Configure(Command):
     """Use another KubeSchedulerConfiguration from the next cycle on. null: the default one."""
 
     configuration: dict[str, Any] | None = None
+
+
+@command("kubernetes")
+class Kubernetes(Command):
+    """Follow another version of Kubernetes: API server and schedulers, with the configuration in force.
+
+    ``feature_gates``: name → on, of gates that differ from the defaults of the version. A running cycle ends under the
+    rules that it began with.
+    """
+
+    version: Annotated[str, Text(values=VERSIONS)]
+    feature_gates: Annotated[
+        dict[str, Any] | None,
+        Either((MapOf(Flag()), Nothing()), say("refusals.gates-or-nothing"), say("command-parts.feature-gates")),
+    ] = None
+
+    @property
+    def named(self) -> str:
+        gates = gates_text(self.feature_gates or {})
+        return say("command-parts.with-gates", version=self.version, gates=gates) if gates else self.version
+
+    def check(self) -> None:
+        if self.version in VERSIONS:
+            try:
+                rules_for(self.version, self.feature_gates)
+            except Rejected as refusal:
+                raise Rejected([wrong_field("feature_gates", str(refusal))]) from refusal
 
 
 @command("fault")

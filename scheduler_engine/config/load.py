@@ -59,6 +59,7 @@ def _load(manifest: Any, rules: Rules) -> Configuration:
         defaulted["podMaxBackoffSeconds"],
         defaulted["parallelism"],
         written(defaulted, schema_for(rules).configuration),
+        manifest,
     )
 
 

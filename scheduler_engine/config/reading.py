@@ -7,15 +7,16 @@ from typing import Any
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config.load import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 
-def read_configuration(text: bytes, name: str) -> dict[str, Any]:
+def read_configuration(text: bytes, name: str, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
     """Read the file ``name`` as a mapping. Raises Rejected with all errors and their places:
     ``name:3:1: …``.
     """
     try:
         decoded = text.decode()
-        load_configuration(decoded)
+        load_configuration(decoded, rules)
     except UnicodeDecodeError as problem:
         raise Rejected(f"{name}: this is not valid UTF-8 text") from problem
     except Rejected as refusal:

@@ -25,7 +25,10 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A whole configuration. ``defaulted`` is its v1 form with every default set. Backoffs are in seconds."""
+    """A whole configuration. ``defaulted`` is its v1 form with every default set. Backoffs are in seconds.
+
+    ``source`` is what was loaded: other versions of Kubernetes have other defaults.
+    """
 
     profiles: tuple[Profile, ...]
     percentage_of_nodes_to_score: int | None
@@ -33,6 +36,7 @@ class Configuration:
     pod_max_backoff_seconds: int
     parallelism: int
     defaulted: dict[str, Any]
+    source: Any
 
     def profile(self, scheduler_name: str) -> Profile | None:
         """Return the profile of ``scheduler_name``, None if there is none."""

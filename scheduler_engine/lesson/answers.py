@@ -98,6 +98,8 @@ def winner(window: Window, question: Question) -> Answer | Why:
     drawn = chosen.how == "draw" and len(chosen.ties) > 1
     if drawn:
         why[chosen.node] = Why("drawn", {"total": chosen.total, "count": len(chosen.ties)})
+    elif chosen.how == "first":
+        why[chosen.node] = Why("first", {"total": chosen.total, "count": len(chosen.ties)})
     elif chosen.how == "only":
         why[chosen.node] = _only(attempt, chosen.node)
     return Answer(tuple(chosen.ties) if drawn else (chosen.node,), why)

@@ -134,6 +134,8 @@ KEYS: dict[str, Shape] = {
     "engine": SCENARIO_KEYS["engine"],
     "seed": SCENARIO_KEYS["seed"],
     "queue_rules": SCENARIO_KEYS["queue_rules"],
+    "kubernetes": SCENARIO_KEYS["kubernetes"],
+    "feature_gates": SCENARIO_KEYS["feature_gates"],
     "configuration": SCENARIO_KEYS["configuration"],
     "tab": Text(say("lesson-keys.tab")),
     "setup": SCENARIO_KEYS["setup"],

@@ -15,14 +15,17 @@ from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.scenario.loading import command_from
 from scheduler_engine.scenario.model import Origin, Scenario
-from scheduler_engine.scenario.steps import in_configuration
-from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_in, rename_on, slug_of
+from scheduler_engine.scenario.steps import first_rules, in_configuration, refused_in
+from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_lines, document_in, rename_on, slug_of
 from scheduler_engine.shapes import Data
 from scheduler_engine.words import say
 
 ENDING = ".lesson"
 """The end of a name such as ``spread.lesson.yaml``: not part of the lesson's own name."""
-OF_SCENARIO = ("title", "group", "about", "source", "engine", "seed", "configuration", "queue_rules", "tab")
+OF_SCENARIO = (
+    *("title", "group", "about", "source", "engine", "seed"),
+    *("kubernetes", "feature_gates", "configuration", "queue_rules", "tab"),
+)
 OF_LESSON = ("minutes", "belief", "truth", "par")
 LISTS = ("rows", "after", "know")
 
@@ -47,7 +50,7 @@ def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = D
     _rename_on(data, document.place)
     problems = list(_problems(data))
     if problems:
-        raise Rejected([at_line(error, document.place, name) for error in problems])
+        raise Rejected(at_lines(problems, document.place, name))
     slug = slug_of(name, (ENDING,))
     setup = tuple(command_from(step) for step in data.get("setup", ()))
     fields = {key: data[key] for key in OF_SCENARIO if key in data}
@@ -69,27 +72,39 @@ def _problems(data: Data) -> list[FieldError]:
     problems = [*LESSON.problems(data, "")]
     if ("belief" in data) != ("truth" in data):
         problems.append(FieldError("truth", "FieldValueRequired", say("lesson-errors.belief-and-truth")))
+    return problems + _refused_in(data, any(error.path.startswith("feature_gates") for error in problems))
+
+
+def _refused_in(data: Data, gates_judged: bool) -> list[FieldError]:
+    """Return what Kubernetes refuses in gates, configurations and manifests, under the rules of each place."""
+    errors, rules = first_rules(data)
+    errors = [] if gates_judged else errors
     if isinstance(data.get("configuration"), dict):
-        problems += in_configuration(data["configuration"], "configuration")
-    return problems
+        errors += in_configuration(data["configuration"], "configuration", rules)
+    for path, steps, goes_on in _step_lists(data):
+        refused, after = refused_in(steps, path, rules)
+        errors += refused
+        rules = after if goes_on else rules
+    return errors
 
 
 def _rename_on(data: Data, root: Place) -> None:
-    for path, steps in _step_lists(data):
+    for path, steps, _ in _step_lists(data):
         rename_on(steps, root, path)
 
 
-def _step_lists(data: Data) -> Iterator[tuple[str, Any]]:
-    """Yield every list of steps in the file, with its path."""
-    yield "setup", data.get("setup")
+def _step_lists(data: Data) -> Iterator[tuple[str, Any, bool]]:
+    """Yield every list of steps in the file: its path, the steps, and whether the next list continues from there."""
+    yield "setup", data.get("setup"), True
     for number, part in enumerate(_list(data.get("parts"))):
         path = f"parts[{number}]"
         if isinstance(part, dict):
-            yield f"{path}.do", part.get("do")
-            for place, way in enumerate(_list(part.get("right"))):
-                yield f"{path}.right[{place}]", way
+            yield f"{path}.do", part.get("do"), True
             for place, way in enumerate(_list(part.get("wrong"))):
-                yield f"{path}.wrong[{place}].do", way.get("do") if isinstance(way, dict) else None
+                yield f"{path}.wrong[{place}].do", way.get("do") if isinstance(way, dict) else None, False
+            right = _list(part.get("right"))
+            for place, way in reversed([*enumerate(right)]):
+                yield f"{path}.right[{place}]", way, place == 0
 
 
 def _list(value: Any) -> list[Any]:

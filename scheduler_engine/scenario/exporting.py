@@ -11,6 +11,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.model import Scenario
 from scheduler_engine.scenario.steps import without_defaults
 from scheduler_engine.shapes import Data
+from scheduler_engine.versions import DEFAULT
 from scheduler_engine.words import say
 
 
@@ -20,6 +21,8 @@ def from_log(
     queue_rules: str,
     log: Iterable[Command | Mapping[str, Any]],
     *,
+    kubernetes: str = DEFAULT,
+    feature_gates: Mapping[str, bool] | None = None,
     setup: int | None = None,
     title: str = "A sandbox",
     slug: str = "sandbox",
@@ -50,6 +53,8 @@ def from_log(
         seed=seed,
         configuration=None if configuration is None else dict(configuration),
         queue_rules=queue_rules,
+        kubernetes=kubernetes,
+        feature_gates=dict(feature_gates) if feature_gates else None,
         setup=tuple(steps[:cut]),
         then=tuple(then),
         expect=tuple(expect),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.steps import Step
-from scheduler_engine.shapes import Anything, Data, Either, Fields, ListOf, MapOf, Nothing, Number, Shape, Text
+from scheduler_engine.shapes import Anything, Data, Either, Fields, Flag, ListOf, MapOf, Nothing, Number, Shape, Text
+from scheduler_engine.versions import VERSIONS
 from scheduler_engine.words import say
 
 API_VERSION, KIND = "scheduler-sandbox/v1", "Scenario"
@@ -21,6 +22,8 @@ KEYS: dict[str, Shape] = {
     "engine": Text(say("scenario-keys.engine")),
     "seed": Number(say("scenario-keys.seed"), whole=True),
     "queue_rules": Text(say("scenario-keys.queue-rules"), values=tuple(QUEUES)),
+    "kubernetes": Text(say("scenario-keys.kubernetes"), values=VERSIONS),
+    "feature_gates": MapOf(Flag(), say("scenario-keys.feature-gates")),
     "configuration": Either(
         (MapOf(Anything()), Nothing()),
         say("scenario-errors.configuration-or-nothing"),

@@ -11,8 +11,8 @@ from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.scenario.format import KEYS, SCENARIO, wrong_version
 from scheduler_engine.scenario.model import FOLDER, Origin, Scenario
-from scheduler_engine.scenario.steps import BESIDE, in_configuration
-from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_line, document_in, rename_on, slug_of
+from scheduler_engine.scenario.steps import BESIDE, first_rules, in_configuration, refused_in
+from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_lines, document_in, rename_on, slug_of
 from scheduler_engine.shapes import Data
 from scheduler_engine.words import say
 
@@ -38,7 +38,7 @@ def read_scenario(text: str | bytes, name: str = "scenario.yaml", limits: Limits
         rename_on(data.get(part), document.place, part)
     problems = list(_problems(data))
     if problems:
-        raise Rejected([at_line(error, document.place, name) for error in problems])
+        raise Rejected(at_lines(problems, document.place, name))
     slug = slug_of(name, (ENDING,))
     opened, then, written = _steps(data.get("then"))
     fields: Data = {key: data[key] for key in data if key in PLAIN}
@@ -59,8 +59,14 @@ def _problems(data: Data) -> Iterable[FieldError]:
     if wrong is not None:
         return [FieldError(wrong[0], "FieldValueNotSupported", wrong[1])]
     problems = [*SCENARIO.problems(data, "")]
+    wrong_gates, rules = first_rules(data)
+    if not any(error.path.startswith("feature_gates") for error in problems):
+        problems += wrong_gates
     if isinstance(data.get("configuration"), dict):
-        problems += in_configuration(data["configuration"], "configuration")
+        problems += in_configuration(data["configuration"], "configuration", rules)
+    for part in ("setup", "then"):
+        refused, rules = refused_in(data.get(part), part, rules)
+        problems += refused
     return [*problems, *_names(data.get("then"))]
 
 

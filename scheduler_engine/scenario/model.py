@@ -11,6 +11,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.executing import located, play
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.versions import DEFAULT
 
 INSTALLED = Path(__file__).resolve().parent / "scenarios"
 FOLDER = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2] / "fixtures" / "scenarios"
@@ -49,7 +50,8 @@ class Scenario:
     each a command, and beside it keys from ``steps.BESIDE``, including ``expect``: what holds after the step.
 
     ``opened``: what holds before the first step; ``expect``: what holds at the end. ``tab``: the tab of the workbench
-    to show, "" = the one of the present stage. ``engine``: the version of the engine that wrote it, "" = unknown.
+    to show, "" = the one of the present stage. ``kubernetes``: the version that it begins under, with ``feature_gates``
+    that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown.
     ``origin``: its file, None if it was made by a program.
     """
 
@@ -62,6 +64,8 @@ class Scenario:
     seed: int = 42
     configuration: Data | None = None
     queue_rules: str = "v1.34"
+    kubernetes: str = DEFAULT
+    feature_gates: Data | None = None
     tab: str = ""
     setup: tuple[Data, ...] = ()
     then: tuple[Data, ...] = RUN
@@ -75,7 +79,14 @@ class Scenario:
 
         ``full``: record every verdict and score.
         """
-        simulation = Simulation(self.seed, self.configuration, full, self.queue_rules)
+        simulation = Simulation(
+            self.seed,
+            self.configuration,
+            full,
+            self.queue_rules,
+            kubernetes=self.kubernetes,
+            feature_gates=self.feature_gates,
+        )
         for number, step in enumerate(self.setup):
             try:
                 play(simulation, [step])

@@ -1,7 +1,7 @@
 """The format of scenarios as one JSON Schema (draft 2020-12), for editors and other programs.
 
 It is built from the tables that files are checked with. It omits what only the engine can check: whether Kubernetes
-accepts a manifest or a configuration, and that no two steps have the same name.
+accepts a manifest, a configuration or a feature gate, and that no two steps have the same name.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from scheduler_engine.shapes import (
     must_be,
     unknown,
 )
+from scheduler_engine.versions import DEFAULT, DEFAULT_RULES, VERSIONS, Rules, rules_for
 from scheduler_engine.words import say
 
 LONGEST_SAY = 60
@@ -86,16 +87,11 @@ class Step:
 
 
 def _in_command(kind: str, value: Any, path: str, refused: bool) -> Iterator[FieldError]:
-    """Yield errors in a command. One that must be refused may hold what no API server accepts."""
-    if kind == "apply":
-        yield from _in_manifests(value, path, refused)
-        return
+    """Yield errors in the fields of a command. One that must be refused may hold numbers out of bounds."""
     problems = list(COMMANDS[kind].problems(value, path))
-    if problems or refused:
-        yield from problems
+    yield from problems
+    if problems or refused or kind == "apply":
         return
-    if kind == "configure":
-        yield from in_configuration((value or {}).get("configuration"), inside(path, "configuration"))
     try:
         commands.from_json({"kind": kind, **(value or {})})
     except Rejected as refusal:
@@ -104,16 +100,49 @@ def _in_command(kind: str, value: Any, path: str, refused: bool) -> Iterator[Fie
             yield FieldError(inside(path, name) if name else path, error.kind, error.message)
 
 
-def _in_manifests(value: Any, path: str, refused: bool) -> Iterator[FieldError]:
-    problems = list(COMMANDS["apply"].problems(value, path))
-    yield from problems
-    for index, manifest in enumerate(() if refused or problems else value):
-        for error in validate(manifest):
+def refused_in(steps: Any, path: str, rules: Rules) -> tuple[list[FieldError], Rules]:
+    """Return what Kubernetes refuses in the steps of a list: in manifests, and in configurations. Also return the rules
+    after the last step. ``rules`` hold before the first.
+
+    Skips steps that are no steps (``Step`` says why), and those that must be refused.
+    """
+    errors: list[FieldError] = []
+    for number, step in enumerate(steps if isinstance(steps, list) else ()):
+        kinds = [kind for kind in step if kind in COMMANDS] if isinstance(step, Mapping) else []
+        if len(kinds) != 1 or "refused" in step:
+            continue
+        kind, value = kinds[0], step[kinds[0]]
+        inner = inside(f"{path}[{number}]", kind)
+        if next(_in_command(kind, value, inner, refused=False), None) is not None:
+            continue
+        if kind == "apply":
+            errors += _in_manifests(value, inner, rules)
+        elif kind == "configure":
+            errors += in_configuration((value or {}).get("configuration"), inside(inner, "configuration"), rules)
+        elif kind == "kubernetes":
+            rules = rules_for(value["version"], value.get("feature_gates"))
+    return errors, rules
+
+
+def _in_manifests(manifests: list[Any], path: str, rules: Rules) -> Iterator[FieldError]:
+    for index, manifest in enumerate(manifests):
+        for error in validate(manifest, rules=rules):
             inner = f"{path}[{index}]" + (f".{error.path}" if error.path and error.path[0] != "[" else error.path)
             yield FieldError(inner, error.kind, error.message, object_name=error.object_name)
 
 
-def in_configuration(value: Any, path: str) -> Iterator[FieldError]:
+def first_rules(data: Data) -> tuple[list[FieldError], Rules]:
+    """Return errors in the version and the feature gates of a file, and the rules that it begins under."""
+    kubernetes, gates = data.get("kubernetes", DEFAULT), data.get("feature_gates")
+    if kubernetes not in VERSIONS:
+        return [], DEFAULT_RULES
+    try:
+        return [], rules_for(kubernetes, gates)
+    except Rejected as refusal:
+        return [FieldError("feature_gates", "FieldValueInvalid", str(refusal))], rules_for(kubernetes)
+
+
+def in_configuration(value: Any, path: str, rules: Rules) -> Iterator[FieldError]:
     """Yield errors in a KubeSchedulerConfiguration; None is the default one."""
     if value is None:
         return
@@ -121,7 +150,7 @@ def in_configuration(value: Any, path: str) -> Iterator[FieldError]:
         yield invalid(path, value, must_be("configuration"))
         return
     try:
-        load_configuration(value)
+        load_configuration(value, rules)
     except Rejected as refusal:
         for error in refusal.errors:
             yield FieldError(inside(path, error.path) if error.path else path, error.kind, error.message)

@@ -55,8 +55,12 @@ def _in_file(error: FieldError, name: str) -> FileError:
     return FileError(error.path, error.kind, error.message, 0, error.line, error.column, error.object_name, name)
 
 
-def at_line(error: FieldError, root: Place, name: str) -> FileError:
-    """Return the error at the line of its path."""
+def at_lines(errors: Iterable[FieldError], root: Place, name: str) -> list[FieldError]:
+    """Return the errors at the lines of their paths."""
+    return [_at_line(error, root, name) for error in errors]
+
+
+def _at_line(error: FieldError, root: Place, name: str) -> FileError:
     place = root.find(error.path)
     return FileError(error.path, error.kind, error.message, 0, place.line, place.column, error.object_name, name)
 

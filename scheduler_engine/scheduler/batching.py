@@ -17,7 +17,7 @@ MAX_AGE_US = 500_000
 
 def ask_for_hint(scheduler: SchedulerParts, cycle: Cycle) -> None:
     """Set the signature of the pod, and its hint: the node to try first."""
-    if not scheduler.rules.reuses_rankings:
+    if not cycle.rules.reuses_rankings:
         return
     cycle.sign = signature(cycle.framework.points, cycle.pod)
     batch = scheduler.batches.get(cycle.framework.profile_name)
@@ -48,7 +48,7 @@ def _unusable(scheduler: SchedulerParts, cycle: Cycle, batch: Batch) -> str:
 
 def remember(scheduler: SchedulerParts, cycle: Cycle) -> None:
     """Remember the chosen node, and the other nodes if they may serve the next pod."""
-    if not scheduler.rules.reuses_rankings:
+    if not cycle.rules.reuses_rankings:
         return
     batch = scheduler.batches.setdefault(cycle.framework.profile_name, Batch())
     batch.popped, batch.node = scheduler.queue.scheduling_cycle, cycle.host

@@ -102,7 +102,7 @@ def post_bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
 def _rejected_on_permit(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     """Fail the pod as unschedulable. The plugin's hints decide when to retry it; later failures are errors."""
     forgotten = _give_back(scheduler, cycle, status)
-    fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, nomination_after_failure(scheduler))
+    fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, nomination_after_failure(cycle))
     if forgotten:
         _its_going_helps_others(scheduler, cycle)
     return ""

@@ -17,6 +17,7 @@ from scheduler_engine.framework.runtime import Framework, Scores
 from scheduler_engine.framework.status import Status
 from scheduler_engine.scheduler.fit_error import Diagnosis
 from scheduler_engine.scheduler.search import Search
+from scheduler_engine.versions import Rules
 
 
 @dataclass(slots=True)
@@ -68,6 +69,11 @@ class Cycle:
 
     def __post_init__(self) -> None:
         self.pod = self.info.pod
+
+    @property
+    def rules(self) -> Rules:
+        """Return the rules that it began with."""
+        return self.framework.handle.rules
 
     @property
     def placed(self) -> Pod:

@@ -22,13 +22,13 @@ from scheduler_engine.words import say
 
 def cycle_failed(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str) -> str:
     """End an attempt without a FitError: an internal error, or an empty cluster."""
-    _fail(scheduler, cycle, status, message, nomination_after_failure(scheduler))
+    _fail(scheduler, cycle, status, message, nomination_after_failure(cycle))
     return ""
 
 
-def nomination_after_failure(scheduler: SchedulerParts) -> str | None:
+def nomination_after_failure(cycle: Cycle) -> str | None:
     """Return the ``nominated_node`` of an attempt in which no PostFilter plugin decided about it."""
-    return None if scheduler.rules.failures_keep_nomination else ""
+    return None if cycle.rules.failures_keep_nomination else ""
 
 
 def fit_failed(
@@ -44,7 +44,7 @@ def fit_failed(
 def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str, nominated_node: str | None) -> None:
     popped, cycle.note = cycle.pod, cycle.note or say("notes.failed")
     live, unqueued = _still_to_be_scheduled(scheduler, popped), ""
-    if live is not None and live.uid != popped.uid and not scheduler.rules.requeues_recreated_pods:
+    if live is not None and live.uid != popped.uid and not cycle.rules.requeues_recreated_pods:
         scheduler.queue.done(popped.uid, DISCARDED)
         scheduler.recorder.add(CycleFinished(cycle.number, popped.key, _outcome(status, nominated_node), "", message))
         return
@@ -65,7 +65,7 @@ def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str,
     if stored is not None:
         # Upstream does not check for changes to the pod: one that has finished, got a node, or was replaced under the
         # same name also gets the condition, and keeps a nomination that the attempt did not know of.
-        known = live if live is not None and scheduler.rules.judges_status_of_latest_pod else popped
+        known = live if live is not None and cycle.rules.judges_status_of_latest_pod else popped
         changed = nominated_node if nominated_node != known.nominated_node_name else None
         message += _update_status(scheduler, known, stored, status, message, changed)
     outcome = _outcome(status, nominated_node)

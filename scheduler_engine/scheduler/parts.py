@@ -163,10 +163,10 @@ class SchedulerParts:
             framework.handle.nominator = queue.nominator
         return queue
 
-    def configure(self, configuration: Configuration) -> None:
-        """Use another configuration from the next cycle on; running cycles keep theirs."""
+    def configure(self, configuration: Configuration, rules: Rules) -> None:
+        """Use another configuration and other rules. Running cycles keep theirs, all else changes at once."""
         under_way = [cycle.framework for cycle in (self.cycle, *self.bindings) if cycle is not None]
-        self.configuration = configuration
+        self.configuration, self.rules = configuration, rules
         self.batches = {}
         self.profiles = self._build_profiles()
         before, self.queue = self.queue, self._build_queue()
@@ -241,7 +241,7 @@ class SchedulerParts:
             if binding.waits and not binding.rejected_because:
                 binding.preempted = self.reject_waiting_pod(uid, plugin, "preempted")
                 return True
-            if binding.stage == "PreBind" and binding.works_in_pre_bind and self.rules.preempts_in_pre_bind:
+            if binding.stage == "PreBind" and binding.works_in_pre_bind and binding.rules.preempts_in_pre_bind:
                 binding.preempted, binding.rejected_by = True, plugin
                 binding.wait_until_us = self.timeline.now_us
                 return True

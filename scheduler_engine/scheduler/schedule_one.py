@@ -166,7 +166,7 @@ def _nothing_fits(scheduler: SchedulerParts, cycle: Cycle) -> str:
     plugins = tuple(sorted(cycle.diagnosis.unschedulable_plugins))
     scheduler.recorder.add(PodUnschedulable(cycle.number, cycle.pod.key, message, plugins))
     if not cycle.framework.points["postFilter"]:
-        kept = "" if scheduler.rules.clears_nomination_without_post_filter else None
+        kept = "" if cycle.rules.clears_nomination_without_post_filter else None
         return fit_failed(scheduler, cycle, cycle.diagnosis, len(scheduler.snapshot.list()), kept)
     return "PostFilter"
 
@@ -232,7 +232,7 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
         else:
             total = int(cycle.totals.numbers.max())
             best = Nodes(feasible.infos, feasible.slots[cycle.totals.numbers == total])
-        how = "highest" if len(best) == 1 else "draw" if scheduler.rules.draws_among_equals else "first"
+        how = "highest" if len(best) == 1 else "draw" if cycle.rules.draws_among_equals else "first"
     cycle.host = best[_choice(scheduler, cycle, len(best), how)].name
     ties = tuple(info.name for info in best) if scheduler.recorder.full else ()
     scheduler.recorder.add(HostSelected(cycle.number, cycle.pod.key, cycle.host, how, ties, total))
@@ -298,7 +298,7 @@ def _ask_about_pre_bind(scheduler: SchedulerParts, cycle: Cycle) -> None:
     """Find out whether a plugin has work in PreBind. If one cannot say, the pod is not bound."""
     # Upstream asks the plugins only with this rule. Without it, a pod counts as busy in PreBind.
     cycle.works_in_pre_bind = True
-    if not scheduler.rules.nominates_before_binding:
+    if not cycle.rules.nominates_before_binding:
         return
     try:
         cycle.works_in_pre_bind = cycle.framework.works_in_pre_bind(cycle.state, cycle.placed, cycle.host)
@@ -311,7 +311,7 @@ def _nominate_before_binding(scheduler: SchedulerParts, cycle: Cycle) -> None:
     where it will run. By the rule ``nominates_before_binding``.
     """
     pod = cycle.placed
-    if not scheduler.rules.nominates_before_binding or pod.nominated_node_name == cycle.host:
+    if not cycle.rules.nominates_before_binding or pod.nominated_node_name == cycle.host:
         return
     if not (cycle.waits or cycle.works_in_pre_bind):
         return
@@ -338,7 +338,7 @@ def _give_back(scheduler: SchedulerParts, cycle: Cycle, status: Status) -> str:
     unreserve_and_forget(scheduler, cycle)
     if not status.is_rejected:
         return cycle_failed(scheduler, cycle, status, status.message)
-    return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, nomination_after_failure(scheduler))
+    return fit_failed(scheduler, cycle, rejection_on(cycle.host, status), 1, nomination_after_failure(cycle))
 
 
 def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:
@@ -350,7 +350,7 @@ def unreserve_and_forget(scheduler: SchedulerParts, cycle: Cycle) -> bool:
     assumed = scheduler.cache.is_assumed_pod(cycle.placed)
     if assumed:
         scheduler.cache.forget_pod(cycle.placed)
-    left = scheduler.rules.forgets_deleted_assumed_pods and not scheduler.cache.has_pod(cycle.placed)
+    left = cycle.rules.forgets_deleted_assumed_pods and not scheduler.cache.has_pod(cycle.placed)
     return assumed or left
 
 

@@ -2,20 +2,26 @@
 feature gates. ``rules_for`` chooses one value from each row. Code asks for a rule, never for a version.
 """
 
-from scheduler_engine.versions.gates import GATES, Gate
-from scheduler_engine.versions.names import DEFAULT, VERSIONS, minor
+from scheduler_engine.versions.gates import GATES, Gate, gates_text, known_gates, read_gates
+from scheduler_engine.versions.names import DEFAULT, RELEASES, VERSIONS, minor, release_of, version_named
 from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, rules_for
 
 __all__ = (
     "DEFAULT",
     "DEFAULT_RULES",
     "GATES",
+    "RELEASES",
     "ROWS",
     "VERSIONS",
     "Gate",
     "Row",
     "Rules",
     "explanation",
+    "gates_text",
+    "known_gates",
     "minor",
+    "read_gates",
+    "release_of",
     "rules_for",
+    "version_named",
 )

@@ -6,10 +6,12 @@ Source: upstream ``pkg/features/kube_features.go`` and ``component-base/featureg
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.records import record
 from scheduler_engine.versions.names import column
+from scheduler_engine.words import say
 
 ABSENT, OFF, ON, LOCKED = "absent", "off", "on", "locked"
 """A gate does not exist in a version (or changes nothing there that the engine does), is off or on by default, or is on
@@ -44,10 +46,47 @@ def default_of(name: str, kubernetes: str) -> bool:
     return GATES[name].defaults[column(kubernetes)] in (ON, LOCKED)
 
 
-def checked(kubernetes: str, feature_gates: Mapping[str, bool]) -> dict[str, bool]:
+TRUTHS = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
+"""What a program in Go reads as true or false."""
+
+
+def known_gates(kubernetes: str) -> dict[str, tuple[bool, bool]]:
+    """Return gate → (on by default, locked), for the gates that a version has."""
+    words = {name: gate.defaults[column(kubernetes)] for name, gate in GATES.items()}
+    return {name: (word in (ON, LOCKED), word == LOCKED) for name, word in words.items() if word != ABSENT}
+
+
+def read_gates(text: str) -> dict[str, bool]:
+    """Read gates as in kube-scheduler's ``--feature-gates``: ``NAME=true,OTHER=false``.
+
+    Raises Rejected with Kubernetes' words. ``checked`` judges names.
+    """
+    gates: dict[str, bool] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = (item.strip() for item in part.partition("="))
+        if not equals:
+            raise Rejected(f"missing bool value for {name}")
+        if value not in TRUTHS:
+            problem = f'strconv.ParseBool: parsing "{value}": invalid syntax'
+            raise Rejected(f"invalid value of {name}={value}, err: {problem}")
+        gates[name] = TRUTHS[value]
+    return gates
+
+
+def gates_text(feature_gates: Mapping[str, bool]) -> str:
+    """Return gates as text; the inverse of ``read_gates``."""
+    return ",".join(f"{name}={str(on).lower()}" for name, on in sorted(feature_gates.items()))
+
+
+def checked(kubernetes: str, feature_gates: Any) -> dict[str, bool]:
     """Return the gates that differ from their default, by name. Raises Rejected with Kubernetes' words for a gate that
     the version or the engine does not have, and for one that is locked.
     """
+    if not isinstance(feature_gates, Mapping) or not all(isinstance(on, bool) for on in feature_gates.values()):
+        raise Rejected(say("refusals.not-gates"))
     changed: dict[str, bool] = {}
     for name in sorted(feature_gates):
         gate, wanted = GATES.get(name), feature_gates[name]

@@ -21,6 +21,7 @@ from scheduler_engine.testing import (
     make_pod,
     make_priority_class,
 )
+from scheduler_engine.versions import VERSIONS
 
 EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25
 """Number of histories that take a large part of a second each."""
@@ -219,6 +220,11 @@ CONFIGURATIONS = st.sampled_from(
         _profiles({"plugins": _without(score=["*"], preScore=["*"])}, podInitialBackoffSeconds=3),
         _profiles({"plugins": _without(multiPoint=["InterPodAffinity", "VolumeBinding"])}, podMaxBackoffSeconds=2),
     ]
+)
+
+UPGRADES: st.SearchStrategy[Command] = st.one_of(
+    st.builds(commands.Kubernetes, st.sampled_from(VERSIONS)),
+    st.just(commands.Kubernetes(VERSIONS[-1], {"OpportunisticBatching": False})),
 )
 
 PLUGINS = {

@@ -14,6 +14,7 @@ import yaml
 
 from scheduler_engine.apiserver.admission import SWITCHED
 from scheduler_engine.commands import COMMANDS
+from scheduler_engine.versions import VERSIONS
 from tests.hostile.rooms import FILE
 
 SHORT_FILES = 6
@@ -353,6 +354,7 @@ OTHERWISE: dict[str, dict[str, Any]] = {
     "rollout-restart": {"object_kind": "Deployment", "key": "default/app"},
     "kubelet": {"configuration": {"kind": "KubeletConfiguration", "evictionHard": {"memory.available": "100Mi"}}},
     "admission": {"plugin": SWITCHED[0]},
+    "kubernetes": {"version": VERSIONS[-1], "feature_gates": {"OpportunisticBatching": False}},
 }
 
 

@@ -16,6 +16,7 @@ from sandbox.words.say import around, say
 from scheduler_engine import commands
 from scheduler_engine.apiserver.lifecycle import ORPHAN
 from scheduler_engine.trace import events as ev
+from scheduler_engine.versions import gates_text, release_of
 
 
 class Parts(NamedTuple):
@@ -203,6 +204,13 @@ def _admission(world: World, command: commands.Admission) -> Parts:
     return without_button(say(row, plugin=command.plugin))
 
 
+def _kubernetes(world: World, command: commands.Kubernetes) -> Parts:
+    version, gates = release_of(command.version), gates_text(command.feature_gates or {})
+    if gates:
+        return without_button(say("happenings.follows-with-gates", version=version, gates=gates))
+    return without_button(say("happenings.follows", version=version))
+
+
 COMMANDS: dict[type[commands.Command], Callable[[World, Any], Parts]] = {
     commands.Scale: _scaled,
     commands.Delete: _deleted,
@@ -215,6 +223,7 @@ COMMANDS: dict[type[commands.Command], Callable[[World, Any], Parts]] = {
     commands.Patch: _patch,
     commands.Replace: lambda _, command: _about("happenings.replaced", command.object_kind, command.key),
     commands.Configure: lambda _, __: without_button(say("happenings.configured")),
+    commands.Kubernetes: _kubernetes,
     commands.Fault: _fault,
     commands.Allow: lambda _, command: on("pod", "happenings.allowed", command.pod),
     commands.AssumedTtl: _expiry,

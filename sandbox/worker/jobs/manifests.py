@@ -20,7 +20,8 @@ from scheduler_engine.errors import FieldError
 @reading
 def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
     """Return the manifests of a text as plain data, and its errors. The positions in the text are left out."""
-    checked = check_text(text, _limits())
+    live.move_to(position)
+    checked = check_text(text, _limits(), live.simulation.rules)
     return [item.data for item in checked.manifests], replace(checked, manifests=[])
 
 

@@ -15,6 +15,14 @@ from scheduler_engine.scenario.steps import COMMANDS
 GOOD = "title: t\ngroup: D1\nabout: a\noutcome: o\nsource: s\nsetup: [{run: {}}]\n"
 POD = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: x}]}}"
 
+DECLARING = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {declaredFeatures: [a]}}"
+STRICT = (
+    "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{pluginConfig: "
+    "[{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, requestedToCapacityRatio: "
+    "{shape: [{utilization: 0, score: 0}]}}}}]}]}"
+)
+"""A configuration that v1.34 accepts, and v1.36 does not."""
+
 
 def errors_in(text: str) -> list[str]:
     """Return the errors in a file with this text."""
@@ -84,6 +92,38 @@ BAD: dict[str, tuple[str, str]] = {
     "queue rules that do not exist": (
         GOOD + "queue_rules: v1.0\n",
         'x.yaml:7:1: queue_rules: Unsupported value: "v1.0": supported values: "v1.34", "design-doc"',
+    ),
+    "a version of Kubernetes that nobody follows": (
+        GOOD + "kubernetes: v1.33\n",
+        'x.yaml:7:1: kubernetes: Unsupported value: "v1.33": supported values: "v1.34", "v1.35", "v1.36"',
+    ),
+    "a version that is a number": (
+        GOOD + "kubernetes: 1.36\n",
+        "x.yaml:7:1: kubernetes: Invalid value: 1.36: must be a text (put it in quotes)",
+    ),
+    "a feature gate of another version": (
+        GOOD + "kubernetes: v1.34\nfeature_gates: {OpportunisticBatching: false}\n",
+        "x.yaml:8:1: feature_gates: unrecognized feature gate: OpportunisticBatching",
+    ),
+    "a feature gate that is no switch": (
+        GOOD + "feature_gates: {PodTopologyLabelsAdmission: 1}\n",
+        "x.yaml:7:17: feature_gates.PodTopologyLabelsAdmission: Invalid value: 1: must be true or false",
+    ),
+    "a feature gate of another version in a step": (
+        GOOD + "then:\n- kubernetes: {version: v1.34, feature_gates: {OpportunisticBatching: true}}\n",
+        "x.yaml:8:32: then[0].kubernetes.feature_gates: unrecognized feature gate: OpportunisticBatching",
+    ),
+    "a locked feature gate": (
+        GOOD + "feature_gates: {SchedulerQueueingHints: false}\n",
+        "x.yaml:7:1: feature_gates: cannot set feature gate SchedulerQueueingHints to false, feature is locked to true",
+    ),
+    "a field that only a later version has": (
+        GOOD + f"then:\n- apply:\n  - {DECLARING}\n- kubernetes: {{version: v1.36}}\n- apply:\n  - {DECLARING}\n",
+        'x.yaml:9:65: then[0].apply[0].status.declaredFeatures: unknown field "status.declaredFeatures"',
+    ),
+    "a configuration of a later version": (
+        GOOD + f"kubernetes: v1.36\nthen:\n- configure: {{configuration: {STRICT}}}\n",
+        "x.yaml:9:",
     ),
     "an invalid name of a tab": (GOOD + "tab: [pods]\n", 'x.yaml:7:1: tab: Invalid value: ["pods"]: must be a text'),
     "a text that is too long for a button": (
@@ -262,7 +302,8 @@ def test_a_binary_or_oversized_file_is_refused(text: bytes) -> None:
 
 
 EXAMPLES: dict[str, dict[str, Any]] = {
-    "advance": {"seconds": 1}, "assumed-ttl": {"seconds": 1}, "scale": {"object_kind": "a", "key": "b", "replicas": 1},
+    "advance": {"seconds": 1}, "assumed-ttl": {"seconds": 1}, "kubernetes": {"version": "v1.36"},
+    "scale": {"object_kind": "a", "key": "b", "replicas": 1},
     "fault": {"plugin": "a", "point": "bind"}, "delete": {"object_kind": "a", "key": "b"}, "run": {},
     "patch": {"object_kind": "a", "key": "b", "changes": {}}, "replicas": {"count": 1},
     "replica": {"replica": "a", "action": "kill"}, "admission": {"plugin": "LimitPodHardAntiAffinityTopology"},

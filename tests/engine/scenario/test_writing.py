@@ -197,3 +197,19 @@ def test_another_reader_of_yaml_reads_the_same(slug: str) -> None:
     other = yaml.safe_load(dump(dataclasses.replace(scenario, expect=())))
     manifests = [manifest for step in scenario.setup if step["kind"] == "apply" for manifest in step["manifests"]]
     assert [manifest for step in other["setup"] for manifest in step.get("apply", ())] == manifests
+
+
+def test_a_version_and_its_gates_come_back() -> None:
+    gates = {"OpportunisticBatching": False}
+    step = {"kind": "kubernetes", "version": "v1.35", "feature_gates": {"NodeDeclaredFeatures": True}}
+    scenario = Scenario(
+        "s", "t", kubernetes="v1.36", feature_gates=gates, setup=(step, {"kind": "kubernetes", "version": "v1.34"})
+    )
+    text = comes_back(scenario)
+    assert "\nkubernetes: v1.36\nfeature_gates: {OpportunisticBatching: false}\n" in text
+    assert "- kubernetes: {version: v1.34}\n" in text
+    assert scenario.open().rules.kubernetes == "v1.34"
+
+
+def test_the_default_version_is_not_written() -> None:
+    assert "kubernetes" not in dump(Scenario("s", "t", kubernetes="v1.34"))

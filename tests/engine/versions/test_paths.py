@@ -55,3 +55,24 @@ def test_the_fast_path_reuses_rankings_as_the_plain_one(kubernetes: str) -> None
     asked = [event for event in recorded if isinstance(event, ev.RankingAsked)]
     assert len([event for event in asked if event.hint]) > 3
     assert len(dict.fromkeys(event.why_not for event in asked)) > 2
+
+
+def upgraded(history: History) -> History:
+    """Return the history with changes of the version in it."""
+
+    def steps(seed: int) -> list[commands.Command]:
+        pick, changed = Random(seed), list[commands.Command]()
+        for step in history(seed):
+            changed.append(step)
+            if pick.random() < 0.15:
+                changed.append(commands.Kubernetes(pick.choice(VERSIONS)))
+        return changed
+
+    return steps
+
+
+@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
+def test_the_fast_path_follows_a_changed_version_as_the_plain_one(history: History) -> None:
+    found = [differs(seed, seed % 3 == 0, upgraded(history), IN_VERSIONS) for seed in range(8)]
+    assert [seed for seed, (wrong, _) in enumerate(found) if wrong] == []
+    assert sum(decisions for _, decisions in found) > 25

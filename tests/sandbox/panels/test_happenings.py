@@ -402,6 +402,17 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
             id="the scheduler is configured",
         ),
         pytest.param(
+            [{"kind": "kubernetes", "version": "v1.36"}],
+            "The cluster now follows Kubernetes v1.36.2. A paused cycle ends by the rules it started with.",
+            id="another version",
+        ),
+        pytest.param(
+            [{"kind": "kubernetes", "version": "v1.35", "feature_gates": {"NodeDeclaredFeatures": True}}],
+            "The cluster now follows Kubernetes v1.35.6 with NodeDeclaredFeatures=true. A paused cycle ends by the "
+            "rules it started with.",
+            id="another version with a gate",
+        ),
+        pytest.param(
             [{"kind": "fault", "plugin": "DefaultBinder", "point": "bind"}, WAITS],
             "Next call of NodeResourcesFit at Permit: waits 30 s.",
             id="the newer of two faults",

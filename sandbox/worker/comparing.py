@@ -46,6 +46,7 @@ def difference(live: Live, other: Other, at: Moment | None) -> dict[str, Any]:
         "unknown": "",
         "configured": any(map(configures, live.texts(0, live.n))),
         "differs": comparison.differs,
+        "upgrade": phrases.upgrade(comparison),
         "refused": replayed.refused,
         "parting": _parting(live, comparison.parting),
         "decisive": _parting(live, comparison.later_decision),
@@ -70,7 +71,7 @@ def _parting(live: Live, parting: Parting | None) -> dict[str, Any] | None:
         "kinds": phrases.kinds_of(parting),
         "at": None if first is None else str(live.world.moment_of(first.entry)),
         "sides": [phrases.decision(side) for side in (first, parting.second)],
-        "drawn": phrases.draw(parting.contest),
+        "drawn": phrases.draw(parting),
         "contest": _contest(parting.contest),
         "scores": [] if parting.contest is not None else [phrases.score_change(item) for item in parting.scores],
         "verdicts": [

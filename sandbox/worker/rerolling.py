@@ -30,6 +30,8 @@ def answer(live: Live, cycle: int, draws: int) -> dict[str, Any]:
     found = _rerolled(live, cycle, draws)
     if found is None:
         return {**data, "problem": say("reroll-page.no-choice", pod=pod)}
+    if not found.draws:
+        return {**data, "problem": say("reroll-page.never-drawn")}
     equal = len(found.tied)
     scale = max(*found.wins.values(), draws / equal)
     return {

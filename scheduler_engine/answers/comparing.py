@@ -136,6 +136,11 @@ class Comparison:
         return tuple((pod, mine.get(pod), theirs.get(pod)) for pod in {**mine, **theirs})
 
     @property
+    def decides_alike(self) -> bool:
+        """Return True if every attempt of one run has the same outcome in the other, and no pod ends elsewhere."""
+        return self.decisive is None and not self.placements and not any(self.only_evictions)
+
+    @property
     def differs(self) -> bool:
         """Return True if an attempt, a place, a figure, an eviction or a reason to wait differs.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scheduler_engine.answers.comparing import COUNT, SECONDS, Evicted, Number, Waiting
-from scheduler_engine.answers.parting import Contest, Decision, Parting, ScoreChange
-from scheduler_engine.answers.profiles import PluginChange, SettingChange
+from scheduler_engine.answers.comparing import COUNT, SECONDS, Comparison, Evicted, Number, Waiting
+from scheduler_engine.answers.parting import Decision, Parting, ScoreChange
+from scheduler_engine.answers.profiles import VERSION, PluginChange, SettingChange
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import Verdict
 from scheduler_engine.words import say
@@ -39,9 +39,21 @@ def decision(item: Decision | None) -> str:
     return say("comparison.at", seconds=item.at_us / SECOND_US, text=text)
 
 
-def draw(contest: Contest | None) -> str:
-    """Return that only the draw differs, or ""."""
-    return say("comparison.drawn") if contest is not None and contest.only_drawn else ""
+def upgrade(comparison: Comparison) -> str:
+    """Return that pods notice nothing of another version, or ""."""
+    parting = comparison.parting
+    changes_version = parting is not None and any(item.path == VERSION for item in parting.settings)
+    return say("comparison.nothing-changes") if changes_version and comparison.decides_alike else ""
+
+
+def draw(parting: Parting) -> str:
+    """Return that only the choice among equals differs, or ""."""
+    first, second = parting.first, parting.second
+    if parting.contest is None or not parting.contest.only_drawn or first is None or second is None:
+        return ""
+    if first.how != second.how:
+        return say("comparison.one-draws")
+    return say("comparison.drawn" if first.how == "draw" else "comparison.other-first")
 
 
 def verdict(item: Verdict | None) -> str:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.trace.events import Configured
+from scheduler_engine.versions import gates_text
 
 SCORE = "score"
+VERSION = "kubernetes"
+"""The path of the version among the settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ def settings_between(first: Configured, second: Configured, profile: str) -> tup
 
 def _of_scheduler(configured: Configured, profile: str) -> dict[str, Any]:
     settings = {key: value for key, value in configured.configuration.items() if key != "profiles"}
-    return {**settings, "queueRules": configured.queue_rules}
+    version = {VERSION: configured.kubernetes, "featureGates": gates_text(dict(configured.feature_gates))}
+    return {**settings, "queueRules": configured.queue_rules, **version}
 
 
 def _of_profile(configured: Configured, profile: str) -> dict[str, Any]:

@@ -24,7 +24,8 @@ BEFORE = ("Snapshot", "PreFilter", "Filter", "PreScore", "Score", "NormalizeScor
 class Rerolled:
     """``node``: the choice of the sandbox's seed. ``tied``: the nodes with the best total, in the order of the search.
     ``wins``: each of them → how often it was drawn; each seed draws once. ``runner_up``: the best other node;
-    ``margin``: how much less it has; "" and None: there is none, or nothing was scored.
+    ``margin``: how much less it has; "" and None: there is none, or nothing was scored. ``draws``: False if the
+    scheduler never draws, but takes the first in its ranking.
     """
 
     node: str
@@ -32,6 +33,7 @@ class Rerolled:
     wins: Mapping[str, int]
     runner_up: str = ""
     margin: int | None = None
+    draws: bool = True
 
 
 def reroll(simulation: Simulation, cycle: int, draws: int) -> Rerolled | None:
@@ -64,7 +66,7 @@ def reroll_from(simulation: Simulation, cycle: int, draws: int) -> Rerolled | No
         scheduler.random = Random(seed)
         wins[_draw(twin, scheduler, chosen).node] += 1
     runner_up, margin = _runner_up(chosen, own.ties)
-    return Rerolled(own.node, own.ties, wins, runner_up, margin)
+    return Rerolled(own.node, own.ties, wins, runner_up, margin, chosen.rules.draws_among_equals)
 
 
 def _before_choice(simulation: Simulation, number: int) -> tuple[Simulation, Scheduler, Cycle] | None:

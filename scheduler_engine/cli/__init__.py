@@ -60,7 +60,7 @@ class Program(click.Group):
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(ENGINE_VERSION, prog_name=NAME)
 def program() -> None:
-    """Run, explain and test the scheduler of Kubernetes v1.34 on a cluster in memory.
+    """Run, explain and test the scheduler of Kubernetes on a cluster in memory.
 
     Use - as a file name to read standard input.
     """

@@ -21,6 +21,9 @@ FIRST, SECOND = say("comparison.first"), say("comparison.second")
 
 def text_of(comparison: Comparison) -> Iterator[str]:
     """Yield the summary line by line. An empty line separates its parts."""
+    if unchanged := phrases.upgrade(comparison):
+        yield from wrap(unchanged, WIDTH)
+        yield ""
     titles = ((comparison.parting, "comparison.parted"), (comparison.later_decision, "comparison.decided"))
     for parting, title in titles:
         if parting is not None:
@@ -41,6 +44,7 @@ def _parting(parting: Parting, title: str) -> Iterator[str]:
     for side, decision in ((FIRST, parting.first), (SECOND, parting.second)):
         yield from wrapped(phrases.decision(decision), f"  {side:8}")
     if parting.contest is not None:
+        yield from wrapped(phrases.draw(parting), "  ")
         yield from _contest(parting.contest)
     elif parting.scores:
         yield f"  {say('comparison.score-changes')}"
@@ -56,8 +60,6 @@ def _parting(parting: Parting, title: str) -> Iterator[str]:
 
 def _contest(contest: Contest) -> Iterator[str]:
     """Yield a table of the scores that decided, if both nodes have totals in both runs."""
-    if contest.only_drawn:
-        yield from wrapped(phrases.draw(contest), "  ")
     if contest.moved is None:
         return
     first, second = contest.nodes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from typing import TypeVar
 
 import click
 
@@ -15,12 +16,25 @@ from scheduler_engine.cli.comparison import text_of
 from scheduler_engine.cli.differing_lines import difference_lines
 from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
 from scheduler_engine.cli.seeds_text import seeds_text
+from scheduler_engine.cli.version import KNOWN, parsed
+from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import Scenario
+from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.versions import read_gates, rules_for, version_named
 from scheduler_engine.words import say
 
 TEXT, JSON = FORMATS = ("text", "json")
 MOST_SEEDS = 1_000
+Value = TypeVar("Value")
+
+
+def _versions(text: str) -> list[str]:
+    """Return one or two versions."""
+    named = text.split(",")
+    if len(named) > 2:
+        raise Rejected("name one or two versions")
+    return [*map(version_named, named)]
 
 
 @click.command()
@@ -33,19 +47,45 @@ MOST_SEEDS = 1_000
     multiple=True,
     help="Play the second run with this configuration. Twice: one for each run.",
 )
+@click.option(
+    "--kubernetes",
+    "versions",
+    callback=parsed(_versions),
+    metavar="VERSION[,VERSION]",
+    help=f"Play the second run under this version of Kubernetes: {KNOWN}. Two: one for each run.",
+)
+@click.option(
+    "--feature-gates",
+    "gates",
+    callback=parsed(read_gates),
+    metavar="GATES",
+    multiple=True,
+    help="Play the second run with these feature gates, such as OpportunisticBatching=false. Twice: one for each run.",
+)
 @click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), metavar="N", help="Compare with the seeds 1 to N.")
 @click.option("--details", is_flag=True, help="Print every difference, pod by pod, instead of the summary.")
 @click.option("--output", type=click.Choice(FORMATS), default=TEXT, show_default=True)
 def command(
-    first: str, second: str | None, configurations: Sequence[str], seeds: int | None, details: bool, output: str
+    first: str,
+    second: str | None,
+    configurations: Sequence[str],
+    versions: Sequence[str] | None,
+    gates: Sequence[Mapping[str, bool]],
+    seeds: int | None,
+    details: bool,
+    output: str,
 ) -> int:
-    """Play two scenarios, or one with two configurations, and compare.
+    """Play two scenarios, or one with two configurations or under two versions of Kubernetes, and compare.
 
     Exit status 0: no differences; 1: differences; 2: a file or an option is invalid.
     """
     if details and (seeds is not None or output == JSON):
         raise Unusable("diff: use --details without --seeds and --output json")
-    one, other = _scenarios(first, second, configurations)
+    if second is None and not (configurations or versions or gates):
+        raise Unusable("diff: name a second file, or use --config or --kubernetes")
+    one = scenario_of(first)
+    other = one if second is None else scenario_of(second)
+    one, other = _configured(*_under_versions(one, other, versions or (), gates), configurations)
     if seeds is not None:
         return _with_seeds(one, other, seeds, output)
     runs = played(one), played(other)
@@ -54,18 +94,34 @@ def command(
     return _summary(*runs, output)
 
 
-def _scenarios(first: str, second: str | None, configurations: Sequence[str]) -> tuple[Scenario, Scenario]:
+def _under_versions(
+    one: Scenario, other: Scenario, versions: Sequence[str], gates: Sequence[Mapping[str, bool]]
+) -> tuple[Scenario, Scenario]:
+    if len(gates) > 2:
+        raise Unusable("diff: use --feature-gates at most twice")
+    kubernetes, feature_gates = _for_each(versions), _for_each(gates)
+    return Version(kubernetes[0], feature_gates[0]).of(one), Version(kubernetes[1], feature_gates[1]).of(other)
+
+
+def _configured(one: Scenario, other: Scenario, configurations: Sequence[str]) -> tuple[Scenario, Scenario]:
     if len(configurations) > 2:
         raise Unusable("diff: use --config at most twice")
-    if second is None and not configurations:
-        raise Unusable("diff: name a second file, or use --config")
-    one = scenario_of(first)
-    other = one if second is None else scenario_of(second)
-    if configurations:
-        other = replace(other, configuration=configuration_of(configurations[-1]))
-    if len(configurations) == 2:
-        one = replace(one, configuration=configuration_of(configurations[0]))
-    return one, other
+    first, second = _for_each(configurations)
+    return _with(one, first), _with(other, second)
+
+
+def _for_each(values: Sequence[Value]) -> tuple[Value | None, Value | None]:
+    """Return the values for both runs: a single one is for the second."""
+    first = values[0] if len(values) == 2 else None
+    return first, values[-1] if values else None
+
+
+def _with(scenario: Scenario, name: str | None) -> Scenario:
+    """Return the scenario with the configuration in a file, which its version must accept."""
+    if name is None:
+        return scenario
+    rules = rules_for(scenario.kubernetes, scenario.feature_gates)
+    return replace(scenario, configuration=configuration_of(name, rules))
 
 
 def _details(lines: Iterable[str]) -> int:

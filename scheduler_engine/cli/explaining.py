@@ -12,10 +12,12 @@ from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.fixing import fixed
 from scheduler_engine.cli.running import nobodys, played_through
+from scheduler_engine.cli.version import versioned
 from scheduler_engine.scenario.attempts import Attempt, RunView, unchecked
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import how_chosen
 from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
+from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.why import (
     choice_in_words,
     dry_run_in_words,
@@ -56,11 +58,21 @@ COLUMNS = ("raw", "normalized", "weighted")
     help="Draw among equal nodes again under N other seeds.",
 )
 @click.option("--fix", is_flag=True, help="Show what would let a pending pod run: the smallest changes.")
-def command(scenario: str, pod: str, node: str, attempt: int | None, cycle: int | None, seeds: int, fix: bool) -> int:
+@versioned
+def command(
+    scenario: str,
+    pod: str,
+    node: str,
+    attempt: int | None,
+    cycle: int | None,
+    seeds: int,
+    fix: bool,
+    version: Version,
+) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
-    simulation = played_through(scenario_of(scenario))[1]
+    simulation = played_through(version.of(scenario_of(scenario)))[1]
     key = _key(simulation, pod)
     if fix:
         for text in fixed(simulation, key):

@@ -12,10 +12,12 @@ import click
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import scenario_of, write
 from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.version import versioned
 from scheduler_engine.replay import trace_lines
 from scheduler_engine.scenario import Scenario
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
+from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.writing import dump
 from scheduler_engine.simulation import Simulation
 
@@ -48,9 +50,10 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
     "pods wait, and why. verdicts: also every verdict and score.",
 )
 @click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
-def command(scenario: str, form: str, expect: str | None, output: Path | None) -> int:
+@versioned
+def command(scenario: str, form: str, expect: str | None, output: Path | None, version: Version) -> int:
     """Play a scenario, and write the result."""
-    played = scenario_of(scenario)
+    played = version.of(scenario_of(scenario))
     simulation = played_through(played)[1]
     write(_written(played, simulation, expect) if form == "scenario" else FORMS[form](simulation), output)
     return OK

@@ -12,6 +12,7 @@ import click
 from scheduler_engine.config.reading import read_configuration
 from scheduler_engine.scenario import Scenario, read_scenario
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
+from scheduler_engine.versions import Rules
 
 STDIN = "-"
 ENDINGS = (".yaml", ".yml")
@@ -68,6 +69,6 @@ def scenario_of(name: str) -> Scenario:
     return read_scenario(read(name), "<stdin>" if name == STDIN else Path(name).name, FILE_LIMITS)
 
 
-def configuration_of(name: str) -> dict[str, Any]:
+def configuration_of(name: str, rules: Rules) -> dict[str, Any]:
     """Return a file's KubeSchedulerConfiguration. Raises Unusable or Rejected, which name file, line and column."""
-    return read_configuration(read(name), shown(name))
+    return read_configuration(read(name), shown(name), rules)

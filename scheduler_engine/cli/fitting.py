@@ -20,6 +20,8 @@ from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of, shown
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.version import versioned
+from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
 
@@ -36,8 +38,16 @@ from scheduler_engine.words import say
 @click.option("--shape", metavar="NODE|FILE", help="With --nodes-for: a node of the scenario, or a file with one.")
 @click.option("--most", type=click.IntRange(1), default=MOST_COPIES, show_default=True, help="Stop at this number.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@versioned
 def command(
-    scenario: str, pod: str | None, per_node: bool, nodes_for: int | None, shape: str | None, most: int, output: str
+    scenario: str,
+    pod: str | None,
+    per_node: bool,
+    nodes_for: int | None,
+    shape: str | None,
+    most: int,
+    output: str,
+    version: Version,
 ) -> int:
     """Count how many copies of a pod fit at the end of a scenario, and say why no more do.
 
@@ -48,7 +58,7 @@ def command(
         raise Unusable("use --nodes-for N and --shape NODE together, without --per-node")
     if pod is None and (per_node or shape is not None):
         raise Unusable("--per-node and --nodes-for need --pod")
-    simulation = played_through(scenario_of(scenario))[1]
+    simulation = played_through(version.of(scenario_of(scenario)))[1]
     if pod is None:
         _show_headroom(simulation, most, output)
         return OK

@@ -8,10 +8,12 @@ import click
 
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import scenario_of
+from scheduler_engine.cli.version import versioned
 from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario import Point, Scenario, run
 from scheduler_engine.scenario.attempts import Attempt, attempts_in
 from scheduler_engine.scenario.decision import decision
+from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
@@ -31,12 +33,13 @@ COLOURS: dict[type[ev.Event], str] = {
 @click.argument("scenario", metavar="FILE")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
-def command(scenario: str, quiet: bool, as_json: bool) -> int:
+@versioned
+def command(scenario: str, quiet: bool, as_json: bool, version: Version) -> int:
     """Play a scenario, show what happens, and check what it expects.
 
     Exit status 0: as expected; 1: an expectation fails; 2: the file is invalid.
     """
-    played = scenario_of(scenario)
+    played = version.of(scenario_of(scenario))
     points, simulation = played_through(played)
     if as_json and not quiet:
         for entry in simulation.recorder.entries:

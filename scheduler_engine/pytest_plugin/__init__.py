@@ -8,7 +8,15 @@ from scheduler_engine.pytest_plugin.hooks import (
     pytest_addoption,
     pytest_collect_file,
     pytest_configure,
+    pytest_report_header,
     pytest_terminal_summary,
 )
 
-__all__ = ["cluster", "pytest_addoption", "pytest_collect_file", "pytest_configure", "pytest_terminal_summary"]
+__all__ = [
+    "cluster",
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_configure",
+    "pytest_report_header",
+    "pytest_terminal_summary",
+]

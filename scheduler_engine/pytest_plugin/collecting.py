@@ -17,12 +17,15 @@ from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.vocabulary import WHICH
 from scheduler_engine.scenario.playing import END, START
+from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.why import preemption_in_words, refusal
 from scheduler_engine.scenario.yaml_text import one_line
 from scheduler_engine.shapes import Data
 
 CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
 """Name → configuration for every scenario; empty: each uses its own."""
+VERSION = pytest.StashKey[Version]()
+"""The version of Kubernetes for every scenario."""
 UPDATED = "scenario_updated"
 """The user property that says what was rewritten."""
 ENDS = {START: "the setup", END: "everything"}
@@ -51,7 +54,7 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[ScenarioItem]:
         try:
-            scenario = load_scenario(self.path)
+            scenario = self.config.stash[VERSION].of(load_scenario(self.path))
         except Rejected as refusal:
             raise self.CollectError("\n".join(map(str, refusal.errors))) from None
         except OSError as problem:

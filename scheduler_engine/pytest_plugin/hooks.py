@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from scheduler_engine.config.reading import read_configuration
-from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, UPDATED, ScenarioFile
+from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, UPDATED, VERSION, ScenarioFile
 from scheduler_engine.scenario import Rejected
+from scheduler_engine.scenario.version import Version
+from scheduler_engine.versions import VERSIONS, read_gates, release_of, rules_for, version_named
 
 INI = "scenario_files"
 DEFAULT = "*.scenario.yaml"
@@ -37,17 +39,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="Run every scenario with this KubeSchedulerConfiguration instead of its own. You can repeat it.",
     )
+    group.addoption(
+        "--kubernetes",
+        metavar="VERSION",
+        help=f"Run every scenario under this version of Kubernetes instead of its own: {', '.join(VERSIONS)}.",
+    )
+    group.addoption(
+        "--feature-gates",
+        metavar="GATES",
+        help="Feature gates that differ from the defaults of the version, such as OpportunisticBatching=false.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the configurations once. Raises UsageError."""
+    """Read the version and the configurations once. Raises UsageError."""
     files = config.getoption("--scheduler-config")
-    if files and config.getoption("--update-scenarios"):
+    others = [name for name in ("--scheduler-config", "--kubernetes", "--feature-gates") if config.getoption(name)]
+    if others and config.getoption("--update-scenarios"):
         raise pytest.UsageError(
-            "--update-scenarios uses each scenario's own configuration: leave out --scheduler-config"
+            f"--update-scenarios uses each scenario's own configuration and version: leave out {others[0]}"
         )
     try:
-        read = {path.stem: read_configuration(path.read_bytes(), str(path)) for path in files}
+        version = config.stash[VERSION] = _version(config)
+        read = {path.stem: _configuration(path, version) for path in files}
     except OSError as problem:
         raise pytest.UsageError(f"{problem.filename}: {problem.strerror}") from problem
     except Rejected as refusal:
@@ -55,6 +69,34 @@ def pytest_configure(config: pytest.Config) -> None:
     if len(read) < len(files):
         raise pytest.UsageError("--scheduler-config: two files of the same name")
     config.stash[CONFIGURATIONS] = read
+
+
+def _version(config: pytest.Config) -> Version:
+    """Return the version in the options. Raises Rejected."""
+    kubernetes, gates = config.getoption("--kubernetes"), config.getoption("--feature-gates")
+    version = Version(
+        None if kubernetes is None else version_named(kubernetes), None if gates is None else read_gates(gates)
+    )
+    if version.name is not None:
+        rules_for(version.name, version.feature_gates)
+    return version
+
+
+def _configuration(path: Path, version: Version) -> dict[str, Any]:
+    """Read a configuration that the version accepts; without one, any version. Raises Rejected and OSError."""
+    text, refusals = path.read_bytes(), []
+    for kubernetes in VERSIONS if version.name is None else (version.name,):
+        gates = version.feature_gates if version.name is not None else None
+        try:
+            return read_configuration(text, str(path), rules_for(kubernetes, gates))
+        except Rejected as refusal:
+            refusals.append(refusal)
+    raise refusals[0]
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    kubernetes = config.stash[VERSION].name
+    return None if kubernetes is None else f"scenarios under Kubernetes {release_of(kubernetes)}"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -325,3 +325,53 @@ def test_the_scenarios_of_this_installation_are_collected_here(request: pytest.F
     patterns = request.config.getini("scenario_files")
     assert all(any(path.match(pattern) for pattern in patterns) for path in FOLDER.glob("*.yaml"))
     assert "fixtures/scenarios" in request.config.getini("testpaths")
+
+
+TAINTED = SPREAD.replace(
+    "    spec: {unschedulable: true}\n", "    spec: {taints: [{key: a, value: b, effect: NoSchedule}]}\n"
+).replace("plugin: NodeUnschedulable}", 'plugin: TaintToleration, reasons: ["node(s) had untolerated taint {a: b}"]}')
+CLUSTER = """
+def test_the_cluster_has_the_version(cluster):
+    rules = cluster.simulation.rules
+    print("rules", rules.kubernetes, rules.feature_gates)
+"""
+
+
+@pytest.mark.parametrize(("version", "outcome"), [("1.34", "passed"), ("v1.35", "failed"), ("1.36.2", "failed")])
+def test_scenarios_run_under_another_version(own: pytest.Pytester, version: str, outcome: str) -> None:
+    write(own, "web.scenario.yaml", TAINTED.replace("margin: 12", "how: highest"))
+    own.runpytest("--kubernetes", version).assert_outcomes(**{outcome: 1})
+
+
+def test_the_fixture_follows_the_version(own: pytest.Pytester) -> None:
+    write(own, "test_own.py", CLUSTER)
+    result = own.runpytest("-s", "--kubernetes", "1.36", "--feature-gates", "OpportunisticBatching=false")
+    result.stdout.fnmatch_lines(
+        ["*scenarios under Kubernetes v1.36.2*", "*rules v1.36 (('OpportunisticBatching', False),)*"]
+    )
+    own.runpytest("-s").stdout.fnmatch_lines(["*rules v1.34 ()*"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--kubernetes", "1.33"), "ERROR: unknown Kubernetes version '1.33'; known are v1.34 or v1.35 or v1.36"),
+        (("--feature-gates", "A"), "ERROR: missing bool value for A"),
+        (("--kubernetes", "1.36", "--feature-gates", "A=true"), "ERROR: unrecognized feature gate: A"),
+        (("--kubernetes", "1.36", "--update-scenarios"), "ERROR: *leave out --kubernetes"),
+    ],
+)
+def test_wrong_versions_are_errors_of_the_options(own: pytest.Pytester, options: tuple[str, ...], message: str) -> None:
+    write(own, "web.scenario.yaml", SPREAD)
+    result = own.runpytest(*options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
+def test_a_configuration_of_a_later_version_is_read_by_its_rules(own: pytest.Pytester) -> None:
+    write(own, "web.scenario.yaml", "kubernetes: v1.36\n" + SPREAD.replace("margin: 12", "how: highest"))
+    args = "{name: DynamicResources, args: {bindingTimeout: 20s}}"
+    write(own, "slow.yaml", NO_SCORES.partition("profiles")[0] + f"profiles:\n- pluginConfig: [{args}]\n")
+    own.runpytest("--scheduler-config", "slow.yaml").assert_outcomes(passed=1)
+    result = own.runpytest("--scheduler-config", "slow.yaml", "--kubernetes", "1.34")
+    result.stderr.fnmatch_lines(["ERROR: *bindingTimeout*"])

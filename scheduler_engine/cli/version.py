@@ -1,0 +1,51 @@
+"""The options for a version of Kubernetes and its feature gates, for every command that plays a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+import click
+
+from scheduler_engine.errors import Rejected
+from scheduler_engine.scenario.version import Version
+from scheduler_engine.versions import VERSIONS, read_gates, version_named
+
+KNOWN = ", ".join(VERSIONS)
+
+
+def parsed(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that reads the text of an option, or each of several. What ``read`` refuses is its error."""
+
+    def callback(context: click.Context, option: click.Parameter, value: Any) -> Any:
+        try:
+            return tuple(map(read, value)) if isinstance(value, tuple) else None if value is None else read(value)
+        except Rejected as refusal:
+            raise click.BadParameter(str(refusal), context, option) from refusal
+
+    return callback
+
+
+def versioned(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options, and its function the argument ``version``."""
+
+    @click.option(
+        "--kubernetes",
+        callback=parsed(version_named),
+        metavar="VERSION",
+        help=f"Play it under this version of Kubernetes: {KNOWN}.",
+    )
+    @click.option(
+        "--feature-gates",
+        callback=parsed(read_gates),
+        metavar="GATES",
+        help="Feature gates that differ from the defaults of the version, such as OpportunisticBatching=false.",
+    )
+    @wraps(function)
+    def with_version(
+        *arguments: Any, kubernetes: str | None, feature_gates: Mapping[str, bool] | None, **options: Any
+    ) -> int:
+        return function(*arguments, version=Version(kubernetes, feature_gates), **options)
+
+    return with_version

@@ -1,0 +1,62 @@
+"""The page about versions lists every rule and every gate, as the tables have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler_engine.versions import GATES, RELEASES, ROWS, VERSIONS, Row, explanation, rules_for
+
+PAGE = Path(__file__).parents[3] / "docs" / "versions.md"
+KUBERNETES = "https://github.com/kubernetes"
+SOURCES: dict[str, Callable[[str], str]] = {
+    r"#(\d+)": lambda number: f"[#{number}]({KUBERNETES}/kubernetes/pull/{number})",
+    r"KEP-(\d+)": lambda number: f"[KEP-{number}]({KUBERNETES}/enhancements/issues/{number})",
+    r"([\w/]+\.go)": lambda file: f"`{file}`",
+}
+"""Pattern of a source → how the page links it."""
+
+
+def shown(value: bool | int | tuple[str, ...]) -> str:
+    """Return a value of a rule in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int) else ", ".join(value) or "none"
+
+
+def linked(source: str) -> str:
+    for pattern, link in SOURCES.items():
+        if match := re.fullmatch(pattern, source):
+            return link(match[1])
+    raise AssertionError(f"no link for {source}")
+
+
+def rule(row: Row) -> tuple[str, ...]:
+    values = [shown(getattr(rules_for(version), row.name)) for version in VERSIONS]
+    gate = f"`{row.gate}`" if row.gate else ""
+    return f"{explanation(row)} `{row.name}`", *values, gate, linked(row.source)
+
+
+def table(heads: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
+
+
+def test_the_page_lists_every_rule_and_every_gate(golden: Any) -> None:
+    text = PAGE.read_text()
+    tables = {
+        "rules": table(("rule", *RELEASES, "gate", "source"), map(rule, ROWS)),
+        "gates": table(("gate", *RELEASES), ((f"`{gate.name}`", *gate.defaults) for gate in GATES.values())),
+    }
+    for name, rows in tables.items():
+        text = re.sub(rf"(<!-- {name} -->\n).*?(?=<!-- end of {name} -->)", rf"\1\n{rows}\n", text, flags=re.DOTALL)
+    golden(PAGE, text)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_page_names_every_release(release: str) -> None:
+    assert release in PAGE.read_text().partition("##")[0]

@@ -9,7 +9,7 @@ transaction, so nobody waits for the database.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -41,8 +41,12 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
 from sandbox.worker.other_run import Course
 from scheduler_engine import ENGINE_VERSION
+from scheduler_engine.versions import DEFAULT, rules_for
 
-PLANNED_FIELDS = ("scenario", "story", "seed", "configuration", "queue_rules", "priority_numbers")
+PLANNED_FIELDS = (
+    *("scenario", "story", "seed", "configuration", "queue_rules"),
+    *("kubernetes", "feature_gates", "priority_numbers"),
+)
 """Fields of a sandbox that its plan has, too."""
 FORKED_FIELDS = ("title", *PLANNED_FIELDS, "engine_version")
 
@@ -58,29 +62,34 @@ def create(
     token: str = "",
     sandbox_id: UUID | None = None,
     priority_numbers: bool = False,
+    kubernetes: str = DEFAULT,
+    feature_gates: Mapping[str, bool] | None = None,
 ) -> tuple[Sandbox, str]:
     """Create a sandbox, execute ``setup`` as its first commands, and return it with its edit token.
 
     ``token``: use this edit token, "" = a new one. ``sandbox_id``: None = a new one. ``priority_numbers``: pods may
-    have a priority number without a PriorityClass. Raises ``IntegrityError`` if the id exists, or as ``execute``.
+    have a priority number without a PriorityClass. ``kubernetes``: the version to begin under, with ``feature_gates``
+    that differ from its defaults. Raises ``Rejected``, ``IntegrityError`` if the id exists, or as ``execute``.
     """
+    rules_for(kubernetes, feature_gates)  # Without commands nobody plays it before it is stored.
     commands = setup or []
     texts = [to_text(command) for command in commands]
     quotas.check_log(len(commands), sum(map(len, texts)))
-    plan = Plan(sandbox_id or uuid4(), seed, json.dumps(configuration), queue_rules, scenario, story, priority_numbers)
+    plan = Plan(
+        sandbox_id or uuid4(),
+        seed,
+        json.dumps(configuration),
+        queue_rules,
+        scenario,
+        story,
+        priority_numbers,
+        kubernetes,
+        json.dumps(dict(feature_gates or {})),
+    )
     if commands:
         engines.ask(plan, START, jobs.execute, commands, texts)
-    sandbox = Sandbox(
-        id=plan.sandbox_id,
-        title=title,
-        scenario=scenario,
-        story=story,
-        seed=seed,
-        configuration=plan.configuration,
-        queue_rules=queue_rules,
-        priority_numbers=priority_numbers,
-        engine_version=ENGINE_VERSION,
-    )
+    fields = {name: getattr(plan, name) for name in PLANNED_FIELDS}
+    sandbox = Sandbox(id=plan.sandbox_id, title=title, engine_version=ENGINE_VERSION, **fields)
     token, records = _save(sandbox, [(text, "") for text in texts], token)
     engines.tell(plan, START, jobs.arrive, records)
     return sandbox, token

@@ -52,6 +52,8 @@ def open_learned(lesson: Learned, shelf: str = OWN, text: str = "", token: str =
         queue_rules=lesson.queue_rules,
         token=token,
         priority_numbers=lesson.priority_numbers,
+        kubernetes=lesson.kubernetes,
+        feature_gates=lesson.feature_gates,
     )
     # Only workers read a lesson that is on no shelf. Its outline is stored for the page of a workshop.
     progress = {"outline": [lesson.parts, list(lesson.tasks)]} if text else {}

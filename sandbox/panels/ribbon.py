@@ -6,18 +6,21 @@ from typing import Any
 
 from sandbox.panels.facts.stage_labels import stage_label
 from sandbox.panels.facts.stages import TAB_OF_STAGE, tab_for
+from sandbox.panels.facts.version import purpose
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.say import say
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
+from scheduler_engine.trace.events import Configured
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_in_view(view.cycle)
     waits = cycle is not None and "WaitOnPermit" in (cycle.next_stage, *(mark.stage for mark in cycle.stages))
     shown = (index for index, stage in enumerate(STAGES) if waits or stage.name != "WaitOnPermit")
-    stages = [_stop(cycle, index) for index in shown]
+    configured = world.configured if cycle is None else cycle.configured
+    stages = [_stop(cycle, index, configured) for index in shown]
     next(stop for stop in stages if stop["binding"])["binding_first"] = True
     if cycle is not None and "Unreserve" in cycle.plugins:
         reached = [stop["name"] for stop in stages].index(cycle.last_stage)
@@ -52,7 +55,7 @@ def _undone(cycle: Cycle) -> list[dict[str, Any]]:
     return [{"name": name, "title": name, "says": says, "note": note, **plain} for name, note, says in notes if note]
 
 
-def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
+def _stop(cycle: Cycle | None, index: int, configured: Configured | None) -> dict[str, Any]:
     stage = STAGES[index]
     mark = cycle.mark(stage.name) if cycle else None
     state, note = "todo", ""
@@ -72,7 +75,7 @@ def _stop(cycle: Cycle | None, index: int) -> dict[str, Any]:
     return {
         "name": stage.name,
         "title": stage.title,
-        "says": say(f"stage-purposes.{stage.name}"),
+        "says": purpose(stage.name, configured),
         "state": state,
         "note": note,
         "binding": stage.binding,

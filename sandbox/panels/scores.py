@@ -12,6 +12,7 @@ from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import score
 from sandbox.panels.facts.scoring import Scoring, Table, scoring_of
 from sandbox.panels.facts.search_end import SearchEnd, search_end
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -69,6 +70,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "verdict": _verdict(cycle, scoring),
         "expectable": [one for one in expectable.of_attempt(cycle) if one["fact"] == "winner"],
         "seed": world.seed,
+        "draws": rules_in(cycle.configured).draws_among_equals,
         "at": str(view.at or ""),
         "pages": pages,
         "skipped": [plugin for plugin, code, _ in skipped if code == "Skip"],
@@ -112,6 +114,15 @@ def _short(plugin: str) -> str:
     return plugin.removeprefix("NodeResources" if plugin.endswith("Allocation") else "Node")
 
 
+HOW = {
+    (True, True): "scores.drawn",
+    (True, False): "scores.will-be-drawn",
+    (False, True): "scores.first",
+    (False, False): "scores.first-will-win",
+}
+"""(the scheduler draws among equals, it has chosen) → key of how it chooses among them."""
+
+
 def _verdict(cycle: Cycle, scoring: Scoring) -> dict[str, Any]:
     nodes, totals = scoring.nodes, scoring.totals
     if not totals:
@@ -120,15 +131,15 @@ def _verdict(cycle: Cycle, scoring: Scoring) -> dict[str, Any]:
     top = max(totals.values())
     ties = list(cycle.selected.ties if cycle.selected else ()) or [node for node in nodes if totals[node] == top]
     second = next((node for node in nodes if node != best), "")
-    is_draw = len(ties) > 1
-    how = ("scores.drawn" if cycle.selected else "scores.will-be-drawn") if is_draw else "scores.no-draw"
+    is_tie, draws = len(ties) > 1, rules_in(cycle.configured).draws_among_equals
+    how = HOW[draws, cycle.selected is not None] if is_tie else "scores.no-draw"
     return {
-        "big": f"{best}, {totals[best]}" if cycle.selected or not is_draw else f"{listed(ties, 2)}, {top}",
+        "big": f"{best}, {totals[best]}" if cycle.selected or not is_tie else f"{listed(ties, 2)}, {top}",
         "runner_up": f"{second}, {totals[second]}" if second else "",
         "margin": totals[best] - totals[second] if second else "",
         "ties": listed(ties, 4),
         "how": say(how),
-        "cycle": cycle.number if is_draw else 0,
+        "cycle": cycle.number if is_tie and draws else 0,
     }
 
 

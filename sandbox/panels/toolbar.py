@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.facts.position import position
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import clock
+from scheduler_engine.versions import release_of
 
 
 def stats(world: World, view: View) -> dict[str, Any]:
@@ -19,5 +21,6 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "head": now.head,
         "length": now.length,
         "position": position(world),
+        "version": release_of(rules_in(world.configured).kubernetes),
         "past": world.present is not None,
     }

@@ -33,8 +33,8 @@ class Text(models.Model):
 class Sandbox(models.Model):
     """A simulated cluster and its scheduler, with edit and view tokens.
 
-    Its state follows from ``seed``, ``configuration``, ``queue_rules``, ``priority_numbers`` and the first ``head``
-    commands of its log.
+    Its state follows from ``seed``, ``configuration``, ``queue_rules``, ``kubernetes``, ``feature_gates``,
+    ``priority_numbers`` and the first ``head`` commands of its log.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -54,6 +54,10 @@ class Sandbox(models.Model):
     """KubeSchedulerConfiguration as JSON text, or null."""
     queue_rules = models.CharField(max_length=20, default="v1.34")
     """Rules of the scheduling queue."""
+    kubernetes = models.CharField(max_length=20, default="v1.34")
+    """The version of Kubernetes that it begins under."""
+    feature_gates = models.TextField(default="{}")
+    """Its feature gates that differ from the defaults of the version, as JSON text."""
     priority_numbers = models.BooleanField(default=True)
     """True: pods may set a priority without a class, which no cluster allows."""
     created = models.DateTimeField(auto_now_add=True)

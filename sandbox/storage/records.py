@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from sandbox.storage.models import CommandRecord, Expectation, Guess, Sandbox, Study
 from scheduler_engine.queue.design_doc import QUEUES
+from scheduler_engine.versions import DEFAULT
 
 QUEUE_RULES = tuple(QUEUES)
 """Names of the rule sets that a sandbox can have; the first is the default."""
@@ -84,11 +85,16 @@ class Plan:
     """The uploaded scenario, as ``models.Sandbox.story``."""
     priority_numbers: bool = False
     """Pods may have a priority number without a PriorityClass."""
+    kubernetes: str = DEFAULT
+    """The version of Kubernetes that it begins under."""
+    feature_gates: str = "{}"
+    """Its gates that differ from the defaults of the version, as JSON text."""
 
     @classmethod
     def of(cls, sandbox: Sandbox) -> Plan:
         rules = sandbox.seed, sandbox.configuration, sandbox.queue_rules
-        return cls(sandbox.pk, *rules, sandbox.scenario, sandbox.story, sandbox.priority_numbers)
+        version = sandbox.kubernetes, sandbox.feature_gates
+        return cls(sandbox.pk, *rules, sandbox.scenario, sandbox.story, sandbox.priority_numbers, *version)
 
 
 @dataclass(frozen=True, slots=True)

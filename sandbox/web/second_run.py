@@ -15,6 +15,7 @@ from sandbox.web.access import open_access
 from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
 from sandbox.worker.other_run import CONFIGURATIONS, Other
+from scheduler_engine.versions import VERSIONS, release_of
 
 MOST_SEED, DIGITS = 2**31 - 1, 10
 LONGEST_NAME = 253
@@ -29,7 +30,8 @@ class NoRun(LookupError):
 
 
 def named_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str] | None:
-    """Return the ``branch``, ``configuration`` or other sandbox of a query with its name in words; None if it has none.
+    """Return the other sandbox, ``branch``, ``configuration`` or version (``kubernetes``) of a query with its name in
+    words; None if it has none.
 
     Raises ``NoRun``.
     """
@@ -44,6 +46,8 @@ def named_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str] |
     configuration = query.get("configuration", "")
     if configuration in CONFIGURATIONS:
         return Other(configuration=configuration), say(f"differences.configuration-{configuration}")
+    if (kubernetes := query.get("kubernetes", "")) in VERSIONS:
+        return Other(kubernetes=kubernetes), say("differences.version", version=release_of(kubernetes))
     return None
 
 
@@ -89,4 +93,4 @@ def second_run(sandbox: Sandbox, query: Mapping[str, str]) -> tuple[Other, str]:
     names_none = not any(query.get(name, "") not in ("", "0") for name in ("seed", "cycle", "node"))
     if names_none and Moment.read(query.get("at", "")) is not None:
         return Other(later=True), say("differences.later")
-    raise ValueError(say("errors.compare-with", most=MOST_SEED))
+    raise ValueError(say("errors.compare-with", versions=", ".join(VERSIONS), most=MOST_SEED))

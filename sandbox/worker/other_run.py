@@ -40,7 +40,8 @@ class Other:
     """The second run. ``texts``: the commands of a branch or of another sandbox, None = those of the sandbox.
 
     ``plan``: what another sandbox starts from. ``configuration``: "" or one of ``CONFIGURATIONS``. ``seed``: None =
-    that of the sandbox. ``cycle``: the number of an attempt, 0 = none; its pod is bound to ``node`` instead. ``later``:
+    that of the sandbox. ``kubernetes``: the version from the start, "" = those of the sandbox.
+    ``cycle``: the number of an attempt, 0 = none; its pod is bound to ``node`` instead. ``later``:
     no other run, but this one at present, to compare a past moment with.
     """
 
@@ -50,6 +51,7 @@ class Other:
     cycle: int = 0
     node: str = ""
     later: bool = False
+    kubernetes: str = ""
     plan: Plan | None = None
 
 
@@ -108,6 +110,9 @@ def course(live: Live, other: Other, at: Moment | None) -> Course:
         plan = replace(plan, configuration=json.dumps(json.loads(changes[-1]).get("configuration")))
     if other.seed is not None:
         plan = replace(plan, seed=other.seed)
+    if other.kubernetes:
+        plan = replace(plan, kubernetes=other.kubernetes, feature_gates="{}")
+        texts = [text for text in texts if json.loads(text)["kind"] != "kubernetes"]
     return Course(plan, tuple(_configured(texts, other.configuration)), ends_us)
 
 

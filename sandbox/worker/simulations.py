@@ -23,6 +23,8 @@ def new_simulation(plan: Plan, full: bool = True) -> Simulation:
         full=full,
         undoes=False,
         priority_numbers=plan.priority_numbers,
+        kubernetes=plan.kubernetes,
+        feature_gates=json.loads(plan.feature_gates),
     )
 
 

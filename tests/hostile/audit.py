@@ -26,6 +26,7 @@ from tests.hostile.site import ROOT
 
 NOBODYS = "nobody gave it"
 ALL = "SELECT * FROM"
+COLUMNS = "id, seed, configuration, queue_rules, kubernetes, feature_gates, head, length"
 SQLITE = "sqlite:///"
 TRAINER = "Trainer"
 """The author of a command that a room's trainer sent into other people's sandboxes."""
@@ -41,6 +42,8 @@ class Log:
     seed: int
     configuration: str
     queue_rules: str
+    kubernetes: str
+    feature_gates: str
     head: int
     length: int
     commands: tuple[tuple[int, str, str], ...]
@@ -49,6 +52,7 @@ class Log:
         """Return the digest of a replay's trace, or the engine's refusal."""
         commands = [json.loads(text) for _, text, _ in self.commands]
         log = {"seed": self.seed, "configuration": json.loads(self.configuration), "queue_rules": self.queue_rules}
+        log |= {"kubernetes": self.kubernetes, "feature_gates": json.loads(self.feature_gates)}
         try:
             return trace_digest(replay({**log, "commands": commands}))
         except Rejected as error:
@@ -85,7 +89,7 @@ def _plain(value: Any) -> Any:
 def logs(database: str) -> dict[str, Log]:
     """Return sandbox → log, all at one moment. ``database``: a ``DATABASE_URL``."""
     with reading(database) as rows:
-        sandboxes = rows("SELECT id, seed, configuration, queue_rules, head, length FROM sandbox_sandbox")
+        sandboxes = rows(f"SELECT {COLUMNS} FROM sandbox_sandbox")
         records: dict[str, list[tuple[int, str, str]]] = {row["id"]: [] for row in sandboxes}
         for row in rows(
             "SELECT sandbox_id, n, command, who FROM sandbox_commandrecord WHERE branch_id IS NULL"

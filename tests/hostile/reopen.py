@@ -114,6 +114,7 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
     histories.MISTAKES,
     TICKS,
     st.builds(commands.Configure, histories.CONFIGURATIONS),
+    histories.UPGRADES,
 )
 
 

@@ -273,6 +273,8 @@ def _new(drawn: random.Random) -> dict[str, Any]:
         "title": "Mine",
         "seed": 7,
         "queue_rules": "v1.34",
+        "kubernetes": "v1.36",
+        "feature_gates": {"OpportunisticBatching": False},
         "priority_numbers": True,
         "configuration": oddities.CONFIGURATION,
         "commands": [command(drawn), {"kind": "stage"}],

@@ -15,7 +15,7 @@ from tests.hostile.site import end_family, family, wait_until
 
 KILLS, BETWEEN = 5, (5, 15)
 STAGE = '{"kind":"stage"}'
-LOG = Log("a", 42, "null", "v1.34", 2, 2, ((1, STAGE, "p-1"), (2, STAGE, "p-2")))
+LOG = Log("a", 42, "null", "v1.34", "v1.34", "{}", 2, 2, ((1, STAGE, "p-1"), (2, STAGE, "p-2")))
 KNOWN = {"p-1": ANSWERED, "p-2": ANSWERED}
 
 

@@ -17,7 +17,7 @@ from tests.hostile.rooms import Room
 
 ID, BOX = "ab" * 16, "cd" * 16
 STAGE = '{"kind":"stage"}'
-LOGS = {BOX: Log(BOX, 42, "null", "v1.34", 1, 1, ((1, STAGE, TRAINER),))}
+LOGS = {BOX: Log(BOX, 42, "null", "v1.34", "v1.34", "{}", 1, 1, ((1, STAGE, TRAINER),))}
 ADA = {"id": 1, "token_hash": sha256(b"ada").hexdigest(), "name": "Ada", "hand": "now", "key": "", "removed": None}
 STRANGER = {**ADA, "id": 2, "token_hash": "", "name": "Mallory", "hand": None}
 QUESTION = {"id": 5, "number": 1, "ask": "Which?", "prediction": "", "over": "now", "revealed": "now", "away": 0}
@@ -96,5 +96,5 @@ def test_a_room_that_lost_or_changed_something_is_detected(room: Room, change: C
 def test_a_missing_room_sandbox_or_step_is_detected(room: Room) -> None:
     assert faults(room, {}, LOGS) == ["room 0 is lost"]
     assert len(faults(room, {ID: ROWS}, {})) == 2
-    empty = {BOX: Log(BOX, 42, "null", "v1.34", 0, 0, ())}
+    empty = {BOX: Log(BOX, 42, "null", "v1.34", "v1.34", "{}", 0, 0, ())}
     assert faults(room, {ID: ROWS}, empty) == ["room 0: Ada got 0 steps, not Count(least=1, most=1)"]

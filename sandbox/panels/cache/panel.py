@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from sandbox.panels.drawing.blocks import block
 from sandbox.panels.drawing.paging import Pager, on_page, pager
 from sandbox.panels.facts.sampling import start_of
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.cache import CacheState
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
@@ -48,7 +49,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "assumed": [block(pod) for pod in assumed],
         "assumed_count": len(assumed),
         "dump": _dump(world, view.replica),
-        "ttls": _ttls(world.assumed_ttl_us),
+        "ttls": _ttls(world.assumed_ttl_us) if rules_in(world.configured).assumed_pods_may_expire else [],
         "recency": _recency(cache, recency_pages),
         "mark_last": cache.snapshot.generation if cache.snapshot and cache.newer() == len(cache.infos) else 0,
         "recency_pages": recency_pages,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -16,9 +16,13 @@ import yaml
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
+from scheduler_engine.versions import Rules
 
 Plugins = Mapping[str, tuple[tuple[str, int], ...]]
 """Extension point → ((plugin, weight), …) in running order; weights matter only at ``score``."""
+
+MOST_KEPT = 16
+"""Versions with gates whose defaults are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +33,28 @@ class Differences:
     says: tuple[str, ...]
 
 
-@cache
-def defaults() -> Configuration:
-    """Return the configuration in force when nobody configures anything."""
-    return load_configuration(None)
+@lru_cache(maxsize=MOST_KEPT)
+def defaults(rules: Rules) -> Configuration:
+    """Return the configuration in force under some rules when nobody configures anything."""
+    return load_configuration(None, rules)
 
 
-def differences(configuration: Mapping[str, Any], profiles: Iterable[tuple[str, Plugins]]) -> list[Differences]:
-    """Return the differences from the defaults, none if there are none.
+def differences(
+    configuration: Mapping[str, Any], profiles: Iterable[tuple[str, Plugins]], rules: Rules
+) -> list[Differences]:
+    """Return the differences from the defaults of a version, none if there are none.
 
     ``configuration`` has its defaults filled in, ``profiles`` have their effective plugins.
     """
-    running = dict(profiles)
-    default = defaults().defaulted
-    missing = [profile.scheduler_name for profile in defaults().profiles if profile.scheduler_name not in running]
-    whole = [*_changed(_settings(configuration), _settings(default))]
+    running, default = dict(profiles), defaults(rules)
+    missing = [profile.scheduler_name for profile in default.profiles if profile.scheduler_name not in running]
+    whole = [*_changed(_settings(configuration), _settings(default.defaulted))]
     whole += [say("configuration.no-profile", name=name) for name in missing]
     parts = [Differences(say("configuration.whole"), tuple(whole))]
     for profile in configuration["profiles"]:
         name = profile["schedulerName"]
-        parts.append(Differences(say("configuration.profile", name=name), tuple(_of_profile(profile, running))))
+        says = tuple(_of_profile(profile, running, default))
+        parts.append(Differences(say("configuration.profile", name=name), says))
     return [part for part in parts if part.says]
 
 
@@ -66,15 +72,15 @@ def moved(current: Iterable[str], default: Iterable[str]) -> list[str]:
     return [name for name in now if name not in stayed]
 
 
-def _of_profile(profile: Mapping[str, Any], running: Mapping[str, Plugins]) -> Iterator[str]:
-    name, default = profile["schedulerName"], defaults().profiles[0]
+def _of_profile(profile: Mapping[str, Any], running: Mapping[str, Plugins], whole: Configuration) -> Iterator[str]:
+    name, default = profile["schedulerName"], whole.profiles[0]
     if name != default.scheduler_name:
         yield say("configuration.profile-added")
     own = {key: value for key, value in profile.items() if key not in ("schedulerName", "plugins", "pluginConfig")}
     yield from _changed(own, {})
     yield from _plugins(running[name], default.plugins)
     arguments = _arguments(profile)
-    default_arguments = _arguments(defaults().defaulted["profiles"][0])
+    default_arguments = _arguments(whole.defaulted["profiles"][0])
     # A plugin that is off has no arguments, and a sentence says already that it is off.
     yield from _changed(_flat(arguments), _flat({plugin: default_arguments.get(plugin, {}) for plugin in arguments}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.configuration.differences import Plugins, defaults, differences, moved, titled
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import short_name
@@ -14,6 +15,7 @@ from scheduler_engine.apiserver.admission import LIMIT_TOPOLOGY, SWITCHED
 from scheduler_engine.config.schema import API_VERSION, KIND
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 from scheduler_engine.trace.events import Configured
+from scheduler_engine.versions import RELEASES, VERSIONS, Rules, known_gates, release_of
 
 FIRST = ("apiVersion", "kind", "percentageOfNodesToScore", "profiles")
 DEFAULT = f"apiVersion: {API_VERSION}\nkind: {KIND}\n"
@@ -40,22 +42,39 @@ def stats(world: World, view: View) -> dict[str, Any]:
     if configured is None:
         return {"has": False}
     profiles: list[tuple[str, Plugins]] = [(name, dict(points)) for name, points in configured.profiles]
-    default, all_settings = defaults().profiles[0].plugins, configured.configuration
+    rules, all_settings = rules_in(configured), configured.configuration
+    default = defaults(rules).profiles[0].plugins
     return {
         "has": True,
         "profiles": [name for name, _ in profiles],
         "points": [_point(point, profiles, default) for point in EXTENSION_POINTS],
-        "differs": differences(all_settings, profiles),
+        "differs": differences(all_settings, profiles, rules),
         "changed": world.moment_of(world.latest.get(Configured, 0)).command > 0,
         "default": DEFAULT,
         "at": str(view.at or ""),
         # What people look for first is at the top.
         "yaml": written({key: all_settings[key] for key in (*FIRST, *all_settings) if key in all_settings}),
         "standing": _standing(world, configured),
+        "version": _version(rules),
         "admission": [
             {"plugin": plugin, "enabled": plugin in world.admission_plugins, "says": say(ADMISSION[plugin])}
             for plugin in SWITCHED
         ],
+    }
+
+
+def _version(rules: Rules) -> dict[str, Any]:
+    """Return the version in force, those to choose from, and its feature gates."""
+    changed = dict(rules.feature_gates)
+    return {
+        "name": rules.kubernetes,
+        "release": release_of(rules.kubernetes),
+        "choices": [*zip(VERSIONS, RELEASES, strict=True)],
+        "gates": [
+            {"name": name, "on": changed.get(name, on), "default": on, "locked": locked}
+            for name, (on, locked) in known_gates(rules.kubernetes).items()
+        ],
+        "changed": len(changed),
     }
 
 

@@ -199,15 +199,19 @@ def _normalize(cycle: Cycle) -> str:
     return say("stages.normalized")
 
 
+AMONG_EQUALS = {"draw": "stages.drawn", "first": "stages.first"}
+"""How a node was chosen among equals → key of the sentence."""
+
+
 def _select(cycle: Cycle) -> str:
     chosen = cycle.selected
     if chosen is None:
         return say("stages.chosen")
     if chosen.how == "only":
         return say(WITHOUT_SCORE[cycle.filter.cut_short if cycle.filter else ""], node=chosen.node)
-    if chosen.how == "draw":
+    if chosen.how in AMONG_EQUALS:
         nodes = plural(len(chosen.ties), "node") if chosen.ties else say("stages.several-nodes")
-        return say("stages.drawn", nodes=nodes, total=chosen.total, node=chosen.node)
+        return say(AMONG_EQUALS[chosen.how], nodes=nodes, total=chosen.total, node=chosen.node)
     totals = sorted(dict(cycle.normalized.totals).items(), key=lambda item: -item[1]) if cycle.normalized else []
     others = [item for item in totals if item[0] != chosen.node]
     if not others or chosen.total is None:

@@ -20,6 +20,9 @@ FEW, PAGE = 12, 60
 RELATIVE = ("InterPodAffinity", "PodTopologySpread", "TaintToleration", "NodeResourcesBalancedAllocation")
 """Plugins whose score may argue against the winner, although they prefer it to a node that is worse still."""
 
+AMONG_EQUALS = {"draw": "inspector.drawn", "first": "inspector.first-of-equals"}
+"""How a node was chosen among equals → key of the sentence."""
+
 
 def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any] | None:
     """Return by what the chosen node won. ``plugin``: the score that decided most; ``says``: its explanation there.
@@ -33,10 +36,10 @@ def why_here(world: World, pod: PodState, cycle: Cycle | None) -> dict[str, Any]
     chosen = cycle.selected
     if chosen.how == "only":
         return {"node": chosen.node, "text": say(_why_only(cycle))}
-    if chosen.how == "draw":
+    if chosen.how in AMONG_EQUALS:
         others = listed([node for node in chosen.ties if node != chosen.node])
-        text = say("inspector.drawn", total=chosen.total, others=others)
-        return {"node": chosen.node, "text": text, "cycle": cycle.number}
+        text = say(AMONG_EQUALS[chosen.how], total=chosen.total, others=others)
+        return {"node": chosen.node, "text": text, "cycle": cycle.number if chosen.how == "draw" else 0}
     text = say("inspector.highest", total=chosen.total)
     return {"node": chosen.node, "text": text} | _edge(world, cycle, chosen.node)
 

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts.moves import origin, source_of
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.facts.waking import event_of, event_of_hint, woken_by
 from sandbox.panels.model.state import PodState, Queued, by_error_expiry, by_expiry, by_priority, by_time, leaves_us
 from sandbox.panels.model.world import World
@@ -50,7 +51,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "nobody": "" if world.schedulers else world.election.nobody(),
         "replicas": _replicas(world),
         "stem": world.scheduler.replica.rpartition("-")[0],
-        "rules": _rules_of(world),
+        "rules": _called(world),
         "rules_say": say(RULES[_rules_of(world)], initial=initial, most=most),
     }
 
@@ -69,6 +70,12 @@ def _backoff(world: World) -> tuple[int, int]:
     """Return the first and the longest backoff in seconds."""
     configuration = world.configured.configuration if world.configured else {}
     return configuration.get("podInitialBackoffSeconds", 1), configuration.get("podMaxBackoffSeconds", 10)
+
+
+def _called(world: World) -> str:
+    """Return the name of the queue's rules. Those of Kubernetes have the name of the version in force."""
+    rules = _rules_of(world)
+    return rules_in(world.configured).kubernetes if rules == "v1.34" else rules
 
 
 def _rules_of(world: World) -> str:

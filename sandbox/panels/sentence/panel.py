@@ -11,6 +11,7 @@ from typing import Any
 from sandbox.panels.explain import explain_stage
 from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.facts.stages import tab_for
+from sandbox.panels.facts.version import purpose
 from sandbox.panels.model.eviction_log import Happening
 from sandbox.panels.model.state import Cycle, by_expiry, by_priority, leaves_us
 from sandbox.panels.model.steps import next_steps, untouched
@@ -101,7 +102,7 @@ def _sentence(world: World, view: View) -> dict[str, Any]:
         "pod": cycle.pod,
         "name": short_name(cycle.pod),
         "stage": STAGES[stage].title if stage is not None else "Pop",
-        "says": say(f"stage-purposes.{cycle.last_stage}") if stage is not None else "",
+        "says": purpose(cycle.last_stage, cycle.configured) if stage is not None else "",
         "text": " ".join(filter(None, (_said(world, cycle), _faster(world, cycle), _taken(world, cycle), effect))),
         "next": _next(world, cycle),
         "precise": _precise(cycle),

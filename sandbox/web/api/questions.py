@@ -28,7 +28,7 @@ AT = Query("", description=say("api.moment"))
 
 @router.get(f"{ONE}/differences", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.differences"))
 def differences(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shapes.Differences]) -> Any:
-    """Compare with one of: a branch, a configuration, a seed, an attempt (cycle) with another node."""
+    """Compare with one of: a branch, a configuration, a version, a seed, an attempt (cycle) with another node."""
     access = access_to(request, sandbox_id, token, False)
     query = {name: "" if value is None else str(value) for name, value in asked.dict().items()}
     try:
@@ -45,7 +45,7 @@ def seeds(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shape
     """Play the seeds from 1 on, alone or beside another run. If each run takes long, fewer are played."""
     access = access_to(request, sandbox_id, token, False)
     try:
-        named = named_run(access.sandbox, {"branch": asked.branch, "configuration": asked.configuration})
+        named = named_run(access.sandbox, asked.dict(include={"branch", "configuration", "kubernetes"}))
     except NoRun as error:
         raise HttpError(404, str(error)) from error
     wanted = Wanted(asked.seeds, named[0] if named is not None else None)

@@ -74,7 +74,8 @@ def create(request: HttpRequest, new: shapes.NewSandbox) -> Any:
     else:
         title = printable(new.title, LONGEST_TITLE) or say("titles.empty")
         values = title, "", new.seed, new.configuration, new.commands, new.queue_rules
-        sandbox, token = store.create(*values, priority_numbers=new.priority_numbers)
+        version = {"kubernetes": new.kubernetes, "feature_gates": new.feature_gates}
+        sandbox, token = store.create(*values, priority_numbers=new.priority_numbers, **version)
     created = {
         "id": str(sandbox.pk),
         "api": request.build_absolute_uri(f"{request.path}/{sandbox.pk}/{token}"),
@@ -192,6 +193,8 @@ def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
         "seed": sandbox.seed,
         "configuration": json.loads(sandbox.configuration),
         "queue_rules": sandbox.queue_rules,
+        "kubernetes": sandbox.kubernetes,
+        "feature_gates": json.loads(sandbox.feature_gates),
         "priority_numbers": sandbox.priority_numbers,
         "commands": [json.loads(text) for text in texts],
     }

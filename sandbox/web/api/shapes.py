@@ -17,8 +17,10 @@ from sandbox.worker.seeds import CHOICES
 from scheduler_engine.commands import COMMANDS
 from scheduler_engine.commands import Command as Row
 from scheduler_engine.shapes import Fields, Text
+from scheduler_engine.versions import DEFAULT, VERSIONS
 
 Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
+Version = Literal[VERSIONS]  # type: ignore[valid-type]
 ExportForm = Literal[FORM_NAMES]  # type: ignore[valid-type]
 Expect = Literal[EXPECT]  # type: ignore[valid-type]
 
@@ -39,6 +41,8 @@ class NewSandbox(Strict):
     title: str = Field("", max_length=LONGEST_TITLE)
     seed: int = Field(42, ge=0, le=2**31 - 1, description=say("api.seed"))
     queue_rules: Rules = QUEUE_RULES[0]
+    kubernetes: Version = DEFAULT
+    feature_gates: dict[str, bool] = Field(default={}, description=say("api.feature-gates"))
     priority_numbers: bool = Field(False, description=say("api.priority-numbers"))
     configuration: dict[str, Any] | None = Field(None, description=say("api.configuration"))
     commands: list[dict[str, Any]] = Field(default=[], description=say("api.commands"), max_length=1000)
@@ -78,12 +82,15 @@ class Move(Strict):
 
 class State(Schema):
     """The state of a sandbox. ``head``: commands in force; ``length``: stored commands, including those after ``head``.
+    ``kubernetes``: the version whose rules hold now, with ``feature_gates`` that differ from its defaults.
     ``seconds`` are simulated. ``queue``: lane → pods, in the order in which they would leave.
     """
 
     title: str
     seed: int
     queue_rules: str
+    kubernetes: str
+    feature_gates: dict[str, bool]
     head: int
     length: int
     seconds: float
@@ -133,6 +140,8 @@ class Log(Schema):
     seed: int
     configuration: dict[str, Any] | None
     queue_rules: str
+    kubernetes: str
+    feature_gates: dict[str, bool]
     priority_numbers: bool
     commands: list[dict[str, Any]]
 
@@ -151,10 +160,11 @@ class Exporting(Schema):
 
 
 class Compared(Schema):
-    """A run to compare with: a branch, or another configuration."""
+    """A run to compare with: a branch, another configuration, or another version of Kubernetes."""
 
     branch: str = Field("", description=say("api.branch"))
     configuration: Configuration = Field("", description=say("api.other-configuration"))
+    kubernetes: Literal["", *VERSIONS] = Field("", description=say("api.other-version"))  # type: ignore[valid-type]
     at: str = Field("", description=say("api.moment"))
 
 

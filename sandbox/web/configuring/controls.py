@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.panels.configuration.differences import differences, titled
-from sandbox.web.configuring.edits import SETTINGS, USUAL_POINTS, USUAL_WEIGHTS, strategy_of
+from sandbox.web.configuring.edits import SETTINGS, Usual, strategy_of, usual
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.config import Configuration, Profile
 from scheduler_engine.config.validation_pluginargs import SCORING_STRATEGIES
 from scheduler_engine.errors import FieldError
+from scheduler_engine.versions import Rules
 
 SAYS = {
     "percentageOfNodesToScore": "configuration.percentage",
@@ -34,11 +35,12 @@ class Refusal:
     errors: tuple[FieldError, ...] = ()
 
 
-def controls(configuration: Configuration, index: int, refusal: Refusal) -> dict[str, Any]:
+def controls(configuration: Configuration, index: int, refusal: Refusal, rules: Rules) -> dict[str, Any]:
     """Return the content of the controls. ``index``: the profile in view; the last one if there are fewer."""
     index = max(0, min(index, len(configuration.profiles) - 1))
     profile = configuration.profiles[index]
-    strategy = strategy_of(configuration, index)
+    known = usual(rules)
+    strategy = strategy_of(configuration, index, known)
     return {
         "index": index,
         "profiles": [other.scheduler_name for other in configuration.profiles],
@@ -53,25 +55,25 @@ def controls(configuration: Configuration, index: int, refusal: Refusal) -> dict
             "resources": strategy["resources"],
             "shape": strategy.get("requestedToCapacityRatio", {}).get("shape", []),
         },
-        "plugins": [_plugin(profile, name) for name in USUAL_POINTS],
+        "plugins": [_plugin(profile, name, known) for name in known.points],
         "differs": differences(
-            configuration.defaulted, [(other.scheduler_name, other.plugins) for other in configuration.profiles]
+            configuration.defaulted, [(other.scheduler_name, other.plugins) for other in configuration.profiles], rules
         ),
         "refusal": refusal,
     }
 
 
-def _plugin(profile: Profile, name: str) -> dict[str, Any]:
+def _plugin(profile: Profile, name: str, known: Usual) -> dict[str, Any]:
     """Return the controls of a plugin. ``weight`` is None if the plugin does not run at Score."""
     running = [point for point, plugins in profile.plugins.items() if name in dict(plugins)]
-    shown = [titled(point) for point in running or USUAL_POINTS[name]]
-    off = [titled(point) for point in USUAL_POINTS[name] if point not in running]
+    shown = [titled(point) for point in running or known.points[name]]
+    off = [titled(point) for point in known.points[name] if point not in running]
     return {
         "name": name,
         "on": bool(running),
         "points": listed(shown, len(shown)),
         "off": say("configuration.not-at", points=listed(off, len(off))) if running and off else "",
-        "weighs": name in USUAL_WEIGHTS,
+        "weighs": name in known.weights,
         "weight": dict(profile.plugins["score"]).get(name),
-        "usual": USUAL_WEIGHTS.get(name),
+        "usual": known.weights.get(name),
     }

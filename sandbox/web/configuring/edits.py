@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 from sandbox.panels.configuration.differences import defaults
 from sandbox.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
-from scheduler_engine.config.default_plugins import DEFAULT_PLUGINS
+from scheduler_engine.config.default_plugins import default_plugins
 from scheduler_engine.config.defaults import DEFAULT_SCHEDULER_NAME
-from scheduler_engine.config.schema import PLUGIN_SETS
+from scheduler_engine.config.schema import schema_for
 from scheduler_engine.errors import Rejected
+from scheduler_engine.versions import Rules
 
 Manifest = dict[str, Any]
 FIT = "NodeResourcesFit"
@@ -26,13 +28,38 @@ ROWS = tuple(str(row) for row in range(1000))
 NUMBERS = ((re.compile(r"-?\d{1,20}"), int), (re.compile(r"-?\d{1,20}\.\d{1,20}"), float))
 
 
-def edit(manifest: Manifest, profile: int, control: str, value: str) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What the default profile has under some rules. ``points``: plugin → the extension points at which it runs.
+
+    ``weights``: plugin → its weight at ``score``. ``strategy``: the scoring strategy of NodeResourcesFit. ``sets``: the
+    lists of plugins that a profile may have.
+    """
+
+    points: Mapping[str, tuple[str, ...]]
+    weights: Mapping[str, int]
+    strategy: Manifest
+    sets: tuple[str, ...]
+
+
+def usual(rules: Rules) -> Usual:
+    """Return what is usual under these rules."""
+    profile = defaults(rules).profiles[0]
+    points = {
+        name: tuple(point for point, running in profile.plugins.items() if name in dict(running))
+        for name, _ in default_plugins(rules)
+    }
+    sets = schema_for(rules).plugin_sets
+    return Usual(points, dict(profile.plugins["score"]), profile.args[FIT]["scoringStrategy"], sets)
+
+
+def edit(manifest: Manifest, profile: int, control: str, value: str, rules: Rules) -> Manifest:
     """Return a manifest with ``value`` in ``control`` (``name`` or ``name:argument``), for one profile or for all.
 
     ``manifest`` is one that the engine accepts; it is not changed. An empty value means the default. Raise ``Rejected``
     for an unknown control or profile.
     """
-    result = deepcopy(manifest)
+    result, known = deepcopy(manifest), usual(rules)
     name, _, argument = control.partition(":")
     profiles = _profiles(result)
     if not 0 <= profile < len(profiles):
@@ -42,15 +69,15 @@ def edit(manifest: Manifest, profile: int, control: str, value: str) -> Manifest
         return result
     if name in PROFILE_EDITS:
         PROFILE_EDITS[name](profiles, profile, value)
-    elif name in PLUGIN_EDITS and argument in USUAL_POINTS:
-        PLUGIN_EDITS[name](profiles[profile], argument, value)
+    elif name in PLUGIN_EDITS and argument in known.points:
+        PLUGIN_EDITS[name](profiles[profile], argument, value, known)
     elif name in STRATEGY_EDITS:
-        strategy = strategy_of(load_configuration(manifest), profile)
+        strategy = strategy_of(load_configuration(manifest, rules), profile, known)
         try:
             STRATEGY_EDITS[name](strategy, ROWS.index(argument or "0"), value)
         except (ValueError, IndexError):
             raise Rejected(say("errors.no-row")) from None
-        _put_strategy(profiles[profile], strategy)
+        _put_strategy(profiles[profile], strategy, known)
     else:
         raise Rejected(say("errors.no-control"))
     if profiles != _profiles(manifest):
@@ -58,19 +85,12 @@ def edit(manifest: Manifest, profile: int, control: str, value: str) -> Manifest
     return result
 
 
-def strategy_of(configuration: Configuration, profile: int) -> Manifest:
+def strategy_of(configuration: Configuration, profile: int, known: Usual) -> Manifest:
     """Return the scoring strategy in force, with its defaults; the default one if NodeResourcesFit does not run."""
-    args = configuration.profiles[profile].args.get(FIT) or USUAL.args[FIT]
-    return deepcopy(args["scoringStrategy"])
+    args = configuration.profiles[profile].args.get(FIT)
+    return deepcopy(args["scoringStrategy"] if args else known.strategy)
 
 
-USUAL = defaults().profiles[0]
-USUAL_POINTS = {
-    name: tuple(point for point, running in USUAL.plugins.items() if name in dict(running))
-    for name, _ in DEFAULT_PLUGINS
-}
-"""Plugin → the extension points at which it runs by default."""
-USUAL_WEIGHTS = dict(USUAL.plugins["score"])
 SETTINGS = ("percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds")
 
 
@@ -144,35 +164,35 @@ def _is_off(profile: Manifest, point: str, *names: str) -> bool:
     return any(item.get("name") in names for item in _named(profile, point, "disabled"))
 
 
-def _switch(profile: Manifest, plugin: str, value: str) -> None:
+def _switch(profile: Manifest, plugin: str, value: str, known: Usual) -> None:
     """Turn a plugin off for an empty value, else on at all of its default extension points."""
     removed = "disabled" if value else "enabled"
-    for point in PLUGIN_SETS:
+    for point in known.sets:
         items = [item for item in _named(profile, point, removed) if item.get("name") != plugin]
         _put_named(profile, point, removed, items)
     if not value:
         if not _is_off(profile, "multiPoint", plugin, "*"):
             _append(profile, "multiPoint", "disabled", {"name": plugin})
         return
-    for point in ("multiPoint", *USUAL_POINTS[plugin]):
+    for point in ("multiPoint", *known.points[plugin]):
         on = any(item.get("name") == plugin for item in _named(profile, point, "enabled"))
         if _is_off(profile, point, "*") and not on:
-            _append(profile, point, "enabled", _entry(plugin, point))
+            _append(profile, point, "enabled", _entry(plugin, point, known))
 
 
 def _append(profile: Manifest, point: str, key: str, item: Manifest) -> None:
     _put_named(profile, point, key, [*_named(profile, point, key), item])
 
 
-def _entry(plugin: str, point: str) -> Manifest:
+def _entry(plugin: str, point: str, known: Usual) -> Manifest:
     """Return the entry of a plugin, with its default weight where weights count: without one it would be 1."""
-    weighs = plugin in USUAL_WEIGHTS and point in ("multiPoint", "score")
-    return {"name": plugin} | ({"weight": USUAL_WEIGHTS[plugin]} if weighs else {})
+    weighs = plugin in known.weights and point in ("multiPoint", "score")
+    return {"name": plugin} | ({"weight": known.weights[plugin]} if weighs else {})
 
 
-def _weigh(profile: Manifest, plugin: str, value: str) -> None:
+def _weigh(profile: Manifest, plugin: str, value: str, known: Usual) -> None:
     """Set the weight at ``score`` if the plugin is listed there, because that one wins; else at ``multiPoint``."""
-    weight = _number(value) if value else USUAL_WEIGHTS.get(plugin, 1)
+    weight = _number(value) if value else known.weights.get(plugin, 1)
     at_score = any(item.get("name") == plugin for item in _named(profile, "score", "enabled"))
     point = "score" if at_score else "multiPoint"
     items = _named(profile, point, "enabled")
@@ -180,24 +200,24 @@ def _weigh(profile: Manifest, plugin: str, value: str) -> None:
         items.append({"name": plugin})
     items = [{**item, "weight": weight} if item.get("name") == plugin else item for item in items]
     if point == "multiPoint" and not _is_off(profile, point, plugin, "*"):
-        items = [item for item in items if item != _entry(plugin, point)]
+        items = [item for item in items if item != _entry(plugin, point, known)]
     _put_named(profile, point, "enabled", items)
 
 
-PLUGIN_EDITS: dict[str, Callable[[Manifest, str, str], None]] = {"plugin": _switch, "weight": _weigh}
+PLUGIN_EDITS: dict[str, Callable[[Manifest, str, str, Usual], None]] = {"plugin": _switch, "weight": _weigh}
 
 
-def _put_strategy(profile: Manifest, strategy: Manifest) -> None:
+def _put_strategy(profile: Manifest, strategy: Manifest, known: Usual) -> None:
     """Write a strategy without its defaults. Remove the plugin's arguments if they become empty."""
-    usual = USUAL.args[FIT]["scoringStrategy"]
-    left = {key: item for key, item in strategy.items() if key == "type" or item != usual.get(key)}
+    default = known.strategy
+    left = {key: item for key, item in strategy.items() if key == "type" or item != default.get(key)}
     configs = [config or {} for config in profile.get("pluginConfig") or ()]
     entry = next((config for config in configs if config.get("name") == FIT), None)
     if entry is None:
         entry = {"name": FIT}
         configs.append(entry)
     args = {**(entry.get("args") or {}), "scoringStrategy": left}
-    if left == {"type": usual["type"]}:
+    if left == {"type": default["type"]}:
         del args["scoringStrategy"]
     entry["args"] = args
     profile["pluginConfig"] = [config for config in configs if config is not entry or args]

@@ -31,6 +31,7 @@ from sandbox.worker.rerolling import CHOICES as DRAWS
 from sandbox.worker.room import KINDS, MOST_COPIES, MOST_WANTED, POD, Asked
 from sandbox.worker.seeds import CHOICES, Wanted
 from scheduler_engine.errors import Rejected
+from scheduler_engine.versions import RELEASES, VERSIONS
 
 MOST_COMMANDS = 20
 """Commands of one fix."""
@@ -40,7 +41,8 @@ Fix = list[dict[str, Any]]
 
 @reads
 def differences(request: HttpRequest, access: Access) -> HttpResponse:
-    """Compare with what the query names: ``branch``, ``configuration``, ``with``, ``seed``, or ``cycle`` and ``node``.
+    """Compare with what the query names: ``branch``, ``configuration``, ``kubernetes``, ``with``, ``seed``, or
+    ``cycle`` and ``node``.
 
     ``with``: the link of another sandbox. The runs end at the moment ``at``, or else at the present. If the query names
     nothing else, that moment is compared with the present. With ``seeds``, play both runs with that many seeds, or this
@@ -59,6 +61,7 @@ def compared(request: HttpRequest, access: Access, base: str, more: dict[str, An
         "branches": branches.branches_of(access.sandbox),
         "seed": access.sandbox.seed,
         "choices": CHOICES,
+        "versions": tuple(zip(VERSIONS, RELEASES, strict=True)),
         "at": at,
         "present": urlencode({name: value for name, value in query.items() if name != "at"}),
         **more,

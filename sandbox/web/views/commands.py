@@ -17,6 +17,7 @@ from sandbox.web.access import Access, edits, problem, who
 from sandbox.web.executing import execute
 from sandbox.words.say import say
 from scheduler_engine.commands import DRAIN_FLAGS
+from scheduler_engine.versions import VERSIONS, known_gates
 
 
 def _number(data: QueryDict, name: str, least: float) -> float:
@@ -43,6 +44,14 @@ def _on_node(kind: str, data: QueryDict) -> dict[str, Any]:
     return {"kind": kind, "node": data.get("node", ""), "on": data.get("on") == "1"}
 
 
+def _kubernetes(data: QueryDict) -> dict[str, Any]:
+    """Return the command for a version with its default gates, or, if the form shows ``gates``, with those ``on``."""
+    version, on = data.get("version", ""), data.getlist("on")
+    known = known_gates(version) if version in VERSIONS and data.get("gates") == "1" else {}
+    gates = {name: name in on for name, (default, locked) in known.items() if not locked and (name in on) != default}
+    return {"kind": "kubernetes", "version": version, "feature_gates": gates or None}
+
+
 COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
     "stage": lambda data: {"kind": "stage"},
     "pod": lambda data: {"kind": "pod"},
@@ -55,6 +64,7 @@ COMMANDS: dict[str, Callable[[QueryDict], dict[str, Any]]] = {
         "plugin": data.get("plugin", ""),
         "enabled": data.get("enabled") == "1",
     },
+    "kubernetes": _kubernetes,
     "allow": lambda data: {"kind": "allow", "pod": data.get("pod", "")},
     "cordon": lambda data: _on_node("cordon", data),
     "delete": lambda data: {

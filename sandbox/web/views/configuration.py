@@ -14,6 +14,7 @@ from sandbox.web.access import Access, edits, reads, who
 from sandbox.web.configuring.controls import Refusal
 from sandbox.web.configuring.controls import controls as controls_of
 from sandbox.web.configuring.edits import edit
+from sandbox.web.configuring.version import rules_of
 from sandbox.web.executing import execute
 from sandbox.web.numbers import whole_number
 from sandbox.web.presets.configurations import DEFAULT
@@ -41,7 +42,7 @@ def configure(request: HttpRequest, access: Access) -> HttpResponse:
     text = request.POST.get("configuration", "")
     check_text(text)
     try:
-        load_configuration(text)
+        load_configuration(text, rules_of(access.sandbox))
         execute(access.sandbox, {"kind": "configure", "configuration": _manifest(text)}, who(request))
     except Rejected as error:
         return render(request, "fragments/configuration_errors.html", {"errors": error.errors}, status=422)
@@ -57,22 +58,23 @@ def controls(request: HttpRequest, access: Access) -> HttpResponse:
     text, profile = request.POST.get("configuration", ""), request.POST.get("profile", "")
     control, value = request.POST.get("control", ""), request.POST.get("value", "").strip()
     check_text(text + value)
+    rules = rules_of(access.sandbox)
     index = whole_number(profile, 4) or 0
     try:
-        configuration = load_configuration(text)
+        configuration = load_configuration(text, rules)
     except Rejected as error:
         return render(request, "fragments/configuration_errors.html", {"errors": error.errors})
     refusal, changed = Refusal(), None
     if control:
         try:
             manifest = _manifest(text)
-            changed = rewritten(text, manifest, edit(manifest, index, control, value))
-            configuration = load_configuration(changed)
+            changed = rewritten(text, manifest, edit(manifest, index, control, value, rules))
+            configuration = load_configuration(changed, rules)
         except Rejected as error:
             refusal, changed = Refusal(control, value, tuple(error.errors)), None
     if control == "add-profile" and changed is not None:
         index = len(configuration.profiles) - 1
-    context = {**controls_of(configuration, index, refusal), "text": changed}
+    context = {**controls_of(configuration, index, refusal, rules), "text": changed}
     return render(request, "fragments/configuration_controls.html", context)
 
 

@@ -38,6 +38,7 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError, Occupied
 from sandbox.worker.jobs.exporting import EXPECT
 from sandbox.worker.jobs.exporting import FORMS as EXPORTS
+from scheduler_engine.versions import DEFAULT, RELEASES, VERSIONS
 
 LOOK_AGAIN_SECONDS = "5"
 COMPARED = {
@@ -55,10 +56,18 @@ def landing(request: HttpRequest) -> HttpResponse:
     installed = list(scenarios().values())
     featured = installed[0].slug if installed else ""
     upload = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
+    choices = {"versions": tuple(zip(VERSIONS, RELEASES, strict=True))}
     return render(
         request,
         "landing.html",
-        {"scenarios": installed, "featured": featured, "drawing": drawing, "lessons": shelf("lessons"), **upload},
+        {
+            "scenarios": installed,
+            "featured": featured,
+            "drawing": drawing,
+            "lessons": shelf("lessons"),
+            **upload,
+            **choices,
+        },
     )
 
 
@@ -76,8 +85,11 @@ def create(request: HttpRequest) -> HttpResponse:
         return problem(request, 404, say("errors.no-scenario"))
     if rules not in QUEUE_RULES:
         return problem(request, 400, say("errors.no-queue-rules"))
+    kubernetes = request.POST.get("kubernetes", DEFAULT)
+    if kubernetes not in VERSIONS:
+        return problem(request, 400, say("errors.no-version", versions=", ".join(VERSIONS)))
     if scenario is None:
-        sandbox, token = store.create(say("titles.empty"), queue_rules=rules)
+        sandbox, token = store.create(say("titles.empty"), queue_rules=rules, kubernetes=kubernetes)
     else:
         sandbox, token = open_scenario(scenario)
     return redirect("workbench", sandbox.pk, token)

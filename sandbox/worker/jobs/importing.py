@@ -58,6 +58,8 @@ class UploadedScenario(NamedTuple):
     setup: list[Data]
     story: str
     priority_numbers: bool
+    kubernetes: str
+    feature_gates: dict[str, bool] | None
 
 
 @uploading
@@ -81,6 +83,8 @@ def beginning_of(scenario: Scenario) -> dict[str, Any]:
         "queue_rules": scenario.queue_rules,
         "setup": [dict(step) for step in scenario.setup],
         "priority_numbers": gives_numbers(scenario),
+        "kubernetes": scenario.kubernetes,
+        "feature_gates": scenario.feature_gates,
     }
 
 

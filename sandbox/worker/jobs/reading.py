@@ -99,7 +99,10 @@ def state(live: Live, position: Position) -> dict[str, Any]:
     """Return the numbers of the sandbox, and the pods of each lane in the order in which they would leave it."""
     world = _world(live, position)
     waiting = {lane: sorted(world.lane(lane), key=key) for lane, key in LANES.items()}
+    rules = live.simulation.rules
     return {
+        "kubernetes": rules.kubernetes,
+        "feature_gates": dict(rules.feature_gates),
         "seconds": world.clock_us / 1_000_000,
         "nodes": len(world.existing_nodes()),
         "pods": len(world.pods),

@@ -22,6 +22,7 @@ from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.shapes import Data
+from scheduler_engine.versions import DEFAULT
 
 LONGEST_LESSON = 200_000
 """Characters of a lesson file. The file is stored with its sandbox."""
@@ -42,6 +43,8 @@ class Learned:
     """How many parts there are, and the numbers, from 0, of those with a task."""
     priority_numbers: bool = False
     """Its pods have priority numbers without a PriorityClass."""
+    kubernetes: str = DEFAULT
+    feature_gates: dict[str, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "bound": lambda values: say("reveal.bound", node=values["node"]),
     "drawn": lambda values: say("reveal.drawn", total=values["total"], count=values["count"]),
     "error": lambda values: say("reveal.error", pod=short_name(values["pod"]), message=values["message"].rstrip(".")),
+    "first": lambda values: say("reveal.first", total=values["total"], count=values["count"]),
     "gone": lambda values: say("reveal.gone", pod=short_name(values["pod"])),
     "in-flight": lambda values: say("reveal.in-flight", pod=short_name(values["pod"])),
     "leaves-already": lambda values: say("reveal.leaves-already", node=values["node"]),

@@ -47,6 +47,7 @@ ON_SANDBOXES: dict[str, Request] = {
     "POST do/advance/": of(seconds="1"),
     "POST do/assumed-ttl/": of(seconds="5"),
     "POST do/admission/": of(plugin="LimitPodHardAntiAffinityTopology", enabled="1"),
+    "POST do/kubernetes/": of(version="v1.36"),
     "POST do/goto/": of(n="0"),
     **{
         f"POST {prefix}{path}/": request

@@ -22,9 +22,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 CREATE = """
 INSERT INTO sandbox_sandbox (id, edit_token_hash, view_token_hash, title, scenario, story, engine_version, seed,
-  configuration, queue_rules, priority_numbers, created, last_used, head, length, state, log_bytes, revision,
-  expected_at, frozen)
-VALUES (%s, '', '', '', '', '', '', 1, 'null', 'v1.34', false, now(), now(), 0, 0, 0, 0, 0, 0, false)
+  configuration, queue_rules, kubernetes, feature_gates, priority_numbers, created, last_used, head, length, state,
+  log_bytes, revision, expected_at, frozen)
+VALUES (%s, '', '', '', '', '', '', 1, 'null', 'v1.34', 'v1.34', '{}', false, now(), now(), 0, 0, 0, 0, 0, 0, false)
 """
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 import yaml
 
 from sandbox.web.configuring.controls import Refusal, controls
-from sandbox.web.configuring.edits import USUAL_POINTS, edit
+from sandbox.web.configuring.edits import edit as edit_under
+from sandbox.web.configuring.edits import usual
 from sandbox.web.presets.configurations import PRESETS
 from sandbox.web.presets.preset import Preset
 from sandbox.words.yaml_text import written
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.errors import Rejected
+from scheduler_engine.versions import DEFAULT_RULES
 
+edit = partial(edit_under, rules=DEFAULT_RULES)
+USUAL_POINTS = usual(DEFAULT_RULES).points
 HEAD: dict[str, Any] = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 NAME = {"schedulerName": "default-scheduler"}
 AFFINITY = {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 5}}
@@ -267,7 +272,7 @@ def test_a_switch_does_in_every_configuration_what_it_shows(preset: Preset, plug
 
 
 def shown(configuration: Configuration, index: int = 0) -> dict[str, Any]:
-    return controls(configuration, index, Refusal())
+    return controls(configuration, index, Refusal(), DEFAULT_RULES)
 
 
 def test_the_controls_show_the_configuration_in_force() -> None:

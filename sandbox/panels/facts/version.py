@@ -24,5 +24,5 @@ def _rules(kubernetes: str, feature_gates: tuple[tuple[str, bool], ...]) -> Rule
 def purpose(stage: str, configured: Configured | None) -> str:
     """Return what a stage is for, in one sentence."""
     if stage == "SelectHost" and not rules_in(configured).draws_among_equals:
-        return say("stage-purposes.SelectHost-first")
+        return say("stages.purpose-of-ranking")
     return say(f"stage-purposes.{stage}")

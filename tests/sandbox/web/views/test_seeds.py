@@ -207,5 +207,5 @@ def test_runs_end_at_an_earlier_moment(equal: Any) -> None:
     html = shown(equal, at="2.9999")
     assert say("seeds.no-pods-because") in html
     assert say("common.of-earlier-moment") in html
-    assert html.count('<input type="hidden" name="at" value="2.9999">') == 3
+    assert html.count('<input type="hidden" name="at" value="2.9999">') == 4
     assert 'href="?configuration=default&amp;seeds=10&amp;at=2.9999"' in html

@@ -17,6 +17,7 @@ from sandbox.web.views import (
     exporting,
     faults,
     importing,
+    kube,
     leader,
     learning,
     lessons,
@@ -87,6 +88,7 @@ workbench_patterns = [
     path("embed/differences/", embedding.differences, name="embed-differences"),
     path("lesson/<str:verb>/", lessons.lesson, name="lesson"),
     path("predict/", lessons.predict, name="predict"),
+    path("kube/<path:path>", kube.kube, name="kube"),
 ]
 handler400 = "sandbox.web.middleware.bad_request"
 handler404 = "sandbox.web.middleware.not_found"

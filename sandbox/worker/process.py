@@ -28,6 +28,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import Error as DatabaseFailure
 
+from sandbox.kube.statuses import Refused
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage.records import Expected, Plan, Record, Studied
 from sandbox.words.say import say
@@ -54,7 +55,7 @@ from scheduler_engine.errors import Rejected
 
 log = logging.getLogger(__name__)
 
-ANSWERS = (Rejected, OverQuota, StateGone, ReplayFailed, DatabaseFailure)
+ANSWERS = (Rejected, OverQuota, StateGone, ReplayFailed, DatabaseFailure, Refused)
 """Errors that a job raises on purpose. They are sent as its answer."""
 TICK_SECONDS = 0.5
 """CPU seconds after which a dedicated worker checks if the web process lives, and reports progress, repeatedly."""

@@ -1,0 +1,75 @@
+"""Discovery: which groups, versions and resources there are, and the version of Kubernetes.
+
+Source: upstream ``apiserver/pkg/endpoints/discovery``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox.kube.resources import GROUPS, READS, RESOURCES, Resource
+from sandbox.kube.statuses import no_resource
+
+
+def document(parts: Sequence[str], kubernetes: str) -> dict[str, Any] | None:
+    """Return the document at a path, None if it is not one of discovery. ``kubernetes``: the version, as ``v1.34.1``.
+
+    Raises ``Refused`` for a group or version that does not exist.
+    """
+    match [*parts]:
+        case ["version"]:
+            return _version(kubernetes)
+        case ["api"]:
+            return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
+        case ["apis"]:
+            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(name) for name in GROUPS if name]}
+        case ["api", "v1"]:
+            return _resources("", "v1")
+        case ["apis", group]:
+            if group not in GROUPS or not group:
+                raise no_resource()
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
+        case ["apis", group, version]:
+            if version not in GROUPS.get(group, ()):
+                raise no_resource()
+            return _resources(group, version)
+    return None
+
+
+def _version(kubernetes: str) -> dict[str, Any]:
+    major, minor, *_ = kubernetes.removeprefix("v").split(".")
+    return {
+        "major": major,
+        "minor": minor,
+        "gitVersion": kubernetes,
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "scheduler-sandbox",
+    }
+
+
+def _group(name: str) -> dict[str, Any]:
+    versions = [{"groupVersion": f"{name}/{version}", "version": version} for version in GROUPS[name]]
+    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
+
+
+def _resources(group: str, version: str) -> dict[str, Any]:
+    listed = [_row(row) for (name, of, _), row in RESOURCES.items() if (name, of) == (group, version)]
+    title = f"{group}/{version}" if group else version
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": title, "resources": listed}
+
+
+def _row(resource: Resource) -> dict[str, Any]:
+    return {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": [*READS],
+        **({"shortNames": [*resource.short]} if resource.short else {}),
+        **({"categories": [*resource.categories]} if resource.categories else {}),
+    }

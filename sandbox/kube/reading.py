@@ -1,0 +1,167 @@
+"""Answer a request that reads: discovery, one object, or a list, as JSON or as a table.
+
+Source: upstream ``apiserver/pkg/endpoints`` (paths, lists, tables).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.kube import discovery, tables
+from sandbox.kube.resources import RESOURCES, Resource
+from sandbox.kube.selecting import by_fields, by_labels
+from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
+from sandbox.panels.model.state import KubeEvent
+from sandbox.panels.model.world import World
+from scheduler_engine.api.objects import timestamp
+
+SCHEDULER = "default-scheduler"
+DEFAULT = "default"
+"""The namespace of events about objects without one."""
+AS_TABLE = "as=Table"
+TRUE = ("1", "t", "true")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that reads. ``path``: below the address of the API server. ``accept``: the header."""
+
+    path: str
+    query: Mapping[str, str]
+    accept: str
+
+    def number(self, name: str) -> int:
+        """Return a whole number of the query, 0 if it is not there. Raises ``Refused``."""
+        text = self.query.get(name, "")
+        if text and not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise Refused(400, f'strconv.ParseInt: parsing "{text}": invalid syntax')
+        return int(text or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a path names. ``namespace`` "": all namespaces, or none; ``name`` "": a list."""
+
+    resource: Resource
+    namespace: str
+    name: str
+
+
+def target(path: str) -> Target:
+    """Return what a path names. Raises ``Refused``."""
+    match path.strip("/").split("/"):
+        case ["api", version, *rest]:
+            group = ""
+        case ["apis", group, version, *rest]:
+            pass
+        case _:
+            raise no_resource()
+    namespace = ""
+    if len(rest) > 2 and rest[0] == "namespaces":
+        _, namespace, *rest = rest
+    plural, name = (*rest, "", "")[:2]
+    resource = RESOURCES.get((group, version, plural))
+    if resource is None or len(rest) > 2 or (namespace and not resource.namespaced):
+        raise no_resource()
+    if name and resource.namespaced and not namespace:
+        raise no_resource()
+    return Target(resource, namespace, name)
+
+
+def answer(world: World, request: Request, resource_version: int, kubernetes: str) -> dict[str, Any]:
+    """Return the document that answers a request. Raises ``Refused``."""
+    if (found := discovery.document(request.path.strip("/").split("/"), kubernetes)) is not None:
+        return found
+    wanted = target(request.path)
+    if request.query.get("watch", "").lower() in TRUE:
+        raise not_allowed()
+    if not wanted.name:
+        return _list(world, request, wanted, resource_version)
+    key = f"{wanted.namespace}/{wanted.name}" if wanted.namespace else wanted.name
+    manifest = _objects(world, wanted.resource).get(key)
+    if manifest is None:
+        raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
+    if AS_TABLE in request.accept:
+        return {"metadata": {}, **_table(world, request, wanted.resource, [manifest])}
+    return {**manifest}
+
+
+def _list(world: World, request: Request, wanted: Target, resource_version: int) -> dict[str, Any]:
+    resource = wanted.resource
+    labels, fields = (
+        by_labels(request.query.get("labelSelector", "")),
+        by_fields(request.query.get("fieldSelector", "")),
+    )
+    start = f"{wanted.namespace}/" if wanted.namespace else ""
+    after, limit = request.query.get("continue", ""), request.number("limit")
+    found = sorted(
+        (key, manifest)
+        for key, manifest in _objects(world, resource).items()
+        if key > after and key.startswith(start) and labels(manifest) and fields(manifest)
+    )
+    shown = found[:limit] if limit else found
+    metadata: dict[str, Any] = {"resourceVersion": str(resource_version)}
+    if len(shown) < len(found):
+        metadata |= {"continue": shown[-1][0], "remainingItemCount": len(found) - len(shown)}
+    manifests = [manifest for _, manifest in shown]
+    if AS_TABLE in request.accept:
+        return {"metadata": metadata, **_table(world, request, resource, manifests)}
+    return {
+        "kind": f"{resource.kind}List",
+        "apiVersion": resource.api_version,
+        "metadata": metadata,
+        "items": manifests,
+    }
+
+
+def _table(
+    world: World, request: Request, resource: Resource, manifests: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    include = request.query.get("includeObject", "Metadata")
+    return tables.table(resource.kind, manifests, world.clock_us, include)
+
+
+def _objects(world: World, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
+    if resource.kind == "Event":
+        return {f"{row['metadata']['namespace']}/{row['metadata']['name']}": row for row in _events(world)}
+    return world.objects.get(resource.kind, {})
+
+
+def _events(world: World) -> list[dict[str, Any]]:
+    return [_event(world, number, recorded) for number, recorded in enumerate(world.kube_events, 1)]
+
+
+def _event(world: World, number: int, recorded: KubeEvent) -> dict[str, Any]:
+    event = recorded.event
+    namespace, _, name = event.regarding.rpartition("/")
+    about = world.objects.get(event.regarding_kind, {}).get(event.regarding, {})
+    uid = recorded.uid or (about.get("metadata") or {}).get("uid", "")
+    seen = timestamp(recorded.at_us)
+    return {
+        "kind": "Event",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": f"{name}.{number:016x}",
+            "namespace": namespace or DEFAULT,
+            "uid": f"00000000-0000-4000-9000-{number:012x}",
+            "creationTimestamp": seen,
+        },
+        "involvedObject": {
+            "kind": event.regarding_kind,
+            "name": name,
+            **({"namespace": namespace} if namespace else {}),
+            **({"uid": uid} if uid else {}),
+            **({"apiVersion": about["apiVersion"]} if about.get("apiVersion") else {}),
+        },
+        "reason": event.reason,
+        "message": event.message,
+        "source": {"component": SCHEDULER} if event.uid else {},
+        "firstTimestamp": seen,
+        "lastTimestamp": seen,
+        "count": recorded.count,
+        "type": event.type,
+        "reportingComponent": "",
+        "reportingInstance": "",
+    }

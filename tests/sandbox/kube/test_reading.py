@@ -1,0 +1,117 @@
+"""Requests that read: selectors, parts of a list, and refusals as ``Status``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.changes import store
+from scheduler_engine.testing import make_node, make_pod
+from tests.sandbox.conftest import Visitor
+
+PODS = {"a": {"app": "web", "tier": "front"}, "b": {"app": "web"}, "c": {"app": "db"}}
+
+
+@pytest.fixture
+def cluster(visitor: Visitor) -> Visitor:
+    pods = [make_pod(name).labels(labels).obj() for name, labels in PODS.items()]
+    other = make_pod("a", "kube-system").obj()
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_node("n1").obj(), *pods, other]})
+    return visitor
+
+
+def get(visitor: Visitor, path: str, accept: str = "application/json", **query: str) -> tuple[int, dict[str, Any]]:
+    answer = visitor.client.get(visitor.url(f"kube/{path}"), query, HTTP_ACCEPT=accept)
+    return answer.status_code, answer.json()
+
+
+def names(document: dict[str, Any]) -> list[str]:
+    return [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in document["items"]]
+
+
+OURS = "api/v1/namespaces/default/pods"
+SELECTED = {
+    "": "abc",
+    "app=web": "ab",
+    "app==web,tier=front": "a",
+    "app!=web": "c",
+    "tier": "a",
+    "!tier": "bc",
+    "app in (web, db),tier notin (front)": "bc",
+}
+
+
+@pytest.mark.parametrize(("selector", "found"), SELECTED.items())
+def test_labels_select(cluster: Visitor, selector: str, found: str) -> None:
+    assert names(get(cluster, OURS, labelSelector=selector)[1]) == [f"default/{name}" for name in found]
+
+
+def test_fields_select(cluster: Visitor) -> None:
+    fields = "metadata.name=a,metadata.namespace!=default"
+    assert names(get(cluster, "api/v1/pods", fieldSelector=fields)[1]) == ["kube-system/a"]
+    assert names(get(cluster, "api/v1/pods", fieldSelector="status.phase=Running")[1]) == []
+
+
+def test_a_long_list_comes_in_parts(cluster: Visitor) -> None:
+    _, first = get(cluster, "api/v1/pods", limit="3")
+    _, rest = get(cluster, "api/v1/pods", limit="3", **{"continue": first["metadata"]["continue"]})
+    assert first["metadata"]["remainingItemCount"] == 1
+    assert names(first) + names(rest) == ["default/a", "default/b", "default/c", "kube-system/a"]
+    assert "continue" not in rest["metadata"]
+
+
+HELD = {"None": None, "Metadata": "PartialObjectMetadata", "Object": "Pod"}
+
+
+@pytest.mark.parametrize(("include", "held"), HELD.items())
+def test_a_table_holds_as_much_of_its_objects_as_was_asked(cluster: Visitor, include: str, held: str | None) -> None:
+    accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+    _, table = get(cluster, f"{OURS}/a", accept, includeObject=include)
+    (row,) = table["rows"]
+    assert (table["kind"], row["cells"][0], row.get("object", {}).get("kind")) == ("Table", "a", held)
+
+
+REFUSED = {
+    "an unknown path": ("what", {}, 404, "NotFound"),
+    "an unknown group": ("apis/example.com/v1", {}, 404, "NotFound"),
+    "an unknown resource": ("api/v1/secrets", {}, 404, "NotFound"),
+    "a namespace of a node": ("api/v1/namespaces/default/nodes", {}, 404, "NotFound"),
+    "a pod without a namespace": ("api/v1/pods/a", {}, 404, "NotFound"),
+    "a subresource": ("api/v1/namespaces/default/pods/a/log", {}, 404, "NotFound"),
+    "no such pod": (f"{OURS}/nothing", {}, 404, "NotFound"),
+    "a watch": ("api/v1/pods", {"watch": "true"}, 405, "MethodNotAllowed"),
+    "a broken label selector": ("api/v1/pods", {"labelSelector": "a in b"}, 400, "BadRequest"),
+    "a broken field selector": ("api/v1/pods", {"fieldSelector": "a"}, 400, "BadRequest"),
+    "a limit that is no number": ("api/v1/pods", {"limit": "-1"}, 400, "BadRequest"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_is_a_status(cluster: Visitor, case: str) -> None:
+    path, query, status, reason = REFUSED[case]
+    code, found = get(cluster, path, **query)
+    assert (code, found["kind"], found["code"], found["reason"]) == (status, "Status", status, reason)
+
+
+def test_a_wrong_key_and_a_change_are_refused(cluster: Visitor) -> None:
+    wrong = cluster.client.get(f"/s/{cluster.sandbox.pk}/wrong/kube/api/v1/pods")
+    assert (wrong.status_code, wrong.json()["kind"]) == (404, "Status")
+    change = cluster.client.delete(cluster.url(f"kube/{OURS}/a"))
+    assert (change.status_code, change.json()["reason"]) == (405, "MethodNotAllowed")
+
+
+def test_too_many_requests_are_a_status(cluster: Visitor, settings: Any) -> None:
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"look": (0.001, 1)}
+    statuses = [get(cluster, "version")[0] for _ in range(2)]
+    assert statuses == [200, 429]
+    assert get(cluster, "version")[1]["reason"] == "TooManyRequests"
+
+
+def test_events_name_their_object(cluster: Visitor) -> None:
+    store.execute(cluster.sandbox, {"kind": "run"})
+    _, pod = get(cluster, f"{OURS}/a")
+    fields = f"involvedObject.name=a,involvedObject.uid={pod['metadata']['uid']}"
+    _, found = get(cluster, "api/v1/namespaces/default/events", fieldSelector=fields)
+    (event,) = found["items"]
+    assert (event["reason"], event["source"]) == ("Scheduled", {"component": "default-scheduler"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -27,7 +28,9 @@ def alone() -> Iterator[None]:
     else:
         path = Path(f"{connection.settings_dict['NAME']}.migrating")
         with report_os_errors(path):
-            file = open(path, "a+b")  # noqa: SIM115 - the lock lasts as long as it is open
-        with closing(file):
-            fcntl.lockf(file, fcntl.LOCK_EX)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(lock)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,9 @@ from django.db.migrations.executor import MigrationExecutor
 from sandbox.server.backups import check
 from sandbox.server.combinations import hold_key
 from sandbox.server.startup import CannotStart, database_error_text, lock_database, report_os_errors
+
+MARK = ".collected"
+"""The file that says from which sources the static files were collected."""
 
 
 def database_path() -> Path | None:
@@ -86,16 +90,31 @@ class Collect(collectstatic.Command):
 def collect() -> None:
     """Collect static files, unless they were collected from the same sources. Raises ``CannotStart``."""
     root = Path(settings.STATIC_ROOT)
-    mark = root / ".collected"
     with report_os_errors(root):
         sources = _fingerprint()
-        if mark.is_file() and mark.read_text() == sources:
+        if _are_collected(root, sources):
             return
         root.mkdir(parents=True, exist_ok=True)
-        mark.unlink(missing_ok=True)
-        (root / "staticfiles.json").unlink(missing_ok=True)
-        call_command(Collect(), interactive=False, verbosity=0)
-        mark.write_text(sources)
+        lock = os.open(root, os.O_RDONLY)
+        try:
+            # Of processes that start at the same moment one collects, and the others find it done.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _are_collected(root, sources):
+                _collect(root, sources)
+        finally:
+            os.close(lock)
+
+
+def _are_collected(root: Path, sources: str) -> bool:
+    mark = root / MARK
+    return mark.is_file() and mark.read_text() == sources
+
+
+def _collect(root: Path, sources: str) -> None:
+    for name in (MARK, "staticfiles.json"):
+        (root / name).unlink(missing_ok=True)
+    call_command(Collect(), interactive=False, verbosity=0)
+    (root / MARK).write_text(sources)
 
 
 def _fingerprint() -> str:

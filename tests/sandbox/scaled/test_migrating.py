@@ -1,10 +1,11 @@
-"""Several processes find an empty database at the same moment."""
+"""Several processes find an empty database, or no static files, at the same moment."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,24 @@ def test_processes_that_migrate_at_the_same_moment_all_succeed(
     tmp_path: Path, postgres_server: Postgres, kind: str
 ) -> None:
     settings = environment(tmp_path, DATABASE_URL=DATABASES[kind](tmp_path, postgres_server))
-    command = [sys.executable, "manage.py", "migrate", "-v0"]
-    output = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    migrations = [subprocess.Popen(command, env=settings, **output) for _ in range(PROCESSES)]  # type: ignore[call-overload]
-    said = [migration.communicate(timeout=PATIENCE)[0] for migration in migrations]
-    assert [migration.returncode for migration in migrations] == [0] * PROCESSES, said
-    assert subprocess.run([*command, "--check"], cwd=ROOT, env=settings, check=False).returncode == 0
+    command = ["manage.py", "migrate", "-v0"]
+    assert at_once(command, settings) == ""
+    assert subprocess.run([sys.executable, *command, "--check"], cwd=ROOT, env=settings, check=False).returncode == 0
+
+
+def test_processes_that_collect_static_files_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
+    settings = environment(tmp_path, STATIC_ROOT=str(tmp_path / "static"))
+    code = "import django; django.setup(); from sandbox.server import site; site.collect(); site.check_static()"
+    assert at_once(["-c", code], settings) == ""
+
+
+def at_once(arguments: list[str], settings: dict[str, str]) -> str:
+    """Start Python several times at the same moment. Return what those say that fail."""
+    command = [sys.executable, *arguments]
+    with ExitStack() as stack:
+        started = [
+            stack.enter_context(subprocess.Popen(command, cwd=ROOT, env=settings, stderr=subprocess.PIPE, text=True))
+            for _ in range(PROCESSES)
+        ]
+        said = [process.communicate(timeout=PATIENCE)[1] for process in started]
+    return "".join(text for process, text in zip(started, said, strict=True) if process.returncode)

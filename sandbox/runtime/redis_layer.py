@@ -13,7 +13,7 @@ import json
 import logging
 from typing import Any
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -28,7 +28,8 @@ ALIVE = f"{PREFIX}alive"
 """A channel that is always subscribed: Redis' client cannot wait without one."""
 CATCH_UP = {"type": "catch.up.again"}
 """The message to browsers that may have missed something."""
-MOST_CONNECTIONS = 4096
+MOST_CONNECTIONS = 32
+"""Connections of this process. While Redis hangs, further messages wait for one, and then count as missed."""
 SECONDS = 5.0
 """How long Redis may take to connect and to answer."""
 QUIET_SECONDS = 15.0
@@ -58,13 +59,15 @@ class RedisChannelLayer(LocalChannelLayer):
 
     def _connect(self) -> Redis:
         # Tried once more at once, because a restart of Redis ends connections that wait in the pool.
-        return Redis.from_url(
+        pool = BlockingConnectionPool.from_url(
             self.url,
             max_connections=MOST_CONNECTIONS,
+            timeout=SECONDS,
             socket_timeout=SECONDS,
             socket_connect_timeout=SECONDS,
             retry=Retry(NoBackoff(), 1),
         )
+        return Redis.from_pool(pool)
 
     # --- what Channels calls ---
 
@@ -132,6 +135,8 @@ class RedisChannelLayer(LocalChannelLayer):
         while True:
             try:
                 async with redis.pubsub() as pubsub:
+                    # Before the lock is taken: browsers that come and go must not wait for a Redis that hangs.
+                    await pubsub.connect()
                     await self._subscribe_to_all(pubsub)
                     await self._deliver(pubsub)
             except (RedisError, OSError) as error:

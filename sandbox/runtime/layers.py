@@ -11,6 +11,8 @@ from uuid import UUID
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
 SECONDS = 1.0
+LINKS_CHANGED = {"type": "links.changed"}
+"""The message to browsers of a sandbox whose links may have ended: a key is withdrawn, or the sandbox is deleted."""
 HERE = secrets.token_hex(8)
 """The name of this process in messages, to tell its own from those of other web processes."""
 

@@ -46,9 +46,17 @@ async def in_thread(pool: ThreadPoolExecutor, function: Callable[P, T], *args: P
 
 
 def in_background(pool: ThreadPoolExecutor, function: Callable[[], None]) -> None:
-    """Call ``function`` in a thread of ``pool`` without waiting. Its errors are logged."""
+    """Call ``function`` in a thread of ``pool`` without waiting. Its errors are logged.
+
+    If it is called in the serving loop, ``tell`` sends to that loop.
+    """
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        loop = None
 
     def work() -> None:
+        _served.loop = loop
         try:
             function()
         finally:

@@ -14,10 +14,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from sandbox.limits import quotas
-from sandbox.runtime.threads import BACKGROUND, in_background
+from sandbox.runtime import layers
+from sandbox.runtime.threads import BACKGROUND, in_background, tell
 from sandbox.storage import shared_text
 from sandbox.storage.models import CommandRecord, Sandbox
 from sandbox.web import uploads
+from sandbox.workshop import room as rooms
 from sandbox.workshop.models import Workshop
 
 DAY_SECONDS = 24 * 60 * 60
@@ -40,17 +42,26 @@ def prune(days: int) -> int:
             keys = list(unused.select_for_update().values_list("pk", flat=True)[:AT_ONCE])
             CommandRecord.objects.filter(sandbox__in=keys).delete()
             Sandbox.objects.filter(pk__in=keys).delete()
+        for key in keys:
+            layers.publish(tell, key, layers.LINKS_CHANGED)
         deleted += len(keys)
         if len(keys) < AT_ONCE:
             return deleted
 
 
 def prune_rooms(days: int) -> int:
-    """Delete the workshops unused for ``days`` days, with the names and answers of their people. Return how many."""
+    """Delete the workshops unused for ``days`` days, with the names and answers of their people. Return how many.
+
+    As if their trainers had deleted them: nobody's sandbox stays paused, and no trainer keeps a key to one.
+    """
     unused = Workshop.objects.filter(last_used__lt=timezone.now() - timedelta(days=days))
-    keys = list(unused.values_list("pk", flat=True))
-    Workshop.objects.filter(pk__in=keys).delete()
-    return len(keys)
+    deleted = 0
+    for key in list(unused.values_list("pk", flat=True)):
+        room = unused.filter(pk=key).first()  # It may have been used again meanwhile.
+        if room is not None:
+            rooms.delete(room)
+            deleted += 1
+    return deleted
 
 
 def prune_daily() -> None:

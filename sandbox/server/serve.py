@@ -94,7 +94,8 @@ class Server(DaphneServer):
         for seconds, check in ((1, self.application_checker), (2, self.timeout_checker)):
             reactor.callLater(seconds, check)
         LoopingCall(self.check_channels).start(CHECK_SECONDS)
-        LoopingCall(chore).start(CHORE_SECONDS)
+        # In the loop: what it deletes, it tells the live lines.
+        reactor.callLater(0, LoopingCall(chore).start, CHORE_SECONDS)
         reactor.addSystemEventTrigger("before", "shutdown", self.kill_all_applications)
         reactor.callWhenRunning(ready)
         for number, drain in ((signal.SIGTERM, self.limits.drain_seconds), (signal.SIGINT, 0.0)):

@@ -125,6 +125,20 @@ class WorkbenchConsumer(AsyncWebsocketConsumer):
         self.place = None
         self.catch_up()
 
+    async def links_changed(self, message: dict[str, Any]) -> None:
+        """Close the line if its link no longer opens the sandbox, even if the browser shows nothing."""
+        if self.access is None:
+            return
+        try:
+            access = await in_thread(LIVE_LINES, open_access, self.access.sandbox.pk, self.access.token)
+        except Error:
+            log.exception("the database did not answer; the browser must connect again")
+            await self.close(TRY_AGAIN)
+            return
+        if access is None:
+            self.open = ()
+            await self.close(NOT_FOUND)
+
     async def sandbox_progress(self, message: dict[str, Any]) -> None:
         """Send the progress of a long job in the sandbox."""
         await self.send(json.dumps({"progress": message["text"]}))

@@ -75,6 +75,10 @@ class RoomConsumer(AsyncWebsocketConsumer):
         """Catch up because messages may have been lost."""
         self.catch_up()
 
+    async def links_changed(self, message: dict[str, Any]) -> None:
+        """Show the board without a sandbox that was deleted."""
+        self.catch_up()
+
     async def sandbox_progress(self, message: dict[str, Any]) -> None:
         """Ignore it: the page of the sandbox itself shows it."""
 

@@ -6,6 +6,7 @@ import json
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -15,6 +16,8 @@ from django.utils import timezone
 from sandbox.changes import store
 from sandbox.limits.quotas import OverQuota
 from sandbox.panels.model.moment import Moment
+from sandbox.runtime import layers
+from sandbox.runtime.threads import tell
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, printable
 from sandbox.web.executing import execute
@@ -251,7 +254,10 @@ def _add_key(participant: Participant, seat: Seat) -> None:
 
 def remove_keys(participant: Participant) -> None:
     """Revoke all keys of the trainer, also those of requests at the same time. The participant is not saved yet."""
-    Key.objects.filter(sandbox__in=participant.seats.values("sandbox")).delete()
+    keys = Key.objects.filter(sandbox__in=participant.seats.values("sandbox"))
+    for sandbox_id in keys.values_list("sandbox", flat=True):
+        transaction.on_commit(partial(layers.publish, tell, sandbox_id, layers.LINKS_CHANGED), robust=True)
+    keys.delete()
 
 
 def close(room: Workshop) -> None:

@@ -19,6 +19,7 @@ from sandbox.asgi import application
 from sandbox.changes import store
 from sandbox.routing import refuse, websocket_urlpatterns
 from sandbox.runtime import layers
+from sandbox.server.pruning import prune
 from sandbox.storage import statements
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Database, Position
@@ -159,6 +160,21 @@ async def caught_up(line: Line, people: World) -> str:
     return "yes" if "panel-toolbar" in await line.hear_for("panel-toolbar") else "no"
 
 
+async def links_kept(line: Line, people: World) -> str:
+    """Have a line check its link, which still opens the sandbox."""
+    await get_channel_layer().group_send(layers.group(cluster(people)), layers.LINKS_CHANGED)
+    return await ping(line, people)
+
+
+async def room_links_changed(line: Line, people: World) -> str:
+    """Change both rooms silently, then tell those who watch the sandbox that its links have changed."""
+    await line.hear_all()
+    for room in (people.room, people.closed[0]):
+        await in_thread(lambda room=room: change_silently(room))
+    await get_channel_layer().group_send(layers.group(cluster(people)), layers.LINKS_CHANGED)
+    return "yes" if await line.hear_for() else "no"
+
+
 async def room_caught_up(line: Line, people: World) -> str:
     """Change both rooms as another web process does whose message was lost."""
     await line.hear_all()
@@ -183,6 +199,7 @@ TELLS: Mapping[str, Mapping[str, Callable[[Line, World], Awaitable[str]]]] = {
         "sandbox.changed": changed,
         "sandbox.progress": progress,
         "catch.up.again": caught_up,
+        "links.changed": links_kept,
     },
     "rooms": {
         "board": board,
@@ -191,6 +208,7 @@ TELLS: Mapping[str, Mapping[str, Callable[[Line, World], Awaitable[str]]]] = {
         "sandbox.changed": sandbox_changed,
         "sandbox.progress": progress,
         "catch.up.again": room_caught_up,
+        "links.changed": room_links_changed,
     },
 }
 """Table → kind of message → what a line then says. Kinds with a dot come from the site, the others from browsers."""
@@ -239,12 +257,17 @@ def take_key_back(people: World) -> None:
     rooms.allow_help(ada.row, ada.token, False)
 
 
+def prune_it(people: World) -> None:
+    Sandbox.objects.filter(pk=cluster(people)).update(last_used=world.LONG_AGO)
+    assert prune(30) == 1
+
+
 ENDS: Mapping[str, tuple[str, Callable[[World], str], Callable[[World], Any]]] = {
     "a key is taken back": ("sandboxes", lambda people: of_sandbox(people, "cluster")["helper"][0], take_key_back),
     "a sandbox is pruned": (
         "sandboxes",
         lambda people: of_sandbox(people, "cluster")["owner"][0],
-        lambda people: Sandbox.objects.filter(pk=cluster(people)).delete(),
+        prune_it,
     ),
     "a participant is removed": (
         "rooms",
@@ -260,16 +283,23 @@ ENDS: Mapping[str, tuple[str, Callable[[World], str], Callable[[World], Any]]] =
 """What ends a right: the table of its link, the link, and the act."""
 
 
+@pytest.mark.parametrize("shows", ["faults", ""], ids=["a line that shows panels", "a line that shows nothing"])
 @pytest.mark.parametrize("why", ENDS)
-async def test_an_open_line_ends_with_its_right(why: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_open_line_ends_with_its_right_by_itself(
+    why: str, shows: str, caplog: pytest.LogCaptureFixture
+) -> None:
     people = await in_thread(world.create)
     name, link, end = ENDS[why]
     line = await Line(f"/ws/{name[0].replace('r', 'w')}/{link(people)}/").open()
-    await line.say(open="faults")
-    assert await line.hear_for()
+    if shows:
+        await line.say(open=shows)
+        assert await line.hear_for()
+    await line.say(ping=1)
+    await line.hear_for(PONG)
     await in_thread(lambda: end(people))
-    await line.say(open="faults toolbar", pod="default/held")
-    heard = await line.hear_all()
+    heard = ""
+    while line.closed is None:
+        heard += await line.hear()
     assert (line.closed, "panel-" in heard) == (NOT_FOUND, False)
     assert [record for record in caplog.records if record.exc_info] == []
     await line.socket.disconnect()

@@ -333,6 +333,19 @@ def test_unused_rooms_are_deleted(trainer: Person, joined: Joined) -> None:
     assert not Participant.objects.exists()
 
 
+def test_an_unused_room_that_was_paused_leaves_free_sandboxes_without_a_key_of_the_trainer(
+    trainer: Person, joined: Joined
+) -> None:
+    ada = joined("Ada")
+    sandbox = ada.sit()
+    assert ada.post("help/", on="1").status_code == 204
+    trainer.post("freeze/", on="1")
+    assert (Key.objects.count(), Sandbox.objects.get(pk=sandbox.pk).frozen) == (1, True)
+    Workshop.objects.update(last_used=timezone.now() - timedelta(days=15))
+    assert pruning.prune_rooms(14) == 1
+    assert (Key.objects.count(), Sandbox.objects.get(pk=sandbox.pk).frozen) == (0, False)
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -92,7 +92,7 @@ class RedisChannelLayer(LocalChannelLayer):
         try:
             if serving is not None:
                 await _publish(serving, group, message)
-            else:
+            elif not self.away:  # Else a command that deletes many sandboxes would wait for Redis at each.
                 async with self._connect() as redis:
                     await _publish(redis, group, message)
         except (RedisError, OSError) as error:

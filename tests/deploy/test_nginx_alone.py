@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
+from sandbox.limits.addresses import client_network
 from tests.nginx import command, placed
 from tests.waiting import PATIENCE, free_port, until
 
@@ -147,3 +149,19 @@ def test_a_client_is_an_address_or_a_block_of_ipv6(counting: Front, first: str, 
         if counting.silent in ready:
             stack.enter_context(counting.silent.accept()[0])
         assert (status(two) if two in ready else "") == answer
+
+
+def test_behind_another_proxy_nginx_and_the_site_see_the_visitors(tmp_path: Path) -> None:
+    changes = {
+        "# set_real_ip_from 10.0.0.0/8;": "set_real_ip_from 127.0.0.1;",
+        "# real_ip_header X-Forwarded-For;": "real_ip_header X-Forwarded-For;",
+        "client 1500": "client 1",
+    }
+    visitors = ["203.0.113.7", "203.0.113.8"]
+    with running(tmp_path, changes) as front, ExitStack() as stack:
+        for visitor in visitors:
+            request = stack.enter_context(connected(front.port))
+            request.sendall(head("GET", X_Forwarded_For=f"198.51.100.1, {visitor}") + b"\r\n")
+            passed_on = stack.enter_context(front.silent.accept()[0]).recv(65536).decode()
+            (forwarded,) = re.findall(r"(?im)^x-forwarded-for: (.*?)\r$", passed_on)
+            assert client_network(forwarded, "127.0.0.1", proxies=1) == visitor

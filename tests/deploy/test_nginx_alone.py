@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import re
 import shutil
 import socket
@@ -56,8 +58,8 @@ def running(folder: Path, changes: dict[str, str]) -> Iterator[Front]:
             process.wait(PATIENCE)
 
 
-def head(method: str, **headers: str) -> bytes:
-    lines = [f"{method} {BASE} HTTP/1.1", "Host: localhost", *(f"{name}: {text}" for name, text in headers.items())]
+def head(method: str, path: str = BASE, **headers: str) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", "Host: localhost", *(f"{name}: {text}" for name, text in headers.items())]
     return "\r\n".join(lines).replace("_", "-").encode() + b"\r\n"
 
 
@@ -165,3 +167,29 @@ def test_behind_another_proxy_nginx_and_the_site_see_the_visitors(tmp_path: Path
             passed_on = stack.enter_context(front.silent.accept()[0]).recv(65536).decode()
             (forwarded,) = re.findall(r"(?im)^x-forwarded-for: (.*?)\r$", passed_on)
             assert client_network(forwarded, "127.0.0.1", proxies=1) == visitor
+
+
+API = f"/api/v1/sandboxes{BASE.removeprefix('/s')}commands"
+REFUSALS = {
+    "a body that is too large": ("413", {"Content_Length": "4000000"}, "is too large"),
+    "too many connections": ("503", {}, "Too many connections"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSALS)
+def test_programs_get_the_refusals_of_nginx_as_json(counting: Front, why: str) -> None:
+    expected, headers, message = REFUSALS[why]
+    with ExitStack() as stack:
+        if not headers:
+            stack.enter_context(connected(counting.port)).sendall(head("GET", X_Real_IP="10.0.0.9") + b"\r\n")
+            stack.enter_context(counting.silent.accept()[0])
+        one = http.client.HTTPConnection("127.0.0.1", counting.port, timeout=PATIENCE)
+        stack.callback(one.close)
+        one.putrequest("POST", API)
+        for name, text in {"X_Real_IP": "10.0.0.9", **headers}.items():
+            one.putheader(name.replace("_", "-"), text)
+        one.endheaders()
+        answer = one.getresponse()
+        problem = json.loads(answer.read())
+    assert (str(answer.status), answer.headers["Content-Type"]) == (expected, "application/json; charset=utf-8")
+    assert (message in problem["message"], problem["errors"]) == (True, [])

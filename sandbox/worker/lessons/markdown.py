@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache
 from html import escape
@@ -16,6 +17,8 @@ from scheduler_engine.lesson.pointers import KINDS, WEB
 AT_HAND = 2000
 DATA = {"pod": "data-pod", "node": "data-node"}
 """Kinds of pointers that highlight all their marks on the page. ``data-point`` names the others."""
+BEFORE_MARK = re.compile(r'(<button type="button" class="ptr"(?:(?!</button>).)*</button>)([,.;:!?)]+)', re.DOTALL)
+"""A pointer and the punctuation after it. A browser may break the line after a button, whatever follows."""
 
 
 class Renderer(RendererHTML):
@@ -52,4 +55,5 @@ READER.disable(["image", "html_block", "html_inline"])
 @lru_cache(AT_HAND)
 def html_of(text: str) -> str:
     """Return the safe HTML of a lesson's text."""
-    return str(READER.render(text)) if text else ""
+    html = str(READER.render(text)) if text else ""
+    return BEFORE_MARK.sub(r'<span class="tied">\1\2</span>', html)

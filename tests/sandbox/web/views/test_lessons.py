@@ -642,3 +642,11 @@ def test_a_browser_gets_errors_of_a_lesson_as_a_page_with_a_way_back() -> None:
     assert "This lesson has errors." in page
     assert "wbe" in page
     assert 'href="/course/#own"' in page
+
+
+def test_no_line_breaks_between_a_pointer_and_the_mark_after_it() -> None:
+    tied = html_of("the [ribbon](pane:ribbon), and [web-1](pod:default/web-1)).")
+    assert tied.count('<span class="tied"><button') == 2
+    assert ">ribbon</button>,</span> and" in tied
+    assert ">web-1</button>).</span>" in tied
+    assert "tied" not in html_of("[web-1](pod:default/web-1) waits, as [the docs](https://example.com) say.")

@@ -206,9 +206,11 @@ def _admission(world: World, command: commands.Admission) -> Parts:
 
 def _kubernetes(world: World, command: commands.Kubernetes) -> Parts:
     version, gates = release_of(command.version), gates_text(command.feature_gates or {})
+    parts = without_button(say("happenings.follows", version=version))
     if gates:
-        return without_button(say("happenings.follows-with-gates", version=version, gates=gates))
-    return without_button(say("happenings.follows", version=version))
+        parts = without_button(say("happenings.follows-with-gates", version=version, gates=gates))
+    is_paused = world.cycle is not None and not world.cycle.outcome
+    return parts.plus(say("happenings.cycle-keeps-its-rules")) if is_paused else parts
 
 
 COMMANDS: dict[type[commands.Command], Callable[[World, Any], Parts]] = {

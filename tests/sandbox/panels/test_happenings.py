@@ -403,13 +403,17 @@ def replica(action: str, number: int = 1, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [{"kind": "kubernetes", "version": "v1.36"}],
-            "The cluster now follows Kubernetes v1.36.2. A paused cycle ends by the rules it started with.",
+            "The cluster now follows Kubernetes v1.36.2.",
             id="another version",
         ),
         pytest.param(
+            [*[STAGE] * 3, {"kind": "kubernetes", "version": "v1.36"}],
+            "The cluster now follows Kubernetes v1.36.2. The paused cycle ends by the rules it started with.",
+            id="another version while a cycle is paused",
+        ),
+        pytest.param(
             [{"kind": "kubernetes", "version": "v1.35", "feature_gates": {"NodeDeclaredFeatures": True}}],
-            "The cluster now follows Kubernetes v1.35.6 with NodeDeclaredFeatures=true. A paused cycle ends by the "
-            "rules it started with.",
+            "The cluster now follows Kubernetes v1.35.6 with NodeDeclaredFeatures=true.",
             id="another version with a gate",
         ),
         pytest.param(

@@ -75,6 +75,7 @@ FORMS: dict[str, Callable[[Fields], tuple[str, Fields]]] = {
     "fault": _as_named("break/"),
     "allow": _as_named("allow/"),
     "admission": lambda data: ("do/admission/", {"plugin": data["plugin"], "enabled": "1" if data["enabled"] else ""}),
+    "kubernetes": lambda data: ("do/kubernetes/", {"version": data["version"]}),
     "node-condition": _as_named("node-condition/"),
     "usage": _as_named("usage/"),
     "kubelet": lambda data: ("kubelet/", {"node": data["node"], "configuration": _as_yaml(data, "configuration")}),

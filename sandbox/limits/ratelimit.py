@@ -1,7 +1,8 @@
 """Rate limits: token buckets. ``settings.RATE_LIMITS`` has the rate and the burst of each name.
 
 What a web process serves alone is counted in its memory: a sandbox and a room are in one place. With Redis, what one
-address does in all places is counted there.
+address does in all places is counted there. So are the codes that are tried for a name: their page is at no room's
+address, so any web process may serve it.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Buckets:
 
 
 buckets = Buckets()
-SHARED = frozenset({"create", "join", "socket"})
+SHARED = frozenset({"code", "create", "join", "socket"})
 """Limits that all web processes count together. ``address`` is not: it protects each web process from a flood."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +20,8 @@ from tests.waiting import until
 CODES = 120
 """The burst of codes that one address may try."""
 THREADS = 16
+NAME_CODES = 5
+"""The burst of attempts at the code of one name."""
 WRONG = "code=AAAAAA&name=Ada"
 
 
@@ -100,6 +103,18 @@ def test_every_rate_that_the_settings_allow_is_counted(
     if rate < 1:
         assert take.take("x", f"rate {rate}", rate, 2) > 0
     assert caplog.records == []
+
+
+def test_attempts_at_the_code_of_one_name_count_together(web: Start) -> None:
+    sites = [web(CODE_RATE="0.0001") for _ in range(2)]
+    room = sites[0].ask("POST", "/workshop/open/", "title=Room")[2]
+    code = re.findall(r"/join/([A-Z0-9]{6})/", sites[0].ask("GET", room)[1])[0]
+    assert sites[0].ask("POST", "/join/", f"code={code}&name=Ada")[0] == 302
+    attempts = [f"code={code}&name=Ada&back={n:04}" for n in range(NAME_CODES + 2)]
+    statuses = [sites[n % 2].ask("POST", "/join/", attempt)[0] for n, attempt in enumerate(attempts)]
+    # One of the guesses may be right.
+    assert set(statuses[:NAME_CODES]) <= {302, 422}
+    assert statuses[NAME_CODES:] == [429, 429]
 
 
 def test_codes_tried_at_several_web_processes_count_together(web: Start) -> None:

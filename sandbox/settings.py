@@ -127,10 +127,18 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     # Seconds: how long a request waits for a connection, and how long the pool tries to open one that broke.
     _pool = {"min_size": 2, "max_size": DATABASE_CONNECTIONS, "timeout": 5, "reconnect_timeout": 5}
-    # Seconds; milliseconds for the last. A server that vanishes without a word must not hold threads for a quarter of
-    # an hour, as it would by the defaults of the system. Options of DATABASE_URL come before these.
-    _line = {"connect_timeout": 5, "keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 2}
-    _line |= {"tcp_user_timeout": 30_000}
+    # Seconds; tcp_user_timeout in milliseconds. By the defaults of the systems, a server that vanishes without a word
+    # would hold threads for a quarter of an hour, and a web process that vanishes would hold locks for two hours.
+    # Options of DATABASE_URL come before these.
+    _line = {
+        "connect_timeout": 5,
+        "keepalives_idle": 20,
+        "keepalives_interval": 5,
+        "keepalives_count": 2,
+        "tcp_user_timeout": 30_000,
+        "options": "-c idle_in_transaction_session_timeout=60s"
+        " -c tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=2",
+    }
     _options = _line | DATABASES["default"].get("OPTIONS", {}) | {"pool": _pool}
     DATABASES["default"] |= {"CONN_MAX_AGE": 0, "OPTIONS": _options}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

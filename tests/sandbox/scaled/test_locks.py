@@ -49,6 +49,13 @@ def python(folder: Path, code: str, **settings: str) -> str:
     return subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=True).stdout
 
 
+SHOWN = {
+    "idle_in_transaction_session_timeout": "1min",
+    "tcp_keepalives_idle": "20",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "2",
+}
+"""What PostgreSQL does on its side of each connection."""
 OPTIONS = {"TCP_USER_TIMEOUT": 30_000, "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 2}
 ASK = f"""
 import json, os, socket
@@ -61,7 +68,10 @@ line.ensure_connection()
 options = []
 for one in (line, lock_database(None, shared=True)):
     own = socket.socket(fileno=os.dup(one.connection.fileno()))
-    options.append({{name: own.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in {list(OPTIONS)}}})
+    with one.cursor() as cursor:
+        shown = [cursor.execute(f"SHOW {{name}}").fetchone()[0] for name in {list(SHOWN)}]
+    ours = {{name: own.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in {list(OPTIONS)}}}
+    options.append(ours | dict(zip({list(SHOWN)}, shown)))
 print(json.dumps(options))
 """
 
@@ -70,7 +80,7 @@ def test_a_line_to_postgres_that_breaks_without_a_word_is_given_up_soon(
     tmp_path: Path, postgres_server: Postgres
 ) -> None:
     asked = python(tmp_path, ASK, DATABASE_URL=postgres_server.new_database())
-    assert json.loads(asked) == [OPTIONS] * 2
+    assert json.loads(asked) == [OPTIONS | SHOWN] * 2
 
 
 def test_options_of_the_address_of_the_database_come_first(tmp_path: Path, postgres_server: Postgres) -> None:

@@ -104,9 +104,13 @@ class Process:
     def first(self, used: Callable[[Pending], float], now: float) -> Pending | None:
         """Return the next job: that of the sandbox with the least CPU time, less a share of the job's waiting time.
 
-        Skip sandboxes that already have a job here, so that all their jobs can move together. ``used``: CPU seconds of
-        the job's sandbox.
+        A kind that goes ahead comes before all others. Skip sandboxes that already have a job here, so that all their
+        jobs can move together. ``used``: CPU seconds of the job's sandbox.
         """
         here = [pending.sandbox_id for pending in self.sent.values()]
         ready = [pending for pending in self.waiting if pending.sandbox_id not in here]
-        return min(ready, key=lambda job: used(job) - WAITING_COUNTS * (now - job.asked), default=None)
+
+        def rank(job: Pending) -> tuple[bool, float]:
+            return not job.call.kind.ahead, used(job) - WAITING_COUNTS * (now - job.asked)
+
+        return min(ready, key=rank, default=None)

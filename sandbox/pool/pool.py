@@ -244,7 +244,7 @@ class Pool:
             if pending.call.characters > MOST_QUICK_CHARACTERS or pending.call.kind.slow:
                 self._history(pending.sandbox_id).slow_down()
             process = self.homes.get(pending.sandbox_id) or self._slot(pending.sandbox_id)
-            if len(process.waiting) >= MOST_QUEUED:
+            if len(process.waiting) >= MOST_QUEUED and not pending.call.kind.ahead:
                 raise Busy(TOO_BUSY)
             self.jobs[pending.number] = pending
             process.waiting.append(pending)

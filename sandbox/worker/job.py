@@ -22,15 +22,17 @@ class Kind:
 
     ``seconds``: how long its caller waits, None = ``settings.COMMAND_SECONDS``. ``stops``: stop the job when its caller
     gives up. Otherwise it continues, because its replay helps the next caller. ``slow``: skip the quick lane.
+    ``ahead``: take it before all jobs that wait, however many do.
     """
 
     seconds: float | None
     stops: bool = False
     slow: bool = False
+    ahead: bool = False
 
 
 READING, LISTING, WRITING, EXECUTING, UPLOADING = "reading", "listing", "writing", "executing", "uploading"
-REPLAYING = "replaying"
+REPLAYING, PROBING = "replaying", "probing"
 KINDS = {
     READING: Kind(10.0),
     LISTING: Kind(30.0),
@@ -38,6 +40,7 @@ KINDS = {
     EXECUTING: Kind(None, stops=True),
     UPLOADING: Kind(None, stops=True, slow=True),
     REPLAYING: Kind(30.0, stops=True, slow=True),
+    PROBING: Kind(5.0, ahead=True),
 }
 
 
@@ -73,3 +76,5 @@ uploading = _of_kind(UPLOADING)
 """Makes a job that reads an uploaded file."""
 replaying = _of_kind(REPLAYING)
 """Makes a job that plays a whole run besides that of the sandbox."""
+probing = _of_kind(PROBING)
+"""Makes a job that only shows that a worker answers."""

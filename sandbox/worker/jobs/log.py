@@ -9,7 +9,7 @@ from sandbox.limits import quotas
 from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position, Record
 from sandbox.worker import rendering
-from sandbox.worker.job import executing, reading
+from sandbox.worker.job import executing, probing, reading
 from sandbox.worker.live import Executed, Live
 
 
@@ -43,7 +43,7 @@ def arrive(live: Live, position: Position, records: list[Record]) -> None:
         rendering.draw_ahead(live, position, Position(last.key, last.n, last.n))
 
 
-@reading
+@probing
 def probe(live: Live, position: Position) -> None:
     """Do nothing: an answer shows that the worker is there."""
 

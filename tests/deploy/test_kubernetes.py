@@ -70,6 +70,14 @@ def test_pods_run_without_rights(pod: dict[str, Any]) -> None:
         assert {mount["name"] for mount in container["volumeMounts"]} <= volumes
 
 
+@pytest.mark.parametrize(("part", "spec"), [("web", WEB), ("proxy", PROXY)], ids=PODS)
+def test_one_node_that_fails_does_not_take_all_pods(part: str, spec: dict[str, Any]) -> None:
+    (spread,) = PODS[part]["topologySpreadConstraints"]
+    assert spread["topologyKey"] == "kubernetes.io/hostname"
+    assert spread["labelSelector"] == spec["selector"]
+    assert spec["replicas"] > 1
+
+
 def test_somebody_collects_the_ends_of_workers() -> None:
     assert PODS["web"]["shareProcessNamespace"] is True
 

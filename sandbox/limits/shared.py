@@ -62,9 +62,11 @@ class SharedBuckets:
             try:
                 seconds = float(self.script(keys=[f"{PREFIX}{name}.{who}"], args=[1 / rate, burst]))
             except RedisError as error:
-                self._note(True, f"Redis does not count rates, so each web process counts its own: {error}")
+                if self._note(away=True):
+                    log.warning("Redis does not count rates, so each web process counts its own: %s", error)
             else:
-                self._note(False, "Redis counts rates again")
+                if self._note(away=False):
+                    log.warning("Redis counts rates again")
                 return seconds
         return self.own(name, who, rate, burst)
 
@@ -78,11 +80,10 @@ class SharedBuckets:
             self.ask_at = now + AGAIN_SECONDS
             return True
 
-    def _note(self, away: bool, news: str) -> None:
-        """Note if Redis is away. Log it once."""
+    def _note(self, away: bool) -> bool:
+        """Note if Redis is away. Return True if that is new."""
         with self.guard:
             is_new, self.away = self.away != away, away
             if away:
                 self.ask_at = monotonic() + AGAIN_SECONDS
-        if is_new:
-            log.warning(news)
+        return is_new

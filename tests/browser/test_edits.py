@@ -143,6 +143,7 @@ ROWS = [
         {"[id='admission-LimitPodHardAntiAffinityTopology']": "✓"},
         gets={"enabled": "1"},
     ),
+    Row("do/kubernetes/", ("#tab-configuration",), {"#version": "v1.36"}, "#version-change", {"version": "v1.36"}),
     Row(
         "configure/",
         ("#tab-configuration", "#configure", "[data-preset='']"),

@@ -29,13 +29,13 @@ def test_more_tools_step_and_let_time_pass(phone: Page, eventually: Eventually) 
     press_more(phone, "Settle")
     eventually(lambda: head(phone) == start + 1)
     press_more(phone, "+1 s")
-    eventually(lambda: text(phone, "#panel-toolbar b") == "00:01.0")
+    eventually(lambda: text(phone, "#panel-toolbar > b") == "00:01.0")
     press_more(phone, "+10 s")
-    eventually(lambda: text(phone, "#panel-toolbar b") == "00:11.0")
+    eventually(lambda: text(phone, "#panel-toolbar > b") == "00:11.0")
     phone.locator("#do-back").click()
-    eventually(lambda: text(phone, "#panel-toolbar b") == "00:01.0")
+    eventually(lambda: text(phone, "#panel-toolbar > b") == "00:01.0")
     press_more(phone, "Forward")
-    eventually(lambda: text(phone, "#panel-toolbar b") == "00:11.0")
+    eventually(lambda: text(phone, "#panel-toolbar > b") == "00:11.0")
 
 
 def test_the_speed_of_more_tools_is_that_of_play(phone: Page, eventually: Eventually) -> None:

@@ -113,7 +113,7 @@ def test_the_queue_head_shows_the_rules_and_the_same_story_ends_differently_side
     assert "2^(failures − 1)" in words[1]
     ages = [side.locator('[id="q:default/big-1"] .q-age') for side in sides]
     assert [age.inner_text() for age in ages] == ["8 s of 8 s", "5 s of 5 s"]
-    clocks = [side.locator("#panel-toolbar b") for side in sides]
+    clocks = [side.locator("#panel-toolbar > b") for side in sides]
     page.get_by_role("button", name="+10 s").click()
     eventually(lambda: [clock.inner_text() for clock in clocks] == ["00:30.0", "00:30.0"])
 

@@ -117,7 +117,9 @@ def test_attempts_at_the_code_of_one_name_count_together(web: Start) -> None:
     assert statuses[NAME_CODES:] == [429, 429]
 
 
-def test_codes_tried_at_several_web_processes_count_together(web: Start) -> None:
+def test_codes_tried_at_several_web_processes_count_together(web: Start, redis_server: RedisServer) -> None:
+    with Redis.from_url(redis_server.url) as client:
+        client.flushall()  # Other tests have tried codes from the same address.
     sites = [web(JOIN_RATE="0.0001") for _ in range(2)]
     statuses = [sites[n % 2].ask("POST", "/join/", WRONG)[0] for n in range(CODES + 2)]
     assert 429 not in statuses[:CODES]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -155,6 +156,14 @@ class Log(Protocol):
 def log_of(sandbox_id: UUID) -> QuerySet[CommandRecord]:
     """Return the records of a sandbox's log, without those of its branches."""
     return CommandRecord.objects.filter(sandbox=sandbox_id, branch=None)
+
+
+def last_command(sandbox: Sandbox, kind: str) -> dict[str, Any] | None:
+    """Return the newest command of a kind up to the head of a sandbox's log, None if there is none."""
+    # The texts of commands begin with their kind.
+    records = log_of(sandbox.pk).filter(n__lte=sandbox.head, command__startswith=f'{{"kind":"{kind}"')
+    text = records.order_by("-n").values_list("command", flat=True).first()
+    return None if text is None else json.loads(text)
 
 
 class Database:

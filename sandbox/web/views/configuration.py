@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from sandbox.limits.quotas import check_text
-from sandbox.storage.records import log_of
+from sandbox.storage.records import last_command
 from sandbox.web.access import Access, edits, reads, who
 from sandbox.web.configuring.controls import Refusal
 from sandbox.web.configuring.controls import controls as controls_of
@@ -23,15 +23,12 @@ from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
 
-CONFIGURES = '{"kind":"configure"'
-
 
 @reads
 def current(request: HttpRequest, access: Access) -> HttpResponse:
     """Return the configuration in force as YAML text, as it was applied, without defaults."""
-    records = log_of(access.sandbox.pk).filter(n__lte=access.sandbox.head, command__startswith=CONFIGURES)
-    last = records.order_by("-n").values_list("command", flat=True).first()
-    manifest = json.loads(last)["configuration"] if last else json.loads(access.sandbox.configuration)
+    last = last_command(access.sandbox, "configure")
+    manifest = last["configuration"] if last is not None else json.loads(access.sandbox.configuration)
     text = DEFAULT.text if manifest is None else written(manifest)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 

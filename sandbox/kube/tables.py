@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.kube import pod_cells
+from scheduler_engine.api.labels import selector_from, selector_from_set
 from scheduler_engine.api.objects import time_us
 
 Manifest = Mapping[str, Any]
@@ -81,20 +82,13 @@ def ago(path: str) -> Cell:
 
 
 def selector(path: str) -> Cell:
-    """Return a cell with a label selector as text."""
+    """Return a cell with a ``LabelSelector`` as text."""
+    return of(lambda manifest: str(selector_from(value(manifest, path, {}))) or NONE)
 
-    def cell(manifest: Manifest) -> str:
-        found = value(manifest, path, {})
-        plain = not ({"matchLabels", "matchExpressions"} & found.keys())
-        labels = found if plain else found.get("matchLabels") or {}
-        parts = [f"{key}={labels[key]}" for key in sorted(labels)]
-        for row in () if plain else found.get("matchExpressions") or ():
-            values = f" ({','.join(row['values'])})" if row.get("values") else ""
-            words = {"In": f"{row['key']} in{values}", "NotIn": f"{row['key']} notin{values}", "Exists": row["key"]}
-            parts.append(words.get(row["operator"], f"!{row['key']}"))
-        return ",".join(parts) or NONE
 
-    return of(cell)
+def labels(path: str) -> Cell:
+    """Return a cell with labels and their values as text."""
+    return of(lambda manifest: str(selector_from_set(value(manifest, path, {}))) or NONE)
 
 
 def containers(field: str) -> Cell:
@@ -207,6 +201,7 @@ NAME = Column("Name", at("metadata.name"), format="name")
 AGE = Column("Age", ago("metadata.creationTimestamp"))
 CONTAINERS = (Column("Containers", containers("name"), priority=1), Column("Images", containers("image"), priority=1))
 SELECTOR = Column("Selector", selector("spec.selector"), priority=1)
+LABELS = Column("Selector", labels("spec.selector"), priority=1)
 
 
 def number(name: str, path: str) -> Column:
@@ -254,7 +249,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("External-IP", of(external)),
         Column("Port(s)", of(ports)),
         AGE,
-        Column("Selector", selector("spec.selector"), priority=1),
+        LABELS,
     ),
     "PersistentVolume": (
         NAME,
@@ -303,8 +298,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         number("Allowed Disruptions", "status.disruptionsAllowed"),
         AGE,
     ),
-    "ReplicaSet": REPLICAS,
-    "ReplicationController": REPLICAS,
+    "ReplicaSet": (*REPLICAS, SELECTOR),
+    "ReplicationController": (*REPLICAS, LABELS),
     "Deployment": (
         NAME,
         Column("Ready", ready_of("status.readyReplicas", "spec.replicas")),
@@ -319,7 +314,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         number("Ready", "status.numberReady"),
         number("Up-to-date", "status.updatedNumberScheduled"),
         number("Available", "status.numberAvailable"),
-        Column("Node Selector", selector("spec.template.spec.nodeSelector")),
+        Column("Node Selector", labels("spec.template.spec.nodeSelector")),
         *(AGE, *CONTAINERS, SELECTOR),
     ),
     "StatefulSet": (NAME, Column("Ready", ready_of("status.readyReplicas", "spec.replicas")), AGE, *CONTAINERS),

@@ -23,7 +23,7 @@ import psycopg
 from tests.hostile.audit import replays
 from tests.hostile.kills import answers, compare, lost, restart, use
 from tests.hostile.people import AWAY, Tally
-from tests.hostile.site import Site, end_family, end_in_order, kill, prepare
+from tests.hostile.site import Site, end_family, end_in_order, kill, prepare, sites
 from tests.nginx import nginx
 from tests.servers import Postgres, RedisServer, postgres, redis
 
@@ -143,17 +143,11 @@ def run(
             TRUSTED_PROXIES="1",
             CREATE_RATE="100000",
         )
-        sites = []
-        for n in range(WEB_PROCESSES):
-            own = folder / f"web-{n}"
-            own.mkdir()
-            sites.append(Site(own, environment))
-            stack.callback(sites[-1].end)
-            sites[-1].start()
-        door, _ = stack.enter_context(nginx(folder, folder / "static", [site.port for site in sites]))
-        house = House(sites, database, cache, url, door, tally, random.Random(f"chaos {seed}"))
+        webs = stack.enter_context(sites(folder, environment, WEB_PROCESSES))
+        door, _ = stack.enter_context(nginx(folder, folder / "static", [site.port for site in webs]))
+        house = House(webs, database, cache, url, door, tally, random.Random(f"chaos {seed}"))
         held = asyncio.run(use(door, 0, tally, harm(house, faults, pause)))
-        for site in sites:
+        for site in webs:
             restart(site, tally)
         tally.wrong += asyncio.run(compare(door, tally, held))
         end_family(tally.before)

@@ -183,6 +183,22 @@ class Site:
                 self.end()
 
 
+@contextmanager
+def sites(folder: Path, environment: dict[str, str], number: int, cap: int = 4 << 30) -> Iterator[list[Site]]:
+    """Run several servers on one database, each with a folder of its own for its log."""
+    started: list[Site] = []
+    try:
+        for n in range(number):
+            own = folder / f"web-{n}"
+            own.mkdir()
+            started.append(Site(own, environment, cap))
+            started[-1].start()
+        yield started
+    finally:
+        for site in started:
+            site.end()
+
+
 def family(leader: int) -> list[int]:
     """Return the processes of the session of ``leader``, itself included, without those that have ended."""
     results = []

@@ -20,7 +20,7 @@ from statistics import quantiles
 from tests.bench.crowd import Crowd, Person, step_once_a_second
 from tests.bench.ui.clusters import manifests
 from tests.hostile.audit import gaps, logs
-from tests.hostile.site import TICK, Site, prepare
+from tests.hostile.site import TICK, Site, prepare, sites
 from tests.hostile.wire import Line
 from tests.nginx import nginx
 from tests.processes import children
@@ -103,18 +103,12 @@ def serving(folder: Path, way: Way) -> Iterator[Serving]:
             if not way.apart:
                 settings["TRUSTED_PROXIES"] = "1"
         environment = prepare(folder, **settings)
-        sites = []
-        for number in range(way.processes):
-            own = folder / f"web-{number}"
-            own.mkdir()
-            sites.append(Site(own, environment, cap=16 << 30))
-            stack.callback(sites[-1].end)
-            sites[-1].start()
-        doors = [site.port for site in sites]
+        webs = stack.enter_context(sites(folder, environment, way.processes, cap=16 << 30))
+        doors = [site.port for site in webs]
         if way.shared and not way.apart:
             port, process = stack.enter_context(nginx(folder, folder / "static", doors))
             servers["nginx"], doors = process.pid, [port]
-        yield Serving(sites, doors, servers, environment["DATABASE_URL"])
+        yield Serving(webs, doors, servers, environment["DATABASE_URL"])
 
 
 class Divided(Person):

@@ -231,7 +231,7 @@ class Cluster:
                 return
             old, new = applied_over(self.api, manifest)
             self.check_size(new, old, document)
-            check_update(old.manifest, new, document, allow_privileged=self.allow_privileged)
+            check_update(old.manifest, new, document, allow_privileged=self.allow_privileged, rules=self.rules)
             self.api.update(new)
             if self.api.get(kind, key) is not None:  # One that is being deleted goes with its last finalizer.
                 self._remember(kind, key, manifest)

@@ -15,7 +15,7 @@ from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, USAGE, amount_problem
-from scheduler_engine.api.validation import check_update, validate
+from scheduler_engine.api.validation import check_update, for_update, validate
 from scheduler_engine.api.validation.pod_resize import resized
 from scheduler_engine.apiserver.apply import check_same, cleared_in, desired, patched
 from scheduler_engine.apiserver.errors import ApiError
@@ -57,12 +57,13 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         live, wanted = patched(cluster.api, command.object_kind, command.key, command.changes)
         if command.subresource == "resize":
             wanted = resized(live.manifest, wanted)
-        errors = validate(wanted, allow_privileged=cluster.allow_privileged, rules=cluster.rules)
+        rules = for_update(cluster.rules, live.manifest)
+        errors = validate(wanted, allow_privileged=cluster.allow_privileged, rules=rules)
         if errors:
             raise Rejected(errors)
         cleared = cleared_in(live, wanted, missing=True)
         old, new = desired(cluster.api, set_defaults(wanted), command.subresource, cleared)
-        check_update(old.manifest, new, subresource=command.subresource, allow_privileged=cluster.allow_privileged)
+        check_update(old.manifest, new, 0, command.subresource, cluster.allow_privileged, cluster.rules)
         cluster.check_size(new, old)
         cluster.api.update(new)
 

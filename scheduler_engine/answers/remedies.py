@@ -42,8 +42,9 @@ def of_nothing(seen: Seen) -> Iterator[Obstacle]:
 
 def of_taints(seen: Seen) -> Iterator[Obstacle]:
     """Yield one obstacle for each taint that the pod does not tolerate."""
+    compares = seen.simulation.rules.tolerations_compare
     for taint in seen.node.taints:
-        if taint.effect in DO_NOT_SCHEDULE and not tolerated(taint, seen.pod.tolerations):
+        if taint.effect in DO_NOT_SCHEDULE and not tolerated(taint, seen.pod.tolerations, compares):
             if taint.key == UNSCHEDULABLE and seen.node.unschedulable:
                 yield _cordon(seen)
             else:

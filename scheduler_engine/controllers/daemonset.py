@@ -55,7 +55,11 @@ class DaemonSetController(PlacesController):
         name, probe = target_of(pod), _probe(owner, daemon_template(owner))
         node = self.api.get("Node", name)
         beside = (other for other in self.pods_of(owner) if other.uid != pod.uid and target_of(other) == name)
-        return isinstance(node, Node) and node_verdict(probe, node)[0] and not any(beside)
+        return (
+            isinstance(node, Node)
+            and node_verdict(probe, node, self.api.rules.tolerations_compare)[0]
+            and not any(beside)
+        )
 
     def sync(self, owner: KubeObject) -> None:
         revision = template_hash(owner.spec["template"])
@@ -67,7 +71,8 @@ class DaemonSetController(PlacesController):
         before = self.api.written
         pods, written = self._by_node(owner), self.api.written
         probe = _probe(owner, template)
-        should = {node.name: node_verdict(probe, node) for node in nodes}
+        compares = self.api.rules.tolerations_compare
+        should = {node.name: node_verdict(probe, node, compares) for node in nodes}
         self._manage(owner, template, revision, should, pods)
         if self.api.written != written:
             pods, written = self._by_node(owner), self.api.written
@@ -243,14 +248,14 @@ def _probe(owner: KubeObject, template: Manifest) -> Pod:
     return Pod({"kind": "Pod", "metadata": {"name": owner.name}, "spec": template["spec"]})
 
 
-def node_verdict(probe: Pod, node: Node) -> tuple[bool, bool]:
-    """Return (a pod should be started on the node, an existing one may stay)."""
+def node_verdict(probe: Pod, node: Node, compares: bool) -> tuple[bool, bool]:
+    """Return (a pod should be started on the node, an existing one may stay). ``compares``: ``tolerations_compare``."""
     fits = not probe.node_name or probe.node_name == node.name
     if not fits or not probe.required_node_affinity.matches(node.name, node.labels):
         return False, False
-    if first_untolerated(node.taints, probe.tolerations, ("NoExecute", "NoSchedule")) is None:
+    if first_untolerated(node.taints, probe.tolerations, ("NoExecute", "NoSchedule"), compares) is None:
         return True, True
-    return False, first_untolerated(node.taints, probe.tolerations, ("NoExecute",)) is None
+    return False, first_untolerated(node.taints, probe.tolerations, ("NoExecute",), compares) is None
 
 
 def target_of(pod: Pod) -> str:

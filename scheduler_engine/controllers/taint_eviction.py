@@ -90,7 +90,7 @@ class TaintEvictionController:
         if pod.terminating or not taints:
             self._cancel(pod.key, "deleted" if pod.terminating else "removed")
             return
-        stay = stay_of(taints, pod.tolerations)
+        stay = stay_of(taints, pod.tolerations, self.api.rules.tolerations_compare)
         if not stay.tolerated:
             self._cancel(pod.key, "evicted", stay)
             self.evict(pod.key, pod.uid, stay.taint)
@@ -146,13 +146,13 @@ def no_execute(node: KubeObject | None) -> tuple[Taint, ...]:
     return tuple(taint for taint in node.taints if taint.effect == "NoExecute") if isinstance(node, Node) else ()
 
 
-def stay_of(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> Stay:
+def stay_of(taints: Iterable[Taint], tolerations: Iterable[Toleration], compares: bool) -> Stay:
     """Return the stay by the first taint that is not tolerated, else by the one tolerated for the shortest time; for
     each taint the first toleration counts.
     """
     held, soonest = tuple(tolerations), Stay()
     for taint in taints:
-        used = next((item for item in held if item.tolerates(taint)), None)
+        used = next((item for item in held if item.tolerates(taint, compares)), None)
         if used is None:
             return Stay(taint.text, tolerated=False)
         if used.seconds is not None and (soonest.seconds is None or used.seconds < soonest.seconds):

@@ -19,6 +19,7 @@ from scheduler_engine.api.taints import MEMORY_PRESSURE, Taint, first_untolerate
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.plugins import node_affinity, node_ports
 from scheduler_engine.plugins.node_resources_fit import Lacking, Wanted, lacking_resources, wanted_from
+from scheduler_engine.versions import Rules
 
 PRESSURES = ("DiskPressure", "MemoryPressure", "PIDPressure")
 OS_LABEL = "kubernetes.io/os"
@@ -49,7 +50,7 @@ class Victims:
     pods: tuple[Pod, ...]
 
 
-def admit(pod: Pod, node: Node, there: NodeInfo) -> Refusal | Victims | None:
+def admit(pod: Pod, node: Node, there: NodeInfo, rules: Rules) -> Refusal | Victims | None:
     """Return None if the kubelet accepts ``pod``; ``there``: the node with its accepted pods that have not finished.
 
     A mirror pod is never refused: its original is already there.
@@ -57,25 +58,26 @@ def admit(pod: Pod, node: Node, there: NodeInfo) -> Refusal | Victims | None:
     if is_mirror(pod):
         return None
     for check in CHECKS:
-        refusal = check(pod, node)
+        refusal = check(pod, node, rules)
         if refusal is not None:
             return refusal
-    return _general(pod, node, there)
+    return _general(pod, node, there, rules)
 
 
-def _pressure(pod: Pod, node: Node) -> Refusal | None:
+def _pressure(pod: Pod, node: Node, rules: Rules) -> Refusal | None:
     """Reject pods that are not critical: under memory pressure alone those without requests, else all."""
     there = [kind for kind in PRESSURES if node.condition_status(kind) == "True"]
     if not there or is_critical(pod):
         return None
     if there == ["MemoryPressure"] and (
-        qos_class(pod.spec) != BEST_EFFORT or tolerated(Taint(MEMORY_PRESSURE), pod.tolerations)
+        qos_class(pod.spec) != BEST_EFFORT
+        or tolerated(Taint(MEMORY_PRESSURE), pod.tolerations, rules.tolerations_compare)
     ):
         return None
     return Refusal("Evicted", f"The node had condition: [{' '.join(there)}]. ")
 
 
-def _operating_system(pod: Pod, node: Node) -> Refusal | None:
+def _operating_system(pod: Pod, node: Node, rules: Rules) -> Refusal | None:
     runs = node.labels.get(OS_LABEL, LINUX)
     if pod.labels.get(OS_LABEL, runs) != runs:
         text = f"Failed to admit pod as the `{OS_LABEL}` label doesn't match node label"
@@ -85,13 +87,13 @@ def _operating_system(pod: Pod, node: Node) -> Refusal | None:
     return None
 
 
-CHECKS: tuple[Callable[[Pod, Node], Refusal | None], ...] = (_pressure, _operating_system)
+CHECKS: tuple[Callable[[Pod, Node, Rules], Refusal | None], ...] = (_pressure, _operating_system)
 
 
-def _general(pod: Pod, node: Node, info: NodeInfo) -> Refusal | Victims | None:
+def _general(pod: Pod, node: Node, info: NodeInfo, rules: Rules) -> Refusal | Victims | None:
     """Check what the scheduler checks, and taints with NoExecute."""
     lacking = lacking_resources(_known_here(wanted_from(pod), info), info)
-    failed = list(_failed_predicates(pod, node, info))
+    failed = list(_failed_predicates(pod, node, info, rules))
     if is_critical(pod) and lacking and not failed:
         return _room_for(pod, [other.pod for other in info.pods], lacking)
     if lacking and not is_critical(pod):
@@ -112,12 +114,13 @@ def _known_here(wanted: Wanted, info: NodeInfo) -> Wanted:
     return Wanted(wanted.milli_cpu, wanted.memory, wanted.ephemeral_storage, scalar)
 
 
-def _failed_predicates(pod: Pod, node: Node, info: NodeInfo) -> Iterator[tuple[str, str]]:
+def _failed_predicates(pod: Pod, node: Node, info: NodeInfo, rules: Rules) -> Iterator[tuple[str, str]]:
     if not pod.required_node_affinity.matches(node.name, node.labels):
         yield "NodeAffinity", node_affinity.REASON_POD
     if node_ports.ports_conflict(pod.host_ports, info.used_ports):
         yield "NodePorts", node_ports.REASON
-    if not is_static(pod) and first_untolerated(node.taints, pod.tolerations, ("NoExecute",)) is not None:
+    compares = rules.tolerations_compare
+    if not is_static(pod) and first_untolerated(node.taints, pod.tolerations, ("NoExecute",), compares) is not None:
         yield "TaintToleration", UNTOLERATED
 
 

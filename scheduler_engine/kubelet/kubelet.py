@@ -150,7 +150,8 @@ class Kubelet:
         if room is not None:
             room.behind.update({pod.uid: pod.key} if pod.uid != room.uid else {})
             return False
-        answer = admit(pod, node, self.accepted.beside(pod, node, self.api.pod_index.unfinished_on.get(node.name, {})))
+        there = self.accepted.beside(pod, node, self.api.pod_index.unfinished_on.get(node.name, {}))
+        answer = admit(pod, node, there, self.api.rules)
         if isinstance(answer, Refusal):
             self._reject(pod, node, answer)
         elif isinstance(answer, Victims):

@@ -47,22 +47,26 @@ class NodeUnschedulable(Plugin):
     def after_pod_toleration_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
         if not isinstance(new, Pod) or new.uid != pod.uid:
             return Hint.SKIP, "hints.tolerations-of-another-pod"
-        if tolerated(UNSCHEDULABLE_TAINT, new.tolerations):
+        if self._tolerates(new):
             return Hint.QUEUE, "hints.cordon-tolerated"
         return Hint.SKIP, "hints.toleration-for-something-else"
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         node = node_info.node
-        if node is None or not node.unschedulable or tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
+        if node is None or not node.unschedulable or self._tolerates(pod):
             return None
         return unresolvable(REASON)
+
+    def _tolerates(self, pod: Pod) -> bool:
+        return tolerated(UNSCHEDULABLE_TAINT, pod.tolerations, self.handle.rules.tolerations_compare)
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         node, status = node_info.node, self.filter(state, pod, node_info)
         if node is None or not node.unschedulable:
             says = fact("taints.not-cordoned", True, node=node_info.name)
             return Facts(says, (fact("taints.schedulable", True),), status)
-        verdict, text = tolerance_fact(UNSCHEDULABLE_TAINT, pod.tolerations), UNSCHEDULABLE_TAINT.text
+        compares, text = self.handle.rules.tolerations_compare, UNSCHEDULABLE_TAINT.text
+        verdict = tolerance_fact(UNSCHEDULABLE_TAINT, pod.tolerations, compares)
         shown = fact("taints.unschedulable", taint=text), fact("taints.judged", verdict.ok, taint=text, verdict=verdict)
         key = "taints.cordon-tolerated" if status is None else "taints.cordoned"
         return Facts(fact(key, status is None, node=node.name, pod=Keys((pod.key,))), shown, status)

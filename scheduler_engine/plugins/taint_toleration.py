@@ -42,9 +42,9 @@ class TaintToleration(Plugin):
         )
 
     def after_node_change(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
-        if _untolerated(pod, new) is not None:
+        if self._untolerated(pod, new) is not None:
             return Hint.SKIP, "hints.taint-not-tolerated"
-        if old is not None and _untolerated(pod, old) is None:
+        if old is not None and self._untolerated(pod, old) is None:
             return Hint.SKIP, "hints.taints-tolerated-before"
         return Hint.QUEUE, "hints.taints-tolerated-now"
 
@@ -54,7 +54,7 @@ class TaintToleration(Plugin):
         return Hint.QUEUE, "hints.new-toleration"
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        taint = _untolerated(pod, node_info.node)
+        taint = self._untolerated(pod, node_info.node)
         if taint is None:
             return None
         named = self.handle.rules.names_untolerated_taint
@@ -63,14 +63,14 @@ class TaintToleration(Plugin):
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         node = node_info.node
         taints = node.taints if node is not None else ()
-        decisive, pods = _untolerated(pod, node), Keys((pod.key,))
+        decisive, pods = self._untolerated(pod, node), Keys((pod.key,))
         if decisive is None:
             key = "taints.none-keeps-away" if taints else "taints.no-taints"
             says = fact(key, True, node=node_info.name, pod=pods)
         else:
             named = _name(decisive, taints)
             says = fact("taints.keeps-away", False, node=node_info.name, taint=decisive.text, pod=pods, named=named)
-        return Facts(says, tuple(_hard(taint, pod) for taint in taints), self.filter(state, pod, node_info))
+        return Facts(says, tuple(self._hard(taint, pod) for taint in taints), self.filter(state, pod, node_info))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         wanted = tuple(item for item in pod.tolerations if item.effect in ("", PREFER_NO_SCHEDULE))
@@ -83,12 +83,13 @@ class TaintToleration(Plugin):
         if tolerations is None:
             raise PluginError(f'failed to read "{PRE_SCORE_KEY}" from cycleState: not found')
         taints = node_info.node.taints if node_info.node is not None else ()
-        return sum(taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, tolerations) for taint in taints)
+        compares, soft = self._compares, (taint for taint in taints if taint.effect == PREFER_NO_SCHEDULE)
+        return sum(not tolerated(taint, tolerations, compares) for taint in soft)
 
     def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: dict[str, int]) -> Facts:
         node, counted = node_info.node, state.data[PRE_SCORE_KEY]
         taints = node.taints if node is not None else ()
-        shown = [_soft(taint, pod, counted) for taint in taints if taint.effect == PREFER_NO_SCHEDULE]
+        shown = [self._soft(taint, pod, counted) for taint in taints if taint.effect == PREFER_NO_SCHEDULE]
         score = self.score(state, pod, node_info)
         key = "taints.counts-against" if score else "taints.none-counts-against"
         says = fact(key, not score, node=node_info.name, pod=Keys((pod.key,)), count=score)
@@ -101,27 +102,28 @@ class TaintToleration(Plugin):
     def normalize_all(self, state: CycleState, pod: Pod, scores: IntArray) -> IntArray:
         return default_normalize_all(scores, reverse=True)
 
+    @property
+    def _compares(self) -> bool:
+        return self.handle.rules.tolerations_compare
+
+    def _hard(self, taint: Taint, pod: Pod) -> Fact:
+        if taint.effect not in DO_NOT_SCHEDULE:
+            return fact("taints.does-not-filter", taint=taint.text)
+        verdict = tolerance_fact(taint, pod.tolerations, self._compares)
+        return fact("taints.judged", verdict.ok, taint=taint.text, verdict=verdict)
+
+    def _soft(self, taint: Taint, pod: Pod, counted: Sequence[Toleration]) -> Fact:
+        verdict = tolerance_fact(taint, pod.tolerations, self._compares, counted)
+        return fact("taints.counted", verdict.ok, taint=taint.text, points=int(not verdict.ok), verdict=verdict)
+
+    def _untolerated(self, pod: Pod, node: KubeObject | None) -> Taint | None:
+        """Return the first taint that keeps ``pod`` off ``node``."""
+        if not isinstance(node, Node) or not node.taints:
+            return None
+        return first_untolerated(node.taints, pod.tolerations, DO_NOT_SCHEDULE, self._compares)
+
 
 def _name(taint: Taint, taints: Sequence[Taint]) -> LabelKey:
     """Return what to call ``taint`` among the ``taints`` of its node."""
     name = LabelKey(taint.key)
     return name._replace(whole=any(item.key != taint.key and LabelKey(item.key).name == name.name for item in taints))
-
-
-def _hard(taint: Taint, pod: Pod) -> Fact:
-    if taint.effect not in DO_NOT_SCHEDULE:
-        return fact("taints.does-not-filter", taint=taint.text)
-    verdict = tolerance_fact(taint, pod.tolerations)
-    return fact("taints.judged", verdict.ok, taint=taint.text, verdict=verdict)
-
-
-def _soft(taint: Taint, pod: Pod, counted: Sequence[Toleration]) -> Fact:
-    verdict = tolerance_fact(taint, pod.tolerations, counted)
-    return fact("taints.counted", verdict.ok, taint=taint.text, points=int(not verdict.ok), verdict=verdict)
-
-
-def _untolerated(pod: Pod, node: KubeObject | None) -> Taint | None:
-    """Return the first taint that keeps ``pod`` off ``node``."""
-    if not isinstance(node, Node) or not node.taints:
-        return None
-    return first_untolerated(node.taints, pod.tolerations, DO_NOT_SCHEDULE)

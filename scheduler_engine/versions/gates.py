@@ -38,6 +38,7 @@ GATES: dict[str, Gate] = {
         Gate("OpportunisticBatching", (ABSENT, ON, ON)),
         Gate("PodTopologyLabelsAdmission", (OFF, ON, ON)),
         Gate("SchedulerQueueingHints", (LOCKED, LOCKED, LOCKED)),
+        Gate("TaintTolerationComparisonOperators", (ABSENT, OFF, OFF)),
     )
 }
 

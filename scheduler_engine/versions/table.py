@@ -42,6 +42,7 @@ ROWS: tuple[Row, ...] = (
     Row("nominated_pods_help", (NO, NO, YES), "#135392"),
     Row("scores_image_volumes", (NO, NO, YES), "#130231"),
     Row("fit_watches_device_classes", (), "KEP-5004", gate="DRAExtendedResource"),
+    Row("tolerations_compare", (), "KEP-5471", gate="TaintTolerationComparisonOperators"),
     # --- scheduling and binding ---
     Row("draws_among_equals", (YES, NO, NO), "#135231"),
     Row("reuses_rankings", (), "KEP-5598", gate="OpportunisticBatching"),
@@ -52,6 +53,7 @@ ROWS: tuple[Row, ...] = (
     Row("requeues_recreated_pods", (YES, NO, NO), "schedule_one.go"),
     Row("judges_status_of_latest_pod", (NO, NO, YES), "schedule_one.go"),
     # --- API server ---
+    Row("knows_comparing_tolerations", (NO, YES, YES), "KEP-5471"),
     Row("clears_nomination_at_binding", (), "#135103", gate="ClearingNominatedNodeNameAfterBinding"),
     Row("labels_pods_at_binding", (), "#135158", gate="PodTopologyLabelsAdmission"),
     # --- queue, cache and preemption ---
@@ -90,6 +92,7 @@ class Rules:
     nominated_pods_help: bool
     scores_image_volumes: bool
     fit_watches_device_classes: bool
+    tolerations_compare: bool
     draws_among_equals: bool
     reuses_rankings: bool
     extended_resources_forbid_signatures: bool
@@ -98,6 +101,7 @@ class Rules:
     failures_keep_nomination: bool
     requeues_recreated_pods: bool
     judges_status_of_latest_pod: bool
+    knows_comparing_tolerations: bool
     clears_nomination_at_binding: bool
     labels_pods_at_binding: bool
     binding_frees_nomination: bool

@@ -11,8 +11,10 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import TITLES, cores, memory
 from sandbox.words.say import say
 from scheduler_engine.api.labels import Selector, selector_from
-from scheduler_engine.api.taints import TOLERATED_BY_ADMISSION
+from scheduler_engine.api.taints import GREATER, LESS, TOLERATED_BY_ADMISSION
 
+SIGNS = {LESS: " < ", GREATER: " > "}
+"""Operator of a toleration → the sign between key and value; others have =."""
 EXPRESSIONS = {
     "In": "inspector.in",
     "NotIn": "inspector.not-in",
@@ -153,6 +155,6 @@ def _spread(pod: PodState) -> str:
 
 
 def _toleration(item: Any) -> str:
-    value = f"={item.value}" if item.value else ""
+    value = f"{SIGNS.get(item.operator, '=')}{item.value}" if item.value else ""
     taint = f"{item.key or say('inspector.every-taint')}{value}{':' + item.effect if item.effect else ''}"
     return taint if item.seconds is None else say("inspector.tolerated-for", taint=taint, seconds=item.seconds)

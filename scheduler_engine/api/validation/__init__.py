@@ -22,7 +22,8 @@ from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules
 from scheduler_engine.api.validation.pod_resize import pod_resize
 from scheduler_engine.api.validation.pod_update import pod_update
-from scheduler_engine.api.validation.problems import BY_POLICY
+from scheduler_engine.api.validation.problems import BY_POLICY, in_version
+from scheduler_engine.api.validation.selectors import compares
 from scheduler_engine.api.validation.service import in_registry, service_rules
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
 from scheduler_engine.versions import DEFAULT_RULES, Rules
@@ -128,7 +129,9 @@ def judged(
     places = {place for error in errors for place in (error.path, meant(error).lstrip("."))}
     above = {part for place in places for part in owners_of(place)}
     defaulted = with_defaults(sound)
-    more = (error for error in _rules(complete(defaulted), allow_privileged) if not _follows(error, places, above))
+    more = (
+        error for error in _rules(complete(defaulted), allow_privileged, rules) if not _follows(error, places, above)
+    )
     return _numbered(chain(errors, more), document, manifest), defaulted
 
 
@@ -151,24 +154,34 @@ def _follows(error: FieldError, places: set[str], above: set[str]) -> bool:
     return bool(places) and (path in above or not places.isdisjoint(owners_of(path)))
 
 
-def check_rules(defaulted: Manifest, allow_privileged: bool = True) -> list[FieldError]:
+def check_rules(defaulted: Manifest, allow_privileged: bool = True, rules: Rules = DEFAULT_RULES) -> list[FieldError]:
     """Check a manifest after ``with_defaults`` by the rules of its kind, in Kubernetes' order.
 
     ``allow_privileged``: the flag ``--allow-privileged`` of the API server, which every kubeadm cluster sets.
     """
-    return list(_rules(defaulted, allow_privileged))
+    return list(_rules(defaulted, allow_privileged, rules))
 
 
-def _rules(defaulted: Manifest, allow_privileged: bool) -> Iterable[FieldError]:
+def _rules(defaulted: Manifest, allow_privileged: bool, rules: Rules) -> Iterable[FieldError]:
     rule = RULES.get(str(defaulted.get("kind")))
-    return () if rule is None else _by_policy(rule(defaulted), allow_privileged)
+    return () if rule is None else _in_cluster(rule(defaulted), allow_privileged, rules)
 
 
-def _by_policy(errors: Iterable[FieldError], allow_privileged: bool) -> Iterable[FieldError]:
-    """Remove errors that a cluster's flags allow: the rules are those of the strictest cluster."""
+def _in_cluster(errors: Iterable[FieldError], allow_privileged: bool, rules: Rules) -> Iterable[FieldError]:
+    """Return the errors that a cluster's flags and version report: the rules are those of the strictest cluster."""
+    reported = in_version(errors, rules)
     if not allow_privileged:
-        return errors
-    return (error for error in errors if not error.message.endswith(BY_POLICY))
+        return reported
+    return (error for error in reported if not error.message.endswith(BY_POLICY))
+
+
+def for_update(rules: Rules, old: Manifest | None) -> Rules:
+    """Return the rules for a change of a stored object: what it uses stays allowed when its gate is switched off."""
+    spec = (old or {}).get("spec") or {}
+    pod = spec if (old or {}).get("kind") == "Pod" else (spec.get("template") or {}).get("spec") or {}
+    if any(map(compares, pod.get("tolerations") or ())):
+        return replace(rules, tolerations_compare=True)
+    return rules
 
 
 SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest], Iterable[FieldError]]] = {
@@ -177,7 +190,12 @@ SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest], Iterable
 
 
 def check_update(
-    old: Manifest, new: Manifest, document: int = 0, subresource: str = "", allow_privileged: bool = True
+    old: Manifest,
+    new: Manifest,
+    document: int = 0,
+    subresource: str = "",
+    allow_privileged: bool = True,
+    rules: Rules = DEFAULT_RULES,
 ) -> None:
     """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
 
@@ -188,7 +206,10 @@ def check_update(
     rule = SUBRESOURCE_RULES.get((kind, subresource)) or UPDATE_RULES.get(kind)
     complete = BEFORE_RULES.get(kind, dict)
     after = complete(_completed(old, new))
-    errors = [] if rule is None else _numbered(_by_policy(rule(complete(old), after), allow_privileged), document, new)
+    if rule is None:
+        return
+    allowed = for_update(rules, old)
+    errors = _numbered(_in_cluster(rule(complete(old), after), allow_privileged, allowed), document, new)
     if errors:
         raise Rejected(errors)
 

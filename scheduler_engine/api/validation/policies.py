@@ -30,7 +30,7 @@ from scheduler_engine.api.validation.problems import (
     texts,
 )
 from scheduler_engine.api.validation.resources import requirements
-from scheduler_engine.api.validation.selectors import label_selector, tolerations
+from scheduler_engine.api.validation.selectors import label_selector, tolerations_of_class
 
 Data = Mapping[str, Any]
 
@@ -78,7 +78,7 @@ def runtime_class_rules(runtime_class: Data) -> Errors:
         yield from requirements({"limits": fixed}, "overhead.podFixed")
     scheduling = runtime_class.get("scheduling") or {}
     yield from labels(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
-    yield from tolerations(scheduling.get("tolerations") or (), "scheduling.tolerations")
+    yield from tolerations_of_class(scheduling.get("tolerations") or (), "scheduling.tolerations")
 
 
 def runtime_class_update(old: Data, new: Data) -> Errors:

@@ -4,13 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduler_engine.errors import FieldError
+from scheduler_engine.versions import Rules
 
 Errors = Iterator[FieldError]
 BY_POLICY = "disallowed by cluster policy"
 """The end of an error that an API server with ``--allow-privileged`` does not report."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByVersion(FieldError):
+    """An error that depends on the version: of the first of these rules that holds, its errors take its place.
+
+    ``instead``: (rule, errors), … See ``in_version``.
+    """
+
+    instead: tuple[tuple[str, tuple[FieldError, ...]], ...] = ()
+
+
+def in_version(errors: Iterable[FieldError], rules: Rules) -> Errors:
+    """Return the errors as the version and gates of ``rules`` report them."""
+    for error in errors:
+        listed = error.instead if isinstance(error, ByVersion) else ()
+        yield from next((others for rule, others in listed if getattr(rules, rule)), (error,))
+
+
+def without(error: FieldError, rule: str) -> FieldError:
+    """Return the error where ``rule`` never holds."""
+    if not isinstance(error, ByVersion):
+        return error
+    return replace(error, instead=tuple(item for item in error.instead if item[0] != rule))
+
+
+def by_version(error: FieldError, *instead: tuple[str, Iterable[FieldError]]) -> ByVersion:
+    listed = tuple((rule, tuple(errors)) for rule, errors in instead)
+    return ByVersion(error.path, error.kind, error.message, instead=listed)
+
+
 Rule = Callable[[Any, str], Errors]
 """Return what is wrong with a value at a path."""
 

@@ -5,14 +5,18 @@ Source: upstream ``apimachinery/pkg/apis/meta/v1/validation`` and ``apis/core/va
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.labels import is_int64
+from scheduler_engine.api.taints import CANONICAL, GREATER, LESS
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.metadata import labels
 from scheduler_engine.api.validation.problems import (
     Errors,
     Named,
+    by_version,
     duplicate,
     each,
     forbidden,
@@ -21,13 +25,18 @@ from scheduler_engine.api.validation.problems import (
     not_supported,
     positive,
     present,
+    quoted,
     required,
     supported,
     texts,
+    without,
 )
 
 Data = Mapping[str, Any]
 
+OPERATORS = ("Equal", "Exists")
+ALL_OPERATORS = (*OPERATORS, LESS, GREATER)
+"""Operators of tolerations: in all versions, and with those that compare."""
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 label_key = texts(names.qualified_name)
@@ -230,6 +239,16 @@ def tolerations(value: Sequence[Data], path: str) -> Errors:
     yield from each(_toleration)(value, path)
 
 
+def tolerations_of_class(value: Sequence[Data], path: str) -> Errors:
+    """Check those of a RuntimeClass, which may never compare: upstream passes no options there."""
+    for error in tolerations(value, path):
+        yield without(error, "tolerations_compare")
+
+
+def compares(toleration: Data) -> bool:
+    return toleration.get("operator") in (LESS, GREATER)
+
+
 def _toleration(toleration: Data, path: str) -> Errors:
     key, operator = toleration.get("key") or "", toleration.get("operator") or ""
     value, effect = toleration.get("value") or "", toleration.get("effect") or ""
@@ -247,10 +266,24 @@ def _toleration(toleration: Data, path: str) -> Errors:
     elif operator == "Exists":
         if value:
             yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    elif compares(toleration):
+        older, newer = (not_supported(f"{path}.operator", operator, listed) for listed in (OPERATORS, ALL_OPERATORS))
+        wrong = _compared_value(value, f"{path}.value")
+        yield by_version(older, ("tolerations_compare", wrong), ("knows_comparing_tolerations", (newer,)))
     else:
-        yield not_supported(f"{path}.operator", operator, ("Equal", "Exists"))
+        yield not_supported(f"{path}.operator", operator, OPERATORS)
     if effect:
         yield from _effect(effect, f"{path}.effect")
+
+
+def _compared_value(value: str, path: str) -> Errors:
+    if not value:
+        yield invalid(path, value, "must be non-empty")
+    elif not CANONICAL.fullmatch(value):
+        yield invalid(path, value, "must be a valid decimal integer in canonical form")
+    if not is_int64(value):
+        why = "value out of range" if re.fullmatch(r"[+-]?[0-9]+", value) else "invalid syntax"
+        yield invalid(path, value, f"strconv.ParseInt: parsing {quoted(value)}: {why}")
 
 
 def taints(value: Sequence[Data], path: str) -> Errors:

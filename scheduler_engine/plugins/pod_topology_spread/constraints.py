@@ -6,6 +6,7 @@ Source: seed 002 §4; upstream ``podtopologyspread/common.go`` and ``plugins/hel
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from scheduler_engine.api.labels import Requirement, Selector, selector_from, selector_from_set
@@ -28,7 +29,10 @@ SYSTEM_DEFAULT_CONSTRAINTS: tuple[Mapping[str, Any], ...] = (
 
 @record(frozen=True, slots=True)
 class SpreadConstraint:
-    """``honors_affinity``/``honors_taints``: ignore nodes that the pod's affinity or tolerations rule out."""
+    """``honors_affinity``/``honors_taints``: ignore nodes that the pod's affinity or tolerations rule out.
+
+    ``compares``: the rule ``tolerations_compare``.
+    """
 
     max_skew: int
     topology_key: str
@@ -36,6 +40,7 @@ class SpreadConstraint:
     min_domains: int = 1
     honors_affinity: bool = True
     honors_taints: bool = False
+    compares: bool = field(default=False, repr=False)
 
     def counts_node(self, pod: Pod, node: Node) -> bool:
         """Return True if the node inclusion policies include ``node``."""
@@ -47,11 +52,16 @@ class SpreadConstraint:
             return AFFINITY
         if not self.honors_taints or not node.taints:
             return None
-        return first_untolerated(node.taints, pod.tolerations, ("NoSchedule", "NoExecute"))
+        return first_untolerated(node.taints, pod.tolerations, ("NoSchedule", "NoExecute"), self.compares)
 
 
-def constraints_of(manifests: Iterable[Mapping[str, Any]], pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:
-    """Return those of ``manifests`` whose ``whenUnsatisfiable`` is ``action``, with ``matchLabelKeys`` applied."""
+def constraints_of(
+    manifests: Iterable[Mapping[str, Any]], pod: Pod, action: str, compares: bool = False
+) -> tuple[SpreadConstraint, ...]:
+    """Return those of ``manifests`` whose ``whenUnsatisfiable`` is ``action``, with ``matchLabelKeys`` applied.
+
+    ``compares``: the rule ``tolerations_compare``.
+    """
     return tuple(
         SpreadConstraint(
             manifest.get("maxSkew") or 0,
@@ -60,6 +70,7 @@ def constraints_of(manifests: Iterable[Mapping[str, Any]], pod: Pod, action: str
             1 if manifest.get("minDomains") is None else manifest["minDomains"],
             (manifest.get("nodeAffinityPolicy") or "Honor") == "Honor",
             manifest.get("nodeTaintsPolicy") == "Honor",
+            compares,
         )
         for manifest in manifests
         if manifest.get("whenUnsatisfiable") == action

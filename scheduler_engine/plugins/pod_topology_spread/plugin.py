@@ -210,9 +210,10 @@ class PodTopologySpread(Plugin):
 
     def _constraints(self, pod: Pod, action: str) -> tuple[SpreadConstraint, ...]:
         """Return the pod's own constraints of that kind, or the defaults if it has none and something selects it."""
+        compares = self.handle.rules.tolerations_compare
         if pod.topology_spread_constraints:
-            return constraints_of(pod.topology_spread_constraints, pod, action)
-        defaults = constraints_of(self.default_constraints, pod, action)
+            return constraints_of(pod.topology_spread_constraints, pod, action, compares)
+        defaults = constraints_of(self.default_constraints, pod, action, compares)
         if not defaults:
             return ()
         selector = default_selector(pod, self.handle.objects)

@@ -58,7 +58,7 @@ class Counter:
         affinity = (
             (pod.spec.get("nodeSelector"), pod.affinity.get("nodeAffinity")) if constraint.honors_affinity else ()
         )
-        tolerations = pod.tolerations if constraint.honors_taints else None
+        tolerations = (pod.tolerations, constraint.compares) if constraint.honors_taints else None
         if not any(affinity) and tolerations is None:
             return np.ones(len(self.everything), dtype=bool)
         sign = "included", repr(affinity), tolerations

@@ -107,7 +107,10 @@ def test_a_line_may_break_between_the_words_of_a_plugins_name() -> None:
 def test_a_pod_with_every_kind_of_constraint_is_described() -> None:
     spec = {
         "containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 8080}]}],
-        "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}],
+        "tolerations": [
+            {"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60},
+            {"key": "sla", "operator": "Gt", "value": "950", "effect": "NoSchedule"},
+        ],
         "affinity": {
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {
@@ -134,6 +137,6 @@ def test_a_pod_with_every_kind_of_constraint_is_described() -> None:
     assert texts["Wants"] == "zone in a, b or cores > 4"
     assert texts["Prefers"] == "has disk (50)"
     assert texts["Near"] == "app=db per zone"
-    assert texts["Tolerates"] == "gpu:NoExecute for 60 s"
+    assert texts["Tolerates"] == "gpu:NoExecute for 60 s, sla > 950:NoSchedule"
     assert texts["Ports"] == "8080/TCP"
     assert texts["Policy"] == "Never"

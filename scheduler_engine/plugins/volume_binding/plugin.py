@@ -258,16 +258,26 @@ class VolumeBinding(Plugin):
             state.notes(GIVEN_BACK).setdefault(node_name, True)
 
     def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
-        return not _state_of(state).all_bound
+        """Raises PluginError if neither Filter nor Reserve found volumes for the pod."""
+        held = _state_of(state)
+        if not held.all_bound:
+            self._chosen(state, held, node_name)
+        return not held.all_bound
+
+    def _chosen(self, state: CycleState, held: BindingState, node_name: str) -> PodVolumes:
+        self._find(state, node_name)
+        if node_name not in held.pod_volumes:
+            raise PluginError(f'no pod volume found for node "{node_name}"')
+        return held.pod_volumes[node_name]
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Write the choice once, then Wait for the volume controller and check every simulated second."""
         held = _state_of(state)
         if held.all_bound:
             return None
-        chosen = held.pod_volumes.get(node_name, PodVolumes())
+        chosen = self._chosen(state, held, node_name)
         try:
-            waits_for = self._bind(held, pod, node_name)
+            waits_for = self._bind(held, pod, node_name, chosen)
         except PluginError as problem:
             written = problem.done if isinstance(problem, Stopped) else chosen.count
             late = problem.unbound if isinstance(problem, TimedOut) else ()
@@ -276,11 +286,8 @@ class VolumeBinding(Plugin):
         _note(state, Progress(held.deadline_us or 0, waits_for, written=chosen.count))
         return WAITING if waits_for else None
 
-    def _bind(self, held: BindingState, pod: Pod, node_name: str) -> tuple[str, ...]:
+    def _bind(self, held: BindingState, pod: Pod, node_name: str, chosen: PodVolumes) -> tuple[str, ...]:
         """Return the names of claims that are not bound yet; right after writing, all."""
-        chosen = held.pod_volumes.get(node_name)
-        if chosen is None:
-            raise PluginError(f'no pod volume found for node "{node_name}"')
         if held.deadline_us is None:
             names = [item.claim.name for item in chosen.static_bindings] + [item.name for item in chosen.provisions]
             self.binder.write(pod, chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.testing.cluster import Cluster
 from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import VERSIONS
+from tests.engine.histories import claim, storage_class, volume
 from tests.engine.versions.test_plugins import events, profile
 
 OLD, MIDDLE, NEW = VERSIONS
@@ -54,10 +56,55 @@ def test_a_pod_that_waits_for_nothing_is_not_nominated() -> None:
     assert not any((event.manifest.get("status") or {}).get("nominatedNodeName") for event in changes)
 
 
+NOT_IN_VOLUME_BINDING = {"disabled": [{"name": "VolumeBinding"}]}
+
+
+def nominations_of(cluster: Cluster, pod: str) -> list[str]:
+    """Return the nominations in the API server's writes of a pod, without those that change nothing."""
+    changes = [event.manifest for event in events(cluster, ev.ObjectModified) if event.key == f"default/{pod}"]
+    nodes = [(manifest.get("status") or {}).get("nominatedNodeName") or "" for manifest in changes]
+    return [node for node, before in zip(nodes, ["", *nodes], strict=False) if node != before]
+
+
+def with_claim(kubernetes: str, bound: bool, configuration: Any = None) -> Cluster:
+    """Return a cluster after the attempt of ``p``, whose claim waits for its first consumer or is ``bound`` before."""
+    cluster = Cluster(configuration, kubernetes=kubernetes)
+    mode = "Immediate" if bound else "WaitForFirstConsumer"
+    cluster.apply(storage_class("local", mode, "kubernetes.io/no-provisioner"), volume("v", "local", "n1"))
+    cluster.apply(claim("c", "local"), make_node("n1"), make_node("n2")).settle()
+    return cluster.apply(make_pod("p").claim("c")).settle().advance(3)
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "bound", "nodes"),
+    [
+        pytest.param(OLD, False, [], id="v1.34 nominates nobody"),
+        pytest.param(MIDDLE, False, ["n1", ""], id="v1.35, and clears it at the binding"),
+        pytest.param(NEW, False, ["n1", ""], id="v1.36, too"),
+        pytest.param(NEW, True, [], id="a claim that is bound leaves VolumeBinding nothing to do"),
+    ],
+)
+def test_a_pod_whose_volumes_are_still_to_be_bound_is_nominated_first(
+    kubernetes: str, bound: bool, nodes: list[str]
+) -> None:
+    cluster = with_claim(kubernetes, bound)
+    assert (cluster.node_of("p"), nominations_of(cluster, "p")) == ("n1", nodes)
+
+
+@pytest.mark.parametrize("kubernetes", VERSIONS)
+def test_a_pod_without_volumes_on_its_node_fails_before_it_is_nominated(kubernetes: str) -> None:
+    points = dict.fromkeys(("filter", "reserve"), NOT_IN_VOLUME_BINDING)
+    cluster = with_claim(kubernetes, False, profile(plugins=points))
+    point = "PreBind plugin" if kubernetes == OLD else "PreBindPreFlight"
+    message = (cluster.pod("p").condition("PodScheduled") or {})["message"]
+    assert re.fullmatch(f'running {point} "VolumeBinding": no pod volume found for node "n[12]"', message)
+    assert nominations_of(cluster, "p") == []
+
+
 @pytest.mark.parametrize("waits", [False, True])
 @pytest.mark.parametrize("kubernetes", VERSIONS)
 def test_a_plugin_that_cannot_say_whether_it_has_work_stops_the_binding(kubernetes: str, waits: bool) -> None:
-    off = {"disabled": [{"name": "VolumeBinding"}]}
+    off = NOT_IN_VOLUME_BINDING
     points = ("preFilter", "filter", "preScore", "score", "reserve")
     cluster = Cluster(profile(plugins=dict.fromkeys(points, off)), kubernetes=kubernetes).apply(make_node("n1"))
     if waits:

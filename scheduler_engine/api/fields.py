@@ -96,7 +96,10 @@ _TYPE_NAMES = {dict: "mapping", list: "list", str: "text", bool: "truth", int: "
 """Type of a value → its row in ``words/en/types.yaml``."""
 
 
-LATER_FIELDS: dict[tuple[str, str, str], str] = {("Node", "status", "declaredFeatures"): "knows_declared_features"}
+LATER_FIELDS: dict[tuple[str, str, str], str] = {
+    ("Node", "status", "declaredFeatures"): "knows_declared_features",
+    ("CSIDriver", "spec", "preventPodSchedulingIfMissing"): "volume_drivers_opt_in",
+}
 """(kind, part, name) of a field that only later versions have → the rule by which it exists."""
 
 

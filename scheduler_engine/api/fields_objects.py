@@ -95,7 +95,7 @@ VolumeNodeResources = count:int32?
 CSIDriver = +Object spec!:CSIDriverSpec
 CSIDriverSpec = attachRequired:bool? podInfoOnMount:bool? volumeLifecycleModes:[string] storageCapacity:bool?
     fsGroupPolicy:string? tokenRequests:[TokenRequest] requiresRepublish:bool? seLinuxMount:bool?
-    nodeAllocatableUpdatePeriodSeconds:int64?
+    nodeAllocatableUpdatePeriodSeconds:int64? preventPodSchedulingIfMissing:bool?
 TokenRequest = audience! expirationSeconds:int64?
 CSIStorageCapacity = +Object nodeTopology:LabelSelector? storageClassName! capacity:quantity?
     maximumVolumeSize:quantity?

@@ -1,7 +1,8 @@
 """Admission: how the API server changes a new object, or why it refuses it.
 
 Source: seed 002 §3, §5 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass,defaulttolerationseconds,
-podtolerationrestriction,antiaffinity}`` and the pod strategy's handling of ``matchLabelKeys`` and scheduling gates.
+podtolerationrestriction,antiaffinity}`` and the pod strategy's handling of ``matchLabelKeys`` and scheduling gates;
+for CSIDrivers ``pkg/registry/storage/csidriver/strategy.go``.
 Each step is one row of ``STEPS``.
 """
 
@@ -18,6 +19,7 @@ from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import wrong_annotations
 from scheduler_engine.api.taints import MEMORY_PRESSURE, NOT_READY, UNREACHABLE
 from scheduler_engine.apiserver.errors import forbidden, invalid
+from scheduler_engine.versions import Rules
 
 Manifest = dict[str, Any]
 
@@ -49,8 +51,12 @@ class Server(Reader, Protocol):
     @property
     def priority_numbers(self) -> bool: ...
 
+    @property
+    def rules(self) -> Rules: ...
+
 
 DEFAULT_TOLERATION_SECONDS = 300
+NEEDED_DRIVER = "preventPodSchedulingIfMissing"
 SCHEDULING_GATED = {
     "type": "PodScheduled",
     "status": "False",
@@ -323,6 +329,21 @@ def simulated_annotations(manifest: Manifest, objects: Reader) -> Manifest:
     return manifest
 
 
+def needed_driver(manifest: Manifest, objects: Server) -> Manifest:
+    """Fill ``spec.preventPodSchedulingIfMissing`` with its default, or drop a new one while its gate is off, as the
+    strategy of CSIDrivers does.
+    """
+    spec = manifest.get("spec") or {}
+    if not objects.rules.volume_drivers_opt_in:
+        return manifest
+    if objects.rules.needs_volume_drivers:
+        return merge(manifest, {"spec": {NEEDED_DRIVER: bool(spec.get(NEEDED_DRIVER))}})
+    held = objects.get("CSIDriver", _name(manifest))
+    if spec.get(NEEDED_DRIVER) is None or (held is not None and held.spec.get(NEEDED_DRIVER) is not None):
+        return manifest
+    return {**manifest, "spec": {name: value for name, value in spec.items() if name != NEEDED_DRIVER}}
+
+
 STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("PriorityClass", single_default_class, True),
     ("Pod", pod_priority, False),
@@ -333,6 +354,7 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("Pod", memory_pressure_toleration, True),
     ("Pod", simulated_annotations, True),
     ("Node", simulated_annotations, True),
+    ("CSIDriver", needed_driver, True),
 )
 """(kind, step, True if it also applies to updates)"""
 SWITCHES: dict[str, tuple[str, Callable[[Manifest], None]]] = {LIMIT_TOPOLOGY: ("Pod", limit_topology)}

@@ -13,6 +13,7 @@ from scheduler_engine.apiserver.change_log import Unlogged
 from scheduler_engine.apiserver.watching import Wants, Watch
 from scheduler_engine.framework.interface import QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.versions import DEFAULT_RULES
 
 Manifest = dict[str, Any]
 
@@ -26,6 +27,7 @@ class World(Unlogged):
 
     priority_numbers = True
     switched_on: tuple[str, ...] = ()
+    rules = DEFAULT_RULES
 
     def __init__(self, case: Mapping[str, Any]) -> None:
         self.objects: dict[str, dict[str, KubeObject]] = {}

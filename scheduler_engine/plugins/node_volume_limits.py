@@ -18,7 +18,7 @@ from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes
-from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, note_as_now
+from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects, ObjectGetter, note_as_now
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
 from scheduler_engine.plugins.csi_nodes import csi_nodes
 from scheduler_engine.plugins.csi_translation import Untranslatable, volume_handle
@@ -29,6 +29,7 @@ from scheduler_engine.plugins.node_volumes import (
     Volumes,
     attached_volumes,
     loads_of,
+    needed_drivers,
     unconverted,
     volume_limits,
 )
@@ -96,7 +97,12 @@ class NodeVolumeLimits(Plugin):
 
     def filter_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> list[tuple[Status | None, Mask]] | None:
         columns, counts, objects = self._columns(), self._counts(), self.handle.objects
-        if columns is None or counts is None or nodes.infos is not self.handle.snapshot.slots.infos:
+        if (
+            self.handle.rules.needs_volume_drivers
+            or columns is None
+            or counts is None
+            or nodes.infos is not self.handle.snapshot.slots.infos
+        ):
             return None
         counts.update(self.handle.snapshot, objects)
         if counts.attached is not state.read(ATTACHMENTS):
@@ -122,10 +128,20 @@ class NodeVolumeLimits(Plugin):
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         objects = NotingObjects(self.handle.objects, state, self.name)
         try:
+            driver = _missing(self._drivers(pod, node_info, objects))
+            if driver:
+                return unschedulable(f"{driver} CSI driver is not installed on the node")
             loads = loads_of(pod, node_info, partial(self._attached, state, node_info.name), objects)
             return LIMIT_EXCEEDED if any(load.exceeded for load in loads) else None
         except MissingClaim as missing:
             return unresolvable(str(missing))
+
+    def _drivers(self, pod: Pod, node_info: NodeInfo, objects: ObjectGetter) -> dict[str, bool]:
+        """Return driver → whether the node has it, for those that must be there: ``needs_volume_drivers``."""
+        rules = self.handle.rules
+        if not rules.needs_volume_drivers:
+            return {}
+        return needed_drivers(pod, node_info.name, objects, rules.volume_drivers_opt_in)
 
     def _attached(self, state: CycleState, node: str) -> Volumes:
         """Return the volumes attached to a node: as PreFilter saw it, or as it is now, noted for facts."""
@@ -146,11 +162,17 @@ class NodeVolumeLimits(Plugin):
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
         objects = NotedObjects(self.handle.objects, state, self.name)
         try:
+            drivers = self._drivers(pod, node_info, objects)
             loads = [*loads_of(pod, node_info, partial(self._noted, state, node_info.name), objects)]
         except MissingClaim as missing:
             names = (reference.name for reference in claim_references(pod))
             return refused_early(pod, missing.problem, objects, names)
-        shown = tuple(_fact(load, node_info.name) for load in loads)
+        present = tuple(_driver_fact(driver, has, node_info.name) for driver, has in drivers.items())
+        driver = _missing(drivers)
+        if driver:
+            says = fact("volumes.no-driver", False, pod=Keys((pod.key,)), node=node_info.name, driver=driver)
+            return Facts(says, present, self.filter(state, pod, node_info))
+        shown = (*present, *(_fact(load, node_info.name) for load in loads))
         full = next((item for item in shown if item.ok is False), None)
         if full is not None:
             says = fact("volumes.too-many", False, pod=Keys((pod.key,)), count=full.values["new"], **full.values)
@@ -175,7 +197,16 @@ def _inline_driver(volume: Mapping[str, Any]) -> str:
     return source[0].driver
 
 
+def _missing(drivers: Mapping[str, bool]) -> str:
+    """Return the first driver that a node lacks, "" for none; upstream any one of them."""
+    return next((driver for driver, has in drivers.items() if not has), "")
+
+
 # --- facts ---
+
+
+def _driver_fact(driver: str, has: bool, node: str) -> Fact:
+    return fact("volumes.driver-installed" if has else "volumes.driver-missing", has, driver=driver, node=node)
 
 
 def _fact(load: Load, node: str) -> Fact:

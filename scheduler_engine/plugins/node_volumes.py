@@ -139,6 +139,22 @@ def _to_be_provisioned(claim: KubeObject, csi_node: KubeObject | None, objects: 
     return (provisioner, f"{UNPROVISIONED}-{claim.key}") if provisioner else None
 
 
+def needed_drivers(pod: Pod, node_name: str, objects: ObjectGetter, opt_in: bool) -> dict[str, bool]:
+    """Return driver → whether the node has it, for the drivers of the pod's volumes that a CSIDriver object is for.
+
+    ``opt_in``: only for those whose object asks for it. Raises MissingClaim.
+    """
+    csi_node = objects.get("CSINode", node_name)
+    listed = (csi_node.spec.get("drivers") or ()) if csi_node is not None else ()
+    installed = {driver.get("name") or "": True for driver in listed}
+    needed: dict[str, bool] = {}
+    for name, _ in volumes_of(pod, csi_node, objects, new=True):
+        driver = objects.get("CSIDriver", name) if name not in needed else None
+        if driver is not None and (not opt_in or driver.spec.get("preventPodSchedulingIfMissing")):
+            needed[name] = name in installed
+    return needed
+
+
 def attached_volumes(objects: ObjectLister) -> dict[str, Volumes]:
     """Return node → the volumes attached there, according to the VolumeAttachments."""
     attached: dict[str, Volumes] = {}

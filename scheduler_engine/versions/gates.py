@@ -39,6 +39,7 @@ GATES: dict[str, Gate] = {
         Gate("PodTopologyLabelsAdmission", (OFF, ON, ON)),
         Gate("SchedulerQueueingHints", (LOCKED, LOCKED, LOCKED)),
         Gate("TaintTolerationComparisonOperators", (ABSENT, OFF, OFF)),
+        Gate("VolumeLimitScaling", (ABSENT, OFF, OFF)),
     )
 }
 

@@ -42,6 +42,8 @@ ROWS: tuple[Row, ...] = (
     Row("nominated_pods_help", (NO, NO, YES), "#135392"),
     Row("scores_image_volumes", (NO, NO, YES), "#130231"),
     Row("fit_watches_device_classes", (), "KEP-5004", gate="DRAExtendedResource"),
+    Row("needs_volume_drivers", (), "KEP-5030", gate="VolumeLimitScaling"),
+    Row("volume_drivers_opt_in", (NO, NO, YES), "KEP-5030"),
     Row("tolerations_compare", (), "KEP-5471", gate="TaintTolerationComparisonOperators"),
     # --- scheduling and binding ---
     Row("draws_among_equals", (YES, NO, NO), "#135231"),
@@ -92,6 +94,8 @@ class Rules:
     nominated_pods_help: bool
     scores_image_volumes: bool
     fit_watches_device_classes: bool
+    needs_volume_drivers: bool
+    volume_drivers_opt_in: bool
     tolerations_compare: bool
     draws_among_equals: bool
     reuses_rankings: bool

@@ -18,6 +18,7 @@ from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGUR
 from scheduler_engine.api.validation import check_update, for_update, validate
 from scheduler_engine.api.validation.pod_resize import resized
 from scheduler_engine.apiserver.apply import check_same, cleared_in, desired, patched
+from scheduler_engine.apiserver.declared_features import check_node_declares
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
 from scheduler_engine.apiserver.store import resource_of
@@ -56,7 +57,7 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
             raise ApiError(404, "NotFound", "the server could not find the requested resource")
         live, wanted = patched(cluster.api, command.object_kind, command.key, command.changes)
         if command.subresource == "resize":
-            wanted = resized(live.manifest, wanted)
+            wanted = resized(live.manifest, wanted, cluster.rules)
         rules = for_update(cluster.rules, live.manifest)
         errors = validate(wanted, allow_privileged=cluster.allow_privileged, rules=rules)
         if errors:
@@ -64,6 +65,8 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         cleared = cleared_in(live, wanted, missing=True)
         old, new = desired(cluster.api, set_defaults(wanted), command.subresource, cleared)
         check_update(old.manifest, new, 0, command.subresource, cluster.allow_privileged, cluster.rules)
+        if command.subresource == "resize":
+            check_node_declares(cluster.api, old.manifest, new)
         cluster.check_size(new, old)
         cluster.api.update(new)
 

@@ -98,6 +98,8 @@ _TYPE_NAMES = {dict: "mapping", list: "list", str: "text", bool: "truth", int: "
 
 LATER_FIELDS: dict[tuple[str, str, str], str] = {
     ("Node", "status", "declaredFeatures"): "knows_declared_features",
+    ("Pod", "status", "resources"): "knows_pod_level_resize",
+    ("Pod", "status", "allocatedResources"): "knows_pod_level_resize",
     ("CSIDriver", "spec", "preventPodSchedulingIfMissing"): "volume_drivers_opt_in",
 }
 """(kind, part, name) of a field that only later versions have → the rule by which it exists."""

@@ -18,6 +18,7 @@ PodStatus = observedGeneration:int64 phase conditions:[PodCondition] message rea
     hostIPs:[HostIP] podIP podIPs:[PodIP] startTime:time? initContainerStatuses:[ContainerStatus]
     containerStatuses:[ContainerStatus] qosClass ephemeralContainerStatuses:[ContainerStatus] resize
     resourceClaimStatuses:[PodResourceClaimStatus] extendedResourceClaimStatus:PodExtendedResourceClaimStatus?
+    resources:ResourceRequirements? allocatedResources:{quantity}
 Volume = name! hostPath:HostPathVolumeSource? emptyDir:EmptyDirVolumeSource?
     gcePersistentDisk:GCEPersistentDiskVolumeSource? awsElasticBlockStore:AWSElasticBlockStoreVolumeSource?
     gitRepo:GitRepoVolumeSource? secret:SecretVolumeSource? nfs:NFSVolumeSource? iscsi:ISCSIVolumeSource?

@@ -123,7 +123,7 @@ class Pod(KubeObject):
                 if name in held:
                     own[name] = held[name]
             # Then the requests come from the spec alone.
-            if "requests_text" in held and not old.has_container_statuses and not self.has_container_statuses:
+            if "requests_text" in held and not old.has_status_of_resources and not self.has_status_of_resources:
                 own["requests_text"] = held["requests_text"]
 
     def evolve(self, changes: Mapping[str, Any]) -> Pod:
@@ -226,8 +226,9 @@ class Pod(KubeObject):
         )
 
     @property
-    def has_container_statuses(self) -> bool:
-        return "containerStatuses" in self.status or "initContainerStatuses" in self.status
+    def has_status_of_resources(self) -> bool:
+        """Return True if the status may say what the pod or its containers have, as after a resize."""
+        return any(name in self.status for name in ("containerStatuses", "initContainerStatuses", "resources"))
 
     @computed
     def requests_text(self) -> str:
@@ -235,10 +236,11 @@ class Pod(KubeObject):
         listed = [(item.get("resources"), item.get("restartPolicy")) for item in self.init_containers]
         parts = [[item.get("resources") for item in self.containers], listed]
         parts += [self.spec.get("resources"), self.spec.get("overhead")]
-        if self.has_container_statuses:
+        if self.has_status_of_resources:
             names = [item.get("name") for item in (*self.init_containers, *self.containers)]
             statuses = [self.status.get("containerStatuses"), self.status.get("initContainerStatuses")]
-            parts += [names, statuses, self.condition("PodResizePending")]
+            whole = [self.status.get("resources"), self.status.get("allocatedResources")]
+            parts += [names, statuses, whole, self.condition("PodResizePending")]
         return repr(parts)
 
     @property

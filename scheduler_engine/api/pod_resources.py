@@ -148,14 +148,14 @@ def pod_requests(
 ) -> Mapping[str, int]:
     """Return the pod's requests, including overhead.
 
-    ``use_status`` counts what a resized container really has; ``pod_level`` lets ``spec.resources`` replace the sum of
-    the containers; ``defaults`` (nano-units) replace, container by container, missing requests, but not zero.
+    ``use_status`` counts what a resized container or pod really has; ``pod_level`` lets ``spec.resources`` replace the
+    sum of the containers; ``defaults`` (nano-units) replace, container by container, missing requests, but not zero.
     """
     key = pod.requests_text, use_status, pod_level, tuple(defaults.items()) if defaults else ()
     kept: Mapping[str, int] | None = REQUESTS.get(key)
     if kept is None:
         running, _, steps = _of_containers(pod, use_status, defaults or {})
-        kept = _total(running, steps, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
+        kept = _total(running, steps, _pod_level_requests(pod, use_status) if pod_level else {}, _overhead(pod))
         REQUESTS[key] = kept
     return kept
 
@@ -165,7 +165,7 @@ def request_parts(
 ) -> RequestParts:
     """Return the parts that ``pod_requests`` adds up, for the same arguments."""
     of_containers = _of_containers(pod, use_status, defaults or {})
-    return RequestParts(*of_containers, _pod_level_requests(pod) if pod_level else {}, _overhead(pod))
+    return RequestParts(*of_containers, _pod_level_requests(pod, use_status) if pod_level else {}, _overhead(pod))
 
 
 def _total(requests: Amounts, steps: Sequence[tuple[str, Amounts]], pod_level: Amounts, overhead: Amounts) -> Amounts:
@@ -218,17 +218,24 @@ def _of_containers(
 def _container_requests(
     pod: Pod, container: Mapping[str, Any], statuses: Mapping[str, Mapping[str, Any]], defaults: Mapping[str, int]
 ) -> Amounts:
-    """Return for a resized container the most of what it has, was allotted and (unless infeasible) wants."""
+    """Return the requests of a container, for a resized one as its status has them."""
     requests = _amounts((container.get("resources") or {}).get("requests") or {})
     status = statuses.get(container.get("name", ""))
     if status is not None and status.get("resources") is not None:
-        if _resize_infeasible(pod):
-            requests = {}
-        _raise_to(requests, _amounts(status["resources"].get("requests") or {}))
-        _raise_to(requests, _amounts(status.get("allocatedResources") or {}))
+        requests = _resized(pod, requests, status)
     for name, nano in defaults.items():
         requests.setdefault(name, nano)
     return requests
+
+
+def _resized(pod: Pod, wanted: Amounts, status: Mapping[str, Any]) -> Amounts:
+    """Return the most of what is wanted (unless infeasible), was allotted and is there, by the status of a container
+    or the pod.
+    """
+    most = {} if _resize_infeasible(pod) else dict(wanted)
+    _raise_to(most, _amounts(status["resources"].get("requests") or {}))
+    _raise_to(most, _amounts(status.get("allocatedResources") or {}))
+    return most
 
 
 def _container_statuses(pod: Pod) -> dict[str, Mapping[str, Any]]:
@@ -240,10 +247,15 @@ def _resize_infeasible(pod: Pod) -> bool:
     return (pod.condition("PodResizePending") or {}).get("reason") == "Infeasible"
 
 
-def _pod_level_requests(pod: Pod) -> Amounts:
+def _pod_level_requests(pod: Pod, use_status: bool = False) -> Amounts:
+    """Return the requests of the whole pod. The API server keeps a status of them only where they can be resized."""
     resources = pod.spec.get("resources")
     requests = _amounts(resources.get("requests") or {}) if resources else {}
-    return {name: nano for name, nano in requests.items() if is_pod_level_resource(name)}
+    asked = {name: nano for name, nano in requests.items() if is_pod_level_resource(name)}
+    if not asked or not use_status or pod.status.get("resources") is None:
+        return asked
+    most = _resized(pod, requests, pod.status)
+    return {name: most.get(name, 0) for name in asked}
 
 
 def _overhead(pod: Pod) -> Amounts:

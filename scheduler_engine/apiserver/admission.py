@@ -56,6 +56,7 @@ class Server(Reader, Protocol):
 
 
 DEFAULT_TOLERATION_SECONDS = 300
+POD_LEVEL_STATUS = ("resources", "allocatedResources")
 NEEDED_DRIVER = "preventPodSchedulingIfMissing"
 SCHEDULING_GATED = {
     "type": "PodScheduled",
@@ -344,6 +345,17 @@ def needed_driver(manifest: Manifest, objects: Server) -> Manifest:
     return {**manifest, "spec": {name: value for name, value in spec.items() if name != NEEDED_DRIVER}}
 
 
+def pod_level_status(manifest: Manifest, objects: Server) -> Manifest:
+    """Drop a new status of pod-level resources while these cannot be resized, as the strategy of pods does."""
+    status = manifest.get("status") or {}
+    if objects.rules.resizes_pod_level or not any(name in status for name in POD_LEVEL_STATUS):
+        return manifest
+    held = objects.get("Pod", f"{(manifest.get('metadata') or {}).get('namespace')}/{_name(manifest)}")
+    if held is not None and any(held.status.get(name) for name in POD_LEVEL_STATUS):
+        return manifest
+    return {**manifest, "status": {name: value for name, value in status.items() if name not in POD_LEVEL_STATUS}}
+
+
 STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("PriorityClass", single_default_class, True),
     ("Pod", pod_priority, False),
@@ -353,6 +365,7 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("Pod", default_toleration_seconds, True),
     ("Pod", memory_pressure_toleration, True),
     ("Pod", simulated_annotations, True),
+    ("Pod", pod_level_status, True),
     ("Node", simulated_annotations, True),
     ("CSIDriver", needed_driver, True),
 )

@@ -33,6 +33,8 @@ GATES: dict[str, Gate] = {
         Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
         Gate("DRADeviceBindingConditions", (ABSENT, OFF, ON)),
         Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
+        Gate("InPlacePodLevelResourcesVerticalScaling", (ABSENT, OFF, ON)),
+        Gate("InPlacePodVerticalScalingInitContainers", (ABSENT, ABSENT, ON)),
         Gate("NodeDeclaredFeatures", (ABSENT, OFF, ON)),
         Gate("NominatedNodeNameForExpectation", (OFF, ON, ON)),
         Gate("OpportunisticBatching", (ABSENT, ON, ON)),

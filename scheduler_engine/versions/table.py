@@ -56,6 +56,12 @@ ROWS: tuple[Row, ...] = (
     Row("judges_status_of_latest_pod", (NO, NO, YES), "schedule_one.go"),
     # --- API server ---
     Row("knows_comparing_tolerations", (NO, YES, YES), "KEP-5471"),
+    Row("knows_pod_level_resize", (NO, YES, YES), "KEP-5419"),
+    Row("resizes_pod_level", (), "KEP-5419", gate="InPlacePodLevelResourcesVerticalScaling"),
+    Row("resizes_init_containers", (), "KEP-1287", gate="InPlacePodVerticalScalingInitContainers"),
+    Row("names_resized_init_container", (NO, NO, YES), "KEP-1287"),
+    Row("resize_checks_first_amounts", (NO, YES, YES), "validation.go"),
+    Row("update_features", ((), ("guaranteed-cpu", "pod-level"), ("pod-level", "init-containers")), "KEP-5328"),
     Row("clears_nomination_at_binding", (), "#135103", gate="ClearingNominatedNodeNameAfterBinding"),
     Row("labels_pods_at_binding", (), "#135158", gate="PodTopologyLabelsAdmission"),
     # --- queue, cache and preemption ---
@@ -106,6 +112,12 @@ class Rules:
     requeues_recreated_pods: bool
     judges_status_of_latest_pod: bool
     knows_comparing_tolerations: bool
+    knows_pod_level_resize: bool
+    resizes_pod_level: bool
+    resizes_init_containers: bool
+    names_resized_init_container: bool
+    resize_checks_first_amounts: bool
+    update_features: tuple[str, ...]
     clears_nomination_at_binding: bool
     labels_pods_at_binding: bool
     binding_frees_nomination: bool

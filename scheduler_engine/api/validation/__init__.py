@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -184,7 +185,7 @@ def for_update(rules: Rules, old: Manifest | None) -> Rules:
     return rules
 
 
-SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest], Iterable[FieldError]]] = {
+SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest, Rules], Iterable[FieldError]]] = {
     ("Pod", "resize"): pod_resize,
 }
 
@@ -203,7 +204,8 @@ def check_update(
     number of the new form in the text or command it came from.
     """
     kind = str(new.get("kind"))
-    rule = SUBRESOURCE_RULES.get((kind, subresource)) or UPDATE_RULES.get(kind)
+    of_part = SUBRESOURCE_RULES.get((kind, subresource))
+    rule = UPDATE_RULES.get(kind) if of_part is None else partial(_with_rules, of_part, rules)
     complete = BEFORE_RULES.get(kind, dict)
     after = complete(_completed(old, new))
     if rule is None:
@@ -212,6 +214,12 @@ def check_update(
     errors = _numbered(_in_cluster(rule(complete(old), after), allow_privileged, allowed), document, new)
     if errors:
         raise Rejected(errors)
+
+
+def _with_rules(
+    rule: Callable[[Manifest, Manifest, Rules], Iterable[FieldError]], rules: Rules, old: Manifest, new: Manifest
+) -> Iterable[FieldError]:
+    return rule(old, new, rules)
 
 
 def _completed(old: Manifest, new: Manifest) -> dict[str, Any]:

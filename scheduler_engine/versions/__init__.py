@@ -2,7 +2,7 @@
 feature gates. ``rules_for`` chooses one value from each row. Code asks for a rule, never for a version.
 """
 
-from scheduler_engine.versions.gates import GATES, Gate, gates_text, known_gates, read_gates
+from scheduler_engine.versions.gates import GATES, UNSIMULATED, Gate, gates_text, known_gates, read_gates
 from scheduler_engine.versions.names import DEFAULT, RELEASES, VERSIONS, minor, release_of, version_named
 from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, rules_for
 
@@ -12,6 +12,7 @@ __all__ = (
     "GATES",
     "RELEASES",
     "ROWS",
+    "UNSIMULATED",
     "VERSIONS",
     "Gate",
     "Row",

@@ -45,6 +45,43 @@ GATES: dict[str, Gate] = {
     )
 }
 
+UNSIMULATED: dict[str, Gate] = {
+    gate.name: gate
+    for gate in (
+        Gate("AllAlpha", (OFF, OFF, OFF)),
+        Gate("AllBeta", (OFF, OFF, OFF)),
+        Gate("CSIMigrationPortworx", (LOCKED, LOCKED, ABSENT)),
+        Gate("DRAAdminAccess", (ON, ON, LOCKED)),
+        Gate("DRAConsumableCapacity", (OFF, OFF, ON)),
+        Gate("DRADeviceBindingConditions", (OFF, ABSENT, ABSENT)),
+        Gate("DRADeviceTaintRules", (ABSENT, OFF, OFF)),
+        Gate("DRADeviceTaints", (OFF, OFF, ON)),
+        Gate("DRAExtendedResource", (OFF, ABSENT, ABSENT)),
+        Gate("DRAListTypeAttributes", (ABSENT, ABSENT, OFF)),
+        Gate("DRANodeAllocatableResources", (ABSENT, ABSENT, OFF)),
+        Gate("DRAPartitionableDevices", (OFF, OFF, ON)),
+        Gate("DRAPrioritizedList", (ON, ON, ON)),
+        Gate("DRAResourceClaimDeviceStatus", (ON, ON, ON)),
+        Gate("DRASchedulerFilterTimeout", (ON, ON, ON)),
+        Gate("DRAWorkloadResourceClaims", (ABSENT, ABSENT, OFF)),
+        Gate("GangScheduling", (ABSENT, OFF, OFF)),
+        Gate("GenericWorkload", (ABSENT, OFF, OFF)),
+        Gate("InPlacePodVerticalScaling", (ON, LOCKED, LOCKED)),
+        Gate("MatchLabelKeysInPodTopologySpread", (ON, ON, ON)),
+        Gate("NodeInclusionPolicyInPodTopologySpread", (LOCKED, LOCKED, LOCKED)),
+        Gate("PodLevelResources", (ON, ON, ON)),
+        Gate("SchedulerAsyncAPICalls", (ON, OFF, OFF)),
+        Gate("SchedulerAsyncPreemption", (ON, ON, ON)),
+        Gate("SchedulerPopFromBackoffQ", (ON, ON, ON)),
+        Gate("SidecarContainers", (LOCKED, LOCKED, LOCKED)),
+        Gate("StorageCapacityScoring", (OFF, OFF, OFF)),
+        Gate("TopologyAwareWorkloadScheduling", (ABSENT, ABSENT, OFF)),
+        Gate("VolumeAttributesClass", (ON, ON, LOCKED)),
+        Gate("WorkloadAwarePreemption", (ABSENT, ABSENT, OFF)),
+    )
+}
+"""The other gates that kube-scheduler reads: the engine knows only what it does with their defaults."""
+
 
 def default_of(name: str, kubernetes: str) -> bool:
     return GATES[name].defaults[column(kubernetes)] in (ON, LOCKED)
@@ -85,20 +122,31 @@ def gates_text(feature_gates: Mapping[str, bool]) -> str:
     return ",".join(f"{name}={str(on).lower()}" for name, on in sorted(feature_gates.items()))
 
 
+def _found(name: str, kubernetes: str) -> tuple[str, bool]:
+    """Return the default of a gate in a version, and whether the engine simulates both of its settings there."""
+    for gates in (GATES, UNSIMULATED):
+        default = gates[name].defaults[column(kubernetes)] if name in gates else ABSENT
+        if default != ABSENT:
+            return default, gates is GATES
+    return ABSENT, False
+
+
 def checked(kubernetes: str, feature_gates: Any) -> dict[str, bool]:
-    """Return the gates that differ from their default, by name. Raises Rejected with Kubernetes' words for a gate that
-    the version or the engine does not have, and for one that is locked.
+    """Return the gates that differ from their default, by name. Raises Rejected: with Kubernetes' words for a gate that
+    the version does not have and for one that is locked, and for a change that nothing simulates.
     """
     if not isinstance(feature_gates, Mapping) or not all(isinstance(on, bool) for on in feature_gates.values()):
         raise Rejected(say("refusals.not-gates"))
     changed: dict[str, bool] = {}
     for name in sorted(feature_gates):
-        gate, wanted = GATES.get(name), feature_gates[name]
-        default = gate.defaults[column(kubernetes)] if gate is not None else ABSENT
+        wanted, default, simulated = feature_gates[name], *_found(name, kubernetes)
         if default == ABSENT:
             raise Rejected(f"unrecognized feature gate: {name}")
         if default == LOCKED and not wanted:
             raise Rejected(f"cannot set feature gate {name} to false, feature is locked to true")
-        if wanted != (default != OFF):
-            changed[name] = wanted
+        if wanted == (default != OFF):
+            continue
+        if not simulated:
+            raise Rejected(say("refusals.gate-on" if wanted else "refusals.gate-off", gate=name))
+        changed[name] = wanted
     return changed

@@ -6,6 +6,7 @@ import ast
 import copy
 import pickle
 from dataclasses import fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest, trace_lines
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.versions import DEFAULT, GATES, ROWS, VERSIONS, Rules, explanation, minor, rules_for
+from scheduler_engine.versions import DEFAULT, GATES, ROWS, UNSIMULATED, VERSIONS, Rules, explanation, minor, rules_for
 from scheduler_engine.versions.gates import ABSENT, LOCKED, OFF, ON
 
 OTHERS = VERSIONS[1:]
+POD_GROUPS = ("GangScheduling", "GenericWorkload", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption")
 
 
 def test_every_row_is_a_field_and_every_field_a_row() -> None:
@@ -64,8 +66,33 @@ def test_a_gate_has_a_default_per_version_and_a_rule_unless_it_is_locked(gate: A
         pytest.param(
             "v1.34",
             {"DRADeviceBindingConditions": True},
-            "unrecognized feature gate: DRADeviceBindingConditions",
-            id="a gate that changes nothing yet",
+            "the feature gate DRADeviceBindingConditions cannot be turned on: what it does is not simulated",
+            id="a gate that changes nothing here yet",
+        ),
+        *(
+            pytest.param(
+                "v1.36",
+                {gate: True},
+                f"the feature gate {gate} cannot be turned on: what it does is not simulated",
+                id=f"pod groups: {gate}",
+            )
+            for gate in POD_GROUPS
+        ),
+        *(
+            pytest.param("v1.34", {gate: True}, f"unrecognized feature gate: {gate}", id=f"v1.34 has no {gate}")
+            for gate in POD_GROUPS
+        ),
+        pytest.param(
+            "v1.35",
+            {"SchedulerPopFromBackoffQ": False},
+            "the feature gate SchedulerPopFromBackoffQ cannot be turned off: the scheduler without it is not simulated",
+            id="a gate that is always on here",
+        ),
+        pytest.param(
+            "v1.36",
+            {"InPlacePodVerticalScaling": False},
+            "cannot set feature gate InPlacePodVerticalScaling to false, feature is locked to true",
+            id="a locked gate that changes nothing here",
         ),
         pytest.param(
             "v1.36",
@@ -97,8 +124,16 @@ def test_a_rule_with_values_and_a_gate_needs_both(row: Any, kubernetes: str) -> 
     assert not getattr(rules_for(kubernetes, {row.gate: False} if possible else {}), row.name)
 
 
+def test_no_version_has_a_gate_in_both_tables() -> None:
+    twice = GATES.keys() & UNSIMULATED.keys()
+    pairs = [zip(GATES[name].defaults, UNSIMULATED[name].defaults, strict=True) for name in sorted(twice)]
+    assert all(ABSENT in pair for pair in chain(*pairs))
+
+
 def test_a_gate_set_to_its_default_changes_nothing() -> None:
-    gates = {"NodeDeclaredFeatures": True, "SchedulerQueueingHints": True}
+    unchanged = {name: gate.defaults[-1] in (ON, LOCKED) for name, gate in UNSIMULATED.items()}
+    there = {name: on for name, on in unchanged.items() if UNSIMULATED[name].defaults[-1] != ABSENT}
+    gates = {"NodeDeclaredFeatures": True, "SchedulerQueueingHints": True, **there}
     assert rules_for("v1.36", gates) == rules_for("v1.36")
 
 

@@ -1,8 +1,9 @@
 """A simulation's metrics in the Prometheus text format 0.0.4, under Kubernetes' names, labels and buckets.
 
-They show only simulated state: gauges are read off the queue and the cache, counters folded from the trace;
-durations are simulated time, in which computing takes none. The gauges are exact where the real scheduler's drift:
-``unschedulable_pods`` does not remember deleted pods, ``cache_size`` is not a second old.
+They show only simulated state: gauges are read off the queue and the cache, counters folded from the trace or kept by
+the scheduler. Durations are simulated time, in which computing takes none, so metrics about computing are left out. The
+gauges are exact where the real scheduler's drift: ``unschedulable_pods`` does not remember deleted pods, and
+``cache_size`` is not a second old.
 Source: feature Q8; upstream ``metrics/metrics.go``.
 """
 
@@ -12,8 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from scheduler_engine.queue.in_flight import InFlightEvent
+from scheduler_engine.scheduler.counted import AFTER_FLUSH, BATCH_ATTEMPTS, BATCH_FLUSHED
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.counters import Counters, Histogram
+from scheduler_engine.versions import Rules
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECOND_US = 1_000_000
@@ -25,12 +28,24 @@ Sample = tuple[str, Labels, int | float]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """``help`` starts with Kubernetes' promise of stability, as upstream."""
+    """``help`` starts with Kubernetes' promise of stability, as upstream; ``beta``: a metric that was alpha is beta by
+    the rule ``beta_metrics``. ``rule``: the rule by which the metric exists, "" if it always does.
+    """
 
     name: str
     type: str
     help: str
     samples: Callable[[Simulation, Counters], Iterable[Sample]]
+    beta: bool = False
+    rule: str = ""
+
+    def help_in(self, rules: Rules) -> str:
+        return self.help.replace("[ALPHA]", "[BETA]") if self.beta and rules.beta_metrics else self.help
+
+
+def families_in(rules: Rules) -> list[Family]:
+    """Return the metrics that a version has, sorted by name."""
+    return [family for family in FAMILIES if not family.rule or getattr(rules, family.rule)]
 
 
 def render(simulation: Simulation) -> str:
@@ -40,8 +55,8 @@ def render(simulation: Simulation) -> str:
     """
     counters = _counters(simulation)
     lines = []
-    for family in FAMILIES:
-        lines.append(f"# HELP {family.name} {family.help}")
+    for family in families_in(simulation.rules):
+        lines.append(f"# HELP {family.name} {family.help_in(simulation.rules)}")
         lines.append(f"# TYPE {family.name} {family.type}")
         for ending, labels, value in family.samples(simulation, counters):
             lines.append(f"{family.name}{ending}{_label_text(labels)} {_number(value)}")
@@ -51,7 +66,7 @@ def render(simulation: Simulation) -> str:
 def samples(simulation: Simulation) -> Iterator[Sample]:
     """Yield (whole name, labels, value) of everything in ``render``."""
     counters = _counters(simulation)
-    for family in FAMILIES:
+    for family in families_in(simulation.rules):
         for ending, labels, value in family.samples(simulation, counters):
             yield f"{family.name}{ending}", labels, value
 
@@ -138,7 +153,33 @@ def _cache_size(simulation: Simulation, counters: Counters) -> list[Sample]:
     return _by_one("type", sizes)
 
 
+def _counted(name: str, *labels: str) -> Callable[[Simulation, Counters], list[Sample]]:
+    """Return the samples of what the scheduler counts itself. Without labels, there is always one."""
+
+    def samples(simulation: Simulation, counters: Counters) -> list[Sample]:
+        counted = simulation.scheduler.counted
+        if not labels:
+            return _one(counted.get((name,), 0))
+        return _by(labels, ((key[1:], value) for key, value in counted.items() if key[0] == name))
+
+    return samples
+
+
 FAMILIES = (
+    Family(
+        f"scheduler_{BATCH_ATTEMPTS}",
+        "counter",
+        "[ALPHA] Pods that might have taken the next node of an earlier ranking, by what came of it.",
+        _counted(BATCH_ATTEMPTS, "profile", "result"),
+        rule="reuses_rankings",
+    ),
+    Family(
+        f"scheduler_{BATCH_FLUSHED}",
+        "counter",
+        "[ALPHA] Rankings that could not serve another pod, by reason.",
+        _counted(BATCH_FLUSHED, "profile", "reason"),
+        rule="reuses_rankings",
+    ),
     Family(
         "scheduler_cache_size",
         "gauge",
@@ -162,6 +203,14 @@ FAMILIES = (
         "histogram",
         "[ALPHA] Simulated seconds that pods waited on Permit, by how the wait ended.",
         lambda simulation, counters: _histograms("result", counters.permit_wait_us),
+        beta=True,
+    ),
+    Family(
+        f"scheduler_{AFTER_FLUSH}",
+        "counter",
+        "[ALPHA] Pods bound after they left unschedulablePods only because they had waited there too long.",
+        _counted(AFTER_FLUSH),
+        rule="counts_flushed_pods",
     ),
     Family(
         "scheduler_pod_scheduling_attempts",
@@ -204,6 +253,7 @@ FAMILIES = (
         "gauge",
         "[ALPHA] Waiting pods per plugin that rejected them; a pod counts for each of its plugins.",
         _unschedulable_pods,
+        beta=True,
     ),
 )
 """Sorted by name."""

@@ -128,7 +128,9 @@ class PostFilterResult:
 
 @dataclass(slots=True)
 class QueuedPodInfo:
-    """A pod in the scheduling queue. Times in simulated microseconds. Source: upstream ``framework/types.go``."""
+    """A pod in the scheduling queue. Times in simulated microseconds. ``was_flushed``: since its last attempt it was
+    found in unschedulablePods after too long a time. Source: upstream ``framework/types.go``.
+    """
 
     pod_info: PodInfo
     timestamp_us: int = 0
@@ -140,6 +142,7 @@ class QueuedPodInfo:
     unschedulable_plugins: dict[str, None] = field(default_factory=dict)
     pending_plugins: dict[str, None] = field(default_factory=dict)
     gating_plugin: str = ""
+    was_flushed: bool = False
 
     @property
     def pod(self) -> Pod:

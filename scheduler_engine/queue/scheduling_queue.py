@@ -188,6 +188,7 @@ class SchedulingQueue(Lanes):
             info.consecutive_errors_count += 1
         info.timestamp_us = self.recorder.now_us
         info.backoff_expiration_us = None
+        info.was_flushed = False
         # A pod that fails after Permit left the pods in flight when PreBind began.
         source = IN_FLIGHT if info.pod.uid in self.active_q.in_flight else OUTSIDE
         self._requeue(info, self._decide_after_attempt(info, scheduling_cycle), SCHEDULE_ATTEMPT_FAILURE, source)
@@ -280,6 +281,9 @@ class SchedulingQueue(Lanes):
     def flush_unschedulable_pods_leftover(self) -> None:
         """Queue pods again that no event has helped for too long."""
         left = [info for info in self.unschedulable_pods.infos.values() if self._left_over(info)]
+        for info in left:
+            # Upstream marks gated pods as well, though they stay.
+            info.was_flushed = True
         if left:
             self._move_pods(left, UNSCHEDULABLE_TIMEOUT, None, None)
 

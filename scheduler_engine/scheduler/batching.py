@@ -7,6 +7,7 @@ Source: upstream ``framework/runtime/batch.go``.
 from __future__ import annotations
 
 from scheduler_engine.plugins.pod_signature import signature
+from scheduler_engine.scheduler.counted import BATCH_ATTEMPTS, BATCH_FLUSHED
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.ranking import Batch, Ranking
@@ -20,11 +21,16 @@ def ask_for_hint(scheduler: SchedulerParts, cycle: Cycle) -> None:
     if not cycle.rules.reuses_rankings:
         return
     cycle.sign = signature(cycle.framework.points, cycle.pod)
-    batch = scheduler.batches.get(cycle.framework.profile_name)
+    profile = cycle.framework.profile_name
+    batch = scheduler.batches.get(profile)
     if batch is None or not batch.ranking:
+        scheduler.count(BATCH_ATTEMPTS, profile, "no_hint")
         return
     why_not = _unusable(scheduler, cycle, batch)
-    if not why_not:
+    if why_not:
+        scheduler.count(BATCH_FLUSHED, profile, why_not)
+        scheduler.count(BATCH_ATTEMPTS, profile, "no_hint")
+    else:
         cycle.hint = batch.ranking.pop()
     scheduler.recorder.add(
         RankingAsked(cycle.number, cycle.pod.key, batch.cycle, batch.pod, cycle.hint, why_not, len(batch.ranking))
@@ -50,8 +56,11 @@ def remember(scheduler: SchedulerParts, cycle: Cycle) -> None:
     """Remember the chosen node, and the other nodes if they may serve the next pod."""
     if not cycle.rules.reuses_rankings:
         return
-    batch = scheduler.batches.setdefault(cycle.framework.profile_name, Batch())
+    profile = cycle.framework.profile_name
+    batch = scheduler.batches.setdefault(profile, Batch())
     batch.popped, batch.node = scheduler.queue.scheduling_cycle, cycle.host
+    if cycle.hint:
+        scheduler.count(BATCH_ATTEMPTS, profile, "hint_used" if cycle.hint == cycle.host else "hint_not_used")
     if cycle.hint == cycle.host:
         return
     batch.ranking, batch.sign = None, None
@@ -59,6 +68,10 @@ def remember(scheduler: SchedulerParts, cycle: Cycle) -> None:
     if others:
         batch.ranking, batch.sign = others, cycle.sign
         batch.cycle, batch.pod, batch.created_us = cycle.number, cycle.pod.key, scheduler.timeline.now_us
+    else:
+        assert cycle.search is not None
+        alone = len(cycle.search.feasible) < 2
+        scheduler.count(BATCH_FLUSHED, profile, "empty_list" if alone else "pod_not_batchable")
 
 
 def _others(cycle: Cycle) -> Ranking | None:

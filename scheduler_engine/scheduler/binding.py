@@ -11,6 +11,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.config.duration import format_duration
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
 from scheduler_engine.framework.status import Code, Status, error, unschedulable
+from scheduler_engine.scheduler.counted import AFTER_FLUSH
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed, nomination_after_failure
 from scheduler_engine.scheduler.parts import SchedulerParts
@@ -87,6 +88,8 @@ def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     cycle.note = say("notes.bound", node=cycle.host)
     if status is not None and not status.is_success:
         return _binding_failed(scheduler, cycle, status)
+    if cycle.info.was_flushed:
+        scheduler.count(AFTER_FLUSH)
     text = f"Successfully assigned {pod.namespace}/{pod.name} to {cycle.host}"
     scheduler.recorder.add(EventRecorded("Pod", pod.key, "Normal", "Scheduled", text, uid=pod.uid))
     return "PostBind"

@@ -23,6 +23,7 @@ from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.queue.scheduling_queue import SchedulingQueue
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.ranking import Batch
+from scheduler_engine.sharing import Table
 from scheduler_engine.timeline import SECOND_US, Timers
 from scheduler_engine.trace.events import (
     Configured,
@@ -73,7 +74,8 @@ class SchedulerParts:
     oldest first. ``latest`` is the cycle that began last: until the next begins, the snapshot is unchanged.
     ``ended`` is the cycle that ended last, for facts.
     ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → delayed
-    watch events of a pod; ``heard``: those whose time has come.
+    watch events of a pod; ``heard``: those whose time has come. ``counted``: name and labels of a metric that no trace
+    shows → its value.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class SchedulerParts:
         self.profiles = self._build_profiles()
         self.queue = self._build_queue()
         self.batches: dict[str, Batch] = {}
+        self.counted: Table[tuple[str, ...], int] = Table()
         self.next_start_node_index = 0
         self.cycle: Cycle | None = None
         self.latest: Cycle | None = None
@@ -115,6 +118,10 @@ class SchedulerParts:
     def cycle_count(self) -> int:
         """Return the number of the latest cycle."""
         return self.numbers.count
+
+    def count(self, name: str, *labels: str) -> None:
+        """Count one more for a metric."""
+        self.counted[name, *labels] = self.counted.get((name, *labels), 0) + 1
 
     def cycle_numbered(self, number: int) -> Cycle | None:
         """Return this cycle if it is the latest one, still binds, or ended last; else None."""

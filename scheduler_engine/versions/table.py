@@ -71,6 +71,9 @@ ROWS: tuple[Row, ...] = (
     Row("preempted_waiting_pods_back_off", (NO, NO, YES), "#135719"),
     Row("preempts_in_pre_bind", (NO, NO, YES), "#135502"),
     Row("assumed_pods_may_expire", (YES, YES, NO), "cache.go"),
+    # --- metrics ---
+    Row("counts_flushed_pods", (NO, NO, YES), "#135126"),
+    Row("beta_metrics", (NO, NO, YES), "metrics.go"),
     # --- configuration ---
     Row("binding_timeout", (NO, YES, YES), "KEP-5007"),
     Row("binding_conditions", (), "KEP-5007", gate="DRADeviceBindingConditions"),
@@ -126,6 +129,8 @@ class Rules:
     preempted_waiting_pods_back_off: bool
     preempts_in_pre_bind: bool
     assumed_pods_may_expire: bool
+    counts_flushed_pods: bool
+    beta_metrics: bool
     binding_timeout: bool
     binding_conditions: bool
     strict_scoring_strategy: bool

@@ -6,7 +6,7 @@ Source: upstream ``csi-translation-lib/plugins``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,13 +32,15 @@ class Untranslatable(ValueError):
     """The CSI driver cannot identify the volume; the text comes from upstream."""
 
 
-def csi_identity(source: Fields, labels: Labels, csi_node: KubeObject | None) -> tuple[str, str] | None:
+def csi_identity(
+    source: Fields, labels: Labels, csi_node: KubeObject | None, everywhere: Sequence[str]
+) -> tuple[str, str] | None:
     """Return driver and handle of an in-tree volume (as ``volume_handle``) whose plugin the node's CSI driver replaced.
 
-    None for any other volume. Raises Untranslatable.
+    None for any other volume. ``everywhere`` as in ``migrated_on``. Raises Untranslatable.
     """
     source_and_fields = in_tree_source(source)
-    if source_and_fields is None or not migrated_on(source_and_fields[0].plugin, csi_node):
+    if source_and_fields is None or not migrated_on(source_and_fields[0].plugin, csi_node, everywhere):
         return None
     known, fields = source_and_fields
     return known.driver, volume_handle(known, fields, labels)

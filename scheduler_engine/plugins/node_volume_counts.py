@@ -39,14 +39,15 @@ class VolumeCounts:
     """``spare``: driver → slot → how many more volumes fit, negative if there are too many. ``attached``: node → the
     volumes attached there. ``holders``: volume → slots of the nodes whose pods have it.
 
-    ``broken``: slot → whether a pod has a volume that cannot be counted. ``stale``: slots to count again, None = all;
-    ``reattached``: nodes to count again because of their attached volumes.
+    ``everywhere`` as in ``migrated_on``. ``broken``: slot → whether a pod has a volume that cannot be counted.
+    ``stale``: slots to count again, None = all; ``reattached``: nodes to count again because of their attached volumes.
     """
 
     __slots__ = (
         "attached",
         "broken",
         "counted",
+        "everywhere",
         "holders",
         "position",
         "readers",
@@ -55,7 +56,8 @@ class VolumeCounts:
         "stale",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, everywhere: tuple[str, ...]) -> None:
+        self.everywhere = everywhere
         self.readers = Readers(KINDS)
         self.position = 0
         self.stale: dict[Hashable, None] | None = None
@@ -125,7 +127,7 @@ class VolumeCounts:
         self.broken = grown(self.broken, slot + 1)
         try:
             for pod in [item.pod for item in info.pods if item.pod.volumes] if limits else ():
-                volumes.update(volumes_of(pod, csi_node, reading, new=False))
+                volumes.update(volumes_of(pod, csi_node, reading, self.everywhere, new=False))
         except PluginError:
             self.broken[slot] = True
         self.counted[slot] = Counted(volumes, limits)
@@ -155,7 +157,7 @@ class VolumeCounts:
         for code, csi_node in enumerate(csi_nodes.kinds):
             where = np.flatnonzero(codes == code)
             if len(where):
-                wanted = volumes_of(pod, csi_node, objects, new=True)
+                wanted = volumes_of(pod, csi_node, objects, self.everywhere, new=True)
                 exceeded[where] = self._exceeded(wanted, nodes.slots[where])
         return exceeded
 

@@ -122,7 +122,8 @@ class NodeVolumeLimits(Plugin):
         columns = self._columns()
         if columns is None:
             return None
-        counts: VolumeCounts = columns.other(VolumeCounts, VolumeCounts, self.handle.snapshot.slots)
+        make = partial(VolumeCounts, self.handle.rules.always_migrated)
+        counts: VolumeCounts = columns.other(VolumeCounts, make, self.handle.snapshot.slots)
         return counts
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
@@ -131,7 +132,8 @@ class NodeVolumeLimits(Plugin):
             driver = _missing(self._drivers(pod, node_info, objects))
             if driver:
                 return unschedulable(f"{driver} CSI driver is not installed on the node")
-            loads = loads_of(pod, node_info, partial(self._attached, state, node_info.name), objects)
+            attached = partial(self._attached, state, node_info.name)
+            loads = loads_of(pod, node_info, attached, objects, self.handle.rules.always_migrated)
             return LIMIT_EXCEEDED if any(load.exceeded for load in loads) else None
         except MissingClaim as missing:
             return unresolvable(str(missing))
@@ -141,7 +143,7 @@ class NodeVolumeLimits(Plugin):
         rules = self.handle.rules
         if not rules.needs_volume_drivers:
             return {}
-        return needed_drivers(pod, node_info.name, objects, rules.volume_drivers_opt_in)
+        return needed_drivers(pod, node_info.name, objects, rules.volume_drivers_opt_in, rules.always_migrated)
 
     def _attached(self, state: CycleState, node: str) -> Volumes:
         """Return the volumes attached to a node: as PreFilter saw it, or as it is now, noted for facts."""
@@ -163,7 +165,8 @@ class NodeVolumeLimits(Plugin):
         objects = NotedObjects(self.handle.objects, state, self.name)
         try:
             drivers = self._drivers(pod, node_info, objects)
-            loads = [*loads_of(pod, node_info, partial(self._noted, state, node_info.name), objects)]
+            noted = partial(self._noted, state, node_info.name)
+            loads = [*loads_of(pod, node_info, noted, objects, self.handle.rules.always_migrated)]
         except MissingClaim as missing:
             names = (reference.name for reference in claim_references(pod))
             return refused_early(pod, missing.problem, objects, names)

@@ -5,7 +5,7 @@ Source: seed 002 §6; upstream ``plugins/nodevolumelimits/csi.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from scheduler_engine.api.objects import KubeObject, Pod
@@ -58,18 +58,21 @@ class Load(NamedTuple):
         return self.limit is not None and self.used + self.new > self.limit
 
 
-def loads_of(pod: Pod, node_info: NodeInfo, attached: Callable[[], Volumes], objects: ObjectGetter) -> Iterator[Load]:
+def loads_of(
+    pod: Pod, node_info: NodeInfo, attached: Callable[[], Volumes], objects: ObjectGetter, everywhere: Sequence[str]
+) -> Iterator[Load]:
     """Yield the load of each driver that the pod needs another volume of. Raises MissingClaim.
 
-    Nothing is counted on a node without limits. ``attached`` is called only if its volumes count.
+    Nothing is counted on a node without limits. ``everywhere`` as in ``migrated_on``. ``attached`` is called only if
+    its volumes count.
     """
     csi_node = objects.get("CSINode", node_info.name)
-    wanted = volumes_of(pod, csi_node, objects, new=True)
+    wanted = volumes_of(pod, csi_node, objects, everywhere, new=True)
     limits = volume_limits(csi_node)
     held: Volumes = {}
     for info in node_info.pods if wanted and limits else ():
         if info.pod.volumes:
-            held.update(volumes_of(info.pod, csi_node, objects, new=False))
+            held.update(volumes_of(info.pod, csi_node, objects, everywhere, new=False))
     needed: dict[str, int] = {}
     for volume in wanted:
         if volume not in held:
@@ -80,16 +83,18 @@ def loads_of(pod: Pod, node_info: NodeInfo, attached: Callable[[], Volumes], obj
         yield Load(driver, sum(1 for volume in held if volume[0] == driver), number, limits.get(driver))
 
 
-def volumes_of(pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, new: bool) -> Volumes:
+def volumes_of(
+    pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, everywhere: Sequence[str], new: bool
+) -> Volumes:
     """Return the CSI volumes of a pod on that node. Missing claims of running pods are skipped."""
     volumes: Volumes = {}
     for volume in pod.volumes:
         reference = claim_reference(pod, volume)
         if reference is not None:
-            identity = _behind_claim(pod, reference, csi_node, objects, new)
+            identity = _behind_claim(pod, reference, csi_node, objects, everywhere, new)
         else:
             try:
-                identity = csi_identity(volume, {}, csi_node)
+                identity = csi_identity(volume, {}, csi_node, everywhere)
             except Untranslatable as problem:
                 raise unconverted(volume, problem) from problem
         if identity is not None:
@@ -98,7 +103,12 @@ def volumes_of(pod: Pod, csi_node: KubeObject | None, objects: ObjectGetter, new
 
 
 def _behind_claim(
-    pod: Pod, reference: ClaimReference, csi_node: KubeObject | None, objects: ObjectGetter, new: bool
+    pod: Pod,
+    reference: ClaimReference,
+    csi_node: KubeObject | None,
+    objects: ObjectGetter,
+    everywhere: Sequence[str],
+    new: bool,
 ) -> tuple[str, str] | None:
     if not reference.name:
         raise PluginError("PersistentVolumeClaim had no name")
@@ -116,30 +126,34 @@ def _behind_claim(
     volume_name = claim.spec.get("volumeName")
     volume = objects.get("PersistentVolume", volume_name) if volume_name else None
     if volume is None:
-        return _to_be_provisioned(claim, csi_node, objects)
+        return _to_be_provisioned(claim, csi_node, objects, everywhere)
     csi = volume.spec.get("csi")
     if csi is None:
         try:
-            return csi_identity(volume.spec, volume.labels, csi_node)
+            return csi_identity(volume.spec, volume.labels, csi_node, everywhere)
         except Untranslatable:
             return None
     driver, handle = csi.get("driver") or "", csi.get("volumeHandle") or ""
     return (driver, handle) if driver and handle else None
 
 
-def _to_be_provisioned(claim: KubeObject, csi_node: KubeObject | None, objects: ObjectGetter) -> tuple[str, str] | None:
+def _to_be_provisioned(
+    claim: KubeObject, csi_node: KubeObject | None, objects: ObjectGetter, everywhere: Sequence[str]
+) -> tuple[str, str] | None:
     storage_class = objects.get("StorageClass", storage_class_of(claim) or "")
     if storage_class is None:
         return None
     provisioner = storage_class.manifest.get("provisioner") or ""
     if provisioner in DRIVER_OF_PLUGIN:
-        if not migrated_on(provisioner, csi_node):
+        if not migrated_on(provisioner, csi_node, everywhere):
             return None
         provisioner = DRIVER_OF_PLUGIN[provisioner]
     return (provisioner, f"{UNPROVISIONED}-{claim.key}") if provisioner else None
 
 
-def needed_drivers(pod: Pod, node_name: str, objects: ObjectGetter, opt_in: bool) -> dict[str, bool]:
+def needed_drivers(
+    pod: Pod, node_name: str, objects: ObjectGetter, opt_in: bool, everywhere: Sequence[str]
+) -> dict[str, bool]:
     """Return driver → whether the node has it, for the drivers of the pod's volumes that a CSIDriver object is for.
 
     ``opt_in``: only for those whose object asks for it. Raises MissingClaim.
@@ -148,7 +162,7 @@ def needed_drivers(pod: Pod, node_name: str, objects: ObjectGetter, opt_in: bool
     listed = (csi_node.spec.get("drivers") or ()) if csi_node is not None else ()
     installed = {driver.get("name") or "": True for driver in listed}
     needed: dict[str, bool] = {}
-    for name, _ in volumes_of(pod, csi_node, objects, new=True):
+    for name, _ in volumes_of(pod, csi_node, objects, everywhere, new=True):
         driver = objects.get("CSIDriver", name) if name not in needed else None
         if driver is not None and (not opt_in or driver.spec.get("preventPodSchedulingIfMissing")):
             needed[name] = name in installed

@@ -5,7 +5,7 @@ Source: upstream ``component-helpers/storage`` and ``csi-translation-lib``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -98,10 +98,8 @@ IN_TREE_SOURCES: dict[str, InTreeSource] = {
     "portworxVolume": InTreeSource("kubernetes.io/portworx-volume", "pxd.portworx.com", "volumeID"),
     "vsphereVolume": InTreeSource("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", "volumePath"),
 }
-ALWAYS_MIGRATED = ("kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/gce-pd")
-"""Plugins whose volumes belong to the CSI driver on every node with a CSINode."""
 MIGRATED_WHERE_ANNOUNCED = ("kubernetes.io/portworx-volume",)
-"""Plugins that a node's CSINode must announce; for the others v1.34 counts nothing."""
+"""Plugins that a node's CSINode must announce, unless they are migrated everywhere; others count nothing."""
 
 
 def in_tree_source(source: Mapping[str, Any]) -> tuple[InTreeSource, Mapping[str, Any]] | None:
@@ -112,10 +110,14 @@ def in_tree_source(source: Mapping[str, Any]) -> tuple[InTreeSource, Mapping[str
     return None
 
 
-def migrated_on(plugin: str, csi_node: KubeObject | None) -> bool:
-    """Return True if ``plugin``'s volumes belong to the CSI driver on the node of ``csi_node``."""
+def migrated_on(plugin: str, csi_node: KubeObject | None, everywhere: Sequence[str]) -> bool:
+    """Return True if ``plugin``'s volumes belong to the CSI driver on the node of ``csi_node``.
+
+    ``everywhere``: the rule ``always_migrated``, plugins without ``kubernetes.io/``.
+    """
     if csi_node is None:
         return False
-    if plugin in MIGRATED_WHERE_ANNOUNCED:
-        return plugin in csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
-    return plugin in ALWAYS_MIGRATED
+    if plugin.removeprefix("kubernetes.io/") in everywhere:
+        return True
+    announced = csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
+    return plugin in MIGRATED_WHERE_ANNOUNCED and plugin in announced

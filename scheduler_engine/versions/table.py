@@ -27,6 +27,7 @@ class Row:
 
 
 NO, YES = False, True
+MIGRATED = ("aws-ebs", "azure-disk", "cinder", "gce-pd")
 
 ROWS: tuple[Row, ...] = (
     # --- plugins ---
@@ -44,6 +45,8 @@ ROWS: tuple[Row, ...] = (
     Row("fit_watches_device_classes", (), "KEP-5004", gate="DRAExtendedResource"),
     Row("needs_volume_drivers", (), "KEP-5030", gate="VolumeLimitScaling"),
     Row("volume_drivers_opt_in", (NO, NO, YES), "KEP-5030"),
+    Row("always_migrated", (MIGRATED, MIGRATED, (*MIGRATED, "portworx-volume")), "nodevolumelimits/utils.go"),
+    Row("names_missing_volumes_by_resource", (NO, YES, YES), "volumebinding/passive_assume_cache.go"),
     Row("tolerations_compare", (), "KEP-5471", gate="TaintTolerationComparisonOperators"),
     # --- scheduling and binding ---
     Row("draws_among_equals", (YES, NO, NO), "#135231"),
@@ -105,6 +108,8 @@ class Rules:
     fit_watches_device_classes: bool
     needs_volume_drivers: bool
     volume_drivers_opt_in: bool
+    always_migrated: tuple[str, ...]
+    names_missing_volumes_by_resource: bool
     tolerations_compare: bool
     draws_among_equals: bool
     reuses_rankings: bool

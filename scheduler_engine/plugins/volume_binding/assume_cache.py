@@ -1,6 +1,6 @@
 """Objects as the scheduler assumes them before the API server has the change.
 
-Source: upstream ``util/assumecache``.
+Source: upstream ``util/assumecache``, from v1.35 on ``volumebinding/passive_assume_cache.go``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from scheduler_engine.framework.interface import ObjectReader, PluginError
 
 
 class AssumeCache:
-    """Objects of one kind. An assumed version counts until the API server has a newer one."""
+    """Objects of one kind. An assumed version counts until the API server has a newer one.
 
-    def __init__(self, kind: str, objects: ObjectReader) -> None:
-        self.kind = kind
+    ``by_resource``: the rule ``names_missing_volumes_by_resource``.
+    """
+
+    def __init__(self, kind: str, objects: ObjectReader, by_resource: bool) -> None:
+        self.kind, self.by_resource = kind, by_resource
         self.objects = objects
         self.assumed: dict[str, KubeObject] = {}
 
@@ -46,11 +49,18 @@ class AssumeCache:
         """Assume ``changed``. Raises PluginError when it was made from an older version than the one known."""
         known = self.get(changed.key)
         if known is None:
-            raise PluginError(f'could not find v1.{self.kind} "{changed.key}"')
+            raise PluginError(self.missing(changed.key))
         stored, assume = _version(known), _version(changed)
         if assume < stored:
-            raise PluginError(f'v1.{self.kind} "{changed.key}" is out of sync (stored: {stored}, assume: {assume})')
+            what = "" if self.by_resource else f"v1.{self.kind} "
+            raise PluginError(f'{what}"{changed.key}" is out of sync (stored: {stored}, assume: {assume})')
         self.assumed[changed.key] = changed
+
+    def missing(self, key: str) -> str:
+        """Return the error about an object that does not exist."""
+        if self.by_resource:
+            return f'{self.kind.lower()}s "{key}" not found'
+        return f'could not find v1.{self.kind} "{key}"'
 
     def restore(self, key: str) -> None:
         """Return to the API server's version."""

@@ -34,7 +34,6 @@ from scheduler_engine.plugins.volume_binding.matching import (
 )
 from scheduler_engine.plugins.volume_references import (
     WAIT_FOR_FIRST_CONSUMER,
-    claim_not_found,
     claim_references,
     fully_bound,
     storage_class_of,
@@ -63,9 +62,9 @@ class TimedOut(PluginError):
 
 class VolumeBinder:
     def __init__(self, handle: Handle) -> None:
-        self.handle = handle
-        self.volumes = AssumeCache("PersistentVolume", handle.objects)
-        self.claims = AssumeCache("PersistentVolumeClaim", handle.objects)
+        self.handle, by_resource = handle, handle.rules.names_missing_volumes_by_resource
+        self.volumes = AssumeCache("PersistentVolume", handle.objects, by_resource)
+        self.claims = AssumeCache("PersistentVolumeClaim", handle.objects, by_resource)
 
     def claims_of(self, pod: Pod) -> PodVolumeClaims:
         """Return the pod's claims, which all exist, sorted by what they need. Raises PluginError."""
@@ -76,7 +75,7 @@ class VolumeBinder:
             claim = self.claims.get(f"{pod.namespace}/{reference.name}")
             if claim is None:
                 key = f"{pod.namespace}/{reference.name}"
-                raise PluginError(f'error getting PVC "{key}": could not find v1.PersistentVolumeClaim "{key}"')
+                raise PluginError(f'error getting PVC "{key}": {self.claims.missing(key)}')
             storage_class = self._delaying_class(claim)
             if fully_bound(claim):
                 volume = self.volumes.get(claim.spec["volumeName"])
@@ -209,10 +208,10 @@ class VolumeBinder:
     def _bound_statically(self, binding: Binding, node: KubeObject) -> bool:
         volume = self.handle.objects.get("PersistentVolume", binding.volume.key)
         if volume is None:
-            raise PluginError(f'failed to check binding: could not find v1.PersistentVolume "{binding.volume.key}"')
+            raise PluginError(f"failed to check binding: {self.volumes.missing(binding.volume.key)}")
         claim = self.handle.objects.get("PersistentVolumeClaim", binding.claim.key)
         if claim is None:
-            raise PluginError(f'failed to check binding: could not find v1.PersistentVolumeClaim "{binding.claim.key}"')
+            raise PluginError(f"failed to check binding: {self.claims.missing(binding.claim.key)}")
         self._check_reachable(volume, node)
         if not (volume.spec.get("claimRef") or {}).get("uid"):
             raise PluginError(f'ClaimRef got reset for pv "{volume.name}"')
@@ -221,7 +220,7 @@ class VolumeBinder:
     def _provisioned(self, asked: KubeObject, node: KubeObject) -> bool:
         claim = self.handle.objects.get("PersistentVolumeClaim", asked.key)
         if claim is None:
-            raise PluginError(f"failed to check provisioning pvc: {claim_not_found(asked.name)}")
+            raise PluginError(f"failed to check provisioning pvc: {self.claims.missing(asked.key)}")
         if not claim.annotations:
             raise PluginError(f'selectedNode annotation reset for PVC "{claim.name}"')
         if claim.annotations.get(SELECTED_NODE) != node.name:

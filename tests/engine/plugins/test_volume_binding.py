@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from scheduler_engine.plugins.volume_binding.finding import (
     VOLUME_MISSING,
 )
 from scheduler_engine.testing import Builder, PodBuilder, make_node, make_pod
+from scheduler_engine.versions import DEFAULT_RULES, VERSIONS, Rules, rules_for
 from scheduler_engine.wording import Line, lines, sentence
 from tests.engine.plugins.volumes import (
     NO_PROVISIONER,
@@ -49,13 +51,13 @@ def nodes() -> list[NodeInfo]:
 class Cycle:
     """One pod's cycle in a world whose API executes patches."""
 
-    def __init__(self, pod: PodBuilder, *objects: KubeObject, timeout: int = 600) -> None:
+    def __init__(self, pod: PodBuilder, *objects: KubeObject, timeout: int = 600, rules: Rules = DEFAULT_RULES) -> None:
         infos = nodes()
         self.world = World(*infos)
         self.world.add(*objects, *(info.node for info in infos if info.node is not None))
         self.pod = pod_of(pod)
         self.world.add(self.pod)
-        self.plugin = VolumeBinding({"bindTimeoutSeconds": timeout}, self.world.handle)
+        self.plugin = VolumeBinding({"bindTimeoutSeconds": timeout}, replace(self.world.handle, rules=rules))
         self.infos: Sequence[NodeInfo] = infos
         self.state = CycleState()
 
@@ -390,11 +392,13 @@ def test_an_assumption_ends_when_the_api_server_has_a_newer_version() -> None:
     assert second_pod(cycle)["a"] == ()
 
 
-def test_reserve_fails_when_the_volume_has_changed_and_assumes_nothing() -> None:
-    cycle = Cycle(TWO, *STATIC_OBJECTS, claim("d", storage_class="local"), volume("w", storage_class="local"))
+@pytest.mark.parametrize(("kubernetes", "what"), [*zip(VERSIONS, ("v1.PersistentVolume ", "", ""), strict=True)])
+def test_reserve_fails_when_the_volume_has_changed_and_assumes_nothing(kubernetes: str, what: str) -> None:
+    objects = *STATIC_OBJECTS, claim("d", storage_class="local"), volume("w", storage_class="local")
+    cycle = Cycle(TWO, *objects, rules=rules_for(kubernetes))
     cycle.filter()
     cycle.world.add(volume("w", storage_class="local", metadata={"resourceVersion": "7"}))
-    with pytest.raises(PluginError, match=r'^v1.PersistentVolume "w" is out of sync \(stored: 7, assume: 0\)$'):
+    with pytest.raises(PluginError, match=rf'^{what}"w" is out of sync \(stored: 7, assume: 0\)$'):
         cycle.plugin.reserve(cycle.state, cycle.pod, "a")
     assert cycle.plugin.binder.volumes.assumed == {}
 
@@ -511,7 +515,7 @@ FAILURES: dict[str, tuple[tuple[KubeObject, ...], Any, str]] = {
     "The claim is gone": (
         (WAIT, claim("c")),
         without("PersistentVolumeClaim", "default/c"),
-        'failed to check provisioning pvc: persistentvolumeclaim "c" not found',
+        'failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "default/c"',
     ),
     "The provisioner gives the claim back": (
         (WAIT, claim("c")),
@@ -549,6 +553,27 @@ FAILURES: dict[str, tuple[tuple[KubeObject, ...], Any, str]] = {
 @pytest.mark.parametrize(("objects", "change", "message"), FAILURES.values(), ids=FAILURES)
 def test_binding_fails_for_good(objects: tuple[KubeObject, ...], change: Any, message: str) -> None:
     cycle = Cycle(POD, *objects)
+    cycle.reserve()
+    cycle.pre_bind()
+    cycle.apply_patches()
+    change(cycle)
+    with pytest.raises(PluginError) as raised:
+        cycle.pre_bind()
+    assert str(raised.value) == f"binding volumes: {message}"
+
+
+GONE = {
+    "The claim is gone": 'failed to check provisioning pvc: persistentvolumeclaims "default/c" not found',
+    "The volume is gone": 'failed to check binding: persistentvolumes "v" not found',
+    "The claim of an existing volume is gone": 'failed to check binding: persistentvolumeclaims "default/c" not found',
+}
+
+
+@pytest.mark.parametrize("kubernetes", VERSIONS[1:])
+@pytest.mark.parametrize(("failure", "message"), GONE.items(), ids=GONE)
+def test_newer_versions_name_the_resource_of_what_is_gone(kubernetes: str, failure: str, message: str) -> None:
+    objects, change, _ = FAILURES[failure]
+    cycle = Cycle(POD, *objects, rules=rules_for(kubernetes))
     cycle.reserve()
     cycle.pre_bind()
     cycle.apply_patches()

@@ -120,3 +120,15 @@ def test_the_field_of_the_driver_follows_the_gate() -> None:
     assert held(cluster.apply(driver(needed=True))) is True
     cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
     assert held(cluster.apply(driver(needed=False))) is False
+
+
+@pytest.mark.parametrize(("kubernetes", "node"), [(OLD, "n1"), (MIDDLE, "n1"), (NEW, "")])
+@pytest.mark.parametrize("crowded", [False, True], ids=["one node", "all nodes at once"])
+def test_portworx_volumes_count_on_every_node_in_v1_36(kubernetes: str, node: str, crowded: bool) -> None:
+    """Before, a CSINode had to announce that they had moved to the CSI driver."""
+    names = ["n1", *(f"x{number}" for number in range(120))] if crowded else ["n1"]
+    cluster = Cluster(kubernetes=kubernetes).apply(csi_node("n1", {"pxd.portworx.com": 0}).manifest)
+    cluster.apply(*(make_node(name).capacity(cpu="1" if name == "n1" else "0", pods="9") for name in names))
+    disk = {"name": "d", "portworxVolume": {"volumeID": "vol-1"}}
+    assert cluster.apply(make_pod("p").cpu("1").spec(volumes=[disk])).settle().node_of("p") == node
+    assert node or "exceed max volume count" in message_of(cluster, "p")

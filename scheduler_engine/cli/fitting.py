@@ -23,6 +23,7 @@ from scheduler_engine.cli.running import played_through
 from scheduler_engine.cli.version import versioned
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.versions import Rules
 from scheduler_engine.words import say
 
 
@@ -90,19 +91,19 @@ def manifest_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         raise Unusable(f"{name}: which one? {', '.join(pod.key for pod in keys)}")
     if name != STDIN and not Path(name).is_file():
         raise Unusable(f'pods "{name}" not found, and there is no such file')
-    found = _first(name, ("Pod", *WITH_TEMPLATE))
+    found = _first(name, ("Pod", *WITH_TEMPLATE), simulation.rules)
     if found is None:
         raise Unusable(f"{shown(name)}: there is no pod or workload in it")
     return found
 
 
-def _first(name: str, kinds: Sequence[str]) -> Mapping[str, Any] | None:
+def _first(name: str, kinds: Sequence[str], rules: Rules) -> Mapping[str, Any] | None:
     """Return the first manifest of these kinds in a file. Raises Unusable for an invalid one, and Rejected."""
     manifests = load_manifests(read(name))
     item = next((item for item in manifests if item.data.get("kind") in kinds), None)
     if item is None:
         return None
-    errors = located(validate(item.data, item.document), manifests)
+    errors = located(validate(item.data, item.document, rules=rules), manifests)
     if errors:
         raise Unusable("\n".join(f"{shown(name)}:{error.line}:{error.column}: {error}" for error in errors))
     return item.data
@@ -115,7 +116,7 @@ def shape_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         return existing.manifest
     if name != STDIN and not Path(name).is_file():
         raise Unusable(f'nodes "{name}" not found, and there is no such file')
-    found = _first(name, ("Node",))
+    found = _first(name, ("Node",), simulation.rules)
     if found is None:
         raise Unusable(f"{shown(name)}: there is no node in it")
     return found

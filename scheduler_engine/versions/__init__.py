@@ -4,7 +4,7 @@ feature gates. ``rules_for`` chooses one value from each row. Code asks for a ru
 
 from scheduler_engine.versions.gates import GATES, Gate, gates_text, known_gates, read_gates
 from scheduler_engine.versions.names import DEFAULT, RELEASES, VERSIONS, minor, release_of, version_named
-from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, rules_for
+from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, named, rules_for
 
 __all__ = (
     "DEFAULT",
@@ -20,6 +20,7 @@ __all__ = (
     "gates_text",
     "known_gates",
     "minor",
+    "named",
     "read_gates",
     "release_of",
     "rules_for",

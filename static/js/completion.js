@@ -9,11 +9,13 @@ const LETTERS = /[^\s:,[\]{}"'#]/;
 const HOVER_MS = 350;
 const KEYS = { space: '<kbd>Ctrl</kbd> <kbd>Space</kbd>', help: '<kbd>F1</kbd>', tab: '<kbd>Tab</kbd>' };
 
-let schema = null;
+const schemas = new Map(); // address → the schema of a version of Kubernetes
 
+/** Return the fields that the sandbox's version has now: somebody may change it while an editor is open. */
 function fields(app) {
-  schema ??= json(app.dataset.schema).catch((error) => { schema = null; throw error; });
-  return schema;
+  const url = JSON.parse(app.dataset.schemas)[document.getElementById('panel-toolbar').dataset.kubernetes];
+  if (!schemas.has(url)) schemas.set(url, json(url).catch((error) => { schemas.delete(url); throw error; }));
+  return schemas.get(url);
 }
 
 async function json(url) {

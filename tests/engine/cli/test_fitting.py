@@ -176,3 +176,17 @@ def test_fit_without_a_pod_shows_the_room_of_each_workload(blank: str, tmp_path:
     answer = json.loads(capsys.readouterr().out)
     assert [(item["key"], item["total"]) for item in answer["workloads"]] == [("default/large", 4)]
     assert answer["resources"][0] == {"resource": "cpu", "requested": 3000, "allocatable": 12000}
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.34", 2), ("1.36", 0)])
+def test_a_node_of_a_file_is_judged_by_the_version(
+    version: str, status: int, blank: str, tmp_path: Path, capsys: Any
+) -> None:
+    shape = tmp_path / "declaring.yaml"
+    capacity = "capacity: {cpu: 4, memory: 8Gi, pods: 9}"
+    shape.write_text(
+        f"{{apiVersion: v1, kind: Node, metadata: {{name: node-n}}, status: {{declaredFeatures: [A], {capacity}}}}}"
+    )
+    options = ["--pod", "web", "--nodes-for", "2", "--shape", str(shape), "--kubernetes", version]
+    assert main(["fit", blank, *options]) == status
+    assert ("declaredFeatures" in capsys.readouterr().err) == bool(status)

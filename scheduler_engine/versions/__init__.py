@@ -4,6 +4,7 @@ feature gates. ``rules_for`` chooses one value from each row. Code asks for a ru
 
 from scheduler_engine.versions.gates import GATES, Gate, gates_text, known_gates, read_gates
 from scheduler_engine.versions.names import DEFAULT, RELEASES, VERSIONS, minor, release_of, version_named
+from scheduler_engine.versions.showing import address_of, value_text
 from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, named, rules_for
 
 __all__ = (
@@ -16,6 +17,7 @@ __all__ = (
     "Gate",
     "Row",
     "Rules",
+    "address_of",
     "explanation",
     "gates_text",
     "known_gates",
@@ -24,5 +26,6 @@ __all__ = (
     "read_gates",
     "release_of",
     "rules_for",
+    "value_text",
     "version_named",
 )

@@ -36,9 +36,12 @@ def text_of(comparison: Comparison) -> Iterator[str]:
     yield from rules_text(comparison)
 
 
-def unchanged(comparison: Comparison) -> Iterator[str]:
-    """Yield what there is to say if nothing differs."""
-    yield from wrap(phrases.upgrade(comparison) or say("comparison.same"), WIDTH)
+def unchanged(comparison: Comparison, in_details: bool) -> Iterator[str]:
+    """Yield what there is to say if the summary has no difference. ``in_details``: the details have some."""
+    alike = phrases.upgrade(comparison)
+    yield from wrap(alike, WIDTH)
+    if in_details or not alike:
+        yield say("comparison.only-details") if in_details else say("comparison.same")
     yield from rules_text(comparison)
 
 

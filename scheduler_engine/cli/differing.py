@@ -143,9 +143,7 @@ def _summary(one: Simulation, other: Simulation, output: str) -> int:
     elif comparison.differs:
         _echo(text_of(comparison))
     else:
-        _echo(unchanged(comparison))
-        if in_details:
-            click.echo(say("comparison.only-details"))
+        _echo(unchanged(comparison, in_details))
     return DIFFERENT if comparison.differs or in_details else OK
 
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
+from scheduler_engine.versions.names import release_of
 from scheduler_engine.words import say
 
 KUBERNETES = "https://github.com/kubernetes"
 LINKS = {r"#(\d+)": f"{KUBERNETES}/kubernetes/pull/{{}}", r"KEP-(\d+)": f"{KUBERNETES}/enhancements/issues/{{}}"}
 """Pattern of a source → its address."""
+
+
+def releases_text(versions: Iterable[str]) -> str:
+    """Return the releases of versions in a sentence: ``v1.34.1, v1.35.6 and v1.36.2``."""
+    *others, last = map(release_of, versions)
+    return say("versions.and", first=", ".join(others), last=last) if others else last
 
 
 def value_text(value: Any) -> str:

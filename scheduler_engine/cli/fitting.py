@@ -20,7 +20,7 @@ from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of, shown
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.cli.running import played_through
-from scheduler_engine.cli.version import versioned
+from scheduler_engine.cli.version import by_rules, version_data, versioned
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.versions import Rules
@@ -78,7 +78,7 @@ def command(
         found = room(simulation, manifest, most)
         answer = {"pod": name, **_room_data(found)}
         lines = _lines(name, found)
-    show(output, answer, lines)
+    show(output, answer, lines, simulation.rules)
     return OK
 
 
@@ -127,11 +127,12 @@ def name_of(manifest: Mapping[str, Any]) -> str:
     return f"{metadata.get('namespace', 'default')}/{metadata.get('name') or metadata.get('generateName') or 'pod'}"
 
 
-def show(output: str, answer: Any, lines: Iterable[str]) -> None:
-    """Print an answer as JSON, or its lines, which are wrapped."""
+def show(output: str, answer: Mapping[str, Any], lines: Iterable[str], rules: Rules) -> None:
+    """Print an answer as JSON, or its lines, which are wrapped; with the version by whose rules it holds."""
     if output == "json":
-        click.echo(json.dumps(answer, indent=1, ensure_ascii=False))
+        click.echo(json.dumps({**version_data(rules), **answer}, indent=1, ensure_ascii=False))
         return
+    lines = (*lines, by_rules(rules))
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
         click.echo("\n".join(wrapped(line.lstrip(), indent, rest=f"{indent}  ")))
@@ -196,7 +197,7 @@ def _show_headroom(simulation: Simulation, most: int, output: str) -> None:
             for row in scarce
         ],
     }
-    show(output, answer, _lines_headroom(rows, scarce))
+    show(output, answer, _lines_headroom(rows, scarce), simulation.rules)
 
 
 def _headroom_data(row: Headroom) -> dict[str, Any]:

@@ -13,11 +13,10 @@ from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
 from scheduler_engine.cli.files import Unusable, read, shown
-from scheduler_engine.cli.version import JUDGE, version_data, versioned
+from scheduler_engine.cli.version import JUDGE, by_rules, version_data, versioned
 from scheduler_engine.errors import FieldError
 from scheduler_engine.scenario.version import Version
-from scheduler_engine.versions import Rules, named
-from scheduler_engine.words import say
+from scheduler_engine.versions import Rules
 
 LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
 """Higher than for pasted text, because only the person at the command line waits for it."""
@@ -45,7 +44,7 @@ def command(files: tuple[str, ...], as_json: bool, version: Version) -> int:
     else:
         for text in _lines(checked):
             click.echo(text)
-        click.echo(say("versions.by", version=named(rules)))
+        click.echo(by_rules(rules))
     refused = any(result.errors for result in checked.values())
     return status or (DIFFERENT if refused else OK)
 

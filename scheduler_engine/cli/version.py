@@ -10,7 +10,8 @@ import click
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.version import Version
-from scheduler_engine.versions import VERSIONS, Rules, read_gates, version_named
+from scheduler_engine.versions import VERSIONS, Rules, named, read_gates, version_named
+from scheduler_engine.words import say
 
 KNOWN = ", ".join(VERSIONS)
 
@@ -25,6 +26,11 @@ def parsed(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramet
             raise click.BadParameter(str(refusal), context, option) from refusal
 
     return callback
+
+
+def by_rules(rules: Rules) -> str:
+    """Return the line that names the version by which something was decided."""
+    return say("versions.by", version=named(rules))
 
 
 def version_data(rules: Rules) -> dict[str, Any]:

@@ -38,6 +38,7 @@ def blank(tmp_path: Path) -> str:
     return str(path)
 
 
+BY = "By the rules of Kubernetes v1.34.1.\n"
 OUTPUTS = {
     "the scheduler places copies": (
         ["--pod", "web"],
@@ -100,7 +101,7 @@ def test_fit_prints_how_many_copies_fit_and_why_no_more(case: str, blank: str, c
     options, expected = OUTPUTS[case]
     options = [option.replace("HUGE", str(Path(blank).with_name("huge.yaml"))) for option in options]
     assert main(["fit", blank, *options]) == 0
-    assert capsys.readouterr().out == expected
+    assert capsys.readouterr().out == f"{expected}{BY}"
 
 
 def test_fit_takes_a_template_from_a_file(blank: str, tmp_path: Path, capsys: Any) -> None:
@@ -159,7 +160,7 @@ def test_an_invalid_manifest_is_reported_with_its_line(blank: str, tmp_path: Pat
 def test_fit_without_a_pod_shows_the_room_of_each_workload(blank: str, tmp_path: Path, capsys: Any) -> None:
     assert main(["fit", blank]) == 0
     none = "There are no workloads. Name a pod with --pod.\n"
-    assert capsys.readouterr().out == f"{none}cpu: 8% requested\nmemory: 4% requested\npods: 0% requested\n"
+    assert capsys.readouterr().out == f"{none}cpu: 8% requested\nmemory: 4% requested\npods: 0% requested\n{BY}"
     assert main(["fit", blank, "--per-node"]) == 2
     assert capsys.readouterr().err == "--per-node and --nodes-for need --pod\n"
     path = tmp_path / "owner.yaml"

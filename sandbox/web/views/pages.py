@@ -38,7 +38,7 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError, Occupied
 from sandbox.worker.jobs.exporting import EXPECT
 from sandbox.worker.jobs.exporting import FORMS as EXPORTS
-from scheduler_engine.versions import DEFAULT, RELEASES, VERSIONS
+from scheduler_engine.versions import DEFAULT, RELEASES, VERSIONS, releases_text
 
 LOOK_AGAIN_SECONDS = "5"
 COMPARED = {
@@ -56,7 +56,7 @@ def landing(request: HttpRequest) -> HttpResponse:
     installed = list(scenarios().values())
     featured = installed[0].slug if installed else ""
     upload = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
-    choices = {"versions": tuple(zip(VERSIONS, RELEASES, strict=True))}
+    choices = {"versions": tuple(zip(VERSIONS, RELEASES, strict=True)), "releases": releases_text(VERSIONS)}
     return render(
         request,
         "landing.html",

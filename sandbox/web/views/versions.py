@@ -21,14 +21,14 @@ from sandbox.web.shared import same_for_all
 from sandbox.words.say import say
 from sandbox.worker.jobs.importing import beginning_of
 from scheduler_engine.scenario import Scenario, command_of
-from scheduler_engine.versions import RELEASES, VERSIONS, address_of, explanation, release_of, value_text
+from scheduler_engine.versions import VERSIONS, address_of, explanation, release_of, releases_text, value_text
 
 
 @require_safe
 @same_for_all()
 def versions(request: HttpRequest) -> HttpResponse:
     groups = [(_heading(version), [*_rows(version)]) for version in (*VERSIONS[1:], "")]
-    return render(request, "versions.html", {"groups": groups, "releases": RELEASES})
+    return render(request, "versions.html", {"groups": groups, "releases": releases_text(VERSIONS)})
 
 
 def _heading(version: str) -> str:

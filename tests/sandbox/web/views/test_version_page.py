@@ -150,3 +150,9 @@ def test_exported_manifests_begin_with_the_version(visitor: Any) -> None:
     alike(visitor)
     text = visitor.get("export/manifests/").content.decode()
     assert text.startswith("# From a cluster that follows Kubernetes v1.34.1.\n")
+
+
+def test_the_start_page_names_every_release_and_leads_to_the_page() -> None:
+    html = unescape(Client().get("/").content.decode())
+    assert "It knows v1.34.1, v1.35.6 and v1.36.2." in html
+    assert 'href="/versions/"' in html

@@ -79,7 +79,9 @@ function line(app, editor, kind) {
     field.replaceChildren(...(here ? [describe(here)] : []));
     return here;
   };
-  fields(app).then((loaded) => { known = loaded; look(); }, () => { field.textContent = say('script.fields-unknown'); });
+  const load = () => fields(app).then((loaded) => { known = loaded; look(); }, () => { field.textContent = say('script.fields-unknown'); });
+  load();
+  editor.on('focus', load); // The version may have changed since.
   editor.on('changeSelection', look);
   return () => { const here = look(); says.replaceChildren(here ? describe(here) : say('script.field-unknown')); return here; };
 }

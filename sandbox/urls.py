@@ -26,6 +26,7 @@ from sandbox.web.views import (
     pages,
     reading,
     steps,
+    versions,
     workloads,
 )
 
@@ -100,6 +101,8 @@ urlpatterns = [
     path("before/", before.before, name="before"),
     path("before/convert/", before.convert, name="before-convert"),
     path("before/open/", before.open_policy, name="before-open"),
+    path("versions/", versions.versions, name="versions"),
+    path("versions/open/", versions.open_case, name="versions-open"),
     path("new/", pages.create, name="create"),
     path("import/", importing.upload, name="import"),
     path("import/<str:key>/", importing.preview, name="import-outlook"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sandbox.changes import store
+from sandbox.content.scenarios import story_of, story_text
 from sandbox.limits import quotas
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
@@ -15,6 +18,20 @@ from scheduler_engine.scenario import Scenario
 def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
     """Create a sandbox, execute the scenario's setup, and return it with its edit token. ``token``: use this one."""
     return store.create(scenario.title, scenario.slug, token=token, **beginning_of(scenario))
+
+
+def open_sides(sides: Iterable[tuple[str, Scenario]]) -> list[tuple[Sandbox, str]]:
+    """Create a sandbox for each title and scenario, all or none, with their steps. Return each with its edit token."""
+    opened = list[tuple[Sandbox, str]]()
+    try:
+        for title, scenario in sides:
+            story = story_text(story_of(scenario))
+            opened.append(store.create(title, story=story, **beginning_of(scenario)))
+    except Exception:
+        for sandbox, _ in opened:
+            sandbox.delete()
+        raise
+    return opened
 
 
 def read_uploaded(text: str) -> UploadedScenario:

@@ -20,6 +20,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "cycle": cycle.number if cycle else 0,
         "head": now.head,
         "length": now.length,
+        "followed": rules_in(now.configured).kubernetes,
         "position": position(world),
         "version": release_of(rules_in(world.configured).kubernetes),
         "past": world.present is not None,

@@ -39,14 +39,15 @@ def difference(live: Live, other: Other, at: Moment | None) -> dict[str, Any]:
     comparison = compare(first, replayed.simulation)
     if other.later:
         # One run: its later attempts are no other decisions.
-        comparison = replace(comparison, parting=None, decisive=None)
+        comparison = replace(comparison, parting=None, decisive=None, rules=())
     pending = [_row(pod, *map(phrases.reason, waiting)) for pod, *waiting in comparison.waiting]
     return {
         "problem": "",
         "unknown": "",
         "configured": any(map(configures, live.texts(0, live.n))),
         "differs": comparison.differs,
-        "upgrade": phrases.upgrade(comparison),
+        "upgrade": "" if replayed.refused else phrases.upgrade(comparison),
+        "rules": [*phrases.rules(comparison)],
         "refused": replayed.refused,
         "parting": _parting(live, comparison.parting),
         "decisive": _parting(live, comparison.later_decision),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduler_engine.answers.balance import PODS, Balance, balance_of, frequent_shape
+from scheduler_engine.answers.exercised import RuleUse, rule_uses
 from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.parting import Parting, partings
 from scheduler_engine.api.objects import Pod
@@ -90,7 +91,9 @@ class FigurePair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``parting``: the first attempt that differs; ``decisive``: the first one with another outcome."""
+    """``parting``: the first attempt that differs; ``decisive``: the first one with another outcome. ``rules``: those
+    that differ between the versions of the runs, and which of them the runs came across.
+    """
 
     parting: Parting | None
     decisive: Parting | None
@@ -98,6 +101,7 @@ class Comparison:
     figures: tuple[FigurePair, ...]
     first: Side
     second: Side
+    rules: tuple[RuleUse, ...] = ()
 
     @property
     def later_decision(self) -> Parting | None:
@@ -168,7 +172,7 @@ def compare(first: Simulation, second: Simulation) -> Comparison:
         if item.decides:
             decisive = item
             break
-    return Comparison(parting, decisive, placements_of(*sides), paired(*sides), *sides)
+    return Comparison(parting, decisive, placements_of(*sides), paired(*sides), *sides, rule_uses(first, second))
 
 
 def side_of(simulation: Simulation, shape: Pod | None) -> Side:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from scheduler_engine.answers.comparing import COUNT, SECONDS, Comparison, Evicted, Number, Waiting
+from scheduler_engine.answers.exercised import RuleUse
 from scheduler_engine.answers.parting import Decision, Parting, ScoreChange
-from scheduler_engine.answers.profiles import VERSION, PluginChange, SettingChange
+from scheduler_engine.answers.profiles import PluginChange, SettingChange
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import Verdict
 from scheduler_engine.words import say
@@ -41,9 +42,24 @@ def decision(item: Decision | None) -> str:
 
 def upgrade(comparison: Comparison) -> str:
     """Return that pods notice nothing of another version, or ""."""
-    parting = comparison.parting
-    changes_version = parting is not None and any(item.path == VERSION for item in parting.settings)
-    return say("comparison.nothing-changes") if changes_version and comparison.decides_alike else ""
+    return say("comparison.nothing-changes") if comparison.rules and comparison.decides_alike else ""
+
+
+RULES: dict[str, Callable[[RuleUse], bool]] = {
+    "met": lambda use: use.exercised,
+    "unmet": lambda use: use.possible and not use.exercised,
+    "impossible": lambda use: not use.possible,
+}
+"""Heading → the rules under it."""
+
+
+def rules(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    """Yield headings, each with its (name, sentence) of rules that differ between the versions. None without rules."""
+    for name, belongs in RULES.items():
+        uses = [use.rule for use in comparison.rules if belongs(use)]
+        if uses:
+            heading = say(f"comparison.rules-{name}", count=len(uses), of=len(comparison.rules))
+            yield heading, tuple((rule, say(f"versions.{rule}")) for rule in uses)
 
 
 def draw(parting: Parting) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
 
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import STDIN, read, shown, write
+from scheduler_engine.cli.version import IMPORT, versioned
 from scheduler_engine.config.reading import in_file
 from scheduler_engine.errors import Rejected
 from scheduler_engine.importing import Choices, Gathered, Import, StandIns, gather, prepare
+from scheduler_engine.importing.kubelets import newest
 from scheduler_engine.scenario.exporting import from_log
 from scheduler_engine.scenario.model import RUN
+from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.writing import dump
 
 SEED, QUEUE_RULES = 42, "v1.34"
@@ -31,6 +35,7 @@ MOST_NAMES = 10
 @click.option("--without-kind", multiple=True, metavar="KIND", help="Leave out this kind. You can repeat it.")
 @click.option("--anonymous", is_flag=True, help="Replace the names of pods, nodes, namespaces and images.")
 @click.option("--quiet", is_flag=True, help="Do not list what is different or left out.")
+@partial(versioned, meaning=IMPORT)
 def command(
     files: tuple[str, ...],
     output: Path | None,
@@ -40,6 +45,7 @@ def command(
     without_kind: tuple[str, ...],
     anonymous: bool,
     quiet: bool,
+    version: Version,
 ) -> int:
     """Create a scenario from the output of kubectl get or cluster-info dump, manifests, or a simulator's snapshot.
 
@@ -50,14 +56,22 @@ def command(
         kinds=without_kind,
         anonymous=anonymous,
         pod=pod,
+        kubernetes=version.name or "",
+        feature_gates=version.feature_gates,
     )
     imported = prepare(_gathered(files), choices)
     title = title or (Path(files[0]).stem if files[0] != STDIN else "A cluster")
     # Whoever runs it wants to see where the pods without a node go.
-    write(
-        dump(replace(from_log(SEED, imported.configuration, QUEUE_RULES, imported.commands(), title=title), then=RUN)),
-        output,
+    scenario = from_log(
+        SEED,
+        imported.configuration,
+        QUEUE_RULES,
+        imported.commands(),
+        kubernetes=imported.kubernetes,
+        feature_gates=imported.feature_gates,
+        title=title,
     )
+    write(dump(replace(scenario, then=RUN)), output)
     if not quiet:
         for text in _report(imported):
             click.echo(text, err=True)
@@ -82,12 +96,14 @@ def _gathered(files: tuple[str, ...]) -> Gathered:
         everything.skipped += gathered.skipped
         everything.configurations += gathered.configurations
         everything.secrets += gathered.secrets
+        everything.kubelets = newest(everything.kubelets, gathered.kubelets)
     return everything
 
 
 def _report(imported: Import) -> list[str]:
     summary = imported.summary
     lines = [f"{summary.nodes} nodes, {summary.bound} pods on them, {summary.pending} without a node"]
+    lines.append(imported.version_in_words())
     lines += [f"{notice.text} {', '.join(notice.examples)}".rstrip() for notice in imported.notices]
     for item in imported.skipped[:MOST_NAMES]:
         more = f" and {item.count - 1} more" if item.count > 1 else ""

@@ -21,8 +21,8 @@ FIRST, SECOND = say("comparison.first"), say("comparison.second")
 
 def text_of(comparison: Comparison) -> Iterator[str]:
     """Yield the summary line by line. An empty line separates its parts."""
-    if unchanged := phrases.upgrade(comparison):
-        yield from wrap(unchanged, WIDTH)
+    if alike := phrases.upgrade(comparison):
+        yield from wrap(alike, WIDTH)
         yield ""
     titles = ((comparison.parting, "comparison.parted"), (comparison.later_decision, "comparison.decided"))
     for parting, title in titles:
@@ -33,6 +33,25 @@ def text_of(comparison: Comparison) -> Iterator[str]:
     yield from _placements(comparison)
     yield from _evictions(comparison)
     yield from _waiting(comparison)
+    yield from rules_text(comparison)
+
+
+def unchanged(comparison: Comparison, in_details: bool) -> Iterator[str]:
+    """Yield what there is to say if the summary has no difference. ``in_details``: the details have some."""
+    alike = phrases.upgrade(comparison)
+    yield from wrap(alike, WIDTH)
+    if in_details or not alike:
+        yield say("comparison.only-details") if in_details else say("comparison.same")
+    yield from rules_text(comparison)
+
+
+def rules_text(comparison: Comparison) -> Iterator[str]:
+    """Yield the rules that differ between the versions, by whether the runs came across them."""
+    for heading, rules in phrases.rules(comparison):
+        yield ""
+        yield from wrap(heading, WIDTH)
+        for _, sentence in rules:
+            yield from wrapped(sentence, "  - ")
 
 
 # --- the first difference ---------------------------------------------------------------------------------------------

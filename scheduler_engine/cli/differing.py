@@ -12,7 +12,7 @@ import click
 from scheduler_engine.answers.comparing import compare
 from scheduler_engine.answers.many_seeds import compare_seeds, played
 from scheduler_engine.cli import DIFFERENT, OK
-from scheduler_engine.cli.comparison import text_of
+from scheduler_engine.cli.comparison import text_of, unchanged
 from scheduler_engine.cli.differing_lines import difference_lines
 from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
 from scheduler_engine.cli.seeds_text import seeds_text
@@ -143,7 +143,7 @@ def _summary(one: Simulation, other: Simulation, output: str) -> int:
     elif comparison.differs:
         _echo(text_of(comparison))
     else:
-        click.echo(say("comparison.only-details") if in_details else say("comparison.same"))
+        _echo(unchanged(comparison, in_details))
     return DIFFERENT if comparison.differs or in_details else OK
 
 

@@ -12,7 +12,7 @@ from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.fixing import fixed
 from scheduler_engine.cli.running import nobodys, played_through
-from scheduler_engine.cli.version import versioned
+from scheduler_engine.cli.version import by_rules, versioned
 from scheduler_engine.scenario.attempts import Attempt, RunView, unchecked
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import how_chosen
@@ -77,6 +77,7 @@ def command(
     if fix:
         for text in fixed(simulation, key):
             click.echo(text)
+        click.echo(by_rules(simulation.rules))
         return OK
     run = RunView(simulation)
     is_last = attempt is None and cycle is None
@@ -88,6 +89,7 @@ def command(
         raise Unusable(_without_attempt(simulation, key))
     for text in explained(simulation, chosen, node, seeds):
         click.echo(text)
+    click.echo(by_rules(chosen.rules))
     return OK
 
 

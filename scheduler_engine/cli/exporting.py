@@ -21,10 +21,15 @@ from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.writing import dump
 from scheduler_engine.simulation import Simulation
 
+
+def _manifests(simulation: Simulation, **form: bool) -> str:
+    return manifests_text(manifests(simulation, **form), simulation.rules)
+
+
 FORMS: dict[str, Callable[[Simulation], str]] = {
-    "manifests": lambda simulation: manifests_text(manifests(simulation)),
-    "stored": lambda simulation: manifests_text(manifests(simulation, added=True)),
-    "kwok": lambda simulation: manifests_text(manifests(simulation, kwok=True)),
+    "manifests": lambda simulation: _manifests(simulation),
+    "stored": lambda simulation: _manifests(simulation, added=True),
+    "kwok": lambda simulation: _manifests(simulation, kwok=True),
     "simulator": lambda simulation: json.dumps(simulator_snapshot(simulation), indent=1, ensure_ascii=False) + "\n",
     "trace": lambda simulation: "".join(f"{line}\n" for line in trace_lines(simulation)),
 }

@@ -20,9 +20,10 @@ from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of, shown
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.cli.running import played_through
-from scheduler_engine.cli.version import versioned
+from scheduler_engine.cli.version import by_rules, version_data, versioned
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.versions import Rules
 from scheduler_engine.words import say
 
 
@@ -77,7 +78,7 @@ def command(
         found = room(simulation, manifest, most)
         answer = {"pod": name, **_room_data(found)}
         lines = _lines(name, found)
-    show(output, answer, lines)
+    show(output, answer, lines, simulation.rules)
     return OK
 
 
@@ -90,19 +91,19 @@ def manifest_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         raise Unusable(f"{name}: which one? {', '.join(pod.key for pod in keys)}")
     if name != STDIN and not Path(name).is_file():
         raise Unusable(f'pods "{name}" not found, and there is no such file')
-    found = _first(name, ("Pod", *WITH_TEMPLATE))
+    found = _first(name, ("Pod", *WITH_TEMPLATE), simulation.rules)
     if found is None:
         raise Unusable(f"{shown(name)}: there is no pod or workload in it")
     return found
 
 
-def _first(name: str, kinds: Sequence[str]) -> Mapping[str, Any] | None:
+def _first(name: str, kinds: Sequence[str], rules: Rules) -> Mapping[str, Any] | None:
     """Return the first manifest of these kinds in a file. Raises Unusable for an invalid one, and Rejected."""
     manifests = load_manifests(read(name))
     item = next((item for item in manifests if item.data.get("kind") in kinds), None)
     if item is None:
         return None
-    errors = located(validate(item.data, item.document), manifests)
+    errors = located(validate(item.data, item.document, rules=rules), manifests)
     if errors:
         raise Unusable("\n".join(f"{shown(name)}:{error.line}:{error.column}: {error}" for error in errors))
     return item.data
@@ -115,7 +116,7 @@ def shape_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         return existing.manifest
     if name != STDIN and not Path(name).is_file():
         raise Unusable(f'nodes "{name}" not found, and there is no such file')
-    found = _first(name, ("Node",))
+    found = _first(name, ("Node",), simulation.rules)
     if found is None:
         raise Unusable(f"{shown(name)}: there is no node in it")
     return found
@@ -126,11 +127,12 @@ def name_of(manifest: Mapping[str, Any]) -> str:
     return f"{metadata.get('namespace', 'default')}/{metadata.get('name') or metadata.get('generateName') or 'pod'}"
 
 
-def show(output: str, answer: Any, lines: Iterable[str]) -> None:
-    """Print an answer as JSON, or its lines, which are wrapped."""
+def show(output: str, answer: Mapping[str, Any], lines: Iterable[str], rules: Rules) -> None:
+    """Print an answer as JSON, or its lines, which are wrapped; with the version by whose rules it holds."""
     if output == "json":
-        click.echo(json.dumps(answer, indent=1, ensure_ascii=False))
+        click.echo(json.dumps({**version_data(rules), **answer}, indent=1, ensure_ascii=False))
         return
+    lines = (*lines, by_rules(rules))
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
         click.echo("\n".join(wrapped(line.lstrip(), indent, rest=f"{indent}  ")))
@@ -195,7 +197,7 @@ def _show_headroom(simulation: Simulation, most: int, output: str) -> None:
             for row in scarce
         ],
     }
-    show(output, answer, _lines_headroom(rows, scarce))
+    show(output, answer, _lines_headroom(rows, scarce), simulation.rules)
 
 
 def _headroom_data(row: Headroom) -> dict[str, Any]:

@@ -48,14 +48,14 @@ def command(scenario: str, node: str | None, zone: str | None, all_nodes: bool, 
         if not nodes:
             raise Unusable(f"no node has the label {ZONE}={zone}")
         left = lose(simulation, nodes)
-    show(output, _data(left), _lines(left))
+    show(output, _data(left), _lines(left), simulation.rules)
     return OK if left.is_fine else DIFFERENT
 
 
 def _removable(simulation: Simulation, output: str) -> int:
     alone, together = dict(removable(simulation)), [node for node, can_go in removable_together(simulation) if can_go]
     answer = {"nodes": {node: _data(left) for node, left in alone.items()}, "together": together}
-    show(output, answer, _lines_removable(alone, together))
+    show(output, answer, _lines_removable(alone, together), simulation.rules)
     return OK if together else DIFFERENT
 
 

@@ -8,7 +8,7 @@ import click
 
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import scenario_of
-from scheduler_engine.cli.version import versioned
+from scheduler_engine.cli.version import by_rules, versioned
 from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario import Point, Scenario, run
 from scheduler_engine.scenario.attempts import Attempt, attempts_in
@@ -49,6 +49,7 @@ def command(scenario: str, quiet: bool, as_json: bool, version: Version) -> int:
             click.echo(text)
         for text in nobodys(simulation).values():
             click.echo(click.style(text, fg="red"))
+        click.echo(by_rules(simulation.rules))
     failures = [f"{played.where(path)}: {text}" for path, text in points]
     for failure in failures:
         click.echo(click.style("FAILED", fg="red", bold=True) + f": {failure}", err=as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import click
@@ -12,7 +13,10 @@ from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
 from scheduler_engine.cli.files import Unusable, read, shown
+from scheduler_engine.cli.version import JUDGE, by_rules, version_data, versioned
 from scheduler_engine.errors import FieldError
+from scheduler_engine.scenario.version import Version
+from scheduler_engine.versions import Rules
 
 LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
 """Higher than for pasted text, because only the person at the command line waits for it."""
@@ -21,24 +25,26 @@ LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
-def command(files: tuple[str, ...], as_json: bool) -> int:
+@partial(versioned, meaning=JUDGE)
+def command(files: tuple[str, ...], as_json: bool, version: Version) -> int:
     """Report what the API server would say about manifests, without applying them.
 
     Exit status 0: all would be accepted; 1: one would be refused; 2: a file cannot be read.
     """
     checked: dict[str, Checked] = {}
-    status = OK
+    status, rules = OK, version.rules()
     for name in dict.fromkeys(files):
         try:
-            checked[name] = check_text(read(name), LIMITS)
+            checked[name] = check_text(read(name), LIMITS, rules)
         except Unusable as problem:
             problem.show()
             status = UNUSABLE
     if as_json:
-        click.echo(json.dumps(_as_json(checked), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(_as_json(checked, rules), indent=1, ensure_ascii=False))
     else:
         for text in _lines(checked):
             click.echo(text)
+        click.echo(by_rules(rules))
     refused = any(result.errors for result in checked.values())
     return status or (DIFFERENT if refused else OK)
 
@@ -66,7 +72,7 @@ def _count(number: int, word: str, more: bool = False) -> str:
     return f"{'more than ' if more else ''}{number} {word}{'' if number == 1 else 's'}"
 
 
-def _as_json(checked: dict[str, Checked]) -> dict[str, Any]:
+def _as_json(checked: dict[str, Checked], rules: Rules) -> dict[str, Any]:
     files = [
         {
             "file": name,
@@ -77,7 +83,8 @@ def _as_json(checked: dict[str, Checked]) -> dict[str, Any]:
         }
         for name, result in checked.items()
     ]
-    return {"valid": not any(result.errors for result in checked.values()), "files": files}
+    valid = not any(result.errors for result in checked.values())
+    return {"valid": valid, **version_data(rules), "files": files}
 
 
 def _problem(problem: FieldError) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The options for a version of Kubernetes and its feature gates, for every command that plays a scenario."""
+"""The options for a version of Kubernetes and its feature gates, for every command that follows one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import click
 
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.version import Version
-from scheduler_engine.versions import VERSIONS, read_gates, version_named
+from scheduler_engine.versions import VERSIONS, Rules, named, read_gates, version_named
+from scheduler_engine.words import say
 
 KNOWN = ", ".join(VERSIONS)
 
@@ -27,14 +28,32 @@ def parsed(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramet
     return callback
 
 
-def versioned(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options, and its function the argument ``version``."""
+def by_rules(rules: Rules) -> str:
+    """Return the line that names the version by which something was decided."""
+    return say("versions.by", version=named(rules))
+
+
+def version_data(rules: Rules) -> dict[str, Any]:
+    """Return the version as JSON shows it: its name, and the gates that differ from its defaults."""
+    return {"kubernetes": rules.kubernetes, "feature_gates": dict(rules.feature_gates)}
+
+
+PLAY, JUDGE, IMPORT = (
+    "Play it under this version of Kubernetes",
+    "Judge by this version of Kubernetes",
+    "Follow this version of Kubernetes. Default: that of the kubelets",
+)
+"""What the option means to a command."""
+
+
+def versioned(function: Callable[..., int], meaning: str = PLAY) -> Callable[..., int]:
+    """Give a command the options, and its function the argument ``version``. ``meaning``: of ``--kubernetes``."""
 
     @click.option(
         "--kubernetes",
         callback=parsed(version_named),
         metavar="VERSION",
-        help=f"Play it under this version of Kubernetes: {KNOWN}.",
+        help=f"{meaning}: {KNOWN}.",
     )
     @click.option(
         "--feature-gates",

@@ -31,6 +31,8 @@ LEADER_ELECTION = {
     "resourceNamespace": "kube-system",
 }
 CLIENT_CONNECTION = {"contentType": "application/vnd.kubernetes.protobuf", "qps": 50, "burst": 100}
+BINDING_TIMEOUT = "10m0s"
+"""How long DynamicResources waits for binding conditions."""
 RESOURCES = ({"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1})
 
 
@@ -80,7 +82,7 @@ def _plugin_config(config: dict[str, Any], rules: Rules) -> dict[str, Any]:
     if default is not None:
         default(args)
     if name == "DynamicResources" and rules.binding_conditions:
-        args.setdefault("bindingTimeout", "10m0s")
+        args.setdefault("bindingTimeout", BINDING_TIMEOUT)
     return {"name": name, "args": completed(args, known[name])}
 
 

@@ -13,6 +13,7 @@ from scheduler_engine.importing.draft import Draft, controller_of
 from scheduler_engine.importing.made_up import MadeUp
 from scheduler_engine.importing.renaming import CLAIM, Renamer
 from scheduler_engine.importing.result import key_of
+from scheduler_engine.plugins.node_declared_features import FEATURES
 
 Manifest = dict[str, Any]
 
@@ -21,6 +22,8 @@ WORKLOAD_FIELDS = (
     *("parallelism", "completions", "completionMode", "backoffLimit", "suspend", "activeDeadlineSeconds"),
     *("progressDeadlineSeconds", "revisionHistoryLimit", "manualSelector"),
 )
+DECLARED = tuple(name for name, _ in FEATURES.values())
+"""The features of nodes that pods here can need."""
 
 
 def make_anonymous(draft: Draft) -> dict[str, str]:
@@ -114,6 +117,8 @@ def _node(renamer: Renamer, item: Manifest) -> Manifest:
         result["taints"] = [renamer.taint(taint) for taint in spec["taints"]]
     if status.get("images"):
         status["images"] = [_image(renamer, image) for image in status["images"]]
+    if status.get("declaredFeatures"):
+        status["declaredFeatures"] = [name for name in status["declaredFeatures"] if name in DECLARED]
     return {"spec": result, "status": status}
 
 

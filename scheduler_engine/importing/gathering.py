@@ -14,6 +14,7 @@ from scheduler_engine.api.scheme import KINDS, NO_OBJECTS
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.importing.advice import how
 from scheduler_engine.importing.archives import unpacked
+from scheduler_engine.importing.kubelets import newest, version_of_kubelet
 from scheduler_engine.importing.reading import MOST_BYTES, MOST_OBJECTS, Text, read_text
 from scheduler_engine.importing.result import Skipped, grouped
 from scheduler_engine.importing.trimming import Notes, StandIns, trimmed, trimmed_configuration
@@ -48,7 +49,8 @@ LONGEST = 253
 class Gathered:
     """The kept content of a file, as plain data. ``objects`` have apiVersion and kind, and only fields of the
     allow-list; ``places`` has the place of each, ``notes`` what was dropped or replaced in it. ``secrets``: the number
-    of Secrets and ConfigMaps dropped. ``scenario``: the text of a file that is one.
+    of Secrets and ConfigMaps dropped. ``scenario``: the text of a file that is one. ``kubelets``: the version of the
+    newest kubelet (``v1.35``), "" if no node says it.
     """
 
     objects: list[dict[str, Any]] = field(default_factory=list)
@@ -58,6 +60,7 @@ class Gathered:
     configurations: list[dict[str, Any]] = field(default_factory=list)
     secrets: int = 0
     scenario: str = ""
+    kubelets: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the input of ``from_json``."""
@@ -210,6 +213,8 @@ def _sort(gathered: Gathered, item: dict[str, Any], text: Text, where: str) -> N
         raise Rejected(say("import-errors.too-many-objects", most=MOST_OBJECTS))
     gathered.objects.append(item)
     gathered.places.append(place)
+    if kind == "Node":
+        gathered.kubelets = newest(gathered.kubelets, version_of_kubelet(item))
 
 
 def _place(text: Text, item: Any, where: str) -> str:

@@ -65,7 +65,9 @@ LabelSelectorRequirement = key operator values
 PodSpec = volumes initContainers containers restartPolicy terminationGracePeriodSeconds nodeSelector nodeName
     hostNetwork affinity schedulerName tolerations priorityClassName priority runtimeClassName preemptionPolicy overhead
     topologySpreadConstraints os schedulingGates resourceClaims resources
-Container = name image ports resources resizePolicy restartPolicy
+Container = name image ports resources resizePolicy restartPolicy restartPolicyRules
+ContainerRestartRule = action exitCodes
+ContainerRestartRuleOnExitCodes = operator values
 ContainerPort = hostPort containerPort protocol hostIP
 ContainerResizePolicy = resourceName restartPolicy
 ResourceRequirements = limits requests
@@ -90,7 +92,8 @@ PodCondition = type status reason message lastTransitionTime
 ContainerStatus = name ready restartCount allocatedResources resources
 
 Volume = name persistentVolumeClaim ephemeral csi gcePersistentDisk awsElasticBlockStore iscsi rbd azureDisk cinder
-    portworxVolume
+    portworxVolume image
+ImageVolumeSource = reference pullPolicy
 PersistentVolumeClaimVolumeSource = claimName readOnly
 EphemeralVolumeSource = volumeClaimTemplate
 PersistentVolumeClaimTemplate = metadata spec
@@ -106,7 +109,7 @@ PortworxVolumeSource = volumeID readOnly
 
 NodeSpec = unschedulable taints
 Taint = key value effect timeAdded
-NodeStatus = capacity allocatable conditions images
+NodeStatus = capacity allocatable conditions images declaredFeatures
 NodeCondition = type status lastTransitionTime
 ContainerImage = names sizeBytes
 

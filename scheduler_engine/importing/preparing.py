@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from scheduler_engine.api.images import normalized_image_name
@@ -13,8 +14,10 @@ from scheduler_engine.importing import completing, pods, workloads
 from scheduler_engine.importing.anonymous import make_anonymous
 from scheduler_engine.importing.draft import ORDER, Draft
 from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
+from scheduler_engine.importing.kubelets import proposed
 from scheduler_engine.importing.result import Choices, Import, Skipped, Summary, Waiting, grouped, is_waiting, key_of
-from scheduler_engine.importing.trimming import CONTAINERS, TIMES, Notes, pod_specs
+from scheduler_engine.importing.trimming import CONTAINERS, TIMES, Notes, pod_specs, without_later_fields
+from scheduler_engine.versions import Rules, rules_for
 from scheduler_engine.words import say
 
 Manifest = dict[str, Any]
@@ -39,6 +42,7 @@ def prepare(gathered: Gathered, choices: Choices = EVERYTHING) -> Import:
 
 
 def _prepare(gathered: Gathered, choices: Choices) -> Import:
+    rules = rules_for(choices.kubernetes or proposed(gathered.kubelets), choices.feature_gates)
     draft, offered, namespaces = Draft(skipped=list(gathered.skipped)), dict[str, int](), dict[str, int]()
     for item, place, notes in zip(gathered.objects, gathered.places, gathered.notes, strict=True):
         namespace = _namespace(item)
@@ -46,7 +50,7 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
         if namespace:
             namespaces[namespace] = namespaces.get(namespace, 0) + 1
         if item["kind"] not in choices.kinds and not (namespace and namespace in choices.namespaces):
-            _take(draft, item, namespace, place, notes)
+            _take(draft, without_later_fields(item, rules, notes), namespace, place, notes, rules)
     if "Node" not in offered:
         draft.notice_log.note("no-nodes")
     if gathered.secrets:
@@ -61,7 +65,7 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
     completing.add_priority_classes(draft)
     completing.add_runtime_classes(draft)
     pods.tell_of_owners(draft)
-    configuration = _configuration(draft, gathered)
+    configuration = _configuration(draft, gathered, rules)
     if choices.pod and not _waits(draft, choices.pod):
         raise Rejected(say("import-errors.not-a-waiting-pod", pod=choices.pod))
     chosen = choices.pod
@@ -69,13 +73,19 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
         renamed = make_anonymous(draft)
         chosen = renamed.get(chosen, "")
     workloads.settle(draft)
-    return _result(draft, configuration, chosen, offered, namespaces)
+    imported = _result(draft, configuration, chosen, offered, namespaces, rules)
+    return replace(imported, kubelets=gathered.kubelets)
 
 
 def _result(
-    draft: Draft, configuration: Manifest | None, chosen: str, offered: dict[str, int], namespaces: dict[str, int]
+    draft: Draft,
+    configuration: Manifest | None,
+    chosen: str,
+    offered: dict[str, int],
+    namespaces: dict[str, int],
+    rules: Rules,
 ) -> Import:
-    served = _served(configuration)
+    served = _served(configuration, rules)
     objects = [item for kind in ORDER if kind != "Pod" for item in draft.of(kind).values()]
     # In order of creation, with running pods before waiting ones.
     ordered = sorted(draft.of("Pod").items(), key=lambda pair: _turn(draft, pair, chosen))
@@ -99,10 +109,12 @@ def _result(
         tuple(objects),
         tuple(draft.terminating),
         configuration,
-        draft.notice_log.notices(),
+        draft.notice_log.notices(rules.kubernetes),
         grouped(draft.skipped),
         summary,
         chosen,
+        rules.kubernetes,
+        dict(rules.feature_gates) or None,
     )
 
 
@@ -122,7 +134,7 @@ def _namespace(item: Manifest) -> str:
     return namespace if isinstance(namespace, str) and namespace else completing.DEFAULT
 
 
-def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes) -> None:
+def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes, rules: Rules) -> None:
     """Add one object, if an API server would accept it."""
     kind, metadata = item["kind"], item["metadata"]
     manifest = {**item, "metadata": {name: held for name, held in metadata.items() if name not in TIMES}}
@@ -132,7 +144,7 @@ def _take(draft: Draft, item: Manifest, namespace: str, place: str, notes: Notes
     for notice, about in notes.items():
         for name in sorted(about):
             draft.notice_log.note(notice, name, about[name])
-    errors, _ = judged(manifest)
+    errors, _ = judged(manifest, rules=rules)
     if errors:
         draft.skipped.append(Skipped(kind, str(metadata["name"])[:253], _reason(errors), place))
         return
@@ -180,6 +192,8 @@ def _keep_used_images(draft: Draft) -> None:
             for listed in CONTAINERS:
                 for container in spec.get(listed) or ():
                     used[normalized_image_name(container.get("image") or "")] = None
+            for volume in spec.get("volumes") or ():
+                used[normalized_image_name((volume.get("image") or {}).get("reference") or "")] = None
     for node in nodes:
         held = (node.get("status") or {}).get("images") or []
         kept = [{**item, "names": [name for name in item.get("names") or () if name in used]} for item in held]
@@ -192,12 +206,12 @@ def _keep_used_images(draft: Draft) -> None:
 # --- the scheduler ----------------------------------------------------------------------------------------------------
 
 
-def _configuration(draft: Draft, gathered: Gathered) -> Manifest | None:
+def _configuration(draft: Draft, gathered: Gathered, rules: Rules) -> Manifest | None:
     """Return the last configuration that the scheduler accepts."""
     accepted: Manifest | None = None
     for configuration in gathered.configurations:
         try:
-            load_configuration(configuration)
+            load_configuration(configuration, rules)
         except Rejected as refusal:
             draft.skipped.append(Skipped(CONFIGURATION, "", _reason(refusal.errors)))
         else:
@@ -206,9 +220,9 @@ def _configuration(draft: Draft, gathered: Gathered) -> Manifest | None:
     return accepted
 
 
-def _served(configuration: Manifest | None) -> list[str]:
+def _served(configuration: Manifest | None, rules: Rules) -> list[str]:
     """Return the names of the available schedulers."""
-    return [profile.scheduler_name for profile in load_configuration(configuration).profiles]
+    return [profile.scheduler_name for profile in load_configuration(configuration, rules).profiles]
 
 
 def _scheduler(pod: Manifest) -> str:

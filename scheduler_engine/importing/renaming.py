@@ -34,7 +34,7 @@ POD_FIELDS = (
     *("priority", "preemptionPolicy", "restartPolicy", "terminationGracePeriodSeconds", "hostNetwork", "hostPID"),
     *("hostIPC", "overhead", "resources", "activeDeadlineSeconds", "schedulerName", "os"),
 )
-CONTAINER_FIELDS = ("ports", "resources", "resizePolicy", "restartPolicy")
+CONTAINER_FIELDS = ("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules")
 PORT_FIELDS = ("containerPort", "hostPort", "protocol", "hostIP")
 VOLUME_FIELDS = ("accessModes", "capacity", "persistentVolumeReclaimPolicy", "volumeMode", "volumeAttributesClassName")
 CLAIM_FIELDS = ("accessModes", "resources", "volumeMode", "volumeAttributesClassName")
@@ -176,6 +176,10 @@ class Renamer:
         if volume.get("ephemeral"):
             template = (volume["ephemeral"].get("volumeClaimTemplate") or {}).get("spec") or {}
             return {**head, "ephemeral": {"volumeClaimTemplate": {"spec": self.claim_spec(template)}}}
+        image = volume.get("image") or {}
+        if image.get("reference"):
+            reference = self.names.of("image", normalized_image_name(image["reference"]))
+            return {**head, "image": {**image, "reference": reference}}
         return {**volume, **head}
 
     # --- storage ---

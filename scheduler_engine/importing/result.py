@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.versions import DEFAULT, VERSIONS, release_of
 from scheduler_engine.words import keys_of, say
 
 Manifest = dict[str, Any]
@@ -18,13 +19,15 @@ MOST_EXAMPLES = 5
 @dataclass(frozen=True, slots=True)
 class Choices:
     """A person's choices. ``namespaces`` and ``kinds`` are omitted; ``pod`` (``namespace/name``) will be scheduled
-    first among those of its priority.
+    first among those of its priority. ``kubernetes``: the version to follow, "" = that of the kubelets.
     """
 
     namespaces: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     anonymous: bool = False
     pod: str = ""
+    kubernetes: str = ""
+    feature_gates: Mapping[str, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,8 @@ class Summary:
 @dataclass(frozen=True, slots=True)
 class Import:
     """``objects`` in an order that can be applied; ``terminating``: keys of pods that are being deleted;
-    ``configuration``: the scheduler's, if any; ``pod``: the chosen one, under its name here.
+    ``configuration``: the scheduler's, if any; ``pod``: the chosen one, under its name here. ``kubernetes`` with
+    ``feature_gates``: the version to follow; ``kubelets``: that of the newest kubelet, "" if the dump has none.
     """
 
     objects: tuple[Manifest, ...]
@@ -95,6 +99,20 @@ class Import:
     skipped: tuple[Skipped, ...]
     summary: Summary
     pod: str = ""
+    kubernetes: str = DEFAULT
+    feature_gates: Mapping[str, bool] | None = None
+    kubelets: str = ""
+
+    def version_in_words(self) -> str:
+        """Return which version the kubelets have, and which one is followed."""
+        followed = release_of(self.kubernetes)
+        if not self.kubelets:
+            return say("import-versions.none", followed=followed)
+        if self.kubernetes == self.kubelets:
+            return say("import-versions.same", kubelets=self.kubelets, followed=followed)
+        known = self.kubelets in VERSIONS
+        key = "import-versions.chosen" if known else "import-versions.unknown"
+        return say(key, kubelets=self.kubelets, followed=followed)
 
     def commands(self) -> list[Manifest]:
         """Return them in JSON form: all objects at once. Pods that are being deleted are deleted before their owners
@@ -118,13 +136,13 @@ class NoticeLog:
         """Count ``count`` more, of which one may be named."""
         self.about.setdefault(key, []).extend([name] * count)
 
-    def notices(self) -> tuple[Notice, ...]:
-        """Return the notices in the order of their table."""
+    def notices(self, kubernetes: str) -> tuple[Notice, ...]:
+        """Return the notices in the order of their table. ``kubernetes``: the version that is followed."""
         notices: list[Notice] = []
         for key in keys_of("import-notices"):
             names = self.about.get(key)
             if names:
-                text = say(f"import-notices.{key}", count=len(names))
+                text = say(f"import-notices.{key}", count=len(names), version=kubernetes)
                 examples = tuple(dict.fromkeys(name for name in names if name))[:MOST_EXAMPLES]
                 notices.append(Notice(key, len(names), text, examples))
         return tuple(notices)

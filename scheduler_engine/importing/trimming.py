@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_engine.api.fields import TYPES, Field
+from scheduler_engine.api.fields import LATER_FIELDS, TYPES, Field
 from scheduler_engine.api.times import is_time
 from scheduler_engine.config.schema import CONFIGURATION, PLUGIN_ARGS, PLUGIN_CONFIG, RAW, ListOf, MapOf, Struct
 from scheduler_engine.importing.kept import (
@@ -25,6 +25,7 @@ from scheduler_engine.importing.kept import (
     STAND_IN_SOURCE,
     STAND_INS,
 )
+from scheduler_engine.versions import Rules
 
 Manifest = dict[str, Any]
 Notes = dict[str, dict[str, int]]
@@ -187,6 +188,18 @@ def trimmed(manifest: Manifest, stand_ins: StandIns) -> tuple[Manifest, Notes]:
         _keep_verdict(result)
     held |= {name: metadata[name] for name in TIMES if isinstance(metadata.get(name), str) and is_time(metadata[name])}
     return result, trimmer.notes
+
+
+def without_later_fields(manifest: Manifest, rules: Rules, notes: Notes) -> Manifest:
+    """Return a trimmed object without the fields that a version of Kubernetes does not have yet. Adds to ``notes``."""
+    for (kind, part, name), rule in LATER_FIELDS.items():
+        if manifest["kind"] == kind and not getattr(rules, rule) and name in (manifest.get(part) or {}):
+            kept = {field: item for field, item in manifest[part].items() if field != name}
+            manifest = {**manifest, part: kept}
+            held = notes.setdefault("unknown-fields", {})
+            about = f"{kind}: {part}.{name}"
+            held[about] = held.get(about, 0) + 1
+    return manifest
 
 
 def _keep_verdict(pod: Manifest) -> None:

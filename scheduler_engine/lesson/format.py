@@ -12,6 +12,7 @@ from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS
 from scheduler_engine.scenario.steps import LONGEST_SAY, Step
 from scheduler_engine.shapes import Data, Fields, ListOf, Number, Shape, Text, inside
+from scheduler_engine.versions import VERSIONS
 from scheduler_engine.words import say
 
 KIND = "Lesson"
@@ -118,6 +119,8 @@ def _together(part: Mapping[str, Any], path: str) -> Iterator[FieldError]:
             yield FieldError(f"{path}.{key}.node", "FieldValueRequired", say("lesson-errors.refuses-and-node"))
 
 
+DIFFERS = Fields({version: Text(longest=300) for version in VERSIONS}, about=say("lesson-keys.differs"))
+
 KEYS: dict[str, Shape] = {
     "apiVersion": SCENARIO_KEYS["apiVersion"],
     "kind": Text(values=(KIND,)),
@@ -136,6 +139,7 @@ KEYS: dict[str, Shape] = {
     "queue_rules": SCENARIO_KEYS["queue_rules"],
     "kubernetes": SCENARIO_KEYS["kubernetes"],
     "feature_gates": SCENARIO_KEYS["feature_gates"],
+    "differs": DIFFERS,
     "configuration": SCENARIO_KEYS["configuration"],
     "tab": Text(say("lesson-keys.tab")),
     "setup": SCENARIO_KEYS["setup"],

@@ -18,6 +18,7 @@ from scheduler_engine.scenario.model import Origin, Scenario
 from scheduler_engine.scenario.steps import first_rules, in_configuration, refused_in
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_lines, document_in, rename_on, slug_of
 from scheduler_engine.shapes import Data
+from scheduler_engine.versions import DEFAULT
 from scheduler_engine.words import say
 
 ENDING = ".lesson"
@@ -26,7 +27,7 @@ OF_SCENARIO = (
     *("title", "group", "about", "source", "engine", "seed"),
     *("kubernetes", "feature_gates", "configuration", "queue_rules", "tab"),
 )
-OF_LESSON = ("minutes", "belief", "truth", "par")
+OF_LESSON = ("minutes", "belief", "truth", "par", "differs")
 LISTS = ("rows", "after", "know")
 
 
@@ -72,6 +73,9 @@ def _problems(data: Data) -> list[FieldError]:
     problems = [*LESSON.problems(data, "")]
     if ("belief" in data) != ("truth" in data):
         problems.append(FieldError("truth", "FieldValueRequired", say("lesson-errors.belief-and-truth")))
+    own = data.get("kubernetes", DEFAULT)
+    if not problems and own in data.get("differs", {}):
+        problems.append(FieldError(f"differs.{own}", "FieldValueForbidden", say("lesson-errors.own-version")))
     return problems + _refused_in(data, any(error.path.startswith("feature_gates") for error in problems))
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from scheduler_engine.scenario.model import Scenario
 from scheduler_engine.shapes import Data
+from scheduler_engine.versions import VERSIONS, releases_text
+from scheduler_engine.words import say
 
 Steps = tuple[Data, ...]
 """Commands in their JSON form, with the keys beside them, as in ``then`` of a scenario."""
@@ -105,7 +108,8 @@ class Lesson:
     """``scenario`` is its starting point, with its place in the file. ``after``: names of lessons that lead to it.
 
     ``belief`` and ``truth``: of an entry in the gallery of misconceptions. ``par``: the cost of a good solution of a
-    challenge, None for other lessons.
+    challenge, None for other lessons. ``differs``: version of Kubernetes under which the lesson does not hold → what
+    differs there, in a sentence.
     """
 
     slug: str
@@ -118,6 +122,7 @@ class Lesson:
     truth: str = ""
     par: int | None = None
     know: tuple[str, ...] = ()
+    differs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -131,6 +136,14 @@ class Lesson:
     @property
     def about(self) -> str:
         return self.scenario.about
+
+    def versions(self) -> Iterator[str]:
+        """Yield for which versions of Kubernetes the lesson holds, and what differs under the others, in sentences."""
+        held = (version for version in VERSIONS if version not in self.differs)
+        yield say("lesson-versions.holds", versions=releases_text(held))
+        for text in dict.fromkeys(self.differs.values()):
+            others = (version for version in VERSIONS if self.differs.get(version) == text)
+            yield say("lesson-versions.differs", versions=releases_text(others), text=text)
 
     def where(self, path: str) -> str:
         """Return the place like ``Scenario.where``."""

@@ -10,6 +10,7 @@ from typing import Any
 from scheduler_engine.queue.lanes import IN_FLIGHT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
+from scheduler_engine.versions import DEFAULT_RULES, Rules, rules_for
 from scheduler_engine.words import say
 
 FAILED = ("unschedulable", "nominated", "error")
@@ -24,7 +25,8 @@ class Attempt:
     ``number`` counts the pod's own attempts, ``nominated_node`` is its earlier nomination, ``last_table`` is the
     number of the entry with its last table. ``ran``: stage → the entry with its last ``PluginsRan``. ``abandoned``: why
     it never ends, if its scheduler stopped. ``uid`` is its pod's: another pod may have the name now. ``replica`` is the
-    scheduler that made it. Use it only when all its events are there.
+    scheduler that made it. ``configured``: the configuration that it began with. Use it only when all its events are
+    there.
     """
 
     cycle: int
@@ -45,6 +47,14 @@ class Attempt:
     abandoned: str = ""
     uid: str = ""
     replica: str = ""
+    configured: ev.Configured | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """Return the rules of the version of Kubernetes that it followed."""
+        if self.configured is None:
+            return DEFAULT_RULES
+        return rules_for(self.configured.kubernetes, dict(self.configured.feature_gates))
 
     @property
     def outcome(self) -> str:
@@ -150,14 +160,18 @@ def attempts_in(entries: Iterable[ev.Entry]) -> dict[str, list[Attempt]]:
     by_cycle: dict[int, Attempt] = {}
     by_replica: dict[str, list[Attempt]] = {}
     popped: dict[str, str] = {}  # replica → uid of the pod that it popped last
+    configured: ev.Configured | None = None
     for entry in entries:
         event: Any = entry.event
-        if isinstance(event, ev.PodMoved):
+        if isinstance(event, ev.Configured):
+            configured = event
+        elif isinstance(event, ev.PodMoved):
             if event.target == IN_FLIGHT:
                 popped[entry.replica] = event.uid
         elif isinstance(event, ev.CycleStarted):
             attempt = by_cycle[event.cycle] = Attempt(event.cycle, event.pod, event.attempt, event.nominated_node)
             attempt.uid, attempt.replica = popped.get(entry.replica, ""), entry.replica
+            attempt.configured = configured
             by_pod.setdefault(event.pod, []).append(attempt)
             by_replica.setdefault(entry.replica, []).append(attempt)
         elif type(event) in PARTS and event.cycle in by_cycle:

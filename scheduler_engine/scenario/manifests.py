@@ -21,6 +21,8 @@ from scheduler_engine.scenario.yaml_text import documents
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Configured
+from scheduler_engine.versions import Rules, named
+from scheduler_engine.words import say
 
 KINDS = (
     *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "Node", "CSINode"),
@@ -79,9 +81,9 @@ def manifests(simulation: Simulation, added: bool = False, kwok: bool = False, t
     return [on_kwok(item, taint) for item in objects] if kwok else objects
 
 
-def manifests_text(objects: Sequence[Data]) -> str:
-    """Return manifests as a file for ``kubectl apply -f``."""
-    return documents(objects)
+def manifests_text(objects: Sequence[Data], rules: Rules) -> str:
+    """Return manifests as a file for ``kubectl apply -f``. Its first line names the version of their cluster."""
+    return f"# {say('versions.of-manifests', version=named(rules))}\n{documents(objects)}"
 
 
 def simulator_snapshot(simulation: Simulation) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from scheduler_engine.scenario.model import Scenario
+from scheduler_engine.versions import DEFAULT, Rules, rules_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +23,7 @@ class Version:
         if self.feature_gates is not None:
             scenario = replace(scenario, feature_gates=dict(self.feature_gates))
         return scenario
+
+    def rules(self) -> Rules:
+        """Return the rules where no scenario says a version. Raises Rejected for a gate that is unknown or locked."""
+        return rules_for(self.name or DEFAULT, self.feature_gates)

@@ -4,7 +4,8 @@ feature gates. ``rules_for`` chooses one value from each row. Code asks for a ru
 
 from scheduler_engine.versions.gates import GATES, UNSIMULATED, Gate, gates_text, known_gates, read_gates
 from scheduler_engine.versions.names import DEFAULT, RELEASES, VERSIONS, minor, release_of, version_named
-from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, rules_for
+from scheduler_engine.versions.showing import address_of, releases_text, value_text
+from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, named, rules_for
 
 __all__ = (
     "DEFAULT",
@@ -17,12 +18,16 @@ __all__ = (
     "Gate",
     "Row",
     "Rules",
+    "address_of",
     "explanation",
     "gates_text",
     "known_gates",
     "minor",
+    "named",
     "read_gates",
     "release_of",
+    "releases_text",
     "rules_for",
+    "value_text",
     "version_named",
 )

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.records import record
-from scheduler_engine.versions.gates import checked, default_of
-from scheduler_engine.versions.names import DEFAULT, column
+from scheduler_engine.versions.gates import checked, default_of, gates_text
+from scheduler_engine.versions.names import DEFAULT, column, release_of
 from scheduler_engine.words import say
 
 
@@ -157,6 +157,12 @@ def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | Non
         for row in ROWS
     }
     return Rules(kubernetes, tuple(gates.items()), **values)
+
+
+def named(rules: Rules) -> str:
+    """Return the version in words: its release, and the gates that differ from its defaults."""
+    release, gates = release_of(rules.kubernetes), gates_text(dict(rules.feature_gates))
+    return say("versions.named-with-gates", release=release, gates=gates) if gates else release
 
 
 def explanation(row: Row) -> str:

@@ -9,11 +9,13 @@ const LETTERS = /[^\s:,[\]{}"'#]/;
 const HOVER_MS = 350;
 const KEYS = { space: '<kbd>Ctrl</kbd> <kbd>Space</kbd>', help: '<kbd>F1</kbd>', tab: '<kbd>Tab</kbd>' };
 
-let schema = null;
+const schemas = new Map(); // address → the schema of a version of Kubernetes
 
+/** Return the fields that the sandbox's version has now: somebody may change it while an editor is open. */
 function fields(app) {
-  schema ??= json(app.dataset.schema).catch((error) => { schema = null; throw error; });
-  return schema;
+  const url = JSON.parse(app.dataset.schemas)[document.getElementById('panel-toolbar').dataset.kubernetes];
+  if (!schemas.has(url)) schemas.set(url, json(url).catch((error) => { schemas.delete(url); throw error; }));
+  return schemas.get(url);
 }
 
 async function json(url) {
@@ -77,7 +79,9 @@ function line(app, editor, kind) {
     field.replaceChildren(...(here ? [describe(here)] : []));
     return here;
   };
-  fields(app).then((loaded) => { known = loaded; look(); }, () => { field.textContent = say('script.fields-unknown'); });
+  const load = () => fields(app).then((loaded) => { known = loaded; look(); }, () => { field.textContent = say('script.fields-unknown'); });
+  load();
+  editor.on('focus', load); // The version may have changed since.
   editor.on('changeSelection', look);
   return () => { const here = look(); says.replaceChildren(here ? describe(here) : say('script.field-unknown')); return here; };
 }

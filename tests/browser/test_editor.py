@@ -17,7 +17,8 @@ CONFIGURATION = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeScheduler
 OFFERS = """async ([text, cluster, kind]) => {
     const { placeAt } = await import('/static/js/yaml-place.js');
     const { offersAt } = await import('/static/js/schema.js');
-    const schema = await (await fetch(document.getElementById('app').dataset.schema)).json();
+    const schemas = JSON.parse(document.getElementById('app').dataset.schemas);
+    const schema = await (await fetch(schemas['v1.34'])).json();
     const before = text.slice(0, text.indexOf('¦')).split('\\n');
     const place = placeAt(text.replace('¦', '').split('\\n'), before.length - 1, before.at(-1).length);
     return offersAt(schema, cluster, place, kind);
@@ -313,6 +314,24 @@ def test_several_files_can_be_chosen(page: Page, eventually: Eventually, tmp_pat
         (tmp_path / name).write_text(f"# {name}\n")
     page.locator("#manifest-file").set_input_files([tmp_path / "a.yaml", tmp_path / "b.yml"])
     eventually(lambda: value(page) == "# a.yaml\n---\n# b.yml\n")
+
+
+def test_completions_and_help_follow_the_version_even_if_it_changes_meanwhile(
+    page: Page, eventually: Eventually
+) -> None:
+    editing(page, NODE + "status:\n  ")
+    page.keyboard.type("decl")
+    page.wait_for_timeout(300)
+    assert popup(page) == []
+    base = page.locator("#app").get_attribute("data-base")
+    assert page.request.post(f"{base}do/kubernetes/", form={"version": "v1.36"}).status == 204
+    page.locator("#panel-toolbar[data-kubernetes='v1.36']").wait_for(state="attached")
+    page.evaluate("() => { const e = ace.edit('editor'); e.blur(); e.focus(); }")
+    page.keyboard.type("a")
+    eventually(lambda: any(row.startswith("declaredFeatures") for row in popup(page)))
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    eventually(lambda: "status.declaredFeatures" in text(page, "#editor-line"))
 
 
 def test_the_editor_of_the_configuration_completes_too(page: Page, eventually: Eventually) -> None:

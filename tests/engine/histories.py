@@ -21,7 +21,7 @@ from scheduler_engine.testing import (
     make_pod,
     make_priority_class,
 )
-from scheduler_engine.versions import VERSIONS
+from scheduler_engine.versions import VERSIONS, known_gates
 
 EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25
 """Number of histories that take a large part of a second each."""
@@ -210,6 +210,18 @@ def _without(**points: list[str]) -> Manifest:
 
 MOST_ALLOCATED = {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated"}}}
 BOTH = {"schedulerName": "default-scheduler"}
+Version = tuple[str, dict[str, bool]]
+"""A version of Kubernetes, and its feature gates that somebody has set."""
+
+
+def _gates(kubernetes: str) -> st.SearchStrategy[dict[str, bool]]:
+    open_gates = [name for name, (_, locked) in known_gates(kubernetes).items() if not locked]
+    return st.fixed_dictionaries({}, optional={name: st.booleans() for name in open_gates})
+
+
+KUBERNETES: st.SearchStrategy[Version] = st.sampled_from(VERSIONS).flatmap(
+    lambda version: st.tuples(st.just(version), _gates(version))
+)
 CONFIGURATIONS = st.sampled_from(
     [
         *(None, None, None),
@@ -222,10 +234,7 @@ CONFIGURATIONS = st.sampled_from(
     ]
 )
 
-UPGRADES: st.SearchStrategy[Command] = st.one_of(
-    st.builds(commands.Kubernetes, st.sampled_from(VERSIONS)),
-    st.just(commands.Kubernetes(VERSIONS[-1], {"OpportunisticBatching": False})),
-)
+UPGRADES: st.SearchStrategy[Command] = KUBERNETES.map(lambda version: commands.Kubernetes(*version))
 
 PLUGINS = {
     "preEnqueue": ["SchedulingGates", "DefaultPreemption"],

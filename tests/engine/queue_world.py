@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.objects import KubeObject, Node, Pod
@@ -93,7 +93,7 @@ class Store:
 class World:
     """A queue, its recorder and the store. ``pods`` have short names in the namespace default."""
 
-    def __init__(self, queue_class: type[SchedulingQueue] = SchedulingQueue, full: bool = True) -> None:
+    def __init__(self, queue_class: Callable[..., SchedulingQueue] = SchedulingQueue, full: bool = True) -> None:
         self.recorder = Recorder(full=full)
         self.store = Store()
         gate = Gate()

@@ -459,7 +459,7 @@ items:
     reasons = [item.reason for item in result.skipped]
     assert "needs a name" in reasons[0]
     assert "a lowercase RFC 1123 subdomain" in reasons[1]
-    assert "v1.34 no longer serves it" in reasons[2]
+    assert "Kubernetes no longer serves it" in reasons[2]
 
 
 def test_fields_of_a_later_version_are_left_out() -> None:
@@ -497,3 +497,79 @@ def test_a_scenario_is_known_as_one() -> None:
     assert gather(b"title: t\ngroup: x\nabout: a\noutcome: o\nsource: s\nsetup:\n- run: {}\n").scenario
     assert gather(b"apiVersion: scheduler-sandbox/v1\nkind: Scenario\ntitle: t\n").scenario
     assert not gather(json.dumps(NODE).encode()).scenario
+
+
+DECLARING = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n"},
+    "status": {"declaredFeatures": ["UserNamespacesHostNetworkSupport", "OfAcme"], "capacity": {"pods": "9"}},
+}
+IMAGE_VOLUME = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "default"},
+    "spec": {
+        "containers": [{"name": "c", "image": "x"}],
+        "volumes": [{"name": "model", "image": {"reference": "registry.acme.example/model:1", "pullPolicy": "Never"}}],
+    },
+}
+
+
+@pytest.mark.parametrize(("version", "kept"), [("v1.34", False), ("v1.35", True), ("v1.36", True)])
+def test_fields_that_the_version_does_not_know_are_left_out(version: str, kept: bool) -> None:
+    result = prepare(gather(dumps.as_json([DECLARING])), Choices(kubernetes=version))
+    assert ("declaredFeatures" in result.objects[0]["status"]) == kept
+    notice = next((item for item in result.notices if item.key == "unknown-fields"), None)
+    assert (notice is None) == kept
+    if notice is not None:
+        assert notice.text == "1 object has fields that v1.34 does not know. They were left out."
+        assert notice.examples == ("Node: status.declaredFeatures",)
+
+
+def test_what_only_later_versions_read_is_imported_too() -> None:
+    result = prepare(gather(dumps.as_json([DECLARING, IMAGE_VOLUME])), Choices(kubernetes="v1.36"))
+    pod = next(item for item in result.objects if item["kind"] == "Pod")
+    assert pod["spec"]["volumes"] == [IMAGE_VOLUME["spec"]["volumes"][0]]
+
+
+def test_made_up_names_replace_image_volumes_and_unknown_features() -> None:
+    choices = Choices(kubernetes="v1.36", anonymous=True)
+    result = prepare(gather(dumps.as_json([DECLARING, IMAGE_VOLUME])), choices)
+    assert "acme" not in json.dumps(result.objects).lower()
+    node, pod = (next(item for item in result.objects if item["kind"] == kind) for kind in ("Node", "Pod"))
+    assert node["status"]["declaredFeatures"] == ["UserNamespacesHostNetworkSupport"]
+    assert pod["spec"]["volumes"][0]["image"]["reference"].startswith("example/image-")
+
+
+NEEDLESS_SHAPE = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "pluginConfig": [
+                {
+                    "name": "NodeResourcesFit",
+                    "args": {
+                        "scoringStrategy": {
+                            "type": "MostAllocated",
+                            "requestedToCapacityRatio": {"shape": [{"utilization": 0, "score": 0}]},
+                        }
+                    },
+                }
+            ]
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(("version", "accepted"), [("v1.34", True), ("v1.36", False)])
+def test_a_configuration_is_judged_by_the_version(version: str, accepted: bool) -> None:
+    gathered = gather(dumps.as_json([DECLARING, NEEDLESS_SHAPE]))
+    result = prepare(gathered, Choices(kubernetes=version))
+    assert (result.configuration is not None) == accepted
+
+
+def test_an_unknown_version_is_refused() -> None:
+    with pytest.raises(Rejected, match="unknown Kubernetes version"):
+        prepare(gather(dumps.as_json([DECLARING])), Choices(kubernetes="v1.33"))

@@ -20,8 +20,9 @@ from scheduler_engine.effort import Effort
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.replay import entry_json, make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.versions import DEFAULT
 from tests.engine import histories
-from tests.engine.histories import EXAMPLES
+from tests.engine.histories import EXAMPLES, Version
 from tests.engine.soundness import (
     check,
     described,
@@ -88,6 +89,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.simulation = Simulation()
         self.start: tuple[int, dict[str, Any] | None, bool, str] = (42, None, True, "v1.34")
+        self.version: Version = (DEFAULT, {})
         self.twin: Simulation | None = None
         self.log: list[Command] = []
         self.world = World()
@@ -103,6 +105,7 @@ class Machine(RuleBasedStateMachine):
         full=st.booleans(),
         first=histories.NEW_PODS,
         replicas=st.one_of(st.none(), histories.REPLICAS),
+        version=histories.KUBERNETES,
     )
     def begin(
         self,
@@ -112,9 +115,11 @@ class Machine(RuleBasedStateMachine):
         full: bool,
         first: Command,
         replicas: Command | None,
+        version: Version,
     ) -> None:
-        self.start = (seed, configuration, full, rules)
-        self.simulation = Simulation(seed, configuration, full, rules)
+        self.start, self.version = (seed, configuration, full, rules), version
+        kubernetes, gates = version
+        self.simulation = Simulation(seed, configuration, full, rules, kubernetes=kubernetes, feature_gates=gates)
         self.execute(histories.START)
         if replicas is not None:
             self.execute(replicas)
@@ -247,6 +252,10 @@ class Machine(RuleBasedStateMachine):
         self.execute(mistake)
         assert len(self.log) == number, "the command should have been refused"
 
+    @rule(command=histories.UPGRADES)
+    def upgrade_or_downgrade(self, command: Command) -> None:
+        self.execute(command)
+
     @rule(
         command=st.one_of(
             histories.NEW_PODS, histories.VIPS, histories.AROUND, histories.TROUBLE, histories.STEPS, histories.LONGER
@@ -275,8 +284,9 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def replay_the_log(self) -> None:
         self.replayed = len(self.log)
-        seed, configuration, full, rules = self.start
-        log = json.loads(json.dumps(make_log(seed, configuration, self.log, rules)))
+        (seed, configuration, full, rules), (kubernetes, gates) = self.start, self.version
+        made = make_log(seed, configuration, self.log, rules, kubernetes=kubernetes, feature_gates=gates)
+        log = json.loads(json.dumps(made))
         assert trace_digest(replay(log, full)) == trace_digest(self.simulation)
 
     def twin_agrees(self) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import partial
 from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.events import ActionType, ClusterEvent
@@ -18,6 +19,7 @@ from scheduler_engine.queue.design_doc import DesignDocQueue
 from scheduler_engine.queue.heap import Heap
 from scheduler_engine.queue.scheduling_queue import SchedulingQueue
 from scheduler_engine.trace.events import PodMoved
+from scheduler_engine.versions import VERSIONS, rules_for
 from tests.engine.queue_world import CLAIM_ADD, NODE_ADD, NODE_LABEL, NODE_TAINT, Sort, World, node, pod
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
@@ -72,6 +74,10 @@ class QueueMachine(RuleBasedStateMachine):
         self.world = World(self.queue_class)
         self.in_flight: list[QueuedPodInfo] = []
         self.serial = 0
+
+    @initialize(kubernetes=st.sampled_from(VERSIONS))
+    def follow(self, kubernetes: str) -> None:
+        self.world = World(partial(self.queue_class, rules=rules_for(kubernetes)))
 
     @rule(
         name=NAMES, priority=st.integers(0, 2), gated=st.booleans(), wants=NODES, nominated=st.sampled_from(["", "n1"])

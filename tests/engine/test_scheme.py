@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a removed version": (
         {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget"},
         "apiVersion",
-        'v1.34 no longer serves it; use "policy/v1"',
+        'Kubernetes no longer serves it; use "policy/v1"',
     ),
     "a version that never existed": ({"apiVersion": "apps/v1", "kind": "Pod"}, "apiVersion", 'use "v1"'),
 }

@@ -26,7 +26,12 @@ KUBERNETES_WORDS = (
     *('unknown field "{}"', 'unknown field "{}.{}"', 'duplicate field "{}"', "Marking for deletion"),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
     *("waiting on permit for pod", "preempted by {}", "unrecognized feature gate", "cannot set feature gate"),
-    *("missing bool value for", "strconv.ParseBool: parsing", "invalid value of {}={}"),
+    *(
+        "binding volumes: failed to check",
+        "missing bool value for",
+        "strconv.ParseBool: parsing",
+        "invalid value of {}={}",
+    ),
 )
 """Parts of Kubernetes' messages in other modules, and of patterns for them."""
 NAMES = ("writable layer", "grace of hard evictions")

@@ -62,6 +62,7 @@ def site(visit: Visit) -> Iterator[Shot]:
         ("misconceptions", "/misconceptions/"),
         ("challenges", "/challenges/"),
         ("before", "/before/"),
+        ("versions", "/versions/"),
         ("workshops", "/workshop/"),
         ("join", "/join/"),
         ("join, no such room", "/join/?code=ABCDEF"),
@@ -869,7 +870,9 @@ JOURNEYS: dict[str, Journey] = {
 WHOLE, PAST = "body", "#panel-toolbar, #panel-sentence, #panel-timeline, #panel-status"
 IN_THE_SUITE: dict[str, dict[str, str]] = {
     "stages": {"Filter, arithmetic": WHOLE, "Select, arithmetic": "#decision", "a look at the past": PAST},
-    "site": dict.fromkeys(("start page", "course", "misconceptions", "challenges", "before", "workshops"), WHOLE),
+    "site": dict.fromkeys(
+        ("start page", "course", "misconceptions", "challenges", "before", "versions", "workshops"), WHOLE
+    ),
     "import": {"refused at the door": "#door"},
     "embeds": {"a scenario": WHOLE, "a scenario at its end": WHOLE},
     "lesson": {"question": WHOLE, "answered wrong": "#panel-lesson"},

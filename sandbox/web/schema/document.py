@@ -16,9 +16,11 @@ from typing import Any
 from sandbox.web.schema.help import HELP
 from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
 from sandbox.words.say import say
-from scheduler_engine.api.fields import TYPES
+from scheduler_engine.api.fields import LATER_FIELDS, TYPES
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.config import schema as config
+from scheduler_engine.plugins.registry import registry_for
+from scheduler_engine.versions import DEFAULT_RULES, VERSIONS, Rules, rules_for
 
 Entry = dict[str, Any]
 
@@ -35,8 +37,8 @@ SHOWN = {
 HOLDERS = {"list": "types.list", "map": "types.map"}
 
 
-def document() -> dict[str, Any]:
-    """Return the whole document."""
+def document(rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
+    """Return the whole document: the kinds and fields under these rules."""
     kinds: dict[str, Entry] = {
         kind.name: {"type": kind.name, "versions": kind.api_versions, "says": say(f"kinds.{kind.name}")}
         for kind in KINDS.values()
@@ -51,9 +53,14 @@ def document() -> dict[str, Any]:
         name: {field: _entry(f"{name}.{field}", spec.type, spec.holds, spec.always) for field, spec in fields.items()}
         for name, fields in TYPES.items()
     }
-    for struct in (config.CONFIGURATION, *config.PLUGIN_ARGS.values()):
+    for (kind, part, field), rule in LATER_FIELDS.items():
+        if not getattr(rules, rule):
+            del types[TYPES[kind][part].type][field]
+    known = config.schema_for(rules)
+    for struct in (known.configuration, *known.plugin_args.values()):
         _add_struct(struct, types)
-    types["PluginConfig"]["args"]["by"] = {plugin: struct.name for plugin, struct in config.PLUGIN_ARGS.items()}
+    types["PluginConfig"]["args"]["by"] = {plugin: struct.name for plugin, struct in known.plugin_args.items()}
+    types["Plugin"]["name"]["values"] = ("*", *registry_for(rules))
     return {"kinds": kinds, "types": types}
 
 
@@ -91,6 +98,11 @@ def _entry(key: str, type_name: str, holds: str, required: bool = False) -> Entr
     return entry | {name: value for name, value in optional.items() if value}
 
 
-TEXT = json.dumps(document(), ensure_ascii=False, separators=(",", ":"))
-DIGEST = sha256(TEXT.encode()).hexdigest()[:16]
-"""Part of the document's address, so that a browser may cache it."""
+def _text(kubernetes: str) -> str:
+    return json.dumps(document(rules_for(kubernetes)), ensure_ascii=False, separators=(",", ":"))
+
+
+TEXTS = {version: _text(version) for version in VERSIONS}
+"""Version of Kubernetes → the document as text. No feature gate changes a field."""
+DIGESTS = {version: sha256(text.encode()).hexdigest()[:16] for version, text in TEXTS.items()}
+"""Version → part of the document's address, so that a browser may cache it."""

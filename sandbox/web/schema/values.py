@@ -15,7 +15,6 @@ from scheduler_engine.api.validation.selectors import TAINT_EFFECTS
 from scheduler_engine.api.validation.service import TYPES as SERVICE_TYPES
 from scheduler_engine.config.schema import PLUGIN_ARGS
 from scheduler_engine.config.validation_pluginargs import SCORING_STRATEGIES
-from scheduler_engine.plugins.registry import REGISTRY
 
 _POLICIES = ("Honor", "Ignore")
 _PREEMPTION = ("PreemptLowerPriority", "Never")
@@ -35,7 +34,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "PersistentVolumeSpec.accessModes": ACCESS_MODES,
     "PersistentVolumeSpec.persistentVolumeReclaimPolicy": (*_RECLAIM, "Recycle"),
     "PersistentVolumeSpec.volumeMode": _VOLUME_MODES,
-    "Plugin.name": ("*", *REGISTRY),
     "PluginConfig.name": tuple(PLUGIN_ARGS),
     "PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy": ("IfHealthyBudget", "AlwaysAllow"),
     "PodOS.name": ("linux", "windows"),

@@ -7,19 +7,21 @@ from django.views.decorators.http import require_safe
 
 from sandbox.pool import engines
 from sandbox.web.access import Access, reads
-from sandbox.web.schema.document import DIGEST, TEXT
+from sandbox.web.schema.document import DIGESTS, TEXTS
 from sandbox.web.shared import FOR_AN_HOUR
 from sandbox.worker import jobs
 from scheduler_engine.scenario.schema import FILE as SCENARIO_SCHEMA
+from scheduler_engine.versions import DEFAULT
 
 CACHED_FOREVER = "public, max-age=31536000, immutable"
 
 
 @require_safe
 def schema(request: HttpRequest, digest: str) -> HttpResponse:
-    """Return the current schema. A browser may cache it only under its own digest."""
-    headers = {"Cache-Control": CACHED_FOREVER} if digest == DIGEST else {}
-    return HttpResponse(TEXT, content_type="application/json", headers=headers)
+    """Return the current schema of a version. A browser may cache it only under its own digest."""
+    versions = {each: version for version, each in DIGESTS.items()}
+    headers = {"Cache-Control": CACHED_FOREVER} if digest in versions else {}
+    return HttpResponse(TEXTS[versions.get(digest, DEFAULT)], content_type="application/json", headers=headers)
 
 
 @require_safe

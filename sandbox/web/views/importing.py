@@ -33,6 +33,7 @@ from sandbox.worker.errors import EngineError
 from sandbox.worker.jobs.importing import GONE
 from scheduler_engine.errors import Rejected
 from scheduler_engine.importing import GET, Choices
+from scheduler_engine.versions import RELEASES, VERSIONS
 
 log = logging.getLogger(__name__)
 
@@ -107,6 +108,7 @@ def preview(request: HttpRequest, key: str) -> HttpResponse:
         "key": key,
         "preview": result,
         "choices": choices,
+        "versions": [*zip(VERSIONS, RELEASES, strict=True)],
         "waiting": waiting[:MOST_WAITING],
         "more_waiting": len(waiting[MOST_WAITING:]),
         "skipped": result.skipped[:MOST_SKIPPED],
@@ -123,8 +125,10 @@ def open_import(request: HttpRequest, key: str) -> HttpResponse:
     """Create the sandbox. If the form names a pod, step to where the scheduler refuses it."""
     choices = _choices(request.POST)
     path = _path(key)
-    configuration, commands, pod = engines.of_file(jobs.import_commands, path, choices)
-    sandbox, token = store.create(say("titles.imported"), configuration=configuration, setup=commands)
+    configuration, commands, pod, kubernetes = engines.of_file(jobs.import_commands, path, choices)
+    sandbox, token = store.create(
+        say("titles.imported"), configuration=configuration, setup=commands, kubernetes=kubernetes
+    )
     Path(path).unlink(missing_ok=True)
     address = reverse("workbench", args=[sandbox.pk, token])
     if not pod:
@@ -168,6 +172,7 @@ def _choices(data: QueryDict) -> Choices:
         kinds=tuple(data.getlist("without-kind")),
         anonymous=data.get("names") == "made-up",
         pod=data.get("pod", ""),
+        kubernetes=data.get("kubernetes", ""),
     )
 
 

@@ -29,7 +29,7 @@ from sandbox.web.glossary import TERMS
 from sandbox.web.presets.clusters import CLUSTERS
 from sandbox.web.presets.configurations import PRESETS
 from sandbox.web.presets.manifests import MANIFESTS
-from sandbox.web.schema.document import DIGEST
+from sandbox.web.schema.document import DIGESTS
 from sandbox.web.shared import same_for_all
 from sandbox.web.styles import styled
 from sandbox.web.views.importing import KUBECTL
@@ -38,7 +38,7 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError, Occupied
 from sandbox.worker.jobs.exporting import EXPECT
 from sandbox.worker.jobs.exporting import FORMS as EXPORTS
-from scheduler_engine.versions import DEFAULT, RELEASES, VERSIONS
+from scheduler_engine.versions import DEFAULT, RELEASES, VERSIONS, releases_text
 
 LOOK_AGAIN_SECONDS = "5"
 COMPARED = {
@@ -56,7 +56,7 @@ def landing(request: HttpRequest) -> HttpResponse:
     installed = list(scenarios().values())
     featured = installed[0].slug if installed else ""
     upload = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
-    choices = {"versions": tuple(zip(VERSIONS, RELEASES, strict=True))}
+    choices = {"versions": tuple(zip(VERSIONS, RELEASES, strict=True)), "releases": releases_text(VERSIONS)}
     return render(
         request,
         "landing.html",
@@ -148,6 +148,10 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
             for name, panels in EMBEDS.items()
         },
         "compared": [(query, say(f"workbench.embed-{name}")) for name, query in COMPARED.items()],
-        "urls": {"base": base, "ws": f"/ws{base}", "schema": reverse("schema", args=[DIGEST])},
+        "urls": {
+            "base": base,
+            "ws": f"/ws{base}",
+            "schemas": json.dumps({name: reverse("schema", args=[digest]) for name, digest in DIGESTS.items()}),
+        },
     }
     return render(request, "workbench.html", context)

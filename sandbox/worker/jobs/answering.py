@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.moment import Moment
 from sandbox.storage.records import Position
 from sandbox.worker import comparing, fixing, headroom, leaving, other_run, rerolling, room
@@ -11,13 +12,21 @@ from sandbox.worker import in_step as two_runs
 from sandbox.worker import seeds as over_seeds
 from sandbox.worker.job import replaying
 from sandbox.worker.live import Live
+from scheduler_engine.versions import named
+
+Answer = dict[str, Any]
+
+
+def _by_rules(live: Live, at: Moment | None, answer: Answer) -> Answer:
+    """Add the version of Kubernetes at the moment of an answer, in words: by its rules the answer holds."""
+    return {"kubernetes": named(rules_in(live.at(at).configured)), **answer}
 
 
 @replaying
 def difference(live: Live, position: Position, other: other_run.Other, at: Moment | None = None) -> dict[str, Any]:
     """Return what differs between a moment, None = the present, and another run, in words."""
     live.move_to(position)
-    return comparing.difference(live, other, at)
+    return _by_rules(live, at, comparing.difference(live, other, at))
 
 
 @replaying
@@ -33,39 +42,39 @@ def in_step(
 def seeds(live: Live, position: Position, wanted: over_seeds.Wanted, at: Moment | None = None) -> dict[str, Any]:
     """Return what luck decides up to a moment, None = the present, and if another run differs by more, in words."""
     live.move_to(position)
-    return over_seeds.answer(live, wanted, at)
+    return _by_rules(live, at, over_seeds.answer(live, wanted, at))
 
 
 @replaying
 def reroll(live: Live, position: Position, cycle: int, draws: int) -> dict[str, Any]:
     """Return how often each equal node of an attempt wins under other seeds, in words."""
     live.move_to(position)
-    return rerolling.answer(live, cycle, draws)
+    return _by_rules(live, None, rerolling.answer(live, cycle, draws))
 
 
 @replaying
 def fit(live: Live, position: Position, asked: room.Asked, at: Moment | None = None) -> dict[str, Any]:
     """Return how many copies of a pod fit at a moment, None = the present, in words."""
     live.move_to(position)
-    return room.answer(live, asked, at)
+    return _by_rules(live, at, room.answer(live, asked, at))
 
 
 @replaying
 def fixes(live: Live, position: Position, pod: str, at: Moment | None = None) -> dict[str, Any]:
     """Return what would let a pod run that is pending at a moment, None = the present, in words."""
     live.move_to(position)
-    return fixing.answer(live, pod, at)
+    return _by_rules(live, at, fixing.answer(live, pod, at))
 
 
 @replaying
 def still_fits(live: Live, position: Position, at: Moment | None = None) -> dict[str, Any]:
     """Return how much room workloads have at a moment, None = the present, and which nodes could go, in words."""
     live.move_to(position)
-    return headroom.answer(live, at)
+    return _by_rules(live, at, headroom.answer(live, at))
 
 
 @replaying
 def leave(live: Live, position: Position, node: str, zone: str, at: Moment | None = None) -> dict[str, Any]:
     """Return what becomes of the pods if a node is drained, or a zone is lost, at a moment, None = the present."""
     live.move_to(position)
-    return leaving.answer(live, node, zone, at)
+    return _by_rules(live, at, leaving.answer(live, node, zone, at))

@@ -11,6 +11,7 @@ from typing import Any
 from sandbox.content.scenarios import story
 from sandbox.limits.quotas import OverQuota
 from sandbox.panels import TABLES
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.tables import as_csv
 from sandbox.panels.view import View
@@ -28,6 +29,7 @@ from scheduler_engine.scenario.facts import PLACEMENTS, STRICTNESS, expect_every
 from scheduler_engine.scenario.manifests import manifests, manifests_text, simulator_snapshot
 from scheduler_engine.scenario.writing import dump, dump_compact
 from scheduler_engine.shapes import Data
+from scheduler_engine.versions import named
 
 NONE, COLLECTED = "none", "collected"
 EXPECT = (NONE, COLLECTED, *STRICTNESS)
@@ -90,7 +92,8 @@ def export(
     file = FORMS[options.form](live, options, title, at)
     if file.size > MOST_CHARACTERS:
         raise OverQuota(say("export.too-large", megabytes=MOST_CHARACTERS // 2**20), 413)
-    return Exported(file.text[:longest], file.size, file.notes, file.setup, file.commands)
+    version = say("export.version", version=named(rules_in(live.at(at).configured)))
+    return Exported(file.text[:longest], file.size, (*file.notes, version), file.setup, file.commands)
 
 
 @replaying
@@ -192,8 +195,9 @@ def _first_step(live: Live, commands: list[dict[str, Any]]) -> int:
 
 
 def _manifests(live: Live, options: ExportOptions, title: str, at: Moment | None) -> Exported:
-    objects = manifests(earlier.simulation_at(live, at), options.added, options.kwok)
-    text = manifests_text(objects)
+    simulation = earlier.simulation_at(live, at)
+    objects = manifests(simulation, options.added, options.kwok)
+    text = manifests_text(objects, simulation.rules)
     return Exported(text, len(text), (say("export.objects", count=len(objects)),))
 
 

@@ -39,13 +39,15 @@ MOST_PODS_BEFORE = 100
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """An import without its objects, for a page."""
+    """An import without its objects, for a page. ``kubernetes``: the version to follow; ``version``: why, in words."""
 
     notices: tuple[Notice, ...]
     skipped: tuple[Skipped, ...]
     summary: Summary
     terminating: int
     configured: bool
+    kubernetes: str
+    version: str
 
 
 class UploadedScenario(NamedTuple):
@@ -120,16 +122,25 @@ def import_preview(live: Live, position: Position, path: str, choices: Choices) 
     """Return a preview of the import at ``path``. Raises ``Rejected``."""
     prepared = prepare(_load(path), choices)
     terminating, configured = len(prepared.terminating), prepared.configuration is not None
-    return Preview(prepared.notices, prepared.skipped, prepared.summary, terminating, configured)
+    version = prepared.version_in_words()
+    return Preview(
+        prepared.notices,
+        prepared.skipped,
+        prepared.summary,
+        terminating,
+        configured,
+        prepared.kubernetes,
+        version,
+    )
 
 
 @uploading
 def import_commands(
     live: Live, position: Position, path: str, choices: Choices
-) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
-    """Return configuration, commands that create the cluster, and key of the chosen pod. Raises ``Rejected``."""
+) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str, str]:
+    """Return configuration, commands that create the cluster, key of the chosen pod, version. Raises ``Rejected``."""
     prepared = prepare(_load(path), choices)
-    return prepared.configuration, prepared.commands(), prepared.pod
+    return prepared.configuration, prepared.commands(), prepared.pod, prepared.kubernetes
 
 
 @reading

@@ -165,6 +165,7 @@ class Desk:
             "parts": len(lesson.parts),
             "belief": lesson.belief,
             "truth": lesson.truth,
+            "versions": [*lesson.versions()],
             "lost": self.lost,
             "finished": self.open is None,
         }

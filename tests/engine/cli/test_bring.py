@@ -90,3 +90,65 @@ def test_unusable_objects_are_listed_with_their_file(content: bytes, words: str,
 def test_a_missing_file_is_named(tmp_path: Path, capsys: Any) -> None:
     assert main(["import", str(tmp_path / "gone.yaml")]) == 2
     assert "gone.yaml: No such file or directory" in capsys.readouterr().err
+
+
+def of_kubelets(objects: list[dict[str, Any]], *versions: str) -> list[dict[str, Any]]:
+    """Return the objects with these versions of kubelets, one after the other."""
+    nodes = [item for item in objects if item["kind"] == "Node"]
+    for number, node in enumerate(nodes):
+        node["status"]["nodeInfo"] = {"kubeletVersion": versions[number % len(versions)]}
+    return objects
+
+
+SAYS = {
+    "the same": (
+        ("v1.34.9", "v1.36.0-eks-1a2b"),
+        [],
+        "v1.36",
+        "The nodes run v1.36, so this follows Kubernetes v1.36.2.",
+    ),
+    "chosen": (
+        ("v1.35.1+k3s1",),
+        ["--kubernetes", "1.34"],
+        "v1.34",
+        "The nodes run v1.35. This follows Kubernetes v1.34.1, as you chose.",
+    ),
+    "older": (
+        ("v1.29.3",),
+        [],
+        "v1.34",
+        "The nodes run v1.29, which is not available here. This follows Kubernetes v1.34.1.",
+    ),
+    "newer": (
+        ("v1.37.0-alpha.1",),
+        [],
+        "v1.36",
+        "The nodes run v1.37, which is not available here. This follows Kubernetes v1.36.2.",
+    ),
+    "none": (("unknown",), [], "v1.34", "The nodes do not say their version. This follows Kubernetes v1.34.1."),
+}
+
+
+@pytest.mark.parametrize(("kubelets", "options", "version", "says"), SAYS.values(), ids=SAYS)
+def test_the_newest_kubelet_proposes_the_version(
+    kubelets: tuple[str, ...], options: list[str], version: str, says: str, tmp_path: Path, capsys: Any
+) -> None:
+    path, output = tmp_path / "cluster.yaml", tmp_path / "mine.yaml"
+    path.write_bytes(as_yaml(of_kubelets(cluster(seed=5).objects, *kubelets)))
+    assert main(["import", str(path), "-o", str(output), *options]) == 0
+    assert says in capsys.readouterr().err
+    assert load_scenario(output).kubernetes == version
+
+
+def test_of_several_files_the_newest_kubelet_counts(tmp_path: Path, capsys: Any) -> None:
+    objects = [item for item in cluster(seed=5).objects if item["kind"] == "Node"]
+    for name, items, version in (("a", objects[:5], "v1.36.1"), ("b", objects[5:], "v1.35.0")):
+        (tmp_path / f"{name}.yaml").write_bytes(as_documents(of_kubelets(items, version)))
+    assert main(["import", str(tmp_path / "a.yaml"), str(tmp_path / "b.yaml"), "--quiet"]) == 0
+    assert "\nkubernetes: v1.36\n" in capsys.readouterr().out
+
+
+def test_an_import_keeps_feature_gates(dumped: Path, capsys: Any) -> None:
+    options = ["--kubernetes", "1.36", "--feature-gates", "NodeDeclaredFeatures=false"]
+    assert main(["import", str(dumped), "--quiet", *options]) == 0
+    assert "\nkubernetes: v1.36\nfeature_gates: {NodeDeclaredFeatures: false}\n" in capsys.readouterr().out

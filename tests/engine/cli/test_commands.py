@@ -587,4 +587,4 @@ def test_explain_fix_shows_the_smallest_changes_and_how_to_make_them(capsys: Any
 
 def test_explain_fix_has_nothing_to_say_about_a_pod_on_a_node(blank: Path, capsys: Any) -> None:
     assert main(["explain", str(blank), "--pod", "web", "--fix"]) == 0
-    assert capsys.readouterr().out == "default/web is not pending.\n"
+    assert capsys.readouterr().out == "default/web is not pending.\nBy the rules of Kubernetes v1.34.1.\n"

@@ -38,6 +38,7 @@ def blank(tmp_path: Path) -> str:
     return str(path)
 
 
+BY = "By the rules of Kubernetes v1.34.1.\n"
 OUTPUTS = {
     "the scheduler places copies": (
         ["--pod", "web"],
@@ -100,7 +101,7 @@ def test_fit_prints_how_many_copies_fit_and_why_no_more(case: str, blank: str, c
     options, expected = OUTPUTS[case]
     options = [option.replace("HUGE", str(Path(blank).with_name("huge.yaml"))) for option in options]
     assert main(["fit", blank, *options]) == 0
-    assert capsys.readouterr().out == expected
+    assert capsys.readouterr().out == f"{expected}{BY}"
 
 
 def test_fit_takes_a_template_from_a_file(blank: str, tmp_path: Path, capsys: Any) -> None:
@@ -159,7 +160,7 @@ def test_an_invalid_manifest_is_reported_with_its_line(blank: str, tmp_path: Pat
 def test_fit_without_a_pod_shows_the_room_of_each_workload(blank: str, tmp_path: Path, capsys: Any) -> None:
     assert main(["fit", blank]) == 0
     none = "There are no workloads. Name a pod with --pod.\n"
-    assert capsys.readouterr().out == f"{none}cpu: 8% requested\nmemory: 4% requested\npods: 0% requested\n"
+    assert capsys.readouterr().out == f"{none}cpu: 8% requested\nmemory: 4% requested\npods: 0% requested\n{BY}"
     assert main(["fit", blank, "--per-node"]) == 2
     assert capsys.readouterr().err == "--per-node and --nodes-for need --pod\n"
     path = tmp_path / "owner.yaml"
@@ -176,3 +177,17 @@ def test_fit_without_a_pod_shows_the_room_of_each_workload(blank: str, tmp_path:
     answer = json.loads(capsys.readouterr().out)
     assert [(item["key"], item["total"]) for item in answer["workloads"]] == [("default/large", 4)]
     assert answer["resources"][0] == {"resource": "cpu", "requested": 3000, "allocatable": 12000}
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.34", 2), ("1.36", 0)])
+def test_a_node_of_a_file_is_judged_by_the_version(
+    version: str, status: int, blank: str, tmp_path: Path, capsys: Any
+) -> None:
+    shape = tmp_path / "declaring.yaml"
+    capacity = "capacity: {cpu: 4, memory: 8Gi, pods: 9}"
+    shape.write_text(
+        f"{{apiVersion: v1, kind: Node, metadata: {{name: node-n}}, status: {{declaredFeatures: [A], {capacity}}}}}"
+    )
+    options = ["--pod", "web", "--nodes-for", "2", "--shape", str(shape), "--kubernetes", version]
+    assert main(["fit", blank, *options]) == status
+    assert ("declaredFeatures" in capsys.readouterr().err) == bool(status)

@@ -13,6 +13,8 @@ from scheduler_engine.cli import main
 from scheduler_engine.testing import make_budget, make_node, make_pod
 from tests.engine.answers.test_leaving import deployment
 
+BY = "By the rules of Kubernetes v1.34.1.\n"
+
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> str:
@@ -58,9 +60,9 @@ def test_leave_says_it_in_80_columns(cluster: str, capsys: Any) -> None:
     assert "default/alone: lost, because no controller replaces it\n" in output
     assert "stays, because default/held refuses its eviction:" in " ".join(output.split())
     assert "stays, because drains leave pods of DaemonSets" in " ".join(output.split())
-    assert output.endswith("Not all pods have a place.\n")
+    assert output.endswith(f"Not all pods have a place.\n{BY}")
     assert main(["leave", cluster, "--zone", "c"]) == 0
-    assert capsys.readouterr().out == "No pods run there.\nAll pods have a place.\n"
+    assert capsys.readouterr().out == f"No pods run there.\nAll pods have a place.\n{BY}"
     assert main(["leave", cluster, "--removable"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "na: cannot be removed: 1 lost, 1 without a place, 1 held by budgets"

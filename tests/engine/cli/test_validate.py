@@ -11,6 +11,7 @@ import pytest
 
 from scheduler_engine.cli import main
 
+BY = "By the rules of Kubernetes v1.34.1."
 GOOD = """\
 apiVersion: v1
 kind: Node
@@ -66,7 +67,7 @@ def file(tmp_path: Path) -> Path:
 def test_good_manifests_end_with_0(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(GOOD)
     assert main(["validate", str(file)]) == 0
-    assert capsys.readouterr().out == "1 object, 0 errors, 0 warnings\n"
+    assert capsys.readouterr().out == f"1 object, 0 errors, 0 warnings\n{BY}\n"
 
 
 def test_warnings_are_printed_and_end_with_0(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,6 +77,7 @@ def test_warnings_are_printed_and_end_with_0(file: Path, capsys: pytest.CaptureF
         f"{file}:6:5: warning: Pod p: spec.nodeSelector[beta.kubernetes.io/os]: "
         'deprecated since v1.14; use "kubernetes.io/os" instead',
         "1 object, 0 errors, 1 warning",
+        BY,
     ]
 
 
@@ -86,7 +88,10 @@ EXPECTED = [
     ("10:3", "Pod Web: spec.priority: must be a whole number of 32 bits, not a text ('high')"),
     ("14:5", 'spec.containers[0].image: duplicate field "spec.containers[0].image"'),
     ("16:7", "Pod Web: spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535"),
-    ("18:1", 'Deployment d: apiVersion: no matches for kind "Deployment" in version "extensions/v1beta1": v1.34 no'),
+    (
+        "18:1",
+        'Deployment d: apiVersion: no matches for kind "Deployment" in version "extensions/v1beta1": Kubernetes no',
+    ),
     ("27:14", 'Node node-1: metadata.taints[0].effect: Unsupported value: "Never": supported values: "NoSchedule"'),
 ]
 
@@ -94,11 +99,11 @@ EXPECTED = [
 def test_eight_errors_are_printed_with_their_places(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(WRONG)
     assert main(["validate", str(file)]) == 1
-    *lines, summary = capsys.readouterr().out.splitlines()
+    *lines, summary, by = capsys.readouterr().out.splitlines()
     assert len(lines) == len(EXPECTED)
     for line, (place, text) in zip(lines, EXPECTED, strict=True):
         assert line.startswith(f"{file}:{place}: error: {text}")
-    assert summary == "3 objects, 8 errors, 0 warnings"
+    assert (summary, by) == ("3 objects, 8 errors, 0 warnings", BY)
 
 
 def test_json_holds_the_same(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,4 +160,33 @@ def test_an_unreadable_file_ends_with_2_and_the_others_are_checked(
 def test_more_objects_than_can_be_pasted_are_judged(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text("---\n".join(GOOD.replace("node-1", f"node-{number}") for number in range(10_001)))
     assert main(["validate", str(file)]) == 0
-    assert capsys.readouterr().out == "10001 objects, 0 errors, 0 warnings\n"
+    assert capsys.readouterr().out == f"10001 objects, 0 errors, 0 warnings\n{BY}\n"
+
+
+DECLARING = """\
+apiVersion: v1
+kind: Node
+metadata: {name: node-n}
+status: {declaredFeatures: [SomeFeature], capacity: {cpu: "4", memory: 8Gi, pods: "9"}}
+"""
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.34", 1), ("1.35", 0), ("1.36", 0)])
+def test_manifests_are_judged_by_the_version(
+    version: str, status: int, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(DECLARING)
+    assert main(["validate", str(file), "--kubernetes", version]) == status
+    output = capsys.readouterr().out
+    assert ('unknown field "status.declaredFeatures"' in output) == bool(status)
+    assert f"By the rules of Kubernetes v{version}." in output
+
+
+def test_the_json_of_a_check_names_version_and_gates(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(GOOD)
+    gates = ["--feature-gates", "OpportunisticBatching=false"]
+    assert main(["validate", "--json", "--kubernetes", "1.36", *gates, str(file)]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["kubernetes"], report["feature_gates"]) == ("v1.36", {"OpportunisticBatching": False})
+    assert main(["validate", "--feature-gates", "OpportunisticBatching=false", str(file)]) == 2
+    assert "unrecognized feature gate" in capsys.readouterr().err

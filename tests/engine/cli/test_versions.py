@@ -195,3 +195,61 @@ def test_the_configuration_of_each_run_is_judged_by_its_version(tainted: Path, t
     capsys.readouterr()
     assert main(["diff", str(tainted), "--config", str(lax), "--kubernetes", "1.34,1.36"]) == 2
     assert "requestedToCapacityRatio" in capsys.readouterr().err
+
+
+EXPLAINS = (
+    ["explain", "--pod", "web"],
+    ["explain", "--pod", "web", "--fix"],
+    ["fit", "--pod", "web"],
+    ["fit"],
+    ["leave", "--node", "n1"],
+    ["leave", "--removable"],
+    ["run"],
+)
+
+
+@pytest.mark.parametrize("command", EXPLAINS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("options", "version"),
+    [
+        ([], "v1.34.1"),
+        (
+            ["--kubernetes", "1.36", "--feature-gates", "OpportunisticBatching=false"],
+            "v1.36.2 with OpportunisticBatching=false",
+        ),
+    ],
+    ids=["the default", "another one"],
+)
+def test_each_command_that_explains_names_the_version(
+    command: list[str], options: list[str], version: str, tainted: Path, capsys: Any
+) -> None:
+    name, *rest = command
+    assert main([name, str(tainted), *rest, *options]) in (0, 1)
+    assert f"By the rules of Kubernetes {version}." in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("command", [["fit", "--pod", "web"], ["fit"], ["leave", "--node", "n1"]], ids=" ".join)
+def test_the_json_of_an_answer_names_the_version(command: list[str], tainted: Path, capsys: Any) -> None:
+    name, *rest = command
+    main([name, str(tainted), *rest, "--output", "json", "--kubernetes", "1.35"])
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["kubernetes"], answer["feature_gates"]) == ("v1.35", {})
+
+
+def test_an_attempt_is_explained_by_the_version_that_it_followed(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "upgraded.yaml"
+    big = '{containers: [{name: main, image: x, resources: {requests: {cpu: "64"}}}]}'
+    path.write_text(
+        TAINTED.partition("expect:")[0]
+        + "- kubernetes: {version: v1.36}\n"
+        + f"- apply:\n  - {{apiVersion: v1, kind: Pod, metadata: {{name: big}}, spec: {big}}}\n- run: {{}}\n"
+    )
+    for pod, version in (("web", "v1.34.1"), ("big", "v1.36.2")):
+        assert main(["explain", str(path), "--pod", pod]) == 0
+        assert f"By the rules of Kubernetes {version}.\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["manifests", "stored", "kwok"])
+def test_exported_manifests_name_the_version(form: str, tainted: Path, capsys: Any) -> None:
+    assert main(["export", str(tainted), "--as", form, "--kubernetes", "1.36"]) == 0
+    assert capsys.readouterr().out.startswith("# From a cluster that follows Kubernetes v1.36.2.\n")

@@ -152,7 +152,7 @@ def test_numbers_of_a_manifest_come_through_as_they_were_written() -> None:
 def in_another_cluster(exported: list[Any]) -> Simulation:
     """Apply these manifests to a new cluster, from their text."""
     simulation = Simulation()
-    parsed = [manifest.data for manifest in load_manifests(manifests_text(exported))]
+    parsed = [manifest.data for manifest in load_manifests(manifests_text(exported, simulation.rules))]
     assert parsed == exported
     if exported:
         simulation.execute(commands.Apply(tuple(parsed)))

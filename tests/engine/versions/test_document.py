@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scheduler_engine.versions import GATES, RELEASES, ROWS, UNSIMULATED, VERSIONS, Gate, Row, explanation, rules_for
+from scheduler_engine.versions import (
+    GATES,
+    RELEASES,
+    ROWS,
+    UNSIMULATED,
+    VERSIONS,
+    Gate,
+    Row,
+    address_of,
+    explanation,
+    rules_for,
+    value_text,
+)
 from scheduler_engine.versions.gates import ABSENT
 
 PAGE = Path(__file__).parents[3] / "docs" / "versions.md"
-KUBERNETES = "https://github.com/kubernetes"
-SOURCES: dict[str, Callable[[str], str]] = {
-    r"#(\d+)": lambda number: f"[#{number}]({KUBERNETES}/kubernetes/pull/{number})",
-    r"KEP-(\d+)": lambda number: f"[KEP-{number}]({KUBERNETES}/enhancements/issues/{number})",
-    r"([\w/]+\.go)": lambda file: f"`{file}`",
-}
-"""Pattern of a source → how the page links it."""
-
-
-def shown(value: bool | int | tuple[str, ...]) -> str:
-    """Return a value of a rule in words."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value) if isinstance(value, int) else ", ".join(value) or "none"
 
 
 def linked(source: str) -> str:
-    for pattern, link in SOURCES.items():
-        if match := re.fullmatch(pattern, source):
-            return link(match[1])
-    raise AssertionError(f"no link for {source}")
+    address = address_of(source)
+    assert address or source.endswith(".go"), f"no link for {source}"
+    return f"[{source}]({address})" if address else f"`{source}`"
 
 
 def rule(row: Row) -> tuple[str, ...]:
-    values = [shown(getattr(rules_for(version), row.name)) for version in VERSIONS]
+    values = [value_text(getattr(rules_for(version), row.name)) for version in VERSIONS]
     gate = f"`{row.gate}`" if row.gate else ""
     return f"{explanation(row)} `{row.name}`", *values, gate, linked(row.source)
 

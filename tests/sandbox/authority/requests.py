@@ -143,6 +143,7 @@ ON_OTHERS: dict[str, Request] = {
     "POST /import/": of(text=SCENARIO),
     "POST /lessons/open/": of(text=LESSON),
     "POST /before/convert/": of(text="apiVersion: v1\nkind: Policy\n"),
+    "POST /versions/open/": of(rule="names_untolerated_taint"),
     "POST /before/open/": of(text="apiVersion: v1\nkind: Policy\n"),
     "POST /workshop/open/": of(text=ROOM),
     "POST /join/": of(code="{code}", name="Zoe"),

@@ -25,7 +25,7 @@ from sandbox.storage.models import Sandbox
 from sandbox.web import uploads
 from sandbox.web.api.routes import api
 from sandbox.web.forms import FORMS
-from sandbox.web.schema.document import DIGEST
+from sandbox.web.schema.document import DIGESTS
 from sandbox.web.views.commands import COMMANDS, MOVES
 from sandbox.web.views.lessons import VERBS
 from sandbox.worker.jobs.exporting import FORMS as EXPORTS
@@ -223,7 +223,7 @@ def keys(people: World) -> dict[str, dict[str, str]]:
     return {
         "<code>": code,
         "{code}": code,
-        "<digest>": {"anybody": DIGEST},
+        "<digest>": {"anybody": DIGESTS["v1.34"]},
         "<key>": {"anybody": draft, "wrong": "x" * len(draft), "gone": expired},
         "<slug>": {"anybody": STEPS, "wrong": "nothing"},
     }

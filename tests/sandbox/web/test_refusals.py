@@ -15,7 +15,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from sandbox.storage import failures
 from sandbox.storage.models import Sandbox
-from sandbox.web.schema.document import DIGEST
+from sandbox.web.schema.document import DIGESTS
 from sandbox.workshop import room as rooms
 from sandbox.workshop import sources
 
@@ -67,7 +67,7 @@ def test_a_lost_connection_is_reported_at_every_address(visitor: Any, settings: 
         "kind": "pod",
         "panel_id": "cluster",
         "slug": SCENARIO,
-        "digest": DIGEST,
+        "digest": DIGESTS["v1.34"],
         "key": "k" * 32,
         "sandbox_id": str(visitor.sandbox.pk),
         "room_id": str(room.pk),

@@ -18,8 +18,10 @@ from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.config import schema as config
 from scheduler_engine.config.load import load_configuration
 from scheduler_engine.errors import Rejected
+from scheduler_engine.versions import VERSIONS, known_gates, rules_for
 
 DOCUMENT = document()
+OF_VERSIONS = {version: document(rules_for(version)) for version in VERSIONS}
 
 
 @pytest.mark.parametrize("table", [HELP, VALUES, SOURCES, SELECTS], ids=["help", "values", "sources", "selects"])
@@ -38,10 +40,26 @@ def test_every_source_is_a_table_of_the_cluster() -> None:
 def test_every_kind_and_every_field_of_the_engine_is_in_it() -> None:
     assert set(DOCUMENT["kinds"]) == {*KINDS, config.KIND}
     for name, fields in TYPES.items():
-        assert list(DOCUMENT["types"][name]) == list(fields)
+        assert list(OF_VERSIONS[VERSIONS[-1]]["types"][name]) == list(fields)
     for plugin, struct in config.PLUGIN_ARGS.items():
         assert DOCUMENT["types"]["PluginConfig"]["args"]["by"][plugin] == struct.name
         assert list(DOCUMENT["types"][struct.name]) == list(struct.fields)
+
+
+@pytest.mark.parametrize(("version", "there"), [*zip(VERSIONS, (False, True, True), strict=True)])
+def test_fields_of_later_versions_are_only_in_their_schemas(version: str, there: bool) -> None:
+    types = OF_VERSIONS[version]["types"]
+    assert ("declaredFeatures" in types["NodeStatus"]) == there
+    assert ("bindingTimeout" in types["DynamicResourcesArgs"]) == there
+    assert ("NodeDeclaredFeatures" in types["Plugin"]["name"]["values"]) == there
+    assert ("placementScore" in types["Plugins"]) == (version == VERSIONS[-1])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_feature_gate_changes_a_field(version: str) -> None:
+    for name, (_, locked) in known_gates(version).items():
+        for on in (True,) if locked else (False, True):
+            assert document(rules_for(version, {name: on})) == OF_VERSIONS[version], name
 
 
 def test_types_that_the_configuration_shares_with_pods_have_the_same_fields() -> None:
@@ -69,7 +87,6 @@ def test_a_form_and_the_schema_use_the_same_words() -> None:
 
 
 NOT_JUDGED = {
-    "Plugin.name",  # An unknown plugin is reported.
     "PluginConfig.name",  # Arguments of other plugins are not checked.
 }
 """Fields whose other values are refused with other messages, or not at all."""

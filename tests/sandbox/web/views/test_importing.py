@@ -385,3 +385,31 @@ def test_the_pages_of_an_import_are_not_cached() -> None:
 
 def test_the_document_has_the_line_of_the_first_page() -> None:
     assert KUBECTL in (Path(__file__).resolve().parents[4] / "docs" / "import.md").read_text()
+
+
+def of_kubelets(version: str) -> bytes:
+    return dumps.as_yaml(OBJECTS).replace(b"kubeletVersion: v1.34.1", f"kubeletVersion: {version}".encode())
+
+
+def test_the_page_proposes_the_version_of_the_kubelets_and_another_can_be_chosen() -> None:
+    path = uploaded(of_kubelets("v1.35.2"))
+    html = Client().get(path).content.decode()
+    assert "The nodes run v1.35, so this follows Kubernetes v1.35.6." in html
+    assert '<option value="v1.35" selected>v1.35.6</option>' in html
+    html = Client().get(path, {"kubernetes": "v1.36"}).content.decode()
+    assert "The nodes run v1.35. This follows Kubernetes v1.36.2, as you chose." in html
+    assert '<option value="v1.36" selected>' in html
+    sandbox, _ = opened(path, kubernetes="v1.36")
+    assert sandbox.kubernetes == "v1.36"
+
+
+def test_without_a_choice_the_sandbox_follows_the_kubelets() -> None:
+    sandbox, _ = opened(uploaded(of_kubelets("v1.36.0")))
+    assert sandbox.kubernetes == "v1.36"
+
+
+def test_an_import_refuses_an_unknown_version() -> None:
+    answer = Client(headers=BROWSER).post(f"{uploaded()}open/", {"kubernetes": "v1.33"})
+    assert answer.status_code == 422
+    assert "v1.33" in answer.content.decode()
+    assert not Sandbox.objects.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -122,6 +123,24 @@ def test_steps_of_which_one_is_refused_change_nothing() -> None:
     learner.do("do/back")
     assert learner.do("lesson/step", part="1") == 204
     assert learner.head() == head + 1
+
+
+def test_a_lesson_says_for_which_versions_it_holds_at_its_beginning_and_its_end() -> None:
+    differs = 'differs: {v1.36: "Two stages are one."}\n'
+    learner = Learner(bring(TWO_STEPS.replace("setup:", f"{differs}setup:"))["Location"])
+    holds, other = "What you read here holds for Kubernetes v1.34.1 and v1.35.6.", "v1.36.2: Two stages are one."
+    assert holds in learner.html()
+    assert other not in learner.html(), "it might give an answer away"
+    assert learner.do("lesson/turn", part="1") == 204
+    assert holds not in learner.html()
+    assert learner.do("lesson/turn", part="2") == 204
+    assert holds in learner.html()
+    assert other in learner.html()
+
+
+def test_the_gallery_says_what_differs_between_versions() -> None:
+    html = unescape(Client().get("/misconceptions/").content.decode())
+    assert "v1.35.6 and v1.36.2: The scheduler does not draw among equal nodes." in html
 
 
 def test_every_lesson_of_the_installation_opens_at_its_first_part() -> None:

@@ -42,7 +42,7 @@ def shown(visitor: Visitor, panel: str) -> str:
 def test_a_blank_sandbox_has_the_version_that_was_chosen(version: str, release: str) -> None:
     answer = Client().post("/new/", {"kubernetes": version}, follow=True)
     assert Sandbox.objects.get().kubernetes == version
-    assert f"<b>Kubernetes</b> {release}</i>" in answer.content.decode()
+    assert f"<b>Kubernetes</b> {release}</a>" in answer.content.decode()
 
 
 def test_the_default_is_the_oldest_version_and_unknown_ones_create_nothing() -> None:

@@ -81,6 +81,7 @@ EXIT_STATUS = {
     ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/02-node-affinity-weights.yaml "
     "--config scheduler.yaml": 1,
     ".venv/bin/python -m scheduler_engine diff fixtures/scenarios/22-taint-no-execute.yaml --kubernetes 1.34,1.36": 1,
+    ".venv/bin/python -m scheduler_engine diff fixtures/versions/scores_image_volumes.yaml --kubernetes 1.35,1.36": 1,
     **dict.fromkeys((f"{DIFF}{option}" for option in ("", " --seeds 10", " --output json")), 1),
 }
 """Exit status of commands that should report an error."""

@@ -87,7 +87,7 @@ TopologySpreadConstraint = maxSkew topologyKey whenUnsatisfiable labelSelector m
 PodOS = name
 PodSchedulingGate = name
 PodResourceClaim = name resourceClaimName resourceClaimTemplateName
-PodStatus = phase conditions nominatedNodeName startTime containerStatuses
+PodStatus = phase conditions nominatedNodeName startTime containerStatuses resources allocatedResources
 PodCondition = type status reason message lastTransitionTime
 ContainerStatus = name ready restartCount allocatedResources resources
 
@@ -131,7 +131,7 @@ TopologySelectorLabelRequirement = key values
 CSINodeSpec = drivers
 CSINodeDriver = name nodeID topologyKeys allocatable
 VolumeNodeResources = count
-CSIDriverSpec = attachRequired storageCapacity
+CSIDriverSpec = attachRequired storageCapacity preventPodSchedulingIfMissing
 VolumeAttachmentSpec = attacher source nodeName
 VolumeAttachmentSource = persistentVolumeName inlineVolumeSpec
 VolumeAttachmentStatus = attached

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_engine.versions import DEFAULT, VERSIONS, release_of
+from scheduler_engine.versions import DEFAULT, VERSIONS, minor, release_of
 from scheduler_engine.words import keys_of, say
 
 Manifest = dict[str, Any]
@@ -108,7 +108,7 @@ class Import:
         followed = release_of(self.kubernetes)
         if not self.kubelets:
             return say("import-versions.none", followed=followed)
-        if self.kubernetes == self.kubelets:
+        if minor(followed) == self.kubelets:
             return say("import-versions.same", kubelets=self.kubelets, followed=followed)
         known = self.kubelets in VERSIONS
         key = "import-versions.chosen" if known else "import-versions.unknown"

@@ -527,6 +527,32 @@ def test_fields_that_the_version_does_not_know_are_left_out(version: str, kept: 
         assert notice.examples == ("Node: status.declaredFeatures",)
 
 
+HAS = {"resources": {"requests": {"cpu": "3"}}, "allocatedResources": {"cpu": "2"}}
+RESIZED = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "default"},
+    "spec": {"resources": {"requests": {"cpu": "1"}}, "containers": [{"name": "c", "image": "x"}]},
+    "status": {"phase": "Pending", **HAS},
+}
+NEEDED = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "CSIDriver",
+    "metadata": {"name": "csi.example.com"},
+    "spec": {"attachRequired": True, "preventPodSchedulingIfMissing": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("version", "has", "needed"), [("v1.34", {}, False), ("v1.35", HAS, False), ("v1.36", HAS, True)]
+)
+def test_what_resized_pods_have_and_which_drivers_pods_need_is_imported(version: str, has: Any, needed: bool) -> None:
+    result = prepare(gather(dumps.as_json([NEEDED, RESIZED])), Choices(kubernetes=version))
+    pod, driver = (next(item for item in result.objects if item["kind"] == kind) for kind in ("Pod", "CSIDriver"))
+    assert {name: pod["status"][name] for name in HAS if name in pod["status"]} == has
+    assert driver["spec"].get("preventPodSchedulingIfMissing", False) == needed
+
+
 def test_what_only_later_versions_read_is_imported_too() -> None:
     result = prepare(gather(dumps.as_json([DECLARING, IMAGE_VOLUME])), Choices(kubernetes="v1.36"))
     pod = next(item for item in result.objects if item["kind"] == "Pod")

@@ -156,3 +156,10 @@ def test_the_start_page_names_every_release_and_leads_to_the_page() -> None:
     html = unescape(Client().get("/").content.decode())
     assert "It knows v1.34.1, v1.35.6 and v1.36.2." in html
     assert 'href="/versions/"' in html
+
+
+def test_the_embed_of_a_scenario_compares_versions_too() -> None:
+    html = unescape(Client().get("/embed/scenario/nothing-fits/differences/", {"kubernetes": NEW}).content.decode())
+    assert "untolerated taint(s)" in text_of(html, "first")
+    came_up = html[html.index('id="rules"') :].split("</details>")[0]
+    assert explanation(ROWS[0]) in came_up

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_engine.versions import DEFAULT, VERSIONS, minor, release_of
+from scheduler_engine.versions import DEFAULT, VERSIONS, release_of
 from scheduler_engine.words import keys_of, say
 
 Manifest = dict[str, Any]
@@ -108,11 +108,9 @@ class Import:
         followed = release_of(self.kubernetes)
         if not self.kubelets:
             return say("import-versions.none", followed=followed)
-        if minor(followed) == self.kubelets:
-            return say("import-versions.same", kubelets=self.kubelets, followed=followed)
-        known = self.kubelets in VERSIONS
-        key = "import-versions.chosen" if known else "import-versions.unknown"
-        return say(key, kubelets=self.kubelets, followed=followed)
+        of_kubelets = release_of(self.kubelets) if self.kubelets in VERSIONS else ""
+        how = "same" if of_kubelets == followed else "chosen" if of_kubelets else "unknown"
+        return say(f"import-versions.{how}", kubelets=self.kubelets, followed=followed)
 
     def commands(self) -> list[Manifest]:
         """Return them in JSON form: all objects at once. Pods that are being deleted are deleted before their owners

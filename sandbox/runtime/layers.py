@@ -29,6 +29,13 @@ def publish(tell: Callable[..., None], sandbox_id: UUID, message: dict[str, Any]
         tell(layer.group_send, group(sandbox_id), message)
 
 
+def begin() -> None:
+    """Let the channel layer work in the running loop, which serves browsers as long as it runs."""
+    layer = get_channel_layer()
+    if layer is not None:
+        layer.begin()
+
+
 class LocalChannelLayer(InMemoryChannelLayer):
     """Drops expired messages once a second. Channels itself would go through all browsers at every message.
 
@@ -39,6 +46,9 @@ class LocalChannelLayer(InMemoryChannelLayer):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"group_expiry": float("inf")})
+
+    def begin(self) -> None:
+        """Work in the running loop. Nothing is needed here."""
 
     def _clean_expired(self) -> None:
         now = time.monotonic()

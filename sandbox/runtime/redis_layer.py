@@ -39,7 +39,11 @@ AGAIN_SECONDS = 0.5
 
 
 class RedisChannelLayer(LocalChannelLayer):
-    """Groups across web processes. Only the serving loop has browsers; other loops may send."""
+    """Groups across web processes. Only the serving loop has browsers; other loops may send.
+
+    The serving loop sends over connections that stay, and what could not be sent is made good. Another loop, as in a
+    command of ``manage.py``, ends soon: it connects for each message, and gives up once Redis is away.
+    """
 
     def __init__(self, url: str, **options: Any) -> None:
         super().__init__(**options)
@@ -52,6 +56,8 @@ class RedisChannelLayer(LocalChannelLayer):
         self.changing = asyncio.Lock()
         self.listener: asyncio.Task[None] | None = None
         self.repeater: asyncio.Task[None] | None = None
+        self.unsure = False
+        """A subscription failed. The connection may have been renewed meanwhile, without it."""
         self.missed: dict[str, None] = {}
         """Groups to which a message could not be sent."""
         self.away = False
@@ -69,13 +75,17 @@ class RedisChannelLayer(LocalChannelLayer):
         )
         return Redis.from_pool(pool)
 
+    def begin(self) -> None:
+        """Serve browsers in the running loop, even before the first one comes: a change may come earlier."""
+        self.loop = asyncio.get_running_loop()
+        self.redis, self.changing = self._connect(), asyncio.Lock()
+        self.listener = self.loop.create_task(self._listen(self.redis))
+
     # --- what Channels calls ---
 
     async def new_channel(self, prefix: str = "specific.") -> str:
-        loop = asyncio.get_running_loop()
-        if self.loop is not loop:
-            self.loop, self.redis, self.changing = loop, self._connect(), asyncio.Lock()
-            self.listener = loop.create_task(self._listen(self.redis))
+        if self.loop is not asyncio.get_running_loop():
+            self.begin()
         return await super().new_channel(prefix)
 
     async def group_add(self, group: str, channel: str) -> None:
@@ -128,7 +138,8 @@ class RedisChannelLayer(LocalChannelLayer):
             try:
                 await change(f"{PREFIX}{group}")
             except (RedisError, OSError) as error:
-                self._note_away(error)  # ``_listen`` meets the same failure, and subscribes to all groups again.
+                self._note_away(error)
+                self.unsure = True
 
     async def _listen(self, redis: Redis) -> None:
         """Deliver the messages of other web processes. Connect again whenever the connection is lost."""
@@ -149,15 +160,20 @@ class RedisChannelLayer(LocalChannelLayer):
 
     async def _subscribe_to_all(self, pubsub: PubSub) -> None:
         async with self.changing:
-            self.subscribed = set(self.groups)
+            self.subscribed, self.unsure = set(self.groups), False
             await pubsub.subscribe(ALIVE, *(f"{PREFIX}{group}" for group in self.subscribed))
             self.pubsub = pubsub
 
     async def _deliver(self, pubsub: PubSub) -> None:
-        """Deliver messages until the connection is lost. Raises ``ConnectionError`` if Redis is silent too long."""
+        """Deliver messages until the connection is lost.
+
+        Raises ``ConnectionError`` if Redis is silent too long, or if a subscription failed.
+        """
         asked = False
         while True:
             message = await pubsub.get_message(timeout=QUIET_SECONDS)
+            if self.unsure:
+                raise ConnectionError("a subscription failed")
             if message is not None:
                 asked = False
                 await self._take(message)

@@ -54,6 +54,7 @@ def serve(options: argparse.Namespace) -> None:
 
     from sandbox.asgi import application
     from sandbox.pool.engines import started
+    from sandbox.runtime import layers
     from sandbox.server import pruning
     from sandbox.server.metrics import Metrics
     from sandbox.server.probes import Probes
@@ -75,7 +76,7 @@ def serve(options: argparse.Namespace) -> None:
     site_with_logs = Requests(StaticFiles(application), settings.TRUSTED_PROXIES)
     server = Server(site_with_logs, limits, settings.TRUSTED_PROXIES)
     server.application = Probes(site_with_logs, server, Metrics(server, engines), settings.METRICS_FROM)
-    server.serve(listener, ready, pruning.chore)
+    server.serve(listener, layers.begin, ready, pruning.chore)
     engines.close()
     holder.close()
     # A running command must not keep the process alive: what is not answered is not in the log.

@@ -73,11 +73,13 @@ class Server(DaphneServer):
         self.senders = Places(inf, limits.sockets_per_address)
         self.sandboxes = Places(inf, limits.sockets_per_sandbox)
 
-    def serve(self, listener: socket, ready: Callable[[], None], chore: Callable[[], None]) -> None:
+    def serve(
+        self, listener: socket, begin: Callable[[], None], ready: Callable[[], None], chore: Callable[[], None]
+    ) -> None:
         """Serve until SIGTERM or SIGINT. Takes over ``listener``.
 
-        ``ready`` is called when requests can be answered. ``chore`` is called now and every ten minutes, and must
-        return at once.
+        ``begin`` is called in the loop before the first request, ``ready`` when requests can be answered. ``chore`` is
+        called now and every ten minutes, and must return at once.
         """
         globalLogBeginner.beginLoggingTo([_log_errors], redirectStandardIO=False, discardBuffer=True)  # type: ignore[list-item]
         self.ws_factory = LiveLineFactory(self)
@@ -94,6 +96,7 @@ class Server(DaphneServer):
         for seconds, check in ((1, self.application_checker), (2, self.timeout_checker)):
             reactor.callLater(seconds, check)
         LoopingCall(self.check_channels).start(CHECK_SECONDS)
+        reactor.callLater(0, begin)
         # In the loop: what it deletes, it tells the live lines.
         reactor.callLater(0, LoopingCall(chore).start, CHORE_SECONDS)
         reactor.addSystemEventTrigger("before", "shutdown", self.kill_all_applications)

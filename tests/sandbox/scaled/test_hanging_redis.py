@@ -1,4 +1,4 @@
-"""A Redis that takes connections and never answers: browsers do not wait for it, and connections stay few."""
+"""A Redis that takes connections and never answers, or fails in the middle: browsers neither wait nor miss anything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from sandbox.runtime import redis_layer
-from sandbox.runtime.redis_layer import MOST_CONNECTIONS, RedisChannelLayer
+from sandbox.runtime.redis_layer import CATCH_UP, MOST_CONNECTIONS, RedisChannelLayer
 from tests.processes import stopped
 from tests.sandbox.scaled.test_limits import connections
 from tests.servers import RedisServer
@@ -54,6 +54,25 @@ async def test_messages_that_cannot_be_sent_open_few_connections(hung: RedisServ
             task.cancel()
         await asyncio.gather(*sending, return_exceptions=True)
         await end(layer)
+
+
+async def test_a_group_is_subscribed_again_if_that_failed(own_redis: RedisServer) -> None:
+    layer = RedisChannelLayer(url=own_redis.url)
+    channel = await layer.new_channel()
+    async with asyncio.timeout(PATIENCE):
+        while (pubsub := layer.pubsub) is None:
+            await asyncio.sleep(0.01)
+
+        async def fail(*groups: str) -> None:
+            raise ConnectionError("lost")
+
+        pubsub.subscribe = fail
+        await layer.group_add("sandbox.one", channel)
+        assert layer.pubsub is pubsub
+        # The connection is alive. Its next message is the occasion to begin anew.
+        await layer.group_send("alive", {"type": "sandbox.changed"})
+        assert await layer.receive(channel) == CATCH_UP
+    await end(layer)
 
 
 async def end(layer: RedisChannelLayer) -> None:

@@ -120,6 +120,17 @@ def test_without_redis_commands_succeed_and_browsers_catch_up_when_it_is_back(
         assert "Traceback" not in log
 
 
+def test_a_web_process_without_browsers_sends_again_when_redis_is_back(pair: Pair, base: str, far: Browser) -> None:
+    here = pair.start()
+    for revision in (2, 4):
+        pair.redis.kill()
+        assert click(here, base) == 204
+        pair.redis.start()
+        far.see(revision)
+        assert click(here, base) == 204
+        far.see(revision + 1)
+
+
 def test_a_redis_that_hangs_delays_nobody(pair: Pair, base: str, near: Browser, far: Browser, browse: Browse) -> None:
     assert pair.redis.process is not None
     with stopped([pair.redis.process.pid]):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -19,6 +20,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.runtime import layers
 from sandbox.runtime.threads import tell
 from sandbox.storage import tokens
+from sandbox.storage.failures import refusal
 from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, printable
 from sandbox.web.executing import execute
 from sandbox.web.numbers import KEY_DIGITS, whole_number
@@ -32,6 +34,8 @@ from sandbox.workshop.models import OwnLesson, Participant, Seat, Workshop
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.shapes import Data
 
+log = logging.getLogger(__name__)
+
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Letters of codes, without those that people confuse."""
 CODE_LENGTH = 6
@@ -39,6 +43,8 @@ CODE_TRIES = 20
 MOST_SEATS = 100
 """The number of sandboxes that a trainer can send one person."""
 MOST_MINUTES = 600
+MOST_LOST = 3
+"""Failures of the database after which a step for a room ends."""
 TRAINER = say("room.trainer")
 """The name beside a trainer's step in the log of a participant's sandbox."""
 
@@ -157,21 +163,32 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
 
 
 def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> tuple[int, list[tuple[str, str]]]:
-    """Execute a command in the sandboxes of participants. Return how many ran it, and each failure: name, reason."""
-    done, failures = 0, []
+    """Execute a command in the sandboxes of participants. Return how many ran it, and each failure: name, reason.
+
+    A failure of the database counts for the participant whose turn it is: others have run the command already. After
+    ``MOST_LOST`` of them, the rest is not tried.
+    """
+    done, lost, failures = 0, 0, []
     for participant in to:
-        seat = _seats(participant, room).first()
-        if seat is None:
-            continue  # They left meanwhile.
-        if seat.sandbox is None:
-            failures.append((participant.name, say("room.no-sandbox")))
+        if lost >= MOST_LOST:
+            failures.append((participant.name, say("room.not-tried")))
             continue
-        seat.sandbox.by_helper = True
         try:
+            seat = _seats(participant, room).first()
+            if seat is None:
+                continue  # They left meanwhile.
+            if seat.sandbox is None:
+                failures.append((participant.name, say("room.no-sandbox")))
+                continue
+            seat.sandbox.by_helper = True
             execute(seat.sandbox, command, TRAINER)
             done += 1
         except (Rejected, OverQuota, EngineError, ReplayFailed) as error:
             failures.append((participant.name, str(error)))
+        except (OperationalError, InterfaceError) as error:
+            log.exception("the database failed in the middle of a step for a room")
+            failures.append((participant.name, refusal(error)[1]))
+            lost += 1
     return done, failures
 
 

@@ -16,6 +16,7 @@ from html import unescape
 from io import StringIO
 from typing import Any
 
+from sandbox.words.say import say
 from tests.hostile.audit import ANSWERED, REFUSED, UNKNOWN
 from tests.hostile.participants import Count, Known, Participant
 from tests.hostile.people import HANGS, Person, Tally, persistently
@@ -33,6 +34,7 @@ questions:
 PLANNED = ("Which queue?", "Which of them?")
 SENT = ("node-selector", "node-name-pin")
 PEOPLE = 4
+LOST = say("limits.database-lost")
 OF_ENGINE = ("right", "expected")
 """Columns of the results that the site requests from an engine."""
 QUESTIONS = 25
@@ -194,10 +196,10 @@ class Room:
         pairs = [("verb", verb), *(("to", person.key) for person in self.people)]
         outcome, answer = await self.asker.post(self.http, f"{self.base}step/", pairs)
         text = unescape(answer.text)
-        partly = outcome == REFUSED and "Not everyone" in text
         for person in self.people:
+            lost = any(f"{name}: {LOST}" in text for name in person.name.may)
             named = any(f"{name}: " in text for name in person.name.may)
-            person.steps.note(REFUSED if named else ANSWERED if partly else outcome)
+            person.steps.note(UNKNOWN if lost else REFUSED if named else outcome)
 
     async def _rename(self) -> None:
         person = self.random.choice(self.people)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -15,6 +16,8 @@ from sandbox.content import shelf
 from sandbox.server import pruning
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Key, Sandbox, Study
+from sandbox.web import executing
+from sandbox.words.say import say
 from sandbox.workshop import access, board, consumers, people, results, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.fragments import Board
@@ -257,6 +260,29 @@ def test_one_step_for_everybody_names_those_who_could_not_make_it(trainer: Perso
     assert nobody.row is not None
     assert trainer.post("step/", verb="pod", to=[str(nobody.row.pk)]).status_code == 422
     assert trainer.post("step/", verb="run").status_code == 400
+
+
+def test_a_database_that_fails_in_the_middle_of_a_step_is_told_for_whom(
+    trainer: Person, joined: Joined, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = [joined(name) for name in ("Ada", "Ben", "Cleo", "Dan", "Eve", "Fay")]
+    before = [person.sit().head for person in people]
+    turns = iter((True, False, True, False, False))
+
+    def execute(sandbox: Sandbox, *rest: Any) -> Any:
+        if next(turns):
+            return executing.execute(sandbox, *rest)
+        raise OperationalError("disk I/O error")
+
+    monkeypatch.setattr(rooms, "execute", execute)
+    answer = trainer.post("step/", verb="pod")
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert [name for name in ("Ada", "Cleo") if f"{name}:" in text] == []
+    assert all(f"{name}: {say('limits.database-busy')}" in text for name in ("Ben", "Dan", "Eve"))
+    assert "Fay: was not tried" in text
+    now = [Sandbox.objects.get(pk=person.sit().pk).head for person in people]
+    assert [after - head for head, after in zip(before, now, strict=True)] == [1, 0, 1, 0, 0, 0]
 
 
 def test_a_hand_goes_up_and_down(trainer: Person, joined: Joined) -> None:

@@ -39,6 +39,7 @@ from sandbox.storage.records import (
 )
 from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
+from sandbox.worker.live import Executed
 from sandbox.worker.other_run import Course
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.versions import DEFAULT, rules_for
@@ -86,28 +87,33 @@ def create(
         kubernetes,
         json.dumps(dict(feature_gates or {})),
     )
+    marks = [""] * len(texts)
     if commands:
-        engines.ask(plan, START, jobs.execute, commands, texts)
+        done = engines.ask(plan, START, jobs.execute, commands, texts)
+        # Ticks that follow each other are stored apart here, so their marks do not fit.
+        marks = done.marks if len(done.marks) == len(texts) else marks
     fields = {name: getattr(plan, name) for name in PLANNED_FIELDS}
     sandbox = Sandbox(id=plan.sandbox_id, title=title, engine_version=ENGINE_VERSION, **fields)
-    token, records = _save(sandbox, [(text, "") for text in texts], token)
+    token, records = _save(sandbox, [(text, "", mark) for text, mark in zip(texts, marks, strict=True)], token)
     engines.tell(plan, START, jobs.arrive, records)
     return sandbox, token
 
 
-def _save(sandbox: Sandbox, texts: list[tuple[str, str]], token: str = "") -> tuple[str, list[Record]]:
-    """Store a new sandbox whose log is ``texts`` (command, label of its author). Return its edit token and records."""
+def _save(sandbox: Sandbox, texts: list[tuple[str, str, str]], token: str = "") -> tuple[str, list[Record]]:
+    """Store a new sandbox. Return its edit token and records. ``texts``: command, label of its author, and mark."""
     token = token or tokens.new_token()
     sandbox.edit_token_hash = tokens.digest(token)
     sandbox.view_token_hash = tokens.digest(tokens.view_token(token))
     with transaction.atomic():
         sandbox.save(force_insert=True)
-        records = [statements.append(sandbox.pk, n, text, who) for n, (text, who) in enumerate(texts, 1)]
+        records = [
+            statements.append(sandbox.pk, n, text, who, mark=mark) for n, (text, who, mark) in enumerate(texts, 1)
+        ]
         if records:
             place = Place(Position(records[-1].key, len(records), len(records)), len(records))
-            statements.set_place(sandbox.pk, place, sum(len(text) for text, _ in texts))
+            statements.set_place(sandbox.pk, place, sum(len(text) for text, *_ in texts))
             sandbox.state, sandbox.head, sandbox.length = place.position.state, len(records), len(records)
-    quotas.add_stored_bytes(quotas.ROW_BYTES * (1 + len(records)) + sum(len(text) for text, _ in texts))
+    quotas.add_stored_bytes(quotas.ROW_BYTES * (1 + len(records)) + sum(len(text) for text, *_ in texts))
     return token, records
 
 
@@ -142,7 +148,7 @@ def execute_all(
         if not done.texts:
             # All are refused. That counts only if the sandbox is where it was expected.
             return [start for _ in commands] if statements.place(sandbox.pk).position == here else None
-        appended = _append_executed(sandbox, here, start, done.texts, who, done.grows)
+        appended = _append_executed(sandbox, here, start, done, who)
         if appended is None:
             return None
         now, records = appended
@@ -164,12 +170,14 @@ def _place_in_log(sandbox_id: UUID, here: Position, n: int) -> Position:
 
 
 def _append_executed(
-    sandbox: Sandbox, at: Position, start: Position, texts: Sequence[str], who: str, grown: bool
+    sandbox: Sandbox, at: Position, start: Position, done: Executed, who: str
 ) -> tuple[Place, list[Record]] | None:
     """Store commands that were executed at ``start``, as ``_append`` does. One at the end of the log: one statement."""
-    if len(texts) > 1 or grown or start != at or at.head < at.length:
-        return _append(sandbox, at, start.head + (not grown), texts, who, start=start, grown=grown)
-    appended = statements.append_next(sandbox.pk, at, texts[0], who, sandbox.by_helper)
+    texts = list(zip(done.texts, done.marks, strict=True))
+    if len(texts) > 1 or done.grows or start != at or at.head < at.length:
+        return _append(sandbox, at, start.head + (not done.grows), texts, who, start=start, grown=done.grows)
+    ((text, mark),) = texts
+    appended = statements.append_next(sandbox.pk, at, text, who, sandbox.by_helper, mark)
     return None if appended is None else (appended[0], [appended[1]])
 
 
@@ -177,14 +185,14 @@ def _append(
     sandbox: Sandbox,
     at: Position,
     n: int,
-    texts: Sequence[str],
+    texts: Sequence[tuple[str, str]],
     who: str,
     start: Position,
     grown: bool = False,
     until: int | None = None,
 ) -> tuple[Place, list[Record]] | None:
     """Store ``texts`` as commands from ``n`` on. Return the new place and the records, or None if the log has left
-    ``at``.
+    ``at``. Each text has its mark beside it.
 
     ``start``: the position at which they were executed. ``grown``: the first one extends the last command, which needs
     no branch. ``until``: it is the old command ``n``, ended after ``until`` entries. In both cases expectations and
@@ -201,13 +209,13 @@ def _append(
         if old:
             by_helper = was_helped and (by_helper or not grown)
         dropped = _clear(sandbox_id, start, n, grown) if n <= start.length else 0
-        records = [statements.append(sandbox_id, n, texts[0], who, by_helper)]
-        records += [
-            statements.append(sandbox_id, number, text, who, sandbox.by_helper)
-            for number, text in enumerate(texts[1:], n + 1)
+        helped = (by_helper, *(sandbox.by_helper for _ in texts[1:]))
+        records = [
+            statements.append(sandbox_id, number, text, who, by, mark)
+            for number, (by, (text, mark)) in enumerate(zip(helped, texts, strict=True), n)
         ]
         moved = before is not None and statements.move_expectations(sandbox_id, before, records[0].key, until)
-        last, more = records[-1], sum(map(len, texts)) - dropped
+        last, more = records[-1], sum(len(text) for text, _ in texts) - dropped
         now = place.then(Position(last.key, last.n, last.n), moved, more)
         statements.set_place(sandbox_id, now, more, not sandbox.by_helper)
     return now, records
@@ -247,7 +255,7 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
             return whole, None
         authors = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
         who, here = next(iter(authors), ""), place.position
-        appended = _append(sandbox, here, whole + 1, [ended], who, start=here, until=_until(ended))
+        appended = _append(sandbox, here, whole + 1, [(ended, "")], who, start=here, until=_until(ended))
         if appended is None:
             return None
         _announce(sandbox.pk, appended[0])
@@ -271,19 +279,22 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
     return position
 
 
-def fork(sandbox: Sandbox, moment: Moment | None, token: str = "") -> tuple[UUID, str]:
+def fork(sandbox: Sandbox, moment: Moment | None, token: str = "", anew: bool = False) -> tuple[UUID, str]:
     """Create a sandbox with the log of this one up to a moment, None = the present. Return its id and edit token.
 
+    ``anew``: its commands count as this version of the engine decides them, even if they were decided differently here.
     Raises as ``go_to_moment``, ``Occupied`` if the log changes meanwhile, or ``OverQuota``.
     """
     whole, ended = (sandbox.head, None) if moment is None else engines.read(sandbox, jobs.log_until, moment)
     count = whole + (ended is not None)
-    texts = list(log_of(sandbox.pk).filter(n__lte=count).order_by("n").values_list("command", "who"))
+    texts = list(log_of(sandbox.pk).filter(n__lte=count).order_by("n").values_list("command", "who", "mark"))
     if len(texts) < count:
         raise Occupied(engines.CHANGING)
     if ended is not None:
-        texts[-1] = ended, texts[-1][1]
-    quotas.check_log(0, sum(len(text) for text, _ in texts))
+        texts[-1] = ended, texts[-1][1], ""
+    if anew:
+        texts = [(text, who, "") for text, who, _ in texts]
+    quotas.check_log(0, sum(len(text) for text, *_ in texts))
     fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}
     with transaction.atomic():
         token, records = _save(Sandbox(id=(fork_id := uuid4()), **fields), texts, token)
@@ -296,7 +307,7 @@ def open_run(sandbox: Sandbox, run: Course, title: str) -> tuple[UUID, str]:
     quotas.check_log(len(run.texts), sum(map(len, run.texts)))
     fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}
     fields |= {name: getattr(run.plan, name) for name in PLANNED_FIELDS} | {"title": title}
-    token, _ = _save(Sandbox(id=(run_id := uuid4()), **fields), [(text, "") for text in run.texts])
+    token, _ = _save(Sandbox(id=(run_id := uuid4()), **fields), [(text, "", "") for text in run.texts])
     return run_id, token
 
 

@@ -7,6 +7,7 @@ import uuid
 from django.db import models
 
 from sandbox.storage.shared_text import KEY_CHARACTERS, SharedText
+from scheduler_engine.trace.decisions import LONGEST as LONGEST_MARK
 
 LONGEST_TITLE = 120
 
@@ -136,6 +137,8 @@ class CommandRecord(models.Model):
     """Label of the person who issued it, if any."""
     by_helper = models.BooleanField(default=False)
     """True: a helper of the sandbox's owner issued it."""
+    mark = models.CharField(max_length=LONGEST_MARK, blank=True, default="", db_default="")
+    """What it decided, see ``scheduler_engine.trace.decisions``. Empty: unknown, so replays do not compare."""
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -65,12 +65,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A command of a log: its place from 1, its primary key, its JSON text, and the label of its author."""
+    """A command of a log: its place from 1, its primary key, its JSON text, the label of its author, and its mark."""
 
     n: int
     key: int
     command: str
     who: str
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class Database:
 
     def between(self, sandbox_id: UUID, after: int, upto: int) -> list[Record]:
         records = log_of(sandbox_id).filter(n__gt=after, n__lte=upto).order_by("n")
-        return [Record(*row) for row in records.values_list("n", "pk", "command", "who")[:AT_ONCE]]
+        return [Record(*row) for row in records.values_list("n", "pk", "command", "who", "mark")[:AT_ONCE]]
 
     def expected(self, sandbox_id: UUID) -> list[Expected]:
         expectations = Expectation.objects.filter(sandbox=sandbox_id).order_by("n", "entries", "pk")

@@ -66,8 +66,8 @@ def set_place(sandbox_id: UUID, now: Place, grown: int = 0, by_owner: bool = Fal
     )
 
 
-COLUMNS = "sandbox_id, n, command, who, by_helper, at"
-IF_HERE = f"INSERT INTO {RECORD} ({COLUMNS}) SELECT id, %s, %s, %s, %s, %s FROM"
+COLUMNS = "sandbox_id, n, command, who, by_helper, at, mark"
+IF_HERE = f"INSERT INTO {RECORD} ({COLUMNS}) SELECT id, %s, %s, %s, %s, %s, %s FROM"
 HERE = f"{SANDBOX} WHERE id = %s AND state = %s AND head = %s AND length = %s"
 AHEAD = "head = %s, length = %s, revision = revision + 1, log_bytes = log_bytes + %s, last_used = %s, acted"
 IN_ONE = (
@@ -82,14 +82,14 @@ SECOND = f"UPDATE {SANDBOX} SET state = %s, {AHEAD} = COALESCE(%s, acted) WHERE 
 
 
 def append_next(
-    sandbox_id: UUID, at: Position, command: str, who: str, by_helper: bool = False
+    sandbox_id: UUID, at: Position, command: str, who: str, by_helper: bool = False, mark: str = ""
 ) -> tuple[Place, Record] | None:
     """Append a command to a log whose head ``at`` is its end, and commit. Return the new place and the record.
 
     Return None, with nothing changed, if the sandbox is no longer there. ``by_helper``: a helper executed it.
     """
     n, used, key = at.head + 1, _now(), _key(sandbox_id)
-    here, values = (key, at.state, at.head, at.length), (n, command, who, by_helper, used)
+    here, values = (key, at.state, at.head, at.length), (n, command, who, by_helper, used, mark)
     ahead = (n, n, len(command), used, None if by_helper else used, key)
     if connection.features.has_select_for_update:
         row = _run(IN_ONE, *here, *values, *ahead).fetchone()
@@ -100,16 +100,16 @@ def append_next(
     if row is None:
         return None
     now = _place(row)
-    return now, Record(n, now.position.state, command, who)
+    return now, Record(n, now.position.state, command, who, mark)
 
 
-def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = False) -> Record:
+def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = False, mark: str = "") -> Record:
     """Add a record at place ``n``, which must be free. Return it."""
     (key,) = _run(
-        f"INSERT INTO {RECORD} ({COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
-        *(_key(sandbox_id), n, command, who, by_helper, _now()),
+        f"INSERT INTO {RECORD} ({COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s) RETURNING id",
+        *(_key(sandbox_id), n, command, who, by_helper, _now(), mark),
     ).fetchone()
-    return Record(n, key, command, who)
+    return Record(n, key, command, who, mark)
 
 
 def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> bool:

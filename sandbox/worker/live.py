@@ -19,10 +19,12 @@ from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
 from sandbox.storage import commands
 from sandbox.storage.records import Expected, Log, Plan, Position, Record, Studied
+from sandbox.words.say import say
 from sandbox.worker import simulations
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.decisions import Decisions, ends_of
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +45,10 @@ class ReplayFailed(Exception):
     """The engine refuses a command that it once accepted, or raises an unexpected error."""
 
 
+class DecidedDifferently(ReplayFailed):
+    """The engine decides a command differently than the version that once executed it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Keyframe:
     """A copy of a simulation. It is never changed, only copied again."""
@@ -56,12 +62,14 @@ class Keyframe:
 class Executed:
     """What commands come to in the log: ``texts`` to append. ``grows``: the first one replaces the log's last command.
 
-    ``counts``: for each command, how many of the texts stand for it and those before it.
+    ``counts``: for each command, how many of the texts stand for it and those before it. ``marks``: what each text
+    decided.
     """
 
     texts: list[str]
     grows: bool
     counts: list[int]
+    marks: list[str]
 
 
 class Live:
@@ -121,7 +129,7 @@ class Live:
         self.boards.clear()
         self.judged.clear()
         # Fold again from the start: a world shares the entries of the trace, so copying it would copy the whole trace.
-        self.world, self.folded = World(), 0
+        self.world, self.folded, self.decisions = World(), 0, Decisions()
         self.past = Past(self.world)
         self.world.seed, self.world.rests = self.plan.seed, simulation.recorder.rests
         self.world.people = self.people
@@ -135,6 +143,7 @@ class Live:
     def _fold(self) -> None:
         for entry in simulations.entries_from(self.simulation, self.folded):
             self.world.apply(entry)
+            self.decisions.add(entry)
             self.past.note()
             self.folded += 1
         self.world.clock_us = self.simulation.now_us
@@ -230,6 +239,10 @@ class Live:
             # Whatever the error, replay stops before this command. The page shows the reason, and people can go back.
             log.exception("command %s of sandbox %s cannot be replayed", record.n, self.plan.sandbox_id)
             raise ReplayFailed(str(error) or type(error).__name__) from error
+        mark = self.decisions.mark()
+        if record.mark not in ("", mark):
+            log.error("command %s of sandbox %s is decided differently", record.n, self.plan.sandbox_id)
+            raise DecidedDifferently(_difference(record.mark, mark))
         self.arrive([record])
 
     def _stand_before(self, position: Position, error: ReplayFailed) -> None:
@@ -239,7 +252,7 @@ class Live:
             state = self.records.keys(self.plan.sandbox_id, [n]).get(n, 0)
             self._jump(Position(state, n, position.length))
             self._replay_to(Position(state, n, position.length))
-        self.unreachable, self.world.stuck = position, Stuck(n + 1, str(error))
+        self.unreachable, self.world.stuck = position, Stuck(n + 1, str(error), isinstance(error, DecidedDifferently))
         self.drawn.clear()
 
     def _forget_failure(self) -> None:
@@ -277,7 +290,7 @@ class Live:
         """
         self.take_keyframe()
         start, before = time.thread_time(), self.state
-        stored: list[str] = []
+        stored, marks = list[str](), list[str]()
         grows, counts = False, list[int]()
         self.executed = None
         for number, text in enumerate(texts):
@@ -286,13 +299,14 @@ class Live:
             done, merged = self._execute(text, are_new, refusals[number] if refusals else "")
             if merged is not None:
                 grows = grows or not stored
-                stored[-1:] = [merged]
+                stored[-1:], marks[-1:] = [merged], [self.decisions.mark()]
             elif done:
                 stored.append(text)
+                marks.append(self.decisions.mark())
             counts.append(len(stored))
         self.spent += time.thread_time() - start
         self.executed = before, len(stored)
-        return Executed(stored, grows, counts)
+        return Executed(stored, grows, counts, marks)
 
     def _execute(self, text: str, is_new: bool, refusal: str) -> tuple[bool, str | None]:
         """Return True unless the command was refused as expected, and the text that it and the last one merge to."""
@@ -339,6 +353,14 @@ class Live:
     def _most_keyframes(self) -> int:
         """Return how many keyframes to store: fewer for larger clusters, so that memory stays about the same."""
         return max(3, min(MOST_KEYFRAMES, 10_000 // (1 + self.size)))
+
+
+def _difference(before: str, now: str) -> str:
+    """Return in words how two marks of one command differ."""
+    ends = tuple(ends_of(mark) or say("sentence.no-cycle-ends") for mark in (before, now))
+    return (
+        say("sentence.ends-differ", before=ends[0], now=ends[1]) if len(set(ends)) > 1 else say("sentence.moves-differ")
+    )
 
 
 def _most_dispensable(places: list[int]) -> int:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """The number of the first ``command`` that fails, and the engine's ``reason``. The page shows what precedes it."""
+    """The number of the first ``command`` that fails, and the engine's ``reason``. The page shows what precedes it.
+
+    ``differs``: the command works, but is decided differently than before.
+    """
 
     command: int
     reason: str
+    differs: bool = False

@@ -59,12 +59,17 @@ def _said(world: World, cycle: Cycle) -> str:
 
 
 def _stuck(stuck: Stuck) -> dict[str, Any]:
-    """Return where the log stops. ``back``: the number of the last command that can be repeated."""
+    """Return where the log stops. ``back``: the number of the last command that can be repeated.
+
+    ``anew``: a copy of the sandbox would go on from there.
+    """
+    key = "decided-differently" if stuck.differs else "cannot-be-repeated"
     return {
-        "text": say("sentence.cannot-be-repeated", command=stuck.command),
+        "text": f"{say(f'sentence.{key}', command=stuck.command)} {stuck.reason.removesuffix('.')}.",
+        "anew": stuck.differs,
         "how": say("sentence.how-to-continue"),
         "next": "",
-        "precise": stuck.reason,
+        "precise": "",
         "back": stuck.command - 1,
     }
 

@@ -48,5 +48,5 @@ def fork(request: HttpRequest, access: Access) -> HttpResponse:
     moment = Moment.read(at)
     if at and moment is None:
         return problem(request, 400, say("errors.moment-of-log"))
-    address = reverse("workbench", args=store.fork(access.sandbox, moment))
+    address = reverse("workbench", args=store.fork(access.sandbox, moment, anew="anew" in request.POST))
     return HttpResponse(status=204, headers={"HX-Redirect": address})

@@ -158,6 +158,44 @@ def test_a_log_that_cannot_be_replayed_shows_its_last_state_and_the_way_back(
     assert "cannot be replayed" in caplog.text
 
 
+def test_a_command_that_is_decided_differently_is_noticed_and_a_copy_goes_on(
+    visitor: Any, node: Any, pod: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    for command in (node("a"), pod("web"), {"kind": "settle"}, node("b")):
+        store.execute(visitor.sandbox, command)
+    record = visitor.sandbox.records.get(n=3)
+    assert "default/web bound a" in record.mark
+    visitor.sandbox.records.filter(n=3).update(mark=record.mark.replace("bound a", "bound b"))
+    engines.started().close()  # As after a restart, with another version.
+    page = visitor.get().content.decode()
+    assert "decides command 3 differently than before" in page
+    assert "Then: default/web bound b. Now: default/web bound a." in page
+    assert "is decided differently" in caplog.text
+    manifests = visitor.watching().get("export/manifests/")
+    assert (manifests.status_code, b"nodeName" in manifests.content) == (200, False)
+    assert visitor.post("do/settle/").status_code == 409
+    address = visitor.post("fork/", anew="1").headers["HX-Redirect"]
+    copy = visitor.client.get(address).content.decode()
+    assert "differently than before" not in copy
+    assert "default/web" in copy
+    assert len(visitor.log()) == 4
+
+
+def test_replays_find_what_was_decided_once(visitor: Any, node: Any, pod: Any) -> None:
+    """Whatever the commands are: ticks that merge, several at once, some of them refused, one that ends early."""
+    store.execute_all(visitor.sandbox, [node("a"), pod("web"), pod("other")])
+    for command in ({"kind": "stage"}, *[{"kind": "advance", "seconds": 0.5, "play": True}] * 3, {"kind": "run"}):
+        store.execute(visitor.sandbox, command)
+    store.go_to(visitor.sandbox, lambda here: here.head - 1)
+    cordon = {"kind": "cordon", "node": "never-there"}
+    store.execute_all(visitor.row(), [cordon, {"kind": "settle"}, node("b")], refusals=["not found", "", ""])
+    marks = list(visitor.sandbox.records.filter(branch=None).order_by("n").values_list("mark", flat=True))
+    assert "" not in marks
+    engines.started().close()
+    assert visitor.get().status_code == 200
+    assert visitor.post("do/settle/").status_code == 204
+
+
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [

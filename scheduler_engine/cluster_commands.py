@@ -48,7 +48,7 @@ REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 
 def delete(cluster: Cluster, command: commands.Delete) -> None:
     with _asking(cluster):
-        cluster.api.delete(command.object_kind, command.key, command.propagation_policy)
+        cluster.api.delete(command.object_kind, command.key, command.propagation_policy, command.grace_period_seconds)
 
 
 def patch(cluster: Cluster, command: commands.Patch) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -39,10 +39,14 @@ from sandbox.storage.records import (
 )
 from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
+from sandbox.worker.job import Job
 from sandbox.worker.live import Executed
 from sandbox.worker.other_run import Course
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.versions import DEFAULT, rules_for
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 PLANNED_FIELDS = (
     *("scenario", "story", "seed", "configuration", "queue_rules"),
@@ -143,22 +147,55 @@ def execute_all(
     def attempt(place: Place) -> list[Position] | None:
         here = place.position
         start = here if after is None else _place_in_log(sandbox.pk, here, after)
-        quotas.check_log(start.head + len(texts) - 1, _make_room_for(sandbox.pk, place, sum(map(len, texts))))
+        _check_room(sandbox.pk, place, start, texts)
         done = engines.ask(plan, start, jobs.execute, commands, texts, refusals)
-        if not done.texts:
-            # All are refused. That counts only if the sandbox is where it was expected.
-            return [start for _ in commands] if statements.place(sandbox.pk).position == here else None
-        appended = _append_executed(sandbox, here, start, done, who)
-        if appended is None:
-            return None
-        now, records = appended
-        quotas.add_stored_bytes(sum(quotas.ROW_BYTES + len(record.command) for record in records))
-        engines.tell(plan, start, jobs.arrive, records)
-        _announce(sandbox.pk, now)
-        positions = [start, *(Position(record.key, record.n, now.position.length) for record in records)]
-        return [positions[count] for count in done.counts]
+        return _store_executed(sandbox, plan, here, start, done, who)
 
     return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))
+
+
+def carry_out(sandbox: Sandbox, job: Job[[V], tuple[Executed | None, T]], argument: V, who: str = "") -> T:
+    """Let a job find and execute the commands of a request, and append them, or none. Return what it answers.
+
+    The job decides in the state in which its commands are executed. None: it executed nothing. Raises as ``execute``,
+    and what the job raises.
+    """
+    plan = Plan.of(sandbox)
+
+    def attempt(place: Place) -> tuple[T] | None:
+        here = place.position
+        done, answer = engines.ask(plan, here, job, argument)
+        if done is None:
+            return (answer,) if statements.place(sandbox.pk).position == here else None
+        _check_room(sandbox.pk, place, here, done.texts)
+        return (answer,) if _store_executed(sandbox, plan, here, here, done, who) is not None else None
+
+    return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))[0]
+
+
+def _check_room(sandbox_id: UUID, place: Place, start: Position, texts: Sequence[str]) -> None:
+    """Raise ``OverQuota`` if the log has no room for ``texts``. Old branches may have to go."""
+    quotas.check_log(start.head + len(texts) - 1, _make_room_for(sandbox_id, place, sum(map(len, texts))))
+
+
+def _store_executed(
+    sandbox: Sandbox, plan: Plan, here: Position, start: Position, done: Executed, who: str
+) -> list[Position] | None:
+    """Append what was executed at ``start``. Return the position after each command, or None if the log has left
+    ``here``.
+    """
+    if not done.texts:
+        # All are refused. That counts only if the sandbox is where it was expected.
+        return [start for _ in done.counts] if statements.place(sandbox.pk).position == here else None
+    appended = _append_executed(sandbox, here, start, done, who)
+    if appended is None:
+        return None
+    now, records = appended
+    quotas.add_stored_bytes(sum(quotas.ROW_BYTES + len(record.command) for record in records))
+    engines.tell(plan, start, jobs.arrive, records)
+    _announce(sandbox.pk, now)
+    positions = [start, *(Position(record.key, record.n, now.position.length) for record in records)]
+    return [positions[count] for count in done.counts]
 
 
 def _place_in_log(sandbox_id: UUID, here: Position, n: int) -> Position:

@@ -5,10 +5,12 @@ Source: upstream ``apiserver/pkg/endpoints/discovery``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sandbox.kube.resources import GROUPS, READS, RESOURCES, Resource
+from sandbox.kube import openapi
+from sandbox.kube.resources import GROUPS, READS, RESOURCES, REVIEWS, WRITES, Resource
+from sandbox.kube.scales import SCALABLE
 from sandbox.kube.statuses import no_resource
 
 
@@ -18,6 +20,8 @@ def document(parts: Sequence[str], kubernetes: str) -> dict[str, Any] | None:
     Raises ``Refused`` for a group or version that does not exist.
     """
     match [*parts]:
+        case ["openapi", "v3", *rest]:
+            return openapi.document(rest, kubernetes)
         case ["version"]:
             return _version(kubernetes)
         case ["api"]:
@@ -58,9 +62,30 @@ def _group(name: str) -> dict[str, Any]:
 
 
 def _resources(group: str, version: str) -> dict[str, Any]:
-    listed = [_row(row) for (name, of, _), row in RESOURCES.items() if (name, of) == (group, version)]
+    rows = [row for (name, of, _), row in RESOURCES.items() if (name, of) == (group, version)]
+    listed = [row for resource in rows for row in (_row(resource), *_subresources(resource))]
+    listed += [_review(kind) for name, kind in REVIEWS if name == group]
     title = f"{group}/{version}" if group else version
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": title, "resources": listed}
+
+
+def _review(kind: str) -> dict[str, Any]:
+    name = kind.lower()
+    return {"name": f"{name}s", "singularName": name, "namespaced": False, "kind": kind, "verbs": ["create"]}
+
+
+def _subresources(resource: Resource) -> Iterator[dict[str, Any]]:
+    if resource.kind == "Event":
+        return
+    common = {"singularName": "", "namespaced": resource.namespaced}
+    yield {"name": f"{resource.plural}/status", **common, "kind": resource.kind, "verbs": ["get", "patch", "update"]}
+    if resource.kind in SCALABLE:
+        scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
+        yield {"name": f"{resource.plural}/scale", **common, **scale, "verbs": ["get", "patch", "update"]}
+    if resource.kind == "Pod":
+        eviction = {"group": "policy", "version": "v1", "kind": "Eviction"}
+        yield {"name": "pods/eviction", **common, **eviction, "verbs": ["create"]}
+        yield {"name": "pods/resize", **common, "kind": "Pod", "verbs": ["patch"]}
 
 
 def _row(resource: Resource) -> dict[str, Any]:
@@ -69,7 +94,7 @@ def _row(resource: Resource) -> dict[str, Any]:
         "singularName": resource.singular,
         "namespaced": resource.namespaced,
         "kind": resource.kind,
-        "verbs": [*READS],
+        "verbs": [*READS, *(() if resource.kind == "Event" else WRITES)],
         **({"shortNames": [*resource.short]} if resource.short else {}),
         **({"categories": [*resource.categories]} if resource.categories else {}),
     }

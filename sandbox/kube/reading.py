@@ -11,7 +11,8 @@ from typing import Any
 
 from sandbox.kube import discovery, tables
 from sandbox.kube.resources import RESOURCES, Resource
-from sandbox.kube.selecting import by_fields, by_labels
+from sandbox.kube.scales import SCALABLE, scale_of
+from sandbox.kube.selecting import Keeps, by_fields, by_labels
 from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
 from sandbox.panels.model.state import KubeEvent
 from sandbox.panels.model.world import World
@@ -22,6 +23,9 @@ DEFAULT = "default"
 """The namespace of events about objects without one."""
 AS_TABLE = "as=Table"
 TRUE = ("1", "t", "true")
+NO_CONTAINERS = "a sandbox runs no containers, so they have no logs and nothing can be executed in them"
+RUNNING = ("log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers")
+"""Subresources of pods that need a real container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,11 @@ class Target:
     resource: Resource
     namespace: str
     name: str
+    subresource: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
 def target(path: str) -> Target:
@@ -61,13 +70,13 @@ def target(path: str) -> Target:
     namespace = ""
     if len(rest) > 2 and rest[0] == "namespaces":
         _, namespace, *rest = rest
-    plural, name = (*rest, "", "")[:2]
+    plural, name, subresource = (*rest, "", "", "")[:3]
     resource = RESOURCES.get((group, version, plural))
-    if resource is None or len(rest) > 2 or (namespace and not resource.namespaced):
+    if resource is None or len(rest) > 3 or (namespace and not resource.namespaced):
         raise no_resource()
     if name and resource.namespaced and not namespace:
         raise no_resource()
-    return Target(resource, namespace, name)
+    return Target(resource, namespace, name, subresource)
 
 
 def answer(world: World, request: Request, resource_version: int, kubernetes: str) -> dict[str, Any]:
@@ -79,27 +88,40 @@ def answer(world: World, request: Request, resource_version: int, kubernetes: st
         raise not_allowed()
     if not wanted.name:
         return _list(world, request, wanted, resource_version)
-    key = f"{wanted.namespace}/{wanted.name}" if wanted.namespace else wanted.name
-    manifest = _objects(world, wanted.resource).get(key)
+    manifest = _objects(world, wanted.resource).get(wanted.key)
     if manifest is None:
         raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
+    if wanted.subresource:
+        return _subresource(wanted, manifest)
     if AS_TABLE in request.accept:
         return {"metadata": {}, **_table(world, request, wanted.resource, [manifest])}
     return {**manifest}
 
 
+def _subresource(wanted: Target, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as its subresource shows it. Raises ``Refused``."""
+    if wanted.subresource == "scale" and wanted.resource.kind in SCALABLE:
+        return scale_of(manifest)
+    if wanted.subresource == "status":
+        return {**manifest}
+    raise Refused(400, NO_CONTAINERS) if wanted.subresource in RUNNING else no_resource()
+
+
+def selected(query: Mapping[str, str]) -> Keeps:
+    """Return a function that says if the selectors of a query choose a manifest. Raises ``Refused``."""
+    labels, fields = by_labels(query.get("labelSelector", "")), by_fields(query.get("fieldSelector", ""))
+    return lambda manifest: labels(manifest) and fields(manifest)
+
+
 def _list(world: World, request: Request, wanted: Target, resource_version: int) -> dict[str, Any]:
     resource = wanted.resource
-    labels, fields = (
-        by_labels(request.query.get("labelSelector", "")),
-        by_fields(request.query.get("fieldSelector", "")),
-    )
+    keeps = selected(request.query)
     start = f"{wanted.namespace}/" if wanted.namespace else ""
     after, limit = request.query.get("continue", ""), request.number("limit")
     found = sorted(
         (key, manifest)
         for key, manifest in _objects(world, resource).items()
-        if key > after and key.startswith(start) and labels(manifest) and fields(manifest)
+        if key > after and key.startswith(start) and keeps(manifest)
     )
     shown = found[:limit] if limit else found
     metadata: dict[str, Any] = {"resourceVersion": str(resource_version)}

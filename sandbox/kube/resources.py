@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from scheduler_engine.api.scheme import KINDS
 
 READS = ("get", "list")
+REVIEWS = (
+    ("authorization.k8s.io", "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "SelfSubjectRulesReview"),
+)
+"""Group and kind of what is only posted: what may I do?"""
+WRITES = ("create", "delete", "deletecollection", "patch", "update")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,5 +82,5 @@ RESOURCES: dict[tuple[str, str, str], Resource] = {
 GROUPS: dict[str, tuple[str, ...]] = {
     group: tuple(dict.fromkeys(version for other, version, _ in RESOURCES if other == group))
     for group in sorted({group for group, _, _ in RESOURCES})
-}
+} | {group: ("v1",) for group, _ in REVIEWS}
 """Group → its versions, the preferred one first."""

@@ -238,16 +238,19 @@ class ApiServer:
         labels = {key: node.labels[key] for key in TOPOLOGY_LABELS if key in node.labels} if node is not None else {}
         return {"metadata": {"labels": labels}} if labels else {}
 
-    def delete(self, kind: str, key: str, policy: str = lifecycle.BACKGROUND) -> None:
+    def delete(self, kind: str, key: str, policy: str = lifecycle.BACKGROUND, grace_seconds: int | None = None) -> None:
         """Delete an object. A pod on a node gets its grace period first: the kubelet removes it. ``policy``: what
-        happens to objects it owns (``lifecycle.POLICIES``). Raises ApiError.
+        happens to objects it owns (``lifecycle.POLICIES``). ``grace_seconds``: None = those of the pod; fewer than
+        before shorten a deletion that has begun. Raises ApiError.
         """
         old = self.existing(kind, key)
         check_deletable(kind, old.name)
         finalizers = lifecycle.finalizers_for(old.manifest, policy)
         graceful = isinstance(old, Pod) and bool(old.node_name) and not old.finished
-        seconds = old.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if graceful else 0
-        if old.terminating and lifecycle.grace_seconds(old.manifest):
+        own = old.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
+        seconds = (own if grace_seconds is None else grace_seconds) if graceful else 0
+        left = lifecycle.grace_seconds(old.manifest)
+        if old.terminating and left and (grace_seconds is None or seconds >= left):
             return
         if kind == "Namespace" and self.content_of(old.name):
             if not old.terminating:

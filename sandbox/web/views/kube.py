@@ -8,39 +8,70 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
+from sandbox.changes import store
+from sandbox.kube import reviews
 from sandbox.kube.reading import Request
-from sandbox.kube.statuses import Refused, failure, no_resource, not_allowed
+from sandbox.kube.statuses import Refused, failure, forbidden, no_resource
+from sandbox.kube.writing import Write
 from sandbox.limits import ratelimit
 from sandbox.pool import engines
-from sandbox.web.access import TOO_OFTEN, open_access
+from sandbox.storage.models import printable
+from sandbox.web.access import TOO_OFTEN, Access, open_access
 from sandbox.web.errors import refusal_of
 from sandbox.words.say import say
 from sandbox.worker import jobs
+
+READS = ("GET", "HEAD")
 
 
 @csrf_exempt  # No cookie grants access.
 def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpResponse:
     """Answer a request of kubectl. Every error is a ``Status``."""
     try:
-        return HttpResponse(_answer(request, sandbox_id, token, path), content_type="application/json")
+        code, document = _answer(request, sandbox_id, token, path)
+        return HttpResponse(document, status=code, content_type="application/json")
     except Refused as refused:
-        return _failure(refused.code, refused.message, refused.details)
+        return _failure(refused)
     except Exception as error:  # noqa: BLE001 – ``refusal_of`` logs what the operator must know.
         refusal = refusal_of(error)
-        return _failure(refusal.status, refusal.message)
+        return _failure(Refused(refusal.status, refusal.message))
 
 
-def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> str:
+def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tuple[int, str]:
     access = open_access(sandbox_id, token)
     if access is None:
         raise no_resource()
-    if request.method != "GET":
-        raise not_allowed()
-    if ratelimit.wait("look", f"{sandbox_id} {access.can_edit}"):
-        raise Refused(429, say(TOO_OFTEN["look"]))
-    wanted = Request(path, request.GET.dict(), request.headers.get("Accept", ""))
-    return engines.read(access.sandbox, jobs.kube_read, wanted)
+    query, kind = request.GET.dict(), (request.content_type or "").lower()
+    if request.method in READS:
+        _take("look", f"{sandbox_id} {access.can_edit}")
+        wanted = Request(path, query, request.headers.get("Accept", ""))
+        return 200, engines.read(access.sandbox, jobs.kube_read, wanted)
+    write = Write(request.method or "", path, query, kind, request.body)
+    if (review := reviews.answer(write.method, path, write.body, access.can_edit and not access.frozen)) is not None:
+        _take("look", f"{sandbox_id} {access.can_edit}")
+        return 201, json.dumps(review)
+    _check_may_change(access, write)
+    _take("command", str(sandbox_id))
+    return store.carry_out(access.sandbox, jobs.kube_write, write, _name(request))
 
 
-def _failure(code: int, message: str, details: dict[str, object] | None = None) -> HttpResponse:
-    return HttpResponse(json.dumps(failure(code, message, details)), status=code, content_type="application/json")
+def _take(rate: str, who: str) -> None:
+    if ratelimit.wait(rate, who):
+        raise Refused(429, say(TOO_OFTEN[rate]))
+
+
+def _check_may_change(access: Access, write: Write) -> None:
+    if not access.can_edit:
+        raise forbidden(say("errors.view-only"))
+    if access.frozen:
+        raise forbidden(say("errors.paused"))
+
+
+def _name(request: HttpRequest) -> str:
+    """Return the name of the program, for the log: ``kubectl``."""
+    return printable(request.headers.get("User-Agent", "").partition("/")[0])
+
+
+def _failure(refused: Refused) -> HttpResponse:
+    document = failure(refused.code, refused.message, refused.details, refused.reason)
+    return HttpResponse(json.dumps(document), status=refused.code, content_type="application/json")

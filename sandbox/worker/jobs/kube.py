@@ -2,20 +2,68 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from typing import Any
 
-from sandbox.kube import reading as kube
+from sandbox.kube import reading, writing
+from sandbox.kube.statuses import Refused, failure
+from sandbox.limits import quotas
+from sandbox.storage.commands import to_text
 from sandbox.storage.records import Position
-from sandbox.worker.job import listing
-from sandbox.worker.live import Live
+from sandbox.worker import simulations
+from sandbox.worker.job import executing, listing
+from sandbox.worker.live import Executed, Live
+from scheduler_engine.errors import OverBudget, Rejected
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.versions import release_of
 
 
 @listing
-def kube_read(live: Live, position: Position, request: kube.Request) -> str:
+def kube_read(live: Live, position: Position, request: reading.Request) -> str:
     """Return the JSON document that answers a request. Raises ``kube.Refused``."""
     live.move_to(position)
     simulation = live.simulation
     release = release_of(simulation.rules.kubernetes)
-    found = kube.answer(live.world, request, simulation.api.resource_version, release)
-    return json.dumps(found, separators=(",", ":"))
+    found = reading.answer(live.world, request, simulation.api.resource_version, release)
+    return _text(found)
+
+
+@executing
+def kube_write(live: Live, position: Position, request: writing.Write) -> tuple[Executed | None, tuple[int, str]]:
+    """Execute what a request asks for. Return what was executed, None if nothing, and the HTTP status and document.
+
+    Raises ``kube.Refused``, ``OverQuota`` or ``ReplayFailed``, with nothing changed in the log.
+    """
+    live.move_to(position)
+    live.check_replayed()
+    planned = writing.plan(live.simulation, request)
+    texts = [to_text(command) for command in planned.commands]
+    for command in planned.commands:
+        quotas.check_objects(command, live.world)
+    try:
+        if request.dry_run:
+            trial = copy.deepcopy(live.simulation)
+            for text in texts:
+                simulations.execute(trial, text, is_new=True)
+            return None, _answer(planned, trial)
+        executed = live.execute(texts) if texts else None
+    except OverBudget:
+        raise
+    except Rejected as error:
+        raise writing.of_rejected(error, request) from error
+    return executed, _answer(planned, live.simulation)
+
+
+def _answer(planned: writing.Planned, simulation: Simulation) -> tuple[int, str]:
+    try:
+        code, document = planned.answer(simulation)
+    except Refused as refused:
+        # The commands are in the log all the same, such as an eviction that a budget forbids.
+        code = refused.code
+        document = failure(code, refused.message, refused.details, refused.reason)
+    return code, _text(document)
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, separators=(",", ":"))

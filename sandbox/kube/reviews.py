@@ -1,0 +1,34 @@
+"""``kubectl auth can-i``: what a link may do. Source: upstream ``pkg/registry/authorization``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.kube.resources import REVIEWS
+from sandbox.kube.statuses import Refused
+
+PATHS = tuple(f"apis/{group}/v1/{kind.lower()}s" for group, kind in REVIEWS)
+READS = ("get", "list", "watch")
+
+
+def answer(method: str, path: str, body: bytes, can_edit: bool) -> dict[str, Any] | None:
+    """Return the answer to a review of the sender's own rights, None if the request is none. Raises ``Refused``."""
+    if method != "POST" or path.strip("/") not in PATHS:
+        return None
+    try:
+        review = json.loads(body)
+    except ValueError as problem:
+        raise Refused(400, str(problem)) from problem
+    spec = review.get("spec") if isinstance(review, Mapping) else None
+    if not isinstance(spec, Mapping):
+        raise Refused(400, "spec: Required value")
+    if path.strip("/") == PATHS[1]:
+        verbs = ["*"] if can_edit else [*READS]
+        rule = {"verbs": verbs, "apiGroups": ["*"], "resources": ["*"]}
+        paths = {"verbs": ["get"], "nonResourceURLs": ["*"]}
+        return {**review, "status": {"resourceRules": [rule], "nonResourceRules": [paths], "incomplete": False}}
+    attributes = spec.get("resourceAttributes") or spec.get("nonResourceAttributes") or {}
+    verb = attributes.get("verb") if isinstance(attributes, Mapping) else ""
+    return {**review, "status": {"allowed": can_edit or verb in READS}}

@@ -1,0 +1,289 @@
+"""Requests that change objects: what commands they come to, and what they are answered with.
+
+Every change is a command of the sandbox's log, as if somebody had clicked it. Source: upstream
+``apiserver/pkg/endpoints/handlers`` (create, update, patch, delete) and the storages in ``pkg/registry``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
+from sandbox.kube.reading import NO_CONTAINERS, RUNNING, Target, selected, target
+from sandbox.kube.scales import SCALABLE, scale_of
+from sandbox.kube.statuses import (
+    Refused,
+    already_exists,
+    conflict,
+    invalid,
+    no_resource,
+    not_allowed,
+    not_found,
+    success,
+)
+from scheduler_engine.api.loading import read_documents
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.apiserver.lifecycle import BACKGROUND, ORPHAN, POLICIES
+from scheduler_engine.errors import Rejected
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.events import EvictionAnswered
+
+Manifest = Mapping[str, Any]
+Command = dict[str, Any]
+
+STALE = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A request that writes. ``content_type``: of the ``body``, without parameters."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    content_type: str = ""
+    body: bytes = b""
+
+    @property
+    def dry_run(self) -> bool:
+        return "dryRun" in self.query
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a request comes to. ``answer`` is called once the commands are executed: it returns status and document."""
+
+    commands: tuple[Command, ...]
+    answer: Callable[[Simulation], tuple[int, dict[str, Any]]]
+
+
+def plan(simulation: Simulation, request: Write) -> Planned:
+    """Return what a request comes to in the present state. Raises ``Refused``."""
+    wanted = target(request.path)
+    if wanted.resource.kind == "Pod" and wanted.subresource in RUNNING:
+        raise Refused(400, NO_CONTAINERS)
+    verb = VERBS.get((request.method, wanted.subresource))
+    if verb is None or wanted.resource.kind == "Event":
+        raise not_allowed()
+    return verb(simulation, request, wanted)
+
+
+# --- bodies ---
+
+
+def _document(request: Write) -> Any:
+    """Return the body as data. Raises ``Refused``."""
+    if request.content_type and not request.content_type.endswith(("json", "yaml")):
+        text = "the body of the request was in an unknown format - accepted media types include: "
+        raise Refused(415, f"{text}application/json, application/yaml")
+    try:
+        documents = read_documents(request.body)
+    except Rejected as problem:
+        raise Refused(400, f"the object provided is unrecognized (must be of type Object): {problem}") from problem
+    return documents[0].data if documents else {}
+
+
+def _manifest(request: Write, wanted: Target) -> dict[str, Any]:
+    """Return the object in the body, with the namespace of the path. Raises ``Refused``."""
+    data, resource = _document(request), wanted.resource
+    if not isinstance(data, dict):
+        raise Refused(400, "the object provided is unrecognized (must be of type Object)")
+    for name, value, what in (("apiVersion", resource.api_version, "API version"), ("kind", resource.kind, "kind")):
+        if data.setdefault(name, value) != value:
+            text = f"the {what} in the data ({data[name]}) does not match the expected {what} ({value})"
+            raise Refused(400, text)
+    metadata = data.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
+        raise Refused(400, "metadata: must be an object")
+    if resource.namespaced and metadata.setdefault("namespace", wanted.namespace) != wanted.namespace:
+        raise Refused(400, "the namespace of the provided object does not match the namespace sent on the request")
+    if wanted.name and metadata.setdefault("name", wanted.name) != wanted.name:
+        text = f"the name of the object ({metadata['name']}) does not match the name on the URL ({wanted.name})"
+        raise Refused(400, text)
+    return data
+
+
+def _held(simulation: Simulation, wanted: Target) -> dict[str, Any]:
+    """Return the present manifest. Raises ``Refused``."""
+    held = simulation.api.get(wanted.resource.kind, wanted.key)
+    if held is None:
+        raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
+    return dict(held.manifest)
+
+
+def _check_version(old: Manifest, new: Manifest, wanted: Target) -> None:
+    """Raise ``Refused`` if the sender has seen an older version of the object, or another one of that name."""
+    before, metadata = old["metadata"], new.get("metadata") or {}
+    for name in ("uid", "resourceVersion"):
+        value = metadata.get(name)
+        if value and str(value) != str(before.get(name)):
+            raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+
+
+def _present(wanted: Target, code: int = 200) -> Callable[[Simulation], tuple[int, dict[str, Any]]]:
+    return lambda simulation: (code, _held(simulation, wanted))
+
+
+def of_rejected(error: Rejected, request: Write) -> Refused:
+    """Return the error with which an API server answers what the engine refused."""
+    cause, wanted = error.__cause__, target(request.path)
+    if isinstance(cause, ApiError):
+        return Refused(cause.code, cause.message, None, cause.reason)
+    if any(one.path for one in error.errors):
+        name = wanted.name or str(_manifest(request, wanted)["metadata"].get("name", ""))
+        return invalid(wanted.resource.kind, wanted.resource.group, name, error.errors)
+    return Refused(422, str(error))
+
+
+# --- verbs ---
+
+
+def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    if wanted.name:
+        raise not_allowed()
+    manifest = _manifest(request, wanted)
+    metadata = manifest["metadata"]
+    if not metadata.get("name") and isinstance(metadata.get("generateName"), str):
+        # Kubernetes draws the end. Here it must follow from the log.
+        metadata["name"] = f"{metadata['generateName']}{simulation.api.uid_count + 1:05x}"
+    made = Target(wanted.resource, wanted.namespace, str(metadata.get("name") or ""))
+    held = simulation.api.get(made.resource.kind, made.key)
+    if held is not None:
+        raise already_exists(made.resource.plural, made.resource.group, made.name, held.terminating)
+    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(made, 201))
+
+
+def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    return _change(simulation, wanted, _manifest(request, wanted))
+
+
+def _change(simulation: Simulation, wanted: Target, new: Manifest) -> Planned:
+    """Return the command that replaces an object by ``new``, none if nothing differs."""
+    old = _held(simulation, wanted)
+    _check_version(old, new, wanted)
+    # The main resource ignores the status, the subresource everything else.
+    whole = {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": _status(old)}
+    changes = between(old, whole)
+    system = changes.get("metadata", {})
+    for name in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink"):
+        system.pop(name, None)
+    if "metadata" in changes and not system:
+        del changes["metadata"]
+    subresource = {"subresource": "resize"} if wanted.subresource == "resize" else {}
+    command = {"kind": "patch", "object_kind": wanted.resource.kind, "key": wanted.key, "changes": changes}
+    return Planned(({**command, **subresource},) if changes else (), _present(wanted))
+
+
+def _status(manifest: Manifest) -> Any:
+    return manifest.get("status")
+
+
+def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    if request.content_type == APPLY_PATCH:
+        return _apply(simulation, request, wanted)
+    old = _held(simulation, wanted)
+    return _change(simulation, wanted, patched(request.content_type, wanted.resource.kind, old, _document(request)))
+
+
+def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    """Apply on the server. The engine remembers what was applied last, for all field managers together."""
+    is_new = simulation.api.get(wanted.resource.kind, wanted.key) is None
+    manifest = _manifest(request, wanted)
+    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(wanted, 201 if is_new else 200))
+
+
+def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    options = _document(request) if request.body else {}
+    options = options if isinstance(options, Mapping) else {}
+    if not wanted.name:
+        return _delete_all(simulation, request, wanted, options)
+    old = _held(simulation, wanted)
+    _check_version(old, {"metadata": options.get("preconditions") or {}}, wanted)
+    details = {"name": wanted.name, "kind": wanted.resource.plural, "uid": old["metadata"]["uid"]}
+    if wanted.resource.group:
+        details["group"] = wanted.resource.group
+
+    def answer(after: Simulation) -> tuple[int, dict[str, Any]]:
+        left = after.api.get(wanted.resource.kind, wanted.key)
+        return 200, dict(left.manifest) if left is not None else success(details)
+
+    return Planned((_deletion(request, wanted, options),), answer)
+
+
+def _deletion(request: Write, wanted: Target, options: Manifest) -> Command:
+    policy = request.query.get("propagationPolicy") or options.get("propagationPolicy")
+    policy = policy or (ORPHAN if options.get("orphanDependents") else BACKGROUND)
+    if policy not in POLICIES:
+        raise Refused(422, f'invalid DeleteOptions: propagationPolicy: Unsupported value: "{policy}"')
+    grace = request.query.get("gracePeriodSeconds", options.get("gracePeriodSeconds"))
+    command: Command = {"kind": "delete", "object_kind": wanted.resource.kind, "key": wanted.key}
+    if policy != BACKGROUND:
+        command["propagation_policy"] = policy
+    if grace is not None and wanted.resource.kind == "Pod":
+        if not (isinstance(grace, int | str) and str(grace).isdecimal() and len(str(grace)) < 10):
+            raise Refused(422, f'gracePeriodSeconds: Invalid value: "{grace}"')
+        command["grace_period_seconds"] = int(grace)
+    return command
+
+
+def _delete_all(simulation: Simulation, request: Write, wanted: Target, options: Manifest) -> Planned:
+    keeps, resource = selected(request.query), wanted.resource
+    found = [
+        Target(resource, held.namespace, held.name)
+        for held in simulation.api.list(resource.kind, wanted.namespace or None)
+        if keeps(held.manifest)
+    ]
+    empty = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": {}, "items": []}
+    return Planned(tuple(_deletion(request, one, options) for one in found), lambda after: (200, empty))
+
+
+def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    if wanted.resource.kind not in SCALABLE:
+        raise no_resource()
+    old = scale_of(_held(simulation, wanted))
+    body = _document(request)
+    new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
+    _check_version(old, new if isinstance(new, Mapping) else {}, wanted)
+    spec = new.get("spec") if isinstance(new, Mapping) else None
+    replicas = (spec or {}).get("replicas", 0) if isinstance(spec, Mapping | None) else None
+    if not isinstance(replicas, int) or isinstance(replicas, bool):
+        raise Refused(422, "spec.replicas: must be a whole number")
+    command = {"kind": "scale", "object_kind": wanted.resource.kind, "key": wanted.key, "replicas": replicas}
+    differs = replicas != old["spec"]["replicas"]
+    return Planned((command,) if differs else (), lambda after: (200, scale_of(_held(after, wanted))))
+
+
+def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    _held(simulation, wanted)
+
+    def answer(after: Simulation) -> tuple[int, dict[str, Any]]:
+        said = next(_answers(after, wanted.key))
+        if said.code >= 400:
+            raise Refused(said.code, said.message, {"causes": [{"message": said.cause}]} if said.cause else None)
+        return 201, success({})
+
+    return Planned(({"kind": "evict", "pod": wanted.key},), answer)
+
+
+def _answers(simulation: Simulation, pod: str) -> Iterator[EvictionAnswered]:
+    """Yield the answers to evictions of a pod, the newest first."""
+    for entry in reversed(simulation.recorder.entries):
+        if isinstance(entry.event, EvictionAnswered) and entry.event.pod == pod:
+            yield entry.event
+
+
+VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
+    ("POST", ""): _create,
+    ("PUT", ""): _update,
+    ("PATCH", ""): _patch,
+    ("DELETE", ""): _delete,
+    ("PUT", "scale"): _scale,
+    ("PATCH", "scale"): _scale,
+    ("PUT", "status"): _update,
+    ("PATCH", "status"): _patch,
+    ("PATCH", "resize"): _patch,
+    ("POST", "eviction"): _evict,
+}
+"""Method and subresource → what plans the change."""

@@ -13,6 +13,9 @@ from sandbox.kube.resources import GROUPS, READS, RESOURCES, REVIEWS, WRITES, Re
 from sandbox.kube.scales import SCALABLE
 from sandbox.kube.statuses import no_resource
 
+FIRST = ("version", "api", "apis", "openapi")
+"""First parts of the paths of its documents, which others have in common."""
+
 
 def document(parts: Sequence[str], kubernetes: str) -> dict[str, Any] | None:
     """Return the document at a path, None if it is not one of discovery. ``kubernetes``: the version, as ``v1.34.1``.

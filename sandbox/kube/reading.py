@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.kube import discovery, tables
+from sandbox.kube import tables
 from sandbox.kube.resources import RESOURCES, Resource
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.selecting import Keeps, by_fields, by_labels
-from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
-from sandbox.panels.model.state import KubeEvent
+from sandbox.kube.statuses import Refused, no_resource, not_found
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import timestamp
 
@@ -79,13 +78,9 @@ def target(path: str) -> Target:
     return Target(resource, namespace, name, subresource)
 
 
-def answer(world: World, request: Request, resource_version: int, kubernetes: str) -> dict[str, Any]:
+def answer(world: World, request: Request, resource_version: int) -> dict[str, Any]:
     """Return the document that answers a request. Raises ``Refused``."""
-    if (found := discovery.document(request.path.strip("/").split("/"), kubernetes)) is not None:
-        return found
     wanted = target(request.path)
-    if request.query.get("watch", "").lower() in TRUE:
-        raise not_allowed()
     if not wanted.name:
         return _list(world, request, wanted, resource_version)
     manifest = _objects(world, wanted.resource).get(wanted.key)
@@ -124,7 +119,8 @@ def _list(world: World, request: Request, wanted: Target, resource_version: int)
         if key > after and key.startswith(start) and keeps(manifest)
     )
     shown = found[:limit] if limit else found
-    metadata: dict[str, Any] = {"resourceVersion": str(resource_version)}
+    version = len(world.entries) if resource.kind == "Event" else resource_version
+    metadata: dict[str, Any] = {"resourceVersion": str(version)}
     if len(shown) < len(found):
         metadata |= {"continue": shown[-1][0], "remainingItemCount": len(found) - len(shown)}
     manifests = [manifest for _, manifest in shown]
@@ -147,15 +143,19 @@ def _table(
 
 def _objects(world: World, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
     if resource.kind == "Event":
-        return {f"{row['metadata']['namespace']}/{row['metadata']['name']}": row for row in _events(world)}
+        return recorded_events(world)
     return world.objects.get(resource.kind, {})
 
 
-def _events(world: World) -> list[dict[str, Any]]:
-    return [_event(world, number, recorded) for number, recorded in enumerate(world.kube_events, 1)]
+def recorded_events(world: World) -> dict[str, dict[str, Any]]:
+    """Return the Kubernetes events by key."""
+    rows = (recorded_event(world, number) for number in range(1, len(world.kube_events) + 1))
+    return {f"{row['metadata']['namespace']}/{row['metadata']['name']}": row for row in rows}
 
 
-def _event(world: World, number: int, recorded: KubeEvent) -> dict[str, Any]:
+def recorded_event(world: World, number: int) -> dict[str, Any]:
+    """Return a Kubernetes event by its number in the sandbox, from 1."""
+    recorded = world.kube_events[number - 1]
     event = recorded.event
     namespace, _, name = event.regarding.rpartition("/")
     about = world.objects.get(event.regarding_kind, {}).get(event.regarding, {})
@@ -169,6 +169,7 @@ def _event(world: World, number: int, recorded: KubeEvent) -> dict[str, Any]:
             "namespace": namespace or DEFAULT,
             "uid": f"00000000-0000-4000-9000-{number:012x}",
             "creationTimestamp": seen,
+            "resourceVersion": str(recorded.last),
         },
         "involvedObject": {
             "kind": event.regarding_kind,

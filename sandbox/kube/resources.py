@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from scheduler_engine.api.scheme import KINDS
 
-READS = ("get", "list")
+READS = ("get", "list", "watch")
 REVIEWS = (
     ("authorization.k8s.io", "SelfSubjectAccessReview"),
     ("authorization.k8s.io", "SelfSubjectRulesReview"),

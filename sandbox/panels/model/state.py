@@ -264,12 +264,14 @@ class Command:
 
 @dataclass(slots=True)
 class KubeEvent:
-    """``uid``: of the pod that it regards; "" for other objects."""
+    """``uid``: of the pod that it regards; "" for other objects. ``first`` and ``last``: numbers of trace entries."""
 
     at_us: int
     event: ev.EventRecorded
     count: int = 1
     uid: str = ""
+    first: int = 0
+    last: int = 0
 
     def is_of(self, pod: Pod) -> bool:
         """Return True if it regards this pod, not a deleted one of its name."""

@@ -155,9 +155,9 @@ class World(Models):
         last = self.kube_events[-1] if self.kube_events else None
         uid = self._regarded(event) if event.regarding_kind == "Pod" else ""
         if last is not None and (last.event, last.uid) == (event, uid):
-            last.count, last.at_us = last.count + 1, entry.at_us
+            last.count, last.at_us, last.last = last.count + 1, entry.at_us, entry.n
         else:
-            self.kube_events.append(KubeEvent(entry.at_us, event, uid=uid))
+            self.kube_events.append(KubeEvent(entry.at_us, event, uid=uid, first=entry.n, last=entry.n))
 
     def _regarded(self, event: ev.EventRecorded) -> str:
         """Return the uid of the pod that an event regards.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from math import ceil
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from sandbox.changes import store
-from sandbox.kube import reviews
+from sandbox.kube import discovery, reviews
 from sandbox.kube.reading import Request
 from sandbox.kube.statuses import Refused, failure, forbidden, no_resource
 from sandbox.kube.writing import Write
@@ -17,9 +19,12 @@ from sandbox.limits import ratelimit
 from sandbox.pool import engines
 from sandbox.storage.models import printable
 from sandbox.web.access import TOO_OFTEN, Access, open_access
+from sandbox.web.configuring.version import rules_of
 from sandbox.web.errors import refusal_of
 from sandbox.words.say import say
 from sandbox.worker import jobs
+from sandbox.worker.errors import Busy, Occupied
+from scheduler_engine.versions import release_of
 
 READS = ("GET", "HEAD")
 
@@ -32,6 +37,9 @@ def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpR
         return HttpResponse(document, status=code, content_type="application/json")
     except Refused as refused:
         return _failure(refused)
+    except (Busy, Occupied) as error:
+        # Clients wait and try again by themselves.
+        return _failure(Refused(429, str(error), {"retryAfterSeconds": 1}))
     except Exception as error:  # noqa: BLE001 – ``refusal_of`` logs what the operator must know.
         refusal = refusal_of(error)
         return _failure(Refused(refusal.status, refusal.message))
@@ -44,6 +52,8 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
     query, kind = request.GET.dict(), (request.content_type or "").lower()
     if request.method in READS:
         _take("look", f"{sandbox_id} {access.can_edit}")
+        if (document := _discovery(access, path)) is not None:
+            return 200, json.dumps(document)
         wanted = Request(path, query, request.headers.get("Accept", ""))
         return 200, engines.read(access.sandbox, jobs.kube_read, wanted)
     write = Write(request.method or "", path, query, kind, request.body)
@@ -55,9 +65,17 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
     return store.carry_out(access.sandbox, jobs.kube_write, write, _name(request))
 
 
+def _discovery(access: Access, path: str) -> dict[str, Any] | None:
+    """Return a document of discovery, which no worker needs to be asked for; None if the path is none."""
+    parts = path.strip("/").split("/")
+    if parts[0] not in discovery.FIRST:
+        return None
+    return discovery.document(parts, release_of(rules_of(access.sandbox).kubernetes))
+
+
 def _take(rate: str, who: str) -> None:
-    if ratelimit.wait(rate, who):
-        raise Refused(429, say(TOO_OFTEN[rate]))
+    if seconds := ratelimit.wait(rate, who):
+        raise Refused(429, say(TOO_OFTEN[rate]), {"retryAfterSeconds": ceil(seconds)})
 
 
 def _check_may_change(access: Access, write: Write) -> None:
@@ -74,4 +92,7 @@ def _name(request: HttpRequest) -> str:
 
 def _failure(refused: Refused) -> HttpResponse:
     document = failure(refused.code, refused.message, refused.details, refused.reason)
-    return HttpResponse(json.dumps(document), status=refused.code, content_type="application/json")
+    response = HttpResponse(json.dumps(document), status=refused.code, content_type="application/json")
+    if (seconds := (refused.details or {}).get("retryAfterSeconds")) is not None:
+        response.headers["Retry-After"] = str(seconds)
+    return response

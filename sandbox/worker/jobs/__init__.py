@@ -10,7 +10,7 @@ from sandbox.worker.jobs.drawing import fragments
 from sandbox.worker.jobs.embedding import embedded
 from sandbox.worker.jobs.exporting import csv, export, mended
 from sandbox.worker.jobs.importing import import_commands, import_preview, import_read, import_scenario, way_to
-from sandbox.worker.jobs.kube import kube_read, kube_write
+from sandbox.worker.jobs.kube import kube_read, kube_watch, kube_write
 from sandbox.worker.jobs.log import arrive, execute, log_until, probe
 from sandbox.worker.jobs.manifests import check, locate, trial
 from sandbox.worker.jobs.reading import (

@@ -6,27 +6,31 @@ import copy
 import json
 from typing import Any
 
-from sandbox.kube import reading, writing
+from sandbox.kube import reading, watching, writing
 from sandbox.kube.statuses import Refused, failure
 from sandbox.limits import quotas
 from sandbox.storage.commands import to_text
 from sandbox.storage.records import Position
 from sandbox.worker import simulations
 from sandbox.worker.job import executing, listing
+from sandbox.worker.job import reading as reading_job
 from sandbox.worker.live import Executed, Live
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.versions import release_of
 
 
 @listing
 def kube_read(live: Live, position: Position, request: reading.Request) -> str:
     """Return the JSON document that answers a request. Raises ``kube.Refused``."""
     live.move_to(position)
-    simulation = live.simulation
-    release = release_of(simulation.rules.kubernetes)
-    found = reading.answer(live.world, request, simulation.api.resource_version, release)
-    return _text(found)
+    return _text(reading.answer(live.world, request, live.simulation.api.resource_version))
+
+
+@reading_job
+def kube_watch(live: Live, position: Position, request: reading.Request, seen: watching.Seen | None) -> watching.News:
+    """Return what a watch sends next. Raises ``kube.Refused``."""
+    live.move_to(position)
+    return watching.news(live.world, request, live.simulation.api.resource_version, seen)
 
 
 @executing

@@ -1,0 +1,201 @@
+"""Watches of kubectl: an answer that goes on, with a line for each change. No thread waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+from uuid import UUID
+
+from channels.consumer import AsyncConsumer, get_handler_name
+from channels.exceptions import StopConsumer
+
+from sandbox.kube.reading import TRUE, Request
+from sandbox.kube.statuses import Refused, failure, no_resource
+from sandbox.kube.watching import News, Seen
+from sandbox.limits import ratelimit
+from sandbox.pool import engines
+from sandbox.runtime.layers import group
+from sandbox.runtime.threads import LIVE_LINES, in_thread
+from sandbox.web.access import TOO_OFTEN, Access, open_access
+from sandbox.web.errors import refusal_of
+from sandbox.words.say import say
+from sandbox.worker import jobs
+from sandbox.worker.errors import EngineError
+
+log = logging.getLogger(__name__)
+
+Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
+
+WATCHED = re.compile(r"/s/(?P<id>[0-9a-f-]{36})/(?P<token>[\w-]+)/kube/(?P<path>.+)")
+PATIENCE_SECONDS = 1.0
+"""The pause before the next try in a sandbox that is busy."""
+QUIET_SECONDS = 30.0
+"""After this long a newline is sent, so that no proxy thinks that nobody is there."""
+LONGEST_SECONDS = 3600.0
+"""How long a watch may last. The client then begins another one where this one ended."""
+HEADERS = [
+    (b"Content-Type", b"application/json"),
+    (b"Cache-Control", b"no-store"),
+    (b"X-Accel-Buffering", b"no"),
+    (b"X-Content-Type-Options", b"nosniff"),
+]
+
+
+def with_watches(application: Application) -> Application:
+    """Return ``application`` behind a check whether a request is a watch."""
+    watch = KubeWatch.as_asgi()
+
+    async def routed(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await (watch if _is_watch(scope) else application)(scope, receive, send)
+
+    return routed
+
+
+def _is_watch(scope: dict[str, Any]) -> bool:
+    query = scope["query_string"]
+    return (
+        b"watch=" in query
+        and scope["method"] == "GET"
+        and WATCHED.fullmatch(scope["path"]) is not None
+        and _query(scope).get("watch", "").lower() in TRUE
+    )
+
+
+def _query(scope: dict[str, Any]) -> dict[str, str]:
+    return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+
+
+class KubeWatch(AsyncConsumer):
+    """One watch. A change marks it as behind; one task sends until it is up to date, as fast as the client reads."""
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        found = WATCHED.fullmatch(scope["path"])
+        assert found is not None
+        self.sandbox_id, self.token = UUID(found["id"]), unquote(found["token"])
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        self.request = Request(found["path"], _query(scope), headers.get(b"accept", b"").decode("latin-1"))
+        self.access: Access | None = None
+        self.seen: Seen | None = None
+        self.begun = False
+        self.news = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self.task is not None:
+                self.task.cancel()
+            if self.access is not None:
+                await self.channel_layer.group_discard(group(self.sandbox_id), self.channel_name)
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Call the handler as Channels does, but without a thread to close database connections: there are none."""
+        await getattr(self, get_handler_name(message))(message)
+
+    async def http_request(self, message: dict[str, Any]) -> None:
+        if message.get("more_body"):
+            return
+        try:
+            access = await in_thread(LIVE_LINES, self._open)
+        except Exception as error:  # noqa: BLE001 – ``refusal_of`` logs what the operator must know.
+            await self._refuse(error)
+            return
+        self.access = access
+        await self.channel_layer.group_add(group(self.sandbox_id), self.channel_name)
+        self.task = asyncio.create_task(self._send_all())
+
+    def _open(self) -> Access:
+        access = open_access(self.sandbox_id, self.token)
+        if access is None:
+            raise no_resource()
+        if ratelimit.wait("look", f"{self.sandbox_id} {access.can_edit}"):
+            raise Refused(429, say(TOO_OFTEN["look"]))
+        return access
+
+    async def http_disconnect(self, message: dict[str, Any]) -> None:
+        raise StopConsumer
+
+    async def sandbox_changed(self, message: dict[str, Any]) -> None:
+        self._wake()
+
+    async def catch_up_again(self, message: dict[str, Any]) -> None:
+        self._wake()
+
+    async def sandbox_progress(self, message: dict[str, Any]) -> None:
+        """A watch shows no progress."""
+
+    async def links_changed(self, message: dict[str, Any]) -> None:
+        """End the watch if its link no longer opens the sandbox."""
+        self._wake()
+
+    def _wake(self) -> None:
+        self.news.set()
+
+    async def _send_all(self) -> None:
+        """Send news until the watch ends."""
+        seconds = min(float(self.request.number("timeoutSeconds") or LONGEST_SECONDS), LONGEST_SECONDS)
+        try:
+            async with asyncio.timeout(seconds):
+                while await self._send_news():
+                    await self._wait()
+        except TimeoutError:
+            pass
+        except Exception as error:
+            if not self.begun:
+                await self._refuse(error)
+                return
+            log.exception("a watch ended; the client begins another one")
+        if not self.begun:
+            await self._begin(200)
+        await self.send({"type": "http.response.body", "body": b""})
+
+    async def _wait(self) -> None:
+        """Wait for the next change. Meanwhile send newlines, which clients skip."""
+        while True:
+            try:
+                async with asyncio.timeout(QUIET_SECONDS):
+                    await self.news.wait()
+                return
+            except TimeoutError:
+                await self.send({"type": "http.response.body", "body": b"\n", "more_body": True})
+
+    async def _send_news(self) -> bool:
+        """Send what happened since the last time. Return False if the watch is over."""
+        news = await self._look()
+        if news is None:
+            return False
+        self.seen = news.seen
+        if not self.begun:
+            await self._begin(200)
+        for line in news.lines:
+            await self.send({"type": "http.response.body", "body": line.encode(), "more_body": True})
+        return not news.over
+
+    async def _look(self) -> News | None:
+        """Return what happened; None if the link no longer opens the sandbox. Wait while a long job runs there."""
+        while True:
+            self.news.clear()
+            try:
+                return await in_thread(LIVE_LINES, self._read)
+            except EngineError:
+                await asyncio.sleep(PATIENCE_SECONDS)
+
+    def _read(self) -> News | None:
+        access = open_access(self.sandbox_id, self.token)
+        return None if access is None else engines.read(access.sandbox, jobs.kube_watch, self.request, self.seen)
+
+    async def _begin(self, status: int) -> None:
+        self.begun = True
+        await self.send({"type": "http.response.start", "status": status, "headers": HEADERS})
+
+    async def _refuse(self, error: Exception) -> None:
+        if not isinstance(error, Refused):
+            refusal = refusal_of(error)
+            error = Refused(refusal.status, refusal.message)
+        document = failure(error.code, error.message, error.details, error.reason)
+        await self._begin(error.code)
+        await self.send({"type": "http.response.body", "body": json.dumps(document).encode()})

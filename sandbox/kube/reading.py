@@ -13,7 +13,7 @@ from sandbox.kube import tables
 from sandbox.kube.resources import RESOURCES, Resource
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.selecting import Keeps, by_fields, by_labels
-from sandbox.kube.statuses import Refused, no_resource, not_found
+from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import timestamp
 
@@ -81,6 +81,8 @@ def target(path: str) -> Target:
 def answer(world: World, request: Request, resource_version: int) -> dict[str, Any]:
     """Return the document that answers a request. Raises ``Refused``."""
     wanted = target(request.path)
+    if request.query.get("watch", "").lower() in TRUE:
+        raise not_allowed()  # ``watching`` answers those.
     if not wanted.name:
         return _list(world, request, wanted, resource_version)
     manifest = _objects(world, wanted.resource).get(wanted.key)

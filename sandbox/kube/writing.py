@@ -65,7 +65,8 @@ def plan(simulation: Simulation, request: Write) -> Planned:
     if wanted.resource.kind == "Pod" and wanted.subresource in RUNNING:
         raise Refused(400, NO_CONTAINERS)
     verb = VERBS.get((request.method, wanted.subresource))
-    if verb is None or wanted.resource.kind == "Event":
+    everywhere = wanted.resource.namespaced and not wanted.namespace
+    if verb is None or wanted.resource.kind == "Event" or everywhere:
         raise not_allowed()
     return verb(simulation, request, wanted)
 

@@ -41,6 +41,8 @@ LONGEST_SECONDS = 3600.0
 HEADERS = [
     (b"Content-Type", b"application/json"),
     (b"Cache-Control", b"no-store"),
+    (b"Referrer-Policy", b"no-referrer"),
+    (b"X-Robots-Tag", b"noindex, nofollow"),
     (b"X-Accel-Buffering", b"no"),
     (b"X-Content-Type-Options", b"nosniff"),
 ]

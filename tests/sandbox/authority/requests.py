@@ -100,6 +100,9 @@ ON_SANDBOXES: dict[str, Request] = {
     "POST lesson/catch-up/": of(desk="lesson"),
     "POST lesson/answer/": of(desk="lesson", named="node-1"),
     "POST predict/": of(desk="task", look="1"),
+    "POST kube/api/v1/namespaces": of(body='{"metadata": {"name": "more"}}'),
+    "PUT kube/api/v1/nodes/node-2": of(body='{"metadata": {"labels": {"zone": "a"}}}'),
+    "PATCH kube/api/v1/nodes/node-2": of(body='{"metadata": {"labels": {"zone": "a"}}}'),
 }
 """Method and path below a sandbox's link → the request. One that is not here sends nothing."""
 BY_API: dict[str, Request] = {

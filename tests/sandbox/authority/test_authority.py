@@ -42,6 +42,7 @@ pytestmark = pytest.mark.django_db
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+MERGE_PATCH = "application/merge-patch+json"
 MOST_QUERIES = 8
 """Queries of one request before which something is deleted."""
 API = "/api/v1/sandboxes/"
@@ -91,7 +92,9 @@ def send(method: str, path: str, request: Request, ids: Mapping[str, str]) -> Ht
     if method == "GET":
         answer = client.get(path, values)
     else:
-        body, kind = (request.body, JSON) if path.startswith("/api/") else (urlencode(values), FORM)
+        body, kind = urlencode(values), FORM
+        if path.startswith("/api/") or "/kube/" in path:
+            body, kind = request.body, MERGE_PATCH if method == "PATCH" else JSON
         answer = client.generic(method, f"{path}?{request.query}", body, kind)
     assert not client.cookies
     assert "script-src 'self'" in answer["Content-Security-Policy"]

@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote_plus
 
 import pytest
 import yaml
 
-from tests.sandbox.served import served
+from tests.sandbox.served import Served, served
 
 PROGRAM = Path(sys.executable).parent / "kubectl"
 LABELS = {"app": "web"}
@@ -41,19 +42,34 @@ def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
         base = site.sandbox(nodes=2)
         assert site.ask("POST", f"{base}apply/", f"manifests={quote_plus(json.dumps(WEB))}")[0] == 204
         assert site.ask("POST", f"{base}do/run/")[0] == 204
+        yield partial(run, site, base, home)
 
-        def run(*arguments: str, fails: bool = False) -> str:
-            done = subprocess.run(
-                [PROGRAM, "--server", f"http://127.0.0.1:{site.port}{base}kube", *arguments],
-                env={"HOME": str(home), "PATH": os.environ["PATH"]},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert bool(done.returncode) == fails, done.stdout + done.stderr
-            return done.stderr if fails else done.stdout
 
-        yield run
+def command(site: Served, base: str, *arguments: str) -> list[str]:
+    return [str(PROGRAM), "--server", f"http://127.0.0.1:{site.port}{base}kube", *arguments]
+
+
+def run(site: Served, base: str, home: Path, *arguments: str, fails: bool = False, stdin: str = "") -> str:
+    """Run kubectl on a sandbox. Return what it prints; its errors if it should fail."""
+    done = subprocess.run(
+        command(site, base, *arguments),
+        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert bool(done.returncode) == fails, done.stdout + done.stderr
+    return done.stderr if fails else done.stdout
+
+
+@pytest.fixture
+def fresh(kubectl: Kubectl) -> tuple[Served, str, Kubectl]:
+    """Return the site, the path of a new sandbox with two nodes, and a function that runs kubectl on it."""
+    assert isinstance(kubectl, partial)
+    site, _, home = kubectl.args
+    base = site.sandbox(nodes=2)
+    return site, base, partial(run, site, base, home)
 
 
 def rows(text: str) -> list[list[str]]:
@@ -105,5 +121,101 @@ def test_describe_tells_why_a_pod_is_pending(kubectl: Kubectl) -> None:
 
 def test_what_is_not_there_or_not_possible_is_said_in_words(kubectl: Kubectl) -> None:
     assert kubectl("get", "pod", "nothing", fails=True) == 'Error from server (NotFound): pods "nothing" not found\n'
-    assert "(MethodNotAllowed)" in kubectl("delete", "node", "node-0", fails=True)
-    assert "MethodNotAllowed" in kubectl("create", "namespace", "mine", fails=True)
+    pod = kubectl("get", "pods", "--output", "name").split()[0]
+    assert "runs no containers" in kubectl("logs", pod, fails=True)
+
+
+Fresh = tuple[Served, str, Kubectl]
+MANIFEST = json.dumps(WEB)
+
+
+def test_objects_are_created_applied_compared_and_edited(fresh: Fresh) -> None:
+    _, _, kubectl = fresh
+    assert kubectl("create", "--save-config", "-f", "-", stdin=MANIFEST) == "deployment.apps/web created\n"
+    assert "AlreadyExists" in kubectl("create", "-f", "-", stdin=MANIFEST, fails=True)
+    assert kubectl("apply", "-f", "-", stdin=MANIFEST) == "deployment.apps/web unchanged\n"
+    more = MANIFEST.replace('"replicas": 3', '"replicas": 4')
+    assert "+  replicas: 4" in run_diff(kubectl, more)
+    assert kubectl("apply", "-f", "-", stdin=more) == "deployment.apps/web configured\n"
+    assert kubectl("scale", "deployment", "web", "--replicas", "1") == "deployment.apps/web scaled\n"
+    assert kubectl("set", "image", "deployment/web", "c=web:2") == "deployment.apps/web image updated\n"
+    pause = '[{"op":"add","path":"/spec/paused","value":true}]'
+    assert kubectl("patch", "deploy", "web", "--type", "json", "-p", pause) == "deployment.apps/web patched\n"
+    shown = yaml.safe_load(kubectl("get", "deploy", "web", "-o", "yaml"))
+    assert (shown["spec"]["replicas"], shown["spec"]["paused"]) == (1, True)
+    assert shown["spec"]["template"]["spec"]["containers"][0]["image"] == "web:2"
+    again = kubectl("get", "node", "node-0", "-o", "yaml")
+    assert kubectl("replace", "-f", "-", stdin=again) == "node/node-0 replaced\n"
+    assert kubectl("get", "node", "node-0", "-o", "yaml") == again
+    assert kubectl("apply", "--server-side", "-f", "-", stdin=MANIFEST) == "deployment.apps/web serverside-applied\n"
+
+
+def run_diff(kubectl: Kubectl, manifest: str) -> str:
+    """Return what ``kubectl diff`` prints. It fails when there is a difference."""
+    assert isinstance(kubectl, partial)
+    site, base, home = kubectl.args
+    env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    differing = command(site, base, "diff", "-f", "-")
+    done = subprocess.run(differing, env=env, input=manifest, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    return done.stdout
+
+
+def test_nodes_are_labelled_tainted_cordoned_and_drained(fresh: Fresh) -> None:
+    site, base, kubectl = fresh
+    kubectl("apply", "-f", "-", stdin=MANIFEST)
+    assert site.ask("POST", f"{base}do/run/")[0] == 204
+    kubectl("label", "node", "node-0", "disk=ssd")
+    kubectl("annotate", "node", "node-0", "why=test")
+    kubectl("taint", "node", "node-0", "dedicated=gold:NoSchedule")
+    node = yaml.safe_load(kubectl("get", "node", "node-0", "-o", "yaml"))
+    assert (node["metadata"]["labels"]["disk"], node["spec"]["taints"][0]["value"]) == ("ssd", "gold")
+    kubectl("taint", "node", "node-0", "dedicated-")
+    # Time passes only when somebody steps, so the pods stay as terminating.
+    text = kubectl("drain", "node-1", "--timeout", "2s", fails=True)
+    assert "to terminate: context deadline exceeded" in text
+    states = [row[1] for row in rows(kubectl("get", "nodes", "--no-headers"))]
+    assert states == ["Unknown", "Unknown,SchedulingDisabled"]
+    assert site.ask("POST", f"{base}do/advance/", "seconds=31")[0] == 204
+    assert "node/node-1 drained" in kubectl("drain", "node-1", "--timeout", "60s")
+    kubectl("uncordon", "node-1")
+
+
+def test_what_the_page_does_is_seen_by_a_watch_and_the_other_way_round(fresh: Fresh) -> None:
+    site, base, kubectl = fresh
+    assert isinstance(kubectl, partial)
+    env = {"HOME": str(kubectl.args[2]), "PATH": os.environ["PATH"]}
+    watching = command(site, base, "get", "pods", "--watch", "--output-watch-events", "--no-headers")
+    seen: list[list[str]] = []
+    with subprocess.Popen(watching, env=env, stdout=subprocess.PIPE, text=True) as watch:
+        assert watch.stdout is not None
+        kubectl("apply", "-f", "-", stdin=MANIFEST)
+        while len(seen) < 3:
+            seen.append(watch.stdout.readline().split())
+        assert {row[0] for row in seen} == {"ADDED"}
+        assert site.ask("POST", f"{base}do/run/")[0] == 204
+        assert kubectl("rollout", "status", "deploy/web", "--timeout", "1s", fails=True)  # One of three has no room.
+        while sum(row[3] == "Running" for row in seen) < 2:
+            seen.append(watch.stdout.readline().split())
+        kubectl("delete", "deployment", "web")
+        assert site.ask("POST", f"{base}do/advance/", "seconds=60")[0] == 204
+        while sum(row[0] == "DELETED" for row in seen) < 3:
+            seen.append(watch.stdout.readline().split())
+        watch.terminate()
+
+
+def test_waiting_ends_when_the_page_steps(fresh: Fresh) -> None:
+    site, base, kubectl = fresh
+    assert isinstance(kubectl, partial)
+    env = {"HOME": str(kubectl.args[2]), "PATH": os.environ["PATH"]}
+    kubectl("apply", "-f", "-", stdin=MANIFEST.replace('"replicas": 3', '"replicas": 1'))
+    waiting = command(site, base, "wait", "--for=condition=Available", "deployment/web", "--timeout=600s")
+    with subprocess.Popen(waiting, env=env, stdout=subprocess.PIPE, text=True) as wait:
+        assert site.ask("POST", f"{base}do/run/")[0] == 204
+        assert wait.stdout is not None
+        assert wait.stdout.read() == "deployment.apps/web condition met\n"
+
+
+def test_kubectl_explains_fields(kubectl: Kubectl) -> None:
+    assert "maxSkew" in kubectl("explain", "pod.spec.topologySpreadConstraints")
+    assert kubectl("explain", "pods").startswith("KIND:       Pod\nVERSION:    v1\n")

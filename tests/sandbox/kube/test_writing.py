@@ -1,0 +1,182 @@
+"""Requests that change objects: what they do, what they put into the log, and how they are refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sandbox.changes import store
+from scheduler_engine.testing import make_node, make_pod
+from tests.sandbox.conftest import Visitor
+
+PODS = "api/v1/namespaces/default/pods"
+DEPLOYMENTS = "apis/apps/v1/namespaces/default/deployments"
+LABELS = {"app": "web"}
+WEB = {
+    "metadata": {"name": "web"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": LABELS},
+        "template": {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "web:1"}]}},
+    },
+}
+MERGE = "application/merge-patch+json"
+
+
+@pytest.fixture
+def cluster(visitor: Visitor) -> Visitor:
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_node("n1").obj(), make_pod("a").obj()]})
+    return visitor
+
+
+def send(visitor: Visitor, method: str, path: str, body: Any = None, kind: str = "application/json") -> tuple[int, Any]:
+    data = body if isinstance(body, str) else json.dumps(body) if body is not None else ""
+    answer = visitor.client.generic(
+        method, visitor.url(f"kube/{path}"), data, kind, HTTP_USER_AGENT="kubectl/v1.37.1 (linux)"
+    )
+    return answer.status_code, answer.json()
+
+
+def log(visitor: Visitor) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in visitor.log()]
+
+
+def test_an_object_is_created_and_the_log_says_by_whom(cluster: Visitor) -> None:
+    code, made = send(cluster, "POST", DEPLOYMENTS, WEB)
+    assert (code, made["metadata"]["namespace"], made["spec"]["strategy"]["type"]) == (201, "default", "RollingUpdate")
+    last = cluster.sandbox.records.order_by("n").last()
+    assert (json.loads(last.command)["kind"], last.who) == ("apply", "kubectl")
+    code, again = send(cluster, "POST", DEPLOYMENTS, WEB)
+    assert (code, again["reason"]) == (409, "AlreadyExists")
+    assert again["message"] == 'deployments.apps "web" already exists'
+    assert len(log(cluster)) == 2
+
+
+def test_a_name_may_be_generated(cluster: Visitor) -> None:
+    pod = {"metadata": {"generateName": "job-"}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    names = {send(cluster, "POST", PODS, pod)[1]["metadata"]["name"] for _ in range(2)}
+    assert len(names) == 2
+    assert all(name.startswith("job-") for name in names)
+
+
+def test_an_object_is_replaced_unless_it_has_changed_meanwhile(cluster: Visitor) -> None:
+    _, web = send(cluster, "POST", DEPLOYMENTS, WEB)
+    web["spec"]["replicas"] = 3
+    web["status"] = {"replicas": 99}
+    code, now = send(cluster, "PUT", f"{DEPLOYMENTS}/web", web)
+    assert (code, now["spec"]["replicas"], now["status"]["replicas"]) == (200, 3, 3)
+    assert log(cluster)[-1]["changes"] == {"spec": {"replicas": 3}}
+    code, refused = send(cluster, "PUT", f"{DEPLOYMENTS}/web", web)
+    assert (code, refused["reason"]) == (409, "Conflict")
+    assert "the object has been modified" in refused["message"]
+    count = len(log(cluster))
+    assert send(cluster, "PUT", f"{DEPLOYMENTS}/web", now)[0] == 200  # Nothing differs, so nothing is in the log.
+    assert len(log(cluster)) == count
+
+
+def test_the_status_is_a_subresource(cluster: Visitor) -> None:
+    _, node = send(cluster, "GET", "api/v1/nodes/n1")
+    node["status"]["capacity"]["cpu"] = node["status"]["allocatable"]["cpu"] = "1"
+    node["spec"] = {"unschedulable": True}
+    code, now = send(cluster, "PUT", "api/v1/nodes/n1/status", node)
+    assert (code, now["status"]["capacity"]["cpu"], now.get("spec")) == (200, "1", None)
+
+
+def test_scale_is_a_subresource(cluster: Visitor) -> None:
+    send(cluster, "POST", DEPLOYMENTS, WEB)
+    _, scale = send(cluster, "GET", f"{DEPLOYMENTS}/web/scale")
+    assert (scale["kind"], scale["spec"], scale["status"]["selector"]) == ("Scale", {"replicas": 2}, "app=web")
+    code, scaled = send(cluster, "PATCH", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": 5}}, MERGE)
+    assert (code, scaled["spec"]) == (200, {"replicas": 5})
+    assert log(cluster)[-1] == {"kind": "scale", "object_kind": "Deployment", "key": "default/web", "replicas": 5}
+    assert send(cluster, "PUT", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": "many"}})[0] == 422
+    assert send(cluster, "GET", "api/v1/nodes/n1/scale")[0] == 404
+
+
+def test_objects_go(cluster: Visitor) -> None:
+    assert send(cluster, "DELETE", f"{PODS}/a", {"propagationPolicy": "Background"})[1]["status"] == "Success"
+    assert send(cluster, "DELETE", f"{PODS}/a") == (404, send(cluster, "GET", f"{PODS}/a")[1])
+    store.execute(
+        cluster.row(),
+        {"kind": "apply", "manifests": [make_pod(f"p{n}").labels(LABELS).node("n1").obj() for n in range(2)]},
+    )
+    _, leaving = send(cluster, "DELETE", f"{PODS}/p0")
+    assert leaving["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert send(cluster, "DELETE", f"{PODS}/p0", {"gracePeriodSeconds": 0})[1]["status"] == "Success"
+    assert send(cluster, "DELETE", f"{PODS}?labelSelector=app%3Dweb&gracePeriodSeconds=0")[0] == 200
+    assert send(cluster, "GET", PODS)[1]["items"] == []
+
+
+def test_an_eviction_is_answered_by_the_budget(cluster: Visitor) -> None:
+    budget = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": LABELS}}}
+    assert send(cluster, "POST", "apis/policy/v1/namespaces/default/poddisruptionbudgets", budget)[0] == 201
+    pods = [make_pod(name).labels(LABELS).obj() for name in ("x", "y")]
+    store.execute(cluster.row(), {"kind": "apply", "manifests": pods})
+    store.execute(cluster.row(), {"kind": "run"})
+    eviction = {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": "x", "namespace": "default"}}
+    assert send(cluster, "POST", f"{PODS}/x/eviction", eviction)[0] == 201
+    code, refused = send(cluster, "POST", f"{PODS}/y/eviction", eviction)
+    assert (code, refused["reason"]) == (429, "TooManyRequests")
+    assert refused["message"] == "Cannot evict pod as it would violate the pod's disruption budget."
+    assert [command["kind"] for command in log(cluster)[-2:]] == ["evict", "evict"]
+
+
+def test_a_dry_run_changes_nothing(cluster: Visitor) -> None:
+    code, made = send(cluster, "POST", f"{DEPLOYMENTS}?dryRun=All", WEB)
+    assert (code, made["metadata"]["uid"] != "") == (201, True)
+    assert send(cluster, "GET", f"{DEPLOYMENTS}/web")[0] == 404
+    assert len(log(cluster)) == 1
+
+
+REFUSED = {
+    "wrong fields": ("POST", PODS, {"metadata": {"name": "Bad"}, "spec": {"containers": []}}, 422, "Invalid"),
+    "another kind": ("POST", PODS, {"kind": "Node", "metadata": {"name": "x"}}, 400, "BadRequest"),
+    "another version": ("POST", DEPLOYMENTS, {"apiVersion": "apps/v1beta1", "metadata": {}}, 400, "BadRequest"),
+    "another namespace": ("POST", PODS, {"metadata": {"name": "x", "namespace": "other"}}, 400, "BadRequest"),
+    "another name": ("PUT", f"{PODS}/a", {"metadata": {"name": "b"}}, 400, "BadRequest"),
+    "a namespace that does not exist": ("POST", "apis/apps/v1/namespaces/no/deployments", WEB, 404, "NotFound"),
+    "no object": ("POST", PODS, "[]", 400, "BadRequest"),
+    "no JSON": ("POST", PODS, "{", 400, "BadRequest"),
+    "an immutable field": ("PATCH", f"{PODS}/a", {"spec": {"nodeSelector": {"a": "b"}}}, 422, "Invalid"),
+    "an object that is not there": ("PATCH", f"{PODS}/no", {}, 404, "NotFound"),
+    "an old version": ("PATCH", f"{PODS}/a", {"metadata": {"resourceVersion": "1"}}, 409, "Conflict"),
+    "an unknown policy": ("DELETE", f"{PODS}/a?propagationPolicy=Sideways", None, 422, "Invalid"),
+    "a wrong grace period": ("DELETE", f"{PODS}/a", {"gracePeriodSeconds": -1}, 422, "Invalid"),
+    "an event": ("POST", "api/v1/namespaces/default/events", {"metadata": {"name": "x"}}, 405, "MethodNotAllowed"),
+    "a command in a container": ("POST", f"{PODS}/a/exec", {}, 400, "BadRequest"),
+    "a method": ("OPTIONS", f"{PODS}/a", None, 405, "MethodNotAllowed"),
+    "a resource": ("POST", "api/v1/namespaces/default/secrets", {}, 404, "NotFound"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path", "body", "code", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_is_a_status_and_changes_nothing(
+    cluster: Visitor, method: str, path: str, body: Any, code: int, reason: str
+) -> None:
+    kind = MERGE if method == "PATCH" else "application/json"
+    status, document = send(cluster, method, path, body, kind)
+    assert (status, document["kind"], document["reason"]) == (code, "Status", reason), document
+    assert len(log(cluster)) == 1
+
+
+def test_wrong_fields_are_listed(cluster: Visitor) -> None:
+    _, document = send(cluster, "POST", PODS, {"metadata": {"name": "x"}, "spec": {"containers": [], "nodeName": "B"}})
+    assert document["message"].startswith('Pod "x" is invalid: ')
+    causes = {(cause["field"], cause["reason"]) for cause in document["details"]["causes"]}
+    assert ("spec.containers", "FieldValueRequired") in causes
+
+
+def test_those_who_watch_or_are_paused_change_nothing(cluster: Visitor) -> None:
+    code, document = send(cluster.watching(), "POST", DEPLOYMENTS, WEB)
+    assert (code, document["reason"]) == (403, "Forbidden")
+    review = {"spec": {"resourceAttributes": {"verb": "create", "resource": "pods"}}}
+    path = "apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    assert [send(who, "POST", path, review)[1]["status"]["allowed"] for who in (cluster, cluster.watching())] == [
+        True,
+        False,
+    ]
+    type(cluster.sandbox).objects.update(frozen=True)
+    assert send(cluster, "POST", DEPLOYMENTS, WEB)[0] == 403
+    assert len(log(cluster)) == 1

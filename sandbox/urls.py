@@ -89,6 +89,7 @@ workbench_patterns = [
     path("embed/differences/", embedding.differences, name="embed-differences"),
     path("lesson/<str:verb>/", lessons.lesson, name="lesson"),
     path("predict/", lessons.predict, name="predict"),
+    path("kubeconfig", kube.kubeconfig, name="kubeconfig"),
     path("kube/<path:path>", kube.kube, name="kube"),
 ]
 handler400 = "sandbox.web.middleware.bad_request"

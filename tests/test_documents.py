@@ -91,7 +91,7 @@ READ_ELSEWHERE = {
     "html": "tests/browser/test_embedding.py drives the examples, which are files",
     "console": "tests/engine/test_distribution.py, where the engine is installed alone",
     "toml": "tests/engine/test_distribution.py",
-    "bash": "tests/sandbox/web/test_api_document.py, with a server",
+    "bash": "tests/sandbox/web/test_api_document.py and tests/sandbox/kube/test_kubectl.py, with a server",
     "py": "tests/sandbox/web/test_api_document.py, with a server",
 }
 """Languages of blocks that do not run, with the reason."""

@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
+import yaml
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -18,13 +19,29 @@ from sandbox.kube.writing import Write
 from sandbox.limits import ratelimit
 from sandbox.pool import engines
 from sandbox.storage.models import printable
-from sandbox.web.access import TOO_OFTEN, Access, open_access
+from sandbox.web.access import TOO_OFTEN, Access, open_access, reads
 from sandbox.web.configuring.version import rules_of
 from sandbox.web.errors import refusal_of
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.errors import Busy, Occupied
 from scheduler_engine.versions import release_of
+
+
+@reads
+def kubeconfig(request: HttpRequest, access: Access) -> HttpResponse:
+    """Return the file with which kubectl finds the sandbox."""
+    name = "sandbox"
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": {"server": request.build_absolute_uri("kube")}}],
+        "users": [{"name": name, "user": {}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "current-context": name,
+    }
+    headers = {"Content-Disposition": 'attachment; filename="sandbox.kubeconfig"'}
+    return HttpResponse(yaml.safe_dump(document, sort_keys=False), content_type="application/yaml", headers=headers)
 
 
 @csrf_exempt  # No cookie grants access.

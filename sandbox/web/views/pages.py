@@ -121,6 +121,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
             "title": sandbox.title,
             "id": str(sandbox.pk),
             "can_edit": access.can_edit,
+            "kube_url": request.build_absolute_uri("kube"),
             "edit_url": request.build_absolute_uri(base) if access.can_edit else "",
             "view_url": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, access.watching])),
         },

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.sandbox.served import Served, served
+from tests.test_documents import block
 
 PROGRAM = Path(sys.executable).parent / "kubectl"
 LABELS = {"app": "web"}
@@ -219,3 +220,14 @@ def test_waiting_ends_when_the_page_steps(fresh: Fresh) -> None:
 def test_kubectl_explains_fields(kubectl: Kubectl) -> None:
     assert "maxSkew" in kubectl("explain", "pod.spec.topologySpreadConstraints")
     assert kubectl("explain", "pods").startswith("KIND:       Pod\nVERSION:    v1\n")
+
+
+def test_the_document_works_as_written(fresh: Fresh, tmp_path: Path) -> None:
+    site, base, _ = fresh
+    script = block("docs/kubectl.md", "bash")
+    path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+    env = {"SANDBOX": f"http://127.0.0.1:{site.port}{base}", "HOME": str(tmp_path), "PATH": path}
+    shell = ["bash", "-euo", "pipefail", "-c", script]
+    done = subprocess.run(shell, env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "pod/web created" in done.stdout
+    assert [row[:3] for row in rows(done.stdout)][-1] == ["web", "0/1", "Pending"]

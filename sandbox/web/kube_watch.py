@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import re
 from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import parse_qsl, unquote
 from uuid import UUID
 
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import StopConsumer
 
-from sandbox.kube.reading import TRUE, Request
+from sandbox.kube.reading import Request
 from sandbox.kube.statuses import Refused, failure, no_resource
+from sandbox.kube.watches import WATCHED, is_watch, query_of
 from sandbox.kube.watching import News, Seen
 from sandbox.limits import ratelimit
 from sandbox.pool import engines
 from sandbox.runtime.layers import group
 from sandbox.runtime.threads import LIVE_LINES, in_thread
 from sandbox.web.access import TOO_OFTEN, Access, open_access
+from sandbox.web.consumers import WorkbenchConsumer
 from sandbox.web.errors import refusal_of
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -31,13 +31,13 @@ log = logging.getLogger(__name__)
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
-WATCHED = re.compile(r"/s/(?P<id>[0-9a-f-]{36})/(?P<token>[\w-]+)/kube/(?P<path>.+)")
 PATIENCE_SECONDS = 1.0
 """The pause before the next try in a sandbox that is busy."""
 QUIET_SECONDS = 30.0
 """After this long a newline is sent, so that no proxy thinks that nobody is there."""
 LONGEST_SECONDS = 3600.0
 """How long a watch may last. The client then begins another one where this one ended."""
+NEWLINE = {"type": "http.response.body", "body": b"\n", "more_body": True}
 HEADERS = [
     (b"Content-Type", b"application/json"),
     (b"Cache-Control", b"no-store"),
@@ -53,23 +53,9 @@ def with_watches(application: Application) -> Application:
     watch = KubeWatch.as_asgi()
 
     async def routed(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        await (watch if _is_watch(scope) else application)(scope, receive, send)
+        await (watch if is_watch(scope) else application)(scope, receive, send)
 
     return routed
-
-
-def _is_watch(scope: dict[str, Any]) -> bool:
-    query = scope["query_string"]
-    return (
-        b"watch=" in query
-        and scope["method"] == "GET"
-        and WATCHED.fullmatch(scope["path"]) is not None
-        and _query(scope).get("watch", "").lower() in TRUE
-    )
-
-
-def _query(scope: dict[str, Any]) -> dict[str, str]:
-    return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
 
 
 class KubeWatch(AsyncConsumer):
@@ -78,13 +64,15 @@ class KubeWatch(AsyncConsumer):
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         found = WATCHED.fullmatch(scope["path"])
         assert found is not None
-        self.sandbox_id, self.token = UUID(found["id"]), unquote(found["token"])
+        self.sandbox_id, self.token = UUID(found["id"]), found["token"]
         headers = {name.lower(): value for name, value in scope["headers"]}
-        self.request = Request(found["path"], _query(scope), headers.get(b"accept", b"").decode("latin-1"))
+        self.request = Request(found["path"], query_of(scope), headers.get(b"accept", b"").decode("latin-1"))
         self.access: Access | None = None
         self.seen: Seen | None = None
         self.begun = False
         self.news = asyncio.Event()
+        # One thread at a time reads in one sandbox, for pages and watches: others would only wait, and there are few.
+        self.turn = WorkbenchConsumer.rendering_locks.setdefault(self.sandbox_id, asyncio.Lock())
         self.task: asyncio.Task[None] | None = None
         try:
             await super().__call__(scope, receive, send)
@@ -139,8 +127,8 @@ class KubeWatch(AsyncConsumer):
 
     async def _send_all(self) -> None:
         """Send news until the watch ends."""
-        seconds = min(float(self.request.number("timeoutSeconds") or LONGEST_SECONDS), LONGEST_SECONDS)
         try:
+            seconds = min(self.request.number("timeoutSeconds") or LONGEST_SECONDS, LONGEST_SECONDS)
             async with asyncio.timeout(seconds):
                 while await self._send_news():
                     await self._wait()
@@ -163,7 +151,7 @@ class KubeWatch(AsyncConsumer):
                     await self.news.wait()
                 return
             except TimeoutError:
-                await self.send({"type": "http.response.body", "body": b"\n", "more_body": True})
+                await self.send(NEWLINE)
 
     async def _send_news(self) -> bool:
         """Send what happened since the last time. Return False if the watch is over."""
@@ -173,6 +161,8 @@ class KubeWatch(AsyncConsumer):
         self.seen = news.seen
         if not self.begun:
             await self._begin(200)
+            # The server sends the headers with the first bytes. Clients skip newlines.
+            await self.send(NEWLINE)
         for line in news.lines:
             await self.send({"type": "http.response.body", "body": line.encode(), "more_body": True})
         return not news.over
@@ -182,7 +172,8 @@ class KubeWatch(AsyncConsumer):
         while True:
             self.news.clear()
             try:
-                return await in_thread(LIVE_LINES, self._read)
+                async with self.turn:
+                    return await in_thread(LIVE_LINES, self._read)
             except EngineError:
                 await asyncio.sleep(PATIENCE_SECONDS)
 

@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 import yaml
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -71,7 +73,7 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
             return 200, json.dumps(document)
         wanted = Request(path, query, request.headers.get("Accept", ""))
         return 200, engines.read(access.sandbox, jobs.kube_read, wanted)
-    write = Write(request.method or "", path, query, kind, request.body)
+    write = Write(request.method or "", path, query, kind, _body(request))
     if (review := reviews.answer(write.method, path, write.body, access.can_edit and not access.frozen)) is not None:
         _take("look", f"{sandbox_id} {access.can_edit}")
         return 201, json.dumps(review)
@@ -86,6 +88,14 @@ def _discovery(access: Access, path: str) -> dict[str, Any] | None:
     if parts[0] not in discovery.FIRST:
         return None
     return discovery.document(parts, release_of(rules_of(access.sandbox).kubernetes))
+
+
+def _body(request: HttpRequest) -> bytes:
+    try:
+        return request.body
+    except RequestDataTooBig as problem:
+        text = f"Request entity too large: limit is {settings.DATA_UPLOAD_MAX_MEMORY_SIZE}"
+        raise Refused(413, text) from problem
 
 
 def _take(rate: str, who: str) -> None:

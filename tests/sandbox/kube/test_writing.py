@@ -32,7 +32,9 @@ def cluster(visitor: Visitor) -> Visitor:
 
 
 def send(visitor: Visitor, method: str, path: str, body: Any = None, kind: str = "application/json") -> tuple[int, Any]:
-    data = body if isinstance(body, str) else json.dumps(body) if body is not None else ""
+    data = (
+        body.encode("utf-8", "surrogatepass") if isinstance(body, str) else json.dumps(body) if body is not None else ""
+    )
     answer = visitor.client.generic(
         method, visitor.url(f"kube/{path}"), data, kind, HTTP_USER_AGENT="kubectl/v1.37.1 (linux)"
     )
@@ -137,6 +139,9 @@ REFUSED = {
     "another namespace": ("POST", PODS, {"metadata": {"name": "x", "namespace": "other"}}, 400, "BadRequest"),
     "another name": ("PUT", f"{PODS}/a", {"metadata": {"name": "b"}}, 400, "BadRequest"),
     "a namespace that does not exist": ("POST", "apis/apps/v1/namespaces/no/deployments", WEB, 404, "NotFound"),
+    "a body that is too large": ("POST", PODS, " " * 3_000_000, 413, "RequestEntityTooLarge"),
+    "bytes that are no text": ("POST", PODS, "\ud800", 400, "BadRequest"),
+    "a tree without end": ("POST", PODS, "[" * 100_000, 400, "BadRequest"),
     "no object": ("POST", PODS, "[]", 400, "BadRequest"),
     "no JSON": ("POST", PODS, "{", 400, "BadRequest"),
     "an immutable field": ("PATCH", f"{PODS}/a", {"spec": {"nodeSelector": {"a": "b"}}}, 422, "Invalid"),

@@ -1,0 +1,174 @@
+"""Watches of the real server: what they send, how they begin and end, and many of them at once."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from scheduler_engine.testing import make_pod
+from tests.sandbox.served import Served, served
+from tests.waiting import PATIENCE
+
+PODS = "api/v1/namespaces/default/pods"
+MANY = 200
+JSON = "application/json"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("site")) as one:
+        yield one
+
+
+@pytest.fixture
+def base(site: Served) -> str:
+    return site.sandbox(nodes=1)
+
+
+class Watch:
+    """An open watch: its status, and its events one by one."""
+
+    def __init__(
+        self, site: Served, base: str, path: str = PODS, accept: str = "application/json", **query: str
+    ) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=PATIENCE)
+        self.connection.request(
+            "GET", f"{base}kube/{path}?{urlencode({'watch': 'true', **query})}", headers={"Accept": accept}
+        )
+        self.answer = self.connection.getresponse()
+
+    def event(self) -> tuple[str, Any]:
+        """Return type and object of the next event; "" if the watch has ended."""
+        while (line := self.answer.readline()) == b"\n":
+            pass
+        event = json.loads(line) if line else {"type": "", "object": None}
+        return event["type"], event["object"]
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.connection.close()
+
+
+def add(site: Served, base: str, *names: str, **labels: str) -> None:
+    manifests = "\n".join(json.dumps(make_pod(name).labels(labels).obj()) for name in names)
+    assert site.ask("POST", f"{base}apply/", f"manifests={quote(manifests)}")[0] == 204
+
+
+def do(site: Served, base: str, what: str, body: str = "") -> None:
+    assert site.ask("POST", f"{base}do/{what}/", body)[0] in (200, 204)
+
+
+def version(site: Served, base: str, path: str = PODS) -> str:
+    return str(json.loads(site.ask("GET", f"{base}kube/{path}")[1])["metadata"]["resourceVersion"])
+
+
+def named(event: tuple[str, Any]) -> tuple[str, str]:
+    return event[0], event[1]["metadata"]["name"]
+
+
+def test_a_watch_begins_with_what_is_there_or_after_a_version(site: Served, base: str) -> None:
+    add(site, base, "a", "b")
+    with Watch(site, base) as fresh, Watch(site, base, resourceVersion=version(site, base)) as later:
+        assert [named(fresh.event()) for _ in range(2)] == [("ADDED", "a"), ("ADDED", "b")]
+        add(site, base, "c")
+        assert named(fresh.event()) == named(later.event()) == ("ADDED", "c")
+        do(site, base, "run")
+        kind, pod = later.event()
+        assert (kind, pod["metadata"]["name"], pod["spec"]["nodeName"]) == ("MODIFIED", "a", "node-0")
+    with Watch(site, base, sendInitialEvents="true", resourceVersionMatch="NotOlderThan") as listing:
+        events = [listing.event() for _ in range(4)]
+        assert [kind for kind, _ in events] == ["ADDED", "ADDED", "ADDED", "BOOKMARK"]
+        assert events[-1][1]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+def test_a_selection_says_what_enters_and_leaves_it(site: Served, base: str) -> None:
+    with Watch(site, base, labelSelector="tier=front", resourceVersion=version(site, base)) as watch:
+        add(site, base, "a", tier="back")
+        add(site, base, "a", tier="front")
+        assert named(watch.event()) == ("ADDED", "a")
+        add(site, base, "a", tier="back")
+        assert named(watch.event()) == ("DELETED", "a")
+
+
+def test_tables_and_events_are_watched_too(site: Served, base: str) -> None:
+    with Watch(site, base, accept=TABLE) as table, Watch(site, base, "api/v1/events") as events:
+        add(site, base, "big")
+        kind, first = table.event()
+        assert (kind, first["kind"], first["rows"][0]["cells"][:3]) == ("ADDED", "Table", ["big", "0/1", "Pending"])
+        do(site, base, "run")
+        kind, event = events.event()
+        assert (kind, event["reason"], event["involvedObject"]["name"]) == ("ADDED", "Scheduled", "big")
+
+
+def test_a_watch_ends_as_expired_when_somebody_goes_back(site: Served, base: str) -> None:
+    add(site, base, "a")
+    with Watch(site, base) as watch:
+        assert named(watch.event()) == ("ADDED", "a")
+        do(site, base, "back")
+        kind, status = watch.event()
+        assert (kind, status["reason"], status["code"]) == ("ERROR", "Expired", 410)
+        assert watch.event() == ("", None)
+    add(site, base, "b")
+    with Watch(site, base, resourceVersion="4711") as watch:
+        assert watch.event()[1]["reason"] == "Expired"
+
+
+def test_playing_does_not_end_a_watch(site: Served, base: str) -> None:
+    """Ticks merge into one command of the log, whose record is replaced each time."""
+    with Watch(site, base) as watch:
+        for n in range(3):
+            do(site, base, "advance", "seconds=0.5&play=1")
+            do(site, base, "advance", "seconds=0.5&play=1")
+            add(site, base, f"p{n}")
+            while (event := named(watch.event())) != ("ADDED", f"p{n}"):
+                assert event[0] == "MODIFIED"
+
+
+def test_a_watch_ends_after_its_time(site: Served, base: str) -> None:
+    with Watch(site, base, timeoutSeconds="1") as watch:
+        assert (watch.answer.status, watch.event()) == (200, ("", None))
+
+
+REFUSED = {
+    "a number": (PODS, {"resourceVersion": "x"}, 400),
+    "a time": (PODS, {"timeoutSeconds": "-1"}, 400),
+    "a selector": (PODS, {"fieldSelector": "a"}, 400),
+    "a resource": ("api/v1/secrets", {}, 404),
+    "one object": (f"{PODS}/a", {}, 405),
+}
+
+
+@pytest.mark.parametrize(("path", "query", "status"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_watched(site: Served, base: str, path: str, query: dict[str, str], status: int) -> None:
+    with Watch(site, base, path, **query) as watch:
+        assert watch.answer.status == status
+        assert json.loads(watch.answer.read())["kind"] == "Status"
+
+
+def test_a_wrong_token_watches_nothing(site: Served, base: str) -> None:
+    for wrong in (f"{base[:-2]}x/", "/s/00000000-0000-4000-8000-000000000000/x/", f"/s/{'-' * 36}/x/"):
+        with Watch(site, wrong) as watch:
+            assert watch.answer.status == 404
+
+
+@pytest.mark.slow
+def test_many_watches_miss_nothing(site: Served, base: str) -> None:
+    with ExitStack() as stack:
+        watches = [stack.enter_context(Watch(site, base, resourceVersion=version(site, base))) for _ in range(MANY)]
+        before = site.rss
+        names = [f"p{n}" for n in range(20)]
+        for name in names:
+            add(site, base, name)
+        for watch in watches:
+            assert [watch.event()[1]["metadata"]["name"] for _ in names] == names
+        assert site.rss - before < 100
+    add(site, base, "last")

@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,10 @@ def test_the_services_refer_to_what_exists() -> None:
         assert [port for port in service.get("ports", ()) if name != "proxy"] == []
     upstream = re.findall(r"server (\w+):8000 max_fails=3 .*;", COMPOSE["configs"]["upstream"]["content"])
     assert upstream == ["web1", "web2"]
+    (pool,) = COMPOSE["networks"]["default"]["ipam"]["config"]
+    addresses = {ip_address(SERVICES[name]["networks"]["default"]["ipv4_address"]) for name in upstream}
+    assert len(addresses) == len(upstream)
+    assert all(address in ip_network(pool["subnet"]) for address in addresses)
 
 
 @pytest.mark.parametrize("name", ["web1", "web2", "migrate", "proxy"])

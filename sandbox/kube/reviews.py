@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.kube import protobuf
 from sandbox.kube.resources import REVIEWS
 from sandbox.kube.statuses import Refused
 
@@ -13,13 +14,13 @@ PATHS = tuple(f"apis/{group}/v1/{kind.lower()}s" for group, kind in REVIEWS)
 READS = ("get", "list", "watch")
 
 
-def answer(method: str, path: str, body: bytes, can_edit: bool) -> dict[str, Any] | None:
+def answer(method: str, path: str, kind: str, body: bytes, can_edit: bool) -> dict[str, Any] | None:
     """Return the answer to a review of the sender's own rights, None if the request is none. Raises ``Refused``."""
     if method != "POST" or path.strip("/") not in PATHS:
         return None
     try:
-        review = json.loads(body)
-    except ValueError as problem:
+        review = protobuf.decode(body) if kind == protobuf.MEDIA_TYPE else json.loads(body)
+    except (ValueError, RecursionError) as problem:
         raise Refused(400, str(problem)) from problem
     spec = review.get("spec") if isinstance(review, Mapping) else None
     if not isinstance(spec, Mapping):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.kube import protobuf
 from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, Target, selected, target
 from sandbox.kube.scales import SCALABLE, scale_of
@@ -76,9 +77,14 @@ def plan(simulation: Simulation, request: Write) -> Planned:
 
 def _document(request: Write) -> Any:
     """Return the body as data. Raises ``Refused``."""
+    if request.content_type == protobuf.MEDIA_TYPE:
+        try:
+            return protobuf.decode(request.body)
+        except protobuf.NotProtobuf as problem:
+            raise Refused(400, f"the object provided is unrecognized (must be of type Object): {problem}") from problem
     if request.content_type and not request.content_type.endswith(("json", "yaml")):
         text = "the body of the request was in an unknown format - accepted media types include: "
-        raise Refused(415, f"{text}application/json, application/yaml")
+        raise Refused(415, f"{text}application/json, application/yaml, {protobuf.MEDIA_TYPE}")
     try:
         documents = read_documents(request.body)
     except Rejected as problem:
@@ -196,7 +202,9 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
 
 
 def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    options = _document(request) if request.body else {}
+    # Options in protobuf have no kind of the tables; clients that send them ask for the defaults.
+    as_text = request.body and request.content_type != protobuf.MEDIA_TYPE
+    options = _document(request) if as_text else {}
     options = options if isinstance(options, Mapping) else {}
     if not wanted.name:
         return _delete_all(simulation, request, wanted, options)

@@ -74,7 +74,9 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
         wanted = Request(path, query, request.headers.get("Accept", ""))
         return 200, engines.read(access.sandbox, jobs.kube_read, wanted)
     write = Write(request.method or "", path, query, kind, _body(request))
-    if (review := reviews.answer(write.method, path, write.body, access.can_edit and not access.frozen)) is not None:
+    if (
+        review := reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
+    ) is not None:
         _take("look", f"{sandbox_id} {access.can_edit}")
         return 201, json.dumps(review)
     _check_may_change(access, write)

@@ -217,6 +217,24 @@ def test_waiting_ends_when_the_page_steps(fresh: Fresh) -> None:
         assert wait.stdout.read() == "deployment.apps/web condition met\n"
 
 
+def test_forms_of_create_that_send_protobuf(fresh: Fresh) -> None:
+    _, _, kubectl = fresh
+    kubectl("create", "namespace", "team-a")
+    create = ("create", "deployment", "web", "--namespace", "team-a")
+    assert kubectl(*create, "--image", "web:1", "--replicas", "0", "--port", "80") == "deployment.apps/web created\n"
+    shown = yaml.safe_load(kubectl("get", "deployment", "web", "--namespace", "team-a", "--output", "yaml"))
+    (container,) = shown["spec"]["template"]["spec"]["containers"]
+    assert (shown["spec"]["replicas"], container["image"], container["ports"][0]["containerPort"]) == (0, "web:1", 80)
+    assert shown["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": "25%", "maxUnavailable": "25%"}
+    kubectl("create", "priorityclass", "high", "--value", "1000", "--preemption-policy", "Never")
+    held = yaml.safe_load(kubectl("get", "priorityclass", "high", "--output", "yaml"))
+    assert (held["value"], held["preemptionPolicy"]) == (1000, "Never")
+    kubectl("create", "poddisruptionbudget", "b", "--selector", "app=web", "--max-unavailable", "50%")
+    held = yaml.safe_load(kubectl("get", "poddisruptionbudget", "b", "--output", "yaml"))
+    assert held["spec"]["maxUnavailable"] == "50%"
+    assert kubectl("auth", "can-i", "create", "pods") == "yes\n"
+
+
 def test_kubectl_explains_fields(kubectl: Kubectl) -> None:
     assert "maxSkew" in kubectl("explain", "pod.spec.topologySpreadConstraints")
     assert kubectl("explain", "pods").startswith("KIND:       Pod\nVERSION:    v1\n")

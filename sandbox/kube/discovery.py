@@ -88,7 +88,7 @@ def _subresources(resource: Resource) -> Iterator[dict[str, Any]]:
     if resource.kind == "Pod":
         eviction = {"group": "policy", "version": "v1", "kind": "Eviction"}
         yield {"name": "pods/eviction", **common, **eviction, "verbs": ["create"]}
-        yield {"name": "pods/resize", **common, "kind": "Pod", "verbs": ["patch"]}
+        yield {"name": "pods/resize", **common, "kind": "Pod", "verbs": ["get", "patch", "update"]}
 
 
 def _row(resource: Resource) -> dict[str, Any]:

@@ -6,10 +6,13 @@ Source: RFC 6902 and 7396; upstream ``apimachinery/pkg/util/strategicpatch``, an
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import jsonpatch
+import jsonpointer
 
 from sandbox.kube.statuses import Refused
 from scheduler_engine.api.fields import TYPES, Field
@@ -21,6 +24,8 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+MOST_COPIED = 3 << 20
+"""Bytes that the copies of one JSON patch may make."""
 MOST_OPERATIONS = 10_000
 """Operations of one JSON patch, as in Kubernetes."""
 
@@ -71,10 +76,18 @@ def _json_patch(kind: str, old: Data, body: Any) -> Any:
     if len(body) > MOST_OPERATIONS:
         text = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(body)}"
         raise Refused(413, text)
+    new: Any = copy.deepcopy(dict(old))
+    copied = 0
     try:
-        return jsonpatch.apply_patch(old, body)
+        for operation in body:
+            if isinstance(operation, Mapping) and operation.get("op") == "copy":
+                copied += len(json.dumps(jsonpointer.resolve_pointer(new, operation["from"])))
+                if copied > MOST_COPIED:
+                    raise Refused(413, f"the copy operations of the patch copy more than {MOST_COPIED} bytes")
+            new = jsonpatch.apply_patch(new, [operation], in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError, ValueError) as problem:
-        raise Refused(422, f"the server rejected our request due to an error in our request: {problem}") from problem
+        raise Refused(422, "the server rejected our request due to an error in our request") from problem
+    return new
 
 
 def _merge_patch(kind: str, old: Data, body: Any) -> Any:
@@ -107,8 +120,8 @@ def patched(content_type: str, kind: str, old: Data, body: Any) -> Data:
         text = "the body of the request was in an unknown format - accepted media types include: "
         raise Refused(415, f"{text}{listed}")
     new = how(kind, old, body)
-    if not isinstance(new, Mapping):
-        raise Refused(422, "the patch does not result in an object")
+    if not isinstance(new, Mapping) or not isinstance(new.get("metadata"), Mapping):
+        raise Refused(422, "the patch does not result in an object with metadata")
     return new
 
 
@@ -121,6 +134,8 @@ def _merged(old: Data, patch: Data, type_name: str) -> dict[str, Any]:
         return {}
     if how == "replace":
         return {name: value for name, value in patch.items() if name != DIRECTIVE}
+    if how not in (None, "merge"):
+        raise Refused(400, f"Unknown patch type: {how}")
     result = dict(old)
     retained = patch.get(RETAIN)
     if isinstance(retained, list):
@@ -130,8 +145,10 @@ def _merged(old: Data, patch: Data, type_name: str) -> dict[str, Any]:
         if name in (DIRECTIVE, RETAIN) or name.startswith(ORDER):
             continue
         if name.startswith(WITHOUT):
-            field = name.removeprefix(WITHOUT)
-            result[field] = [item for item in result.get(field) or () if item not in value]
+            field, held = name.removeprefix(WITHOUT), result.get(name.removeprefix(WITHOUT), [])
+            if not isinstance(value, list) or not isinstance(held, list):
+                raise Refused(400, f"invalid patch format of {field} in delete primitive list")
+            result[field] = [item for item in held if item not in value]
         elif value is None:
             result.pop(name, None)
         else:

@@ -99,20 +99,20 @@ def _subresource(wanted: Target, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object as its subresource shows it. Raises ``Refused``."""
     if wanted.subresource == "scale" and wanted.resource.kind in SCALABLE:
         return scale_of(manifest)
-    if wanted.subresource == "status":
+    if wanted.subresource == "status" or (wanted.subresource == "resize" and wanted.resource.kind == "Pod"):
         return {**manifest}
     raise Refused(400, NO_CONTAINERS) if wanted.subresource in RUNNING else no_resource()
 
 
-def selected(query: Mapping[str, str]) -> Keeps:
+def selected(kind: str, query: Mapping[str, str]) -> Keeps:
     """Return a function that says if the selectors of a query choose a manifest. Raises ``Refused``."""
-    labels, fields = by_labels(query.get("labelSelector", "")), by_fields(query.get("fieldSelector", ""))
+    labels, fields = by_labels(query.get("labelSelector", "")), by_fields(kind, query.get("fieldSelector", ""))
     return lambda manifest: labels(manifest) and fields(manifest)
 
 
 def _list(world: World, request: Request, wanted: Target, resource_version: int) -> dict[str, Any]:
     resource = wanted.resource
-    keeps = selected(request.query)
+    keeps = selected(resource.kind, request.query)
     start = f"{wanted.namespace}/" if wanted.namespace else ""
     after, limit = request.query.get("continue", ""), request.number("limit")
     found = sorted(

@@ -21,7 +21,7 @@ def answer(method: str, path: str, kind: str, body: bytes, can_edit: bool) -> di
     try:
         review = protobuf.decode(body) if kind == protobuf.MEDIA_TYPE else json.loads(body)
     except (ValueError, RecursionError) as problem:
-        raise Refused(400, str(problem)) from problem
+        raise Refused(400, "the object provided is unrecognized (must be of type Object)") from problem
     spec = review.get("spec") if isinstance(review, Mapping) else None
     if not isinstance(spec, Mapping):
         raise Refused(400, "spec: Required value")
@@ -31,5 +31,7 @@ def answer(method: str, path: str, kind: str, body: bytes, can_edit: bool) -> di
         paths = {"verbs": ["get"], "nonResourceURLs": ["*"]}
         return {**review, "status": {"resourceRules": [rule], "nonResourceRules": [paths], "incomplete": False}}
     attributes = spec.get("resourceAttributes") or spec.get("nonResourceAttributes") or {}
-    verb = attributes.get("verb") if isinstance(attributes, Mapping) else ""
+    verb = attributes.get("verb", "") if isinstance(attributes, Mapping) else None
+    if not isinstance(verb, str):
+        raise Refused(400, "spec.resourceAttributes.verb: must be a string")
     return {**review, "status": {"allowed": can_edit or verb in READS}}

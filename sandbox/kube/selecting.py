@@ -11,6 +11,25 @@ from scheduler_engine.api.validation.selector_text import NotASelector, parse_se
 
 FIELD = re.compile(r"(?P<path>[A-Za-z.]+)(?P<operator>==|=|!=)(?P<value>[^,]*)")
 
+EVERYWHERE = ("metadata.name", "metadata.namespace")
+SELECTABLE: dict[str, tuple[str, ...]] = {
+    "Event": (
+        *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion", "fieldPath")),
+        *("involvedObject.resourceVersion", "reason", "reportingComponent", "source", "type"),
+    ),
+    "Job": ("status.successful",),
+    "Namespace": ("status.phase",),
+    "Node": ("spec.unschedulable",),
+    "Pod": (
+        *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork"),
+        *("status.phase", "status.podIP", "status.nominatedNodeName"),
+    ),
+    "ReplicationController": ("status.replicas",),
+    "ReplicaSet": ("status.replicas",),
+    "Service": ("spec.clusterIP", "spec.type"),
+}
+"""Kind → fields that can be selected, beside those of all kinds. Source: upstream ``pkg/apis/*/v1/conversion.go``."""
+
 Keeps = Callable[[Mapping[str, Any]], bool]
 
 
@@ -23,13 +42,15 @@ def by_labels(text: str) -> Keeps:
     return lambda manifest: selector.matches((manifest.get("metadata") or {}).get("labels") or {})
 
 
-def by_fields(text: str) -> Keeps:
+def by_fields(kind: str, text: str) -> Keeps:
     """Return a function that says if a manifest has the values of a field selector. Raises ``Refused``."""
-    wanted = []
+    known, wanted = (*EVERYWHERE, *SELECTABLE.get(kind, ())), []
     for part in filter(None, text.split(",")):
         found = FIELD.fullmatch(part)
         if found is None:
             raise Refused(400, f'invalid selector: "{text}"; can\'t understand "{part}"')
+        if found["path"] not in known:
+            raise Refused(400, f"field label not supported: {found['path']}")
         wanted.append((found["path"].split("."), found["operator"] != "!=", found["value"]))
 
     def keeps(manifest: Mapping[str, Any]) -> bool:
@@ -39,7 +60,11 @@ def by_fields(text: str) -> Keeps:
 
 
 def _value(manifest: Mapping[str, Any], path: list[str]) -> str:
-    """Return the value at a path as text, "" if there is none."""
+    """Return the value at a path as text, "" if there is none. The source of an event is its component."""
+    if path == ["source"]:
+        path = ["source", "component"]
+    if path[-1] in ("unschedulable", "hostNetwork"):
+        return str(bool((manifest.get("spec") or {}).get(path[-1]))).lower()
     value: Any = manifest
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None

@@ -215,7 +215,7 @@ REPLICAS = (
         number("Current", "status.replicas"),
         number("Ready", "status.readyReplicas"),
     ),
-    *(AGE, *CONTAINERS, SELECTOR),
+    *(AGE, *CONTAINERS),
 )
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "Pod": (

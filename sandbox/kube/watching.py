@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.kube import tables
@@ -22,6 +22,8 @@ Manifest = Mapping[str, Any]
 
 ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+MOST_BEHIND = 20_000
+"""Changes that a watch may be behind. Beyond that its client must list again."""
 CHANGES = (ObjectAdded, ObjectModified, ObjectDeleted)
 
 
@@ -73,7 +75,7 @@ def news(world: World, request: Request, resource_version: int, seen: Seen | Non
         seen = Seen(request.number("resourceVersion"))
     elif seen.version > now or seen.last != _seen(world, seen.version, now, of_events).last:
         return _expired(seen.version, now)
-    if seen.version > now:
+    if seen.version > now or now - seen.version > MOST_BEHIND:
         return _expired(seen.version, now)
     since = _events_since(world, seen.version) if of_events else _changes_since(world, wanted, seen.version, now)
     keeps = _keeps(request, wanted)
@@ -105,7 +107,7 @@ def _present(world: World, request: Request, wanted: Target) -> Iterator[Manifes
 
 
 def _keeps(request: Request, wanted: Target) -> Any:
-    chosen = selected(request.query)
+    chosen = selected(wanted.resource.kind, request.query)
 
     def keeps(manifest: Manifest) -> bool:
         inside = not wanted.namespace or manifest["metadata"].get("namespace") == wanted.namespace
@@ -117,13 +119,12 @@ def _keeps(request: Request, wanted: Target) -> Any:
 # --- from the trace ---
 
 
-def _backwards(world: World, now: int) -> Iterator[tuple[int, int, Entry]]:
-    """Yield place in the trace, resource version, and entry of each change, the newest first."""
+def _backwards(world: World, now: int) -> Iterator[tuple[int, Entry]]:
+    """Yield resource version and entry of each change, the newest first."""
     version = now
-    for place in range(len(world.entries) - 1, -1, -1):
-        entry = world.entries[place]
+    for entry in reversed(world.entries):
         if isinstance(entry.event, CHANGES):
-            yield place, version, entry
+            yield version, entry
             version -= 1
 
 
@@ -132,7 +133,7 @@ def _seen(world: World, version: int, now: int, of_events: bool) -> Seen:
     if of_events:
         entry = world.entries[version - 1] if version else None
         return Seen(version, _checksum(entry))
-    found = next((entry for _, number, entry in _backwards(world, now) if number <= version), None)
+    found = next((entry for number, entry in _backwards(world, now) if number <= version), None)
     return Seen(version, _checksum(found))
 
 
@@ -141,25 +142,24 @@ def _checksum(entry: Entry | None) -> int:
 
 
 def _changes_since(world: World, wanted: Target, version: int, now: int) -> Sequence[_Change]:
-    kind, found = wanted.resource.kind, []
-    for place, number, entry in _backwards(world, now):
-        if number <= version:
+    """Return the changes of a resource after a version, oldest first. One pass back finds what was before them."""
+    kind, found = wanted.resource.kind, list[_Change]()
+    lacking: dict[str, int] = {}
+    """Key → the place in ``found`` of its change that has no ``before`` yet."""
+    for number, entry in _backwards(world, now):
+        if number <= version and not lacking:
             break
         event = entry.event
-        if isinstance(event, CHANGES) and event.kind == kind:
-            after = None if isinstance(event, ObjectDeleted) else event.manifest
-            before = None if isinstance(event, ObjectAdded) else _before(world, place, kind, event.key)
-            found.append(_Change(number, before, after))
+        if not isinstance(event, CHANGES) or event.kind != kind:
+            continue
+        after = None if isinstance(event, ObjectDeleted) else event.manifest
+        if (place := lacking.pop(event.key, None)) is not None:
+            found[place] = replace(found[place], before=after)
+        if number > version:
+            if not isinstance(event, ObjectAdded):
+                lacking[event.key] = len(found)
+            found.append(_Change(number, None, after))
     return found[::-1]
-
-
-def _before(world: World, place: int, kind: str, key: str) -> Manifest | None:
-    """Return an object as it was before an entry of the trace."""
-    for earlier in range(place - 1, -1, -1):
-        event = world.entries[earlier].event
-        if isinstance(event, ObjectAdded | ObjectModified) and (event.kind, event.key) == (kind, key):
-            return event.manifest
-    return None
 
 
 def _events_since(world: World, length: int) -> Sequence[_Change]:

@@ -6,12 +6,13 @@ Every change is a command of the sandbox's log, as if somebody had clicked it. S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from sandbox.kube import protobuf
-from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
+from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, between, patched
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, Target, selected, target
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.statuses import (
@@ -29,11 +30,13 @@ from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, ORPHAN, POLICIES
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.events import EvictionAnswered
+from scheduler_engine.trace.events import EvictionAnswered, ObjectAdded, ObjectDeleted, ObjectModified
 
 Manifest = Mapping[str, Any]
 Command = dict[str, Any]
 
+NO_METADATA = "metadata: must be an object"
+SET_BY_SERVER = ("uid", "creationTimestamp", "generation", "selfLink", "managedFields", "deletionTimestamp")
 STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -47,17 +50,18 @@ class Write:
     content_type: str = ""
     body: bytes = b""
 
-    @property
-    def dry_run(self) -> bool:
-        return "dryRun" in self.query
-
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a request comes to. ``answer`` is called once the commands are executed: it returns status and document."""
+    """What a request comes to. ``answer`` is called once the commands are executed: it returns status and document.
+
+    ``options``: those in the body, if it has some.
+    """
 
     commands: tuple[Command, ...]
     answer: Callable[[Simulation], tuple[int, dict[str, Any]]]
+    options: Manifest = field(default_factory=dict)
+    dry_run: bool = False
 
 
 def plan(simulation: Simulation, request: Write) -> Planned:
@@ -69,7 +73,17 @@ def plan(simulation: Simulation, request: Write) -> Planned:
     everywhere = wanted.resource.namespaced and not wanted.namespace
     if verb is None or wanted.resource.kind == "Event" or everywhere:
         raise not_allowed()
-    return verb(simulation, request, wanted)
+    planned = verb(simulation, request, wanted)
+    return replace(planned, dry_run=_is_dry(request.query.get("dryRun"), planned.options.get("dryRun")))
+
+
+def _is_dry(*said: Any) -> bool:
+    """Return True if the query or the options ask for a dry run. Raises ``Refused`` for another word than ``All``."""
+    words = [word for one in said if one is not None for word in (one if isinstance(one, list) else [one])]
+    for word in words:
+        if word != "All":
+            raise Refused(422, f'dryRun: Unsupported value: "{word}": supported values: "All"')
+    return bool(words)
 
 
 # --- bodies ---
@@ -98,15 +112,21 @@ def _manifest(request: Write, wanted: Target) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Refused(400, "the object provided is unrecognized (must be of type Object)")
     for name, value, what in (("apiVersion", resource.api_version, "API version"), ("kind", resource.kind, "kind")):
-        if data.setdefault(name, value) != value:
+        data[name] = data.get(name) or value
+        if data[name] != value:
             text = f"the {what} in the data ({data[name]}) does not match the expected {what} ({value})"
             raise Refused(400, text)
-    metadata = data.setdefault("metadata", {})
+    metadata = data["metadata"] = {} if data.get("metadata") is None else data["metadata"]
     if not isinstance(metadata, dict):
-        raise Refused(400, "metadata: must be an object")
-    if resource.namespaced and metadata.setdefault("namespace", wanted.namespace) != wanted.namespace:
-        raise Refused(400, "the namespace of the provided object does not match the namespace sent on the request")
-    if wanted.name and metadata.setdefault("name", wanted.name) != wanted.name:
+        raise Refused(400, NO_METADATA)
+    if resource.namespaced:
+        metadata["namespace"] = metadata.get("namespace") or wanted.namespace
+        if metadata["namespace"] != wanted.namespace:
+            text = "the namespace of the provided object does not match the namespace sent on the request"
+            raise Refused(400, text)
+    if wanted.name:
+        metadata["name"] = metadata.get("name") or wanted.name
+    if wanted.name and metadata["name"] != wanted.name:
         text = f"the name of the object ({metadata['name']}) does not match the name on the URL ({wanted.name})"
         raise Refused(400, text)
     return data
@@ -122,15 +142,23 @@ def _held(simulation: Simulation, wanted: Target) -> dict[str, Any]:
 
 def _check_version(old: Manifest, new: Manifest, wanted: Target) -> None:
     """Raise ``Refused`` if the sender has seen an older version of the object, or another one of that name."""
-    before, metadata = old["metadata"], new.get("metadata") or {}
+    before, metadata = old["metadata"], new.get("metadata", {})
+    if not isinstance(metadata, Mapping):
+        raise Refused(400, NO_METADATA)
     for name in ("uid", "resourceVersion"):
         value = metadata.get(name)
         if value and str(value) != str(before.get(name)):
             raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
 
 
-def _present(wanted: Target, code: int = 200) -> Callable[[Simulation], tuple[int, dict[str, Any]]]:
-    return lambda simulation: (code, _held(simulation, wanted))
+def _present(wanted: Target, last: Manifest, code: int = 200) -> Callable[[Simulation], tuple[int, dict[str, Any]]]:
+    """Return what answers with the object. ``last``: what is known of it if it went at once."""
+
+    def answer(after: Simulation) -> tuple[int, dict[str, Any]]:
+        held = after.api.get(wanted.resource.kind, wanted.key)
+        return code, dict(last if held is None else held.manifest)
+
+    return answer
 
 
 def of_rejected(error: Rejected, request: Write) -> Refused:
@@ -153,13 +181,25 @@ def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     manifest = _manifest(request, wanted)
     metadata = manifest["metadata"]
     if not metadata.get("name") and isinstance(metadata.get("generateName"), str):
-        # Kubernetes draws the end. Here it must follow from the log.
-        metadata["name"] = f"{metadata['generateName']}{simulation.api.uid_count + 1:05x}"
+        metadata["name"] = _generated(simulation, wanted, metadata["generateName"])
+    if metadata.get("resourceVersion"):
+        raise Refused(400, "resourceVersion should not be set on objects to be created")
+    for name in SET_BY_SERVER:
+        metadata.pop(name, None)
     made = Target(wanted.resource, wanted.namespace, str(metadata.get("name") or ""))
     held = simulation.api.get(made.resource.kind, made.key)
     if held is not None:
         raise already_exists(made.resource.plural, made.resource.group, made.name, held.terminating)
-    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(made, 201))
+    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(made, manifest, 201))
+
+
+def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
+    """Return a free name. Kubernetes draws its end; here it must follow from the log."""
+    for number in count(simulation.api.uid_count + 1):
+        name = f"{start}{number:05x}"
+        if simulation.api.get(wanted.resource.kind, Target(wanted.resource, wanted.namespace, name).key) is None:
+            return name
+    raise AssertionError
 
 
 def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -180,7 +220,7 @@ def _change(simulation: Simulation, wanted: Target, new: Manifest) -> Planned:
         del changes["metadata"]
     subresource = {"subresource": "resize"} if wanted.subresource == "resize" else {}
     command = {"kind": "patch", "object_kind": wanted.resource.kind, "key": wanted.key, "changes": changes}
-    return Planned(({**command, **subresource},) if changes else (), _present(wanted))
+    return Planned(({**command, **subresource},) if changes else (), _present(wanted, whole))
 
 
 def _status(manifest: Manifest) -> Any:
@@ -195,10 +235,15 @@ def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
 
 
 def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    """Apply on the server. The engine remembers what was applied last, for all field managers together."""
-    is_new = simulation.api.get(wanted.resource.kind, wanted.key) is None
-    manifest = _manifest(request, wanted)
-    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(wanted, 201 if is_new else 200))
+    """Apply on the server. Nobody keeps who set which field, so fields that are left out stay as they are."""
+    held, manifest = simulation.api.get(wanted.resource.kind, wanted.key), _manifest(request, wanted)
+    if held is None:
+        if manifest["metadata"].get("uid") or manifest["metadata"].get("resourceVersion"):
+            raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+        return Planned(({"kind": "apply", "manifests": [manifest]},), _present(wanted, manifest, 201))
+    _check_version(held.manifest, manifest, wanted)
+    merged = dict(patched(STRATEGIC_PATCH, wanted.resource.kind, held.manifest, manifest))
+    return _change(simulation, wanted, merged)
 
 
 def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -209,7 +254,7 @@ def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if not wanted.name:
         return _delete_all(simulation, request, wanted, options)
     old = _held(simulation, wanted)
-    _check_version(old, {"metadata": options.get("preconditions") or {}}, wanted)
+    _check_version(old, {"metadata": options.get("preconditions", {})}, wanted)
     details = {"name": wanted.name, "kind": wanted.resource.plural, "uid": old["metadata"]["uid"]}
     if wanted.resource.group:
         details["group"] = wanted.resource.group
@@ -218,13 +263,14 @@ def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         left = after.api.get(wanted.resource.kind, wanted.key)
         return 200, dict(left.manifest) if left is not None else success(details)
 
-    return Planned((_deletion(request, wanted, options),), answer)
+    return Planned((_deletion(request, wanted, options),), answer, options)
 
 
 def _deletion(request: Write, wanted: Target, options: Manifest) -> Command:
-    policy = request.query.get("propagationPolicy") or options.get("propagationPolicy")
-    policy = policy or (ORPHAN if options.get("orphanDependents") else BACKGROUND)
-    if policy not in POLICIES:
+    policy = request.query.get("propagationPolicy", options.get("propagationPolicy"))
+    orphan = request.query.get("orphanDependents") == "true" or options.get("orphanDependents") is True
+    policy = (ORPHAN if orphan else BACKGROUND) if policy is None else policy
+    if not isinstance(policy, str) or policy not in POLICIES:
         raise Refused(422, f'invalid DeleteOptions: propagationPolicy: Unsupported value: "{policy}"')
     grace = request.query.get("gracePeriodSeconds", options.get("gracePeriodSeconds"))
     command: Command = {"kind": "delete", "object_kind": wanted.resource.kind, "key": wanted.key}
@@ -238,14 +284,17 @@ def _deletion(request: Write, wanted: Target, options: Manifest) -> Command:
 
 
 def _delete_all(simulation: Simulation, request: Write, wanted: Target, options: Manifest) -> Planned:
-    keeps, resource = selected(request.query), wanted.resource
+    keeps, resource = selected(wanted.resource.kind, request.query), wanted.resource
+    if resource.kind == "Namespace":
+        raise not_allowed()
     found = [
         Target(resource, held.namespace, held.name)
         for held in simulation.api.list(resource.kind, wanted.namespace or None)
         if keeps(held.manifest)
     ]
     empty = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": {}, "items": []}
-    return Planned(tuple(_deletion(request, one, options) for one in found), lambda after: (200, empty))
+    commands = tuple(_deletion(request, one, options) for one in found)
+    return Planned(commands, lambda after: (200, empty), options)
 
 
 def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -254,9 +303,10 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     old = scale_of(_held(simulation, wanted))
     body = _document(request)
     new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
-    _check_version(old, new if isinstance(new, Mapping) else {}, wanted)
-    spec = new.get("spec") if isinstance(new, Mapping) else None
-    replicas = (spec or {}).get("replicas", 0) if isinstance(spec, Mapping | None) else None
+    if not isinstance(new, Mapping) or new.get("kind", "Scale") != "Scale" or not isinstance(new.get("spec"), Mapping):
+        raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
+    _check_version(old, new, wanted)
+    replicas = new["spec"].get("replicas", 0)
     if not isinstance(replicas, int) or isinstance(replicas, bool):
         raise Refused(422, "spec.replicas: must be a whole number")
     command = {"kind": "scale", "object_kind": wanted.resource.kind, "key": wanted.key, "replicas": replicas}
@@ -266,21 +316,35 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
 
 def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     _held(simulation, wanted)
+    body = _document(request) if request.content_type != protobuf.MEDIA_TYPE else {}
+    options = body.get("deleteOptions") if isinstance(body, Mapping) else None
 
     def answer(after: Simulation) -> tuple[int, dict[str, Any]]:
-        said = next(_answers(after, wanted.key))
-        if said.code >= 400:
-            raise Refused(said.code, said.message, {"causes": [{"message": said.cause}]} if said.cause else None)
+        said = _answered(after, wanted.key)
+        if said is not None and said.code >= 400:
+            raise _refused_eviction(said)
         return 201, success({})
 
-    return Planned(({"kind": "evict", "pod": wanted.key},), answer)
+    # A drain asks again every five seconds. While nothing changes, the log has the refusal once.
+    if (said := _answered(simulation, wanted.key, unchanged=True)) is not None and said.code >= 400:
+        raise _refused_eviction(said)
+    command = {"kind": "evict", "pod": wanted.key}
+    return Planned((command,), answer, options if isinstance(options, Mapping) else {})
 
 
-def _answers(simulation: Simulation, pod: str) -> Iterator[EvictionAnswered]:
-    """Yield the answers to evictions of a pod, the newest first."""
+def _refused_eviction(said: EvictionAnswered) -> Refused:
+    causes = {"causes": [{"reason": "DisruptionBudget", "message": said.cause}]} if said.cause else None
+    return Refused(said.code, said.message, causes)
+
+
+def _answered(simulation: Simulation, pod: str, unchanged: bool = False) -> EvictionAnswered | None:
+    """Return the newest answer to an eviction of a pod. ``unchanged``: None if an object has changed since."""
     for entry in reversed(simulation.recorder.entries):
         if isinstance(entry.event, EvictionAnswered) and entry.event.pod == pod:
-            yield entry.event
+            return entry.event
+        if unchanged and isinstance(entry.event, ObjectAdded | ObjectModified | ObjectDeleted):
+            return None
+    return None
 
 
 VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
@@ -293,6 +357,7 @@ VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
     ("PUT", "status"): _update,
     ("PATCH", "status"): _patch,
     ("PATCH", "resize"): _patch,
+    ("PUT", "resize"): _update,
     ("POST", "eviction"): _evict,
 }
 """Method and subresource → what plans the change."""

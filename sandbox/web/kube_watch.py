@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from math import ceil
 from typing import Any
 from uuid import UUID
 
@@ -102,8 +103,8 @@ class KubeWatch(AsyncConsumer):
         access = open_access(self.sandbox_id, self.token)
         if access is None:
             raise no_resource()
-        if ratelimit.wait("look", f"{self.sandbox_id} {access.can_edit}"):
-            raise Refused(429, say(TOO_OFTEN["look"]))
+        if seconds := ratelimit.wait("look", f"{self.sandbox_id} {access.can_edit}"):
+            raise Refused(429, say(TOO_OFTEN["look"]), {"retryAfterSeconds": ceil(seconds)})
         return access
 
     async def http_disconnect(self, message: dict[str, Any]) -> None:
@@ -181,14 +182,15 @@ class KubeWatch(AsyncConsumer):
         access = open_access(self.sandbox_id, self.token)
         return None if access is None else engines.read(access.sandbox, jobs.kube_watch, self.request, self.seen)
 
-    async def _begin(self, status: int) -> None:
+    async def _begin(self, status: int, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
         self.begun = True
-        await self.send({"type": "http.response.start", "status": status, "headers": HEADERS})
+        await self.send({"type": "http.response.start", "status": status, "headers": [*HEADERS, *more]})
 
     async def _refuse(self, error: Exception) -> None:
         if not isinstance(error, Refused):
             refusal = refusal_of(error)
             error = Refused(refusal.status, refusal.message)
         document = failure(error.code, error.message, error.details, error.reason)
-        await self._begin(error.code)
+        seconds = (error.details or {}).get("retryAfterSeconds")
+        await self._begin(error.code, [] if seconds is None else [(b"Retry-After", str(seconds).encode())])
         await self.send({"type": "http.response.body", "body": json.dumps(document).encode()})

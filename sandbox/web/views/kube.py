@@ -29,6 +29,8 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import Busy, Occupied
 from scheduler_engine.versions import release_of
 
+OLD_OPENAPI, OLD_OPENAPI_TYPE = "openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
 
 @reads
 def kubeconfig(request: HttpRequest, access: Access) -> HttpResponse:
@@ -50,6 +52,9 @@ def kubeconfig(request: HttpRequest, access: Access) -> HttpResponse:
 def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpResponse:
     """Answer a request of kubectl. Every error is a ``Status``."""
     try:
+        if path == OLD_OPENAPI:
+            # kubectl falls back to it, and makes do with an empty one.
+            return HttpResponse(b"", content_type=OLD_OPENAPI_TYPE)
         code, document = _answer(request, sandbox_id, token, path)
         return HttpResponse(document, status=code, content_type="application/json")
     except Refused as refused:

@@ -42,11 +42,11 @@ def kube_write(live: Live, position: Position, request: writing.Write) -> tuple[
     live.move_to(position)
     live.check_replayed()
     planned = writing.plan(live.simulation, request)
-    texts = [to_text(command) for command in planned.commands]
     for command in planned.commands:
         quotas.check_objects(command, live.world)
     try:
-        if request.dry_run:
+        texts = [to_text(command) for command in planned.commands]
+        if planned.dry_run:
             trial = copy.deepcopy(live.simulation)
             for text in texts:
                 simulations.execute(trial, text, is_new=True)

@@ -185,3 +185,93 @@ def test_those_who_watch_or_are_paused_change_nothing(cluster: Visitor) -> None:
     type(cluster.sandbox).objects.update(frozen=True)
     assert send(cluster, "POST", DEPLOYMENTS, WEB)[0] == 403
     assert len(log(cluster)) == 1
+
+
+def test_a_dry_run_in_the_body_changes_nothing(cluster: Visitor) -> None:
+    store.execute(cluster.row(), {"kind": "run"})
+    count = len(log(cluster))
+    options = {"dryRun": ["All"]}
+    assert send(cluster, "DELETE", f"{PODS}/a", options)[0] == 200
+    assert send(cluster, "DELETE", "api/v1/nodes/n1", options)[0] == 200
+    assert send(cluster, "POST", f"{PODS}/a/eviction", {"deleteOptions": options})[0] == 201
+    assert send(cluster, "DELETE", f"{PODS}/a?dryRun=Some")[0] == 422
+    assert len(log(cluster)) == count
+    assert "deletionTimestamp" not in send(cluster, "GET", f"{PODS}/a")[1]["metadata"]
+
+
+def test_a_refused_eviction_is_in_the_log_once_while_nothing_changes(cluster: Visitor) -> None:
+    budget = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": LABELS}}}
+    send(cluster, "POST", "apis/policy/v1/namespaces/default/poddisruptionbudgets", budget)
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [make_pod("x").labels(LABELS).obj()]})
+    store.execute(cluster.row(), {"kind": "run"})
+    for _ in range(3):
+        code, refused = send(cluster, "POST", f"{PODS}/x/eviction", {})
+        assert (code, refused["details"]["causes"][0]["reason"]) == (429, "DisruptionBudget")
+    assert [command["kind"] for command in log(cluster)].count("evict") == 1
+
+
+def test_an_unknown_field_selects_nothing_to_delete(cluster: Visitor) -> None:
+    code, refused = send(cluster, "DELETE", f"{PODS}?fieldSelector=spec.nodeNam!%3Dzzz")
+    assert (code, refused["message"]) == (400, "field label not supported: spec.nodeNam")
+    assert len(log(cluster)) == 1
+
+
+def test_the_last_finalizer_goes_with_the_object(cluster: Visitor) -> None:
+    held = {"metadata": {"name": "held", "finalizers": ["example.com/wait"]}, "data": {}}
+    path = "api/v1/namespaces/default/configmaps"
+    assert send(cluster, "POST", path, held)[0] == 201
+    assert "deletionTimestamp" in send(cluster, "DELETE", f"{path}/held")[1]["metadata"]
+    assert send(cluster, "PATCH", f"{path}/held", {"metadata": {"finalizers": None}}, MERGE)[0] == 200
+    assert send(cluster, "GET", f"{path}/held")[0] == 404
+
+
+def test_apply_on_the_server_keeps_what_it_does_not_name(cluster: Visitor) -> None:
+    send(cluster, "POST", DEPLOYMENTS, WEB)
+    code, now = send(cluster, "PATCH", f"{DEPLOYMENTS}/web", {"spec": {"replicas": 4}}, "application/apply-patch+yaml")
+    assert (code, now["spec"]["replicas"], now["spec"]["selector"]) == (200, 4, {"matchLabels": LABELS})
+    stale = {"metadata": {"resourceVersion": "1"}}
+    assert send(cluster, "PATCH", f"{DEPLOYMENTS}/web", stale, "application/apply-patch+yaml")[0] == 409
+
+
+def test_what_only_the_server_sets_is_not_taken(cluster: Visitor) -> None:
+    made = {"metadata": {"name": "own", "uid": "zzz", "creationTimestamp": "2001-01-01T00:00:00Z"}}
+    _, now = send(cluster, "POST", "api/v1/namespaces", made)
+    assert now["metadata"]["uid"] != "zzz"
+    assert send(cluster, "POST", "api/v1/namespaces", {"metadata": {"name": "o", "resourceVersion": "3"}})[0] == 400
+
+
+STRATEGIC = "application/strategic-merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+ODD = {
+    "no metadata": ("PATCH", f"{PODS}/a", {"metadata": None}, MERGE),
+    "metadata that is a text": ("PATCH", f"{PODS}/a", {"metadata": "x"}, MERGE),
+    "metadata that is removed": ("PATCH", f"{PODS}/a", [{"op": "remove", "path": "/metadata"}], JSON_PATCH),
+    "all deleted": ("PATCH", f"{PODS}/a", {"$patch": "delete"}, STRATEGIC),
+    "an unknown directive": ("PATCH", f"{PODS}/a", {"$patch": "bogus"}, STRATEGIC),
+    "a wrong list": ("PATCH", f"{PODS}/a", {"metadata": {"$deleteFromPrimitiveList/labels": 5}}, STRATEGIC),
+    "copies of copies": (
+        "PATCH", f"{PODS}/a",
+        [{"op": "copy", "from": "/metadata", "path": f"/metadata/x{n}"} for n in range(40)], JSON_PATCH,
+    ),
+    "preconditions": ("DELETE", f"{PODS}/a", {"preconditions": "x"}, "application/json"),
+    "a policy": ("DELETE", f"{PODS}/a", {"propagationPolicy": ["x"]}, "application/json"),
+    "an empty policy": ("DELETE", f"{PODS}/a", {"propagationPolicy": {}}, "application/json"),
+    "a scale": ("PUT", f"{DEPLOYMENTS}/web/scale", [], "application/json"),
+    "another scale": ("PUT", f"{DEPLOYMENTS}/web/scale", {"kind": "X"}, "application/json"),
+    "a review": ("POST", "apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "[" * 50_000, "application/json"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path", "body", "kind"), ODD.values(), ids=ODD)
+def test_odd_bodies_are_refused(cluster: Visitor, method: str, path: str, body: Any, kind: str) -> None:
+    send(cluster, "POST", DEPLOYMENTS, WEB)
+    before = log(cluster)
+    status, document = send(cluster, method, path, body, kind)
+    assert status in (400, 413, 422), document
+    assert log(cluster) == before
+
+
+def test_too_many_replicas_are_refused_with_the_reason(cluster: Visitor) -> None:
+    send(cluster, "POST", DEPLOYMENTS, WEB)
+    code, refused = send(cluster, "PATCH", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": 3_000_000}}, MERGE)
+    assert (code, "replicas" in refused["message"]) == (422, True), refused

@@ -48,7 +48,8 @@ REASONS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 
 def delete(cluster: Cluster, command: commands.Delete) -> None:
     with _asking(cluster):
-        cluster.api.delete(command.object_kind, command.key, command.propagation_policy, command.grace_period_seconds)
+        grace = None if command.grace_period_seconds < 0 else command.grace_period_seconds
+        cluster.api.delete(command.object_kind, command.key, command.propagation_policy, grace)
 
 
 def patch(cluster: Cluster, command: commands.Patch) -> None:

@@ -72,15 +72,13 @@ class Delete(Command):
     """Delete an object. A pod on a node gets its grace period.
 
     ``propagation_policy``, the handling of objects it owns: Background, Foreground or Orphan.
-    ``grace_period_seconds``: of a pod, instead of its own; 0: it goes at once.
+    ``grace_period_seconds``: of a pod, instead of its own; 0: it goes at once; -1: its own.
     """
 
     object_kind: Kind
     key: str
     propagation_policy: Annotated[str, Text(values=tuple(POLICIES))] = BACKGROUND
-    grace_period_seconds: Annotated[
-        int | None, Either((Number(whole=True, least=0), Nothing()), say("refusals.at-least", least=0))
-    ] = None
+    grace_period_seconds: Annotated[int, Number(whole=True, least=-1)] = -1
 
     @property
     def how(self) -> str:

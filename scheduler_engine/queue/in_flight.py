@@ -76,8 +76,11 @@ class InFlight:
         return pod
 
     def pod_keys(self) -> tuple[str, ...]:
-        """Return the keys of the pods in flight, in order of their Pop."""
-        return tuple(entry.key for entry in self.entries.values() if isinstance(entry, Pod))
+        """Return the keys of the pods in flight, in order of their Pop.
+
+        A pod that was deleted in flight and its successor of the same name are one key.
+        """
+        return tuple(dict.fromkeys(entry.key for entry in self.entries.values() if isinstance(entry, Pod)))
 
     def _append(self, entry: Pod | InFlightEvent) -> int:
         self.arrivals += 1

@@ -11,7 +11,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
-from scheduler_engine.trace.events import CycleFinished, PodMoved
+from scheduler_engine.trace.events import CycleFinished, MoveRequested, PodMoved
 from tests.engine.soundness import nominations_are_of_pods_that_wait, scheduler_views
 
 WEB = make_pod("web-1").cpu("1").obj()
@@ -78,6 +78,17 @@ def test_the_failed_attempt_of_a_deleted_pod_does_not_end_the_attempt_of_its_nam
     simulation.execute(commands.Run())
     assert lanes(simulation) == {"unschedulablePods": ["web-1"]}
     sound(simulation)
+
+
+def test_an_event_is_noted_once_for_a_pod_and_its_namesake_in_flight() -> None:
+    simulation = waiting(WEB, seconds=5)
+    simulation.execute(commands.Delete("Pod", KEY))
+    simulation.execute(commands.Apply((WEB,)))
+    stages(simulation, 2)
+    simulation.execute(commands.Apply((make_node("n2").obj(),)))
+    assert len(simulation.scheduler.queue.active_q.in_flight.pods) == 2
+    requests = [entry.event for entry in simulation.recorder.entries if isinstance(entry.event, MoveRequested)]
+    assert (requests[-1].cluster_event, requests[-1].in_flight) == ("NodeAdd", (KEY,))
 
 
 def test_a_pod_that_takes_the_name_of_one_whose_attempt_fails_gets_its_condition() -> None:

@@ -53,7 +53,7 @@ def other(database: str) -> Iterator[psycopg.Connection[Any]]:
 
 def append(database: str, key: UUID, text: str = "{}", state: int = 0, head: int = 0) -> tuple[int, ...] | None:
     """Append a command as a web process does. Return the new place."""
-    here, values = (key, state, head, head), (head + 1, text, "", False, NOW)
+    here, values = (key, state, head, head), (head + 1, text, "", False, NOW, "")
     with psycopg.connect(database, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
         return connection.execute(IN_ONE, [*here, *values, head + 1, head + 1, len(text), NOW, None, key]).fetchone()
 
@@ -77,7 +77,7 @@ def beside(database: str, key: UUID, other: psycopg.Connection[Any], change: Cha
     with ThreadPoolExecutor(1) as thread:
         change(other, key)
         appending = thread.submit(append, database, key)
-        until(lambda: waits(database))
+        until(lambda: waits(database) or appending.done())
         other.commit()
         return appending.result()
 

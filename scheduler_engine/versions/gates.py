@@ -27,59 +27,57 @@ class Gate:
     defaults: tuple[str, ...]
 
 
-GATES: dict[str, Gate] = {
-    gate.name: gate
-    for gate in (
-        Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
-        Gate("DRADeviceBindingConditions", (ABSENT, OFF, ON)),
-        Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
-        Gate("InPlacePodLevelResourcesVerticalScaling", (ABSENT, OFF, ON)),
-        Gate("InPlacePodVerticalScalingInitContainers", (ABSENT, ABSENT, ON)),
-        Gate("NodeDeclaredFeatures", (ABSENT, OFF, ON)),
-        Gate("NominatedNodeNameForExpectation", (OFF, ON, ON)),
-        Gate("OpportunisticBatching", (ABSENT, ON, ON)),
-        Gate("PodTopologyLabelsAdmission", (OFF, ON, ON)),
-        Gate("SchedulerQueueingHints", (LOCKED, LOCKED, LOCKED)),
-        Gate("TaintTolerationComparisonOperators", (ABSENT, OFF, OFF)),
-        Gate("VolumeLimitScaling", (ABSENT, OFF, OFF)),
-    )
-}
+def _by_name(*gates: Gate) -> dict[str, Gate]:
+    return {gate.name: gate for gate in gates}
 
-UNSIMULATED: dict[str, Gate] = {
-    gate.name: gate
-    for gate in (
-        Gate("AllAlpha", (OFF, OFF, OFF)),
-        Gate("AllBeta", (OFF, OFF, OFF)),
-        Gate("CSIMigrationPortworx", (LOCKED, LOCKED, ABSENT)),
-        Gate("DRAAdminAccess", (ON, ON, LOCKED)),
-        Gate("DRAConsumableCapacity", (OFF, OFF, ON)),
-        Gate("DRADeviceBindingConditions", (OFF, ABSENT, ABSENT)),
-        Gate("DRADeviceTaintRules", (ABSENT, OFF, OFF)),
-        Gate("DRADeviceTaints", (OFF, OFF, ON)),
-        Gate("DRAExtendedResource", (OFF, ABSENT, ABSENT)),
-        Gate("DRAListTypeAttributes", (ABSENT, ABSENT, OFF)),
-        Gate("DRANodeAllocatableResources", (ABSENT, ABSENT, OFF)),
-        Gate("DRAPartitionableDevices", (OFF, OFF, ON)),
-        Gate("DRAPrioritizedList", (ON, ON, ON)),
-        Gate("DRAResourceClaimDeviceStatus", (ON, ON, ON)),
-        Gate("DRASchedulerFilterTimeout", (ON, ON, ON)),
-        Gate("DRAWorkloadResourceClaims", (ABSENT, ABSENT, OFF)),
-        Gate("GangScheduling", (ABSENT, OFF, OFF)),
-        Gate("GenericWorkload", (ABSENT, OFF, OFF)),
-        Gate("InPlacePodVerticalScaling", (ON, LOCKED, LOCKED)),
-        Gate("MatchLabelKeysInPodTopologySpread", (ON, ON, ON)),
-        Gate("NodeInclusionPolicyInPodTopologySpread", (LOCKED, LOCKED, LOCKED)),
-        Gate("PodLevelResources", (ON, ON, ON)),
-        Gate("SchedulerAsyncAPICalls", (ON, OFF, OFF)),
-        Gate("SchedulerAsyncPreemption", (ON, ON, ON)),
-        Gate("SchedulerPopFromBackoffQ", (ON, ON, ON)),
-        Gate("SidecarContainers", (LOCKED, LOCKED, LOCKED)),
-        Gate("StorageCapacityScoring", (OFF, OFF, OFF)),
-        Gate("TopologyAwareWorkloadScheduling", (ABSENT, ABSENT, OFF)),
-        Gate("VolumeAttributesClass", (ON, ON, LOCKED)),
-        Gate("WorkloadAwarePreemption", (ABSENT, ABSENT, OFF)),
-    )
-}
+
+GATES = _by_name(
+    Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
+    Gate("DRADeviceBindingConditions", (ABSENT, OFF, ON)),
+    Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
+    Gate("InPlacePodLevelResourcesVerticalScaling", (ABSENT, OFF, ON)),
+    Gate("InPlacePodVerticalScalingInitContainers", (ABSENT, ABSENT, ON)),
+    Gate("NodeDeclaredFeatures", (ABSENT, OFF, ON)),
+    Gate("NominatedNodeNameForExpectation", (OFF, ON, ON)),
+    Gate("OpportunisticBatching", (ABSENT, ON, ON)),
+    Gate("PodTopologyLabelsAdmission", (OFF, ON, ON)),
+    Gate("SchedulerQueueingHints", (LOCKED, LOCKED, LOCKED)),
+    Gate("TaintTolerationComparisonOperators", (ABSENT, OFF, OFF)),
+    Gate("VolumeLimitScaling", (ABSENT, OFF, OFF)),
+)
+
+UNSIMULATED = _by_name(
+    Gate("AllAlpha", (OFF, OFF, OFF)),
+    Gate("AllBeta", (OFF, OFF, OFF)),
+    Gate("CSIMigrationPortworx", (LOCKED, LOCKED, ABSENT)),
+    Gate("DRAAdminAccess", (ON, ON, LOCKED)),
+    Gate("DRAConsumableCapacity", (OFF, OFF, ON)),
+    Gate("DRADeviceBindingConditions", (OFF, ABSENT, ABSENT)),
+    Gate("DRADeviceTaintRules", (ABSENT, OFF, OFF)),
+    Gate("DRADeviceTaints", (OFF, OFF, ON)),
+    Gate("DRAExtendedResource", (OFF, ABSENT, ABSENT)),
+    Gate("DRAListTypeAttributes", (ABSENT, ABSENT, OFF)),
+    Gate("DRANodeAllocatableResources", (ABSENT, ABSENT, OFF)),
+    Gate("DRAPartitionableDevices", (OFF, OFF, ON)),
+    Gate("DRAPrioritizedList", (ON, ON, ON)),
+    Gate("DRAResourceClaimDeviceStatus", (ON, ON, ON)),
+    Gate("DRASchedulerFilterTimeout", (ON, ON, ON)),
+    Gate("DRAWorkloadResourceClaims", (ABSENT, ABSENT, OFF)),
+    Gate("GangScheduling", (ABSENT, OFF, OFF)),
+    Gate("GenericWorkload", (ABSENT, OFF, OFF)),
+    Gate("InPlacePodVerticalScaling", (ON, LOCKED, LOCKED)),
+    Gate("MatchLabelKeysInPodTopologySpread", (ON, ON, ON)),
+    Gate("NodeInclusionPolicyInPodTopologySpread", (LOCKED, LOCKED, LOCKED)),
+    Gate("PodLevelResources", (ON, ON, ON)),
+    Gate("SchedulerAsyncAPICalls", (ON, OFF, OFF)),
+    Gate("SchedulerAsyncPreemption", (ON, ON, ON)),
+    Gate("SchedulerPopFromBackoffQ", (ON, ON, ON)),
+    Gate("SidecarContainers", (LOCKED, LOCKED, LOCKED)),
+    Gate("StorageCapacityScoring", (OFF, OFF, OFF)),
+    Gate("TopologyAwareWorkloadScheduling", (ABSENT, ABSENT, OFF)),
+    Gate("VolumeAttributesClass", (ON, ON, LOCKED)),
+    Gate("WorkloadAwarePreemption", (ABSENT, ABSENT, OFF)),
+)
 """The other gates that kube-scheduler reads: the engine knows only what it does with their defaults."""
 
 

@@ -154,23 +154,27 @@ def execute_all(
     return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))
 
 
-def carry_out(sandbox: Sandbox, job: Job[[V], tuple[Executed | None, T]], argument: V, who: str = "") -> T:
-    """Let a job find and execute the commands of a request, and append them, or none. Return what it answers.
+def carry_out(
+    sandbox: Sandbox, job: Job[[V], tuple[Executed | None, T]], argument: V, who: str = ""
+) -> tuple[Executed | None, T]:
+    """Let a job find and execute the commands of a request, and append them, or none. Return what the job returned.
 
     The job decides in the state in which its commands are executed. None: it executed nothing. Raises as ``execute``,
     and what the job raises.
     """
     plan = Plan.of(sandbox)
 
-    def attempt(place: Place) -> tuple[T] | None:
+    def attempt(place: Place) -> tuple[Executed | None, T] | None:
         here = place.position
         done, answer = engines.ask(plan, here, job, argument)
         if done is None:
-            return (answer,) if statements.place(sandbox.pk).position == here else None
-        _check_room(sandbox.pk, place, here, done.texts)
-        return (answer,) if _store_executed(sandbox, plan, here, here, done, who) is not None else None
+            there = statements.place(sandbox.pk).position == here
+        else:
+            _check_room(sandbox.pk, place, here, done.texts)
+            there = _store_executed(sandbox, plan, here, here, done, who) is not None
+        return (done, answer) if there else None
 
-    return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))[0]
+    return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))
 
 
 def _check_room(sandbox_id: UUID, place: Place, start: Position, texts: Sequence[str]) -> None:

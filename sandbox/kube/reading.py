@@ -104,21 +104,24 @@ def _subresource(wanted: Target, manifest: Mapping[str, Any]) -> dict[str, Any]:
     raise Refused(400, NO_CONTAINERS) if wanted.subresource in RUNNING else no_resource()
 
 
-def selected(kind: str, query: Mapping[str, str]) -> Keeps:
-    """Return a function that says if the selectors of a query choose a manifest. Raises ``Refused``."""
-    labels, fields = by_labels(query.get("labelSelector", "")), by_fields(kind, query.get("fieldSelector", ""))
-    return lambda manifest: labels(manifest) and fields(manifest)
+def selected(wanted: Target, query: Mapping[str, str]) -> Keeps:
+    """Return a function that says if a list has a manifest: by namespace and selectors. Raises ``Refused``."""
+    labels = by_labels(query.get("labelSelector", ""))
+    fields = by_fields(wanted.resource.kind, query.get("fieldSelector", ""))
+
+    def keeps(manifest: Mapping[str, Any]) -> bool:
+        inside = not wanted.namespace or manifest["metadata"].get("namespace") == wanted.namespace
+        return inside and labels(manifest) and fields(manifest)
+
+    return keeps
 
 
 def _list(world: World, request: Request, wanted: Target, resource_version: int) -> dict[str, Any]:
     resource = wanted.resource
-    keeps = selected(resource.kind, request.query)
-    start = f"{wanted.namespace}/" if wanted.namespace else ""
+    keeps = selected(wanted, request.query)
     after, limit = request.query.get("continue", ""), request.number("limit")
     found = sorted(
-        (key, manifest)
-        for key, manifest in _objects(world, resource).items()
-        if key > after and key.startswith(start) and keeps(manifest)
+        (key, manifest) for key, manifest in _objects(world, resource).items() if key > after and keeps(manifest)
     )
     shown = found[:limit] if limit else found
     version = len(world.entries) if resource.kind == "Event" else resource_version

@@ -19,7 +19,7 @@ def is_watch(scope: Mapping[str, Any]) -> bool:
         and scope["method"] == "GET"
         and b"watch=" in scope["query_string"]
         and WATCHED.fullmatch(scope["path"]) is not None
-        and query_of(scope).get("watch", "").lower() in TRUE
+        and dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("watch", "").lower() in TRUE
     )
 
 
@@ -27,7 +27,3 @@ def sandbox_of(scope: Mapping[str, Any]) -> str:
     """Return the id of the sandbox that a watch is about."""
     found = WATCHED.fullmatch(scope["path"])
     return found["id"] if found else ""
-
-
-def query_of(scope: Mapping[str, Any]) -> dict[str, str]:
-    return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))

@@ -78,7 +78,7 @@ def news(world: World, request: Request, resource_version: int, seen: Seen | Non
     if seen.version > now or now - seen.version > MOST_BEHIND:
         return _expired(seen.version, now)
     since = _events_since(world, seen.version) if of_events else _changes_since(world, wanted, seen.version, now)
-    keeps = _keeps(request, wanted)
+    keeps = selected(wanted, request.query)
     for change in since:
         before = change.before is not None and keeps(change.before)
         after = change.after is not None and keeps(change.after)
@@ -101,19 +101,9 @@ def _at(change: _Change) -> Manifest:
 
 
 def _present(world: World, request: Request, wanted: Target) -> Iterator[Manifest]:
-    keeps = _keeps(request, wanted)
+    keeps = selected(wanted, request.query)
     items = recorded_events(world) if wanted.resource.kind == "Event" else world.objects.get(wanted.resource.kind, {})
     return (manifest for _, manifest in sorted(items.items()) if keeps(manifest))
-
-
-def _keeps(request: Request, wanted: Target) -> Any:
-    chosen = selected(wanted.resource.kind, request.query)
-
-    def keeps(manifest: Manifest) -> bool:
-        inside = not wanted.namespace or manifest["metadata"].get("namespace") == wanted.namespace
-        return inside and chosen(manifest)
-
-    return keeps
 
 
 # --- from the trace ---

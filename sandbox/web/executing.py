@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from sandbox.changes import store
 from sandbox.runtime import measures
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Position
+from sandbox.worker.job import Job
+from sandbox.worker.live import Executed
 from scheduler_engine.commands import COMMANDS
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 DONE, UNKNOWN = "done", "unknown"
 
@@ -22,16 +28,35 @@ def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Positio
 
 def execute_all(sandbox: Sandbox, commands: Sequence[dict[str, Any]], who: str = "") -> list[Position]:
     """Execute commands as ``store.execute_all``, and count each: they have one result, and share its seconds."""
-    result, start = DONE, time.monotonic()
+    kinds = [str(command.get("kind")) for command in commands]
+    return _counted(lambda: store.execute_all(sandbox, commands, who), lambda _: kinds)
+
+
+def carry_out(sandbox: Sandbox, job: Job[[V], tuple[Executed | None, T]], argument: V, who: str = "") -> T:
+    """Carry out a request as ``store.carry_out``, return its answer, and count what it executed."""
+
+    def kinds(done: tuple[Executed | None, T] | None) -> list[str]:
+        if done is None:
+            return [UNKNOWN]
+        return [] if done[0] is None else [json.loads(text)["kind"] for text in done[0].texts]
+
+    return _counted(lambda: store.carry_out(sandbox, job, argument, who), kinds)[1]
+
+
+def _counted(act: Callable[[], T], kinds: Callable[[T | None], Sequence[str]]) -> T:
+    """Return what ``act`` does. ``kinds``: what to count, from its result, None = it raised an error."""
+    result, start, done = DONE, time.monotonic(), None
     try:
-        return store.execute_all(sandbox, commands, who)
+        done = act()
+        return done
     except Exception as error:
         result = type(error).__name__
         raise
     finally:
-        seconds = (time.monotonic() - start) / len(commands)
-        for command in commands:
+        counted = kinds(done)
+        seconds = (time.monotonic() - start) / max(1, len(counted))
+        for name in counted:
             # The API passes on any text.
-            kind = next((name for name in COMMANDS if name == command.get("kind")), UNKNOWN)
+            kind = name if name in COMMANDS else UNKNOWN
             measures.COMMANDS.labels(kind, result).inc()
             measures.COMMAND_SECONDS.labels(kind).observe(seconds)

@@ -6,25 +6,28 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from math import ceil
+from io import BytesIO
 from typing import Any
 from uuid import UUID
 
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import StopConsumer
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse
+from django.middleware.security import SecurityMiddleware
 
 from sandbox.kube.reading import Request
-from sandbox.kube.statuses import Refused, failure, no_resource
-from sandbox.kube.watches import WATCHED, is_watch, query_of
+from sandbox.kube.statuses import failure, no_resource
+from sandbox.kube.watches import WATCHED, is_watch
 from sandbox.kube.watching import News, Seen
 from sandbox.limits import ratelimit
 from sandbox.pool import engines
 from sandbox.runtime.layers import group
 from sandbox.runtime.threads import LIVE_LINES, in_thread
-from sandbox.web.access import TOO_OFTEN, Access, open_access
+from sandbox.web.access import Access, open_access
 from sandbox.web.consumers import WorkbenchConsumer
-from sandbox.web.errors import refusal_of
-from sandbox.words.say import say
+from sandbox.web.kube_errors import as_refused, check_rate, retry_after
+from sandbox.web.middleware import with_headers
 from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError
 
@@ -39,14 +42,6 @@ QUIET_SECONDS = 30.0
 LONGEST_SECONDS = 3600.0
 """How long a watch may last. The client then begins another one where this one ended."""
 NEWLINE = {"type": "http.response.body", "body": b"\n", "more_body": True}
-HEADERS = [
-    (b"Content-Type", b"application/json"),
-    (b"Cache-Control", b"no-store"),
-    (b"Referrer-Policy", b"no-referrer"),
-    (b"X-Robots-Tag", b"noindex, nofollow"),
-    (b"X-Accel-Buffering", b"no"),
-    (b"X-Content-Type-Options", b"nosniff"),
-]
 
 
 def with_watches(application: Application) -> Application:
@@ -59,6 +54,13 @@ def with_watches(application: Application) -> Application:
     return routed
 
 
+def _headers(request: HttpRequest) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a watch: those that the middleware gives every answer, and no buffer in a proxy."""
+    response = HttpResponse(content_type="application/json", headers={"X-Accel-Buffering": "no"})
+    with_headers(request, SecurityMiddleware(lambda _: response).process_response(request, response))
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
+
+
 class KubeWatch(AsyncConsumer):
     """One watch. A change marks it as behind; one task sends until it is up to date, as fast as the client reads."""
 
@@ -66,8 +68,8 @@ class KubeWatch(AsyncConsumer):
         found = WATCHED.fullmatch(scope["path"])
         assert found is not None
         self.sandbox_id, self.token = UUID(found["id"]), found["token"]
-        headers = {name.lower(): value for name, value in scope["headers"]}
-        self.request = Request(found["path"], query_of(scope), headers.get(b"accept", b"").decode("latin-1"))
+        self.http = ASGIRequest(scope, BytesIO())
+        self.path = found["path"]
         self.access: Access | None = None
         self.seen: Seen | None = None
         self.begun = False
@@ -92,7 +94,7 @@ class KubeWatch(AsyncConsumer):
             return
         try:
             access = await in_thread(LIVE_LINES, self._open)
-        except Exception as error:  # noqa: BLE001 – ``refusal_of`` logs what the operator must know.
+        except Exception as error:  # noqa: BLE001 – ``as_refused`` logs what the operator must know.
             await self._refuse(error)
             return
         self.access = access
@@ -100,30 +102,31 @@ class KubeWatch(AsyncConsumer):
         self.task = asyncio.create_task(self._send_all())
 
     def _open(self) -> Access:
+        """Return what the link allows, after the checks of every request, and note what it asks for."""
+        self.http.get_host()
+        check_rate("address", ratelimit.client(self.http))
         access = open_access(self.sandbox_id, self.token)
         if access is None:
             raise no_resource()
-        if seconds := ratelimit.wait("look", f"{self.sandbox_id} {access.can_edit}"):
-            raise Refused(429, say(TOO_OFTEN["look"]), {"retryAfterSeconds": ceil(seconds)})
+        check_rate("look", f"{self.sandbox_id} {access.can_edit}")
+        self.request = Request(self.path, self.http.GET.dict(), self.http.headers.get("Accept", ""))
         return access
 
     async def http_disconnect(self, message: dict[str, Any]) -> None:
         raise StopConsumer
 
     async def sandbox_changed(self, message: dict[str, Any]) -> None:
-        self._wake()
+        self.news.set()
 
     async def catch_up_again(self, message: dict[str, Any]) -> None:
-        self._wake()
+        """Look again, because messages may have been lost."""
+        self.news.set()
 
     async def sandbox_progress(self, message: dict[str, Any]) -> None:
         """A watch shows no progress."""
 
     async def links_changed(self, message: dict[str, Any]) -> None:
         """End the watch if its link no longer opens the sandbox."""
-        self._wake()
-
-    def _wake(self) -> None:
         self.news.set()
 
     async def _send_all(self) -> None:
@@ -184,13 +187,11 @@ class KubeWatch(AsyncConsumer):
 
     async def _begin(self, status: int, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
         self.begun = True
-        await self.send({"type": "http.response.start", "status": status, "headers": [*HEADERS, *more]})
+        await self.send({"type": "http.response.start", "status": status, "headers": [*_headers(self.http), *more]})
 
     async def _refuse(self, error: Exception) -> None:
-        if not isinstance(error, Refused):
-            refusal = refusal_of(error)
-            error = Refused(refusal.status, refusal.message)
-        document = failure(error.code, error.message, error.details, error.reason)
-        seconds = (error.details or {}).get("retryAfterSeconds")
-        await self._begin(error.code, [] if seconds is None else [(b"Retry-After", str(seconds).encode())])
+        refused = as_refused(error)
+        document = failure(refused.code, refused.message, refused.details, refused.reason)
+        seconds = retry_after(refused)
+        await self._begin(refused.code, [] if seconds is None else [(b"Retry-After", seconds.encode())])
         await self.send({"type": "http.response.body", "body": json.dumps(document).encode()})

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import json
-from math import ceil
 from typing import Any
 from uuid import UUID
 
 import yaml
-from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from sandbox.changes import store
 from sandbox.kube import discovery, reviews
 from sandbox.kube.reading import Request
 from sandbox.kube.statuses import Refused, failure, forbidden, no_resource
 from sandbox.kube.writing import Write
-from sandbox.limits import ratelimit
 from sandbox.pool import engines
 from sandbox.storage.models import printable
-from sandbox.web.access import TOO_OFTEN, Access, open_access, reads
+from sandbox.web import executing
+from sandbox.web.access import Access, open_access, reads
 from sandbox.web.configuring.version import rules_of
-from sandbox.web.errors import refusal_of
+from sandbox.web.kube_errors import as_refused, check_rate, retry_after
 from sandbox.words.say import say
 from sandbox.worker import jobs
-from sandbox.worker.errors import Busy, Occupied
 from scheduler_engine.versions import release_of
 
 OLD_OPENAPI, OLD_OPENAPI_TYPE = "openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -57,14 +52,8 @@ def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpR
             return HttpResponse(b"", content_type=OLD_OPENAPI_TYPE)
         code, document = _answer(request, sandbox_id, token, path)
         return HttpResponse(document, status=code, content_type="application/json")
-    except Refused as refused:
-        return _failure(refused)
-    except (Busy, Occupied) as error:
-        # Clients wait and try again by themselves.
-        return _failure(Refused(429, str(error), {"retryAfterSeconds": 1}))
-    except Exception as error:  # noqa: BLE001 – ``refusal_of`` logs what the operator must know.
-        refusal = refusal_of(error)
-        return _failure(Refused(refusal.status, refusal.message))
+    except Exception as error:  # noqa: BLE001 – ``as_refused`` logs what the operator must know.
+        return _failure(as_refused(error))
 
 
 def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tuple[int, str]:
@@ -73,20 +62,19 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
         raise no_resource()
     query, kind = request.GET.dict(), (request.content_type or "").lower()
     if request.method == "GET":
-        _take("look", f"{sandbox_id} {access.can_edit}")
+        check_rate("look", f"{sandbox_id} {access.can_edit}")
         if (document := _discovery(access, path)) is not None:
             return 200, json.dumps(document)
         wanted = Request(path, query, request.headers.get("Accept", ""))
         return 200, engines.read(access.sandbox, jobs.kube_read, wanted)
-    write = Write(request.method or "", path, query, kind, _body(request))
-    if (
-        review := reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
-    ) is not None:
-        _take("look", f"{sandbox_id} {access.can_edit}")
+    write = Write(request.method or "", path, query, kind, request.body)
+    review = reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
+    if review is not None:
+        check_rate("look", f"{sandbox_id} {access.can_edit}")
         return 201, json.dumps(review)
-    _check_may_change(access, write)
-    _take("command", str(sandbox_id))
-    return store.carry_out(access.sandbox, jobs.kube_write, write, _name(request))
+    _check_may_change(access)
+    check_rate("command", str(sandbox_id))
+    return executing.carry_out(access.sandbox, jobs.kube_write, write, _name(request))
 
 
 def _discovery(access: Access, path: str) -> dict[str, Any] | None:
@@ -97,20 +85,7 @@ def _discovery(access: Access, path: str) -> dict[str, Any] | None:
     return discovery.document(parts, release_of(rules_of(access.sandbox).kubernetes))
 
 
-def _body(request: HttpRequest) -> bytes:
-    try:
-        return request.body
-    except RequestDataTooBig as problem:
-        text = f"Request entity too large: limit is {settings.DATA_UPLOAD_MAX_MEMORY_SIZE}"
-        raise Refused(413, text) from problem
-
-
-def _take(rate: str, who: str) -> None:
-    if seconds := ratelimit.wait(rate, who):
-        raise Refused(429, say(TOO_OFTEN[rate]), {"retryAfterSeconds": ceil(seconds)})
-
-
-def _check_may_change(access: Access, write: Write) -> None:
+def _check_may_change(access: Access) -> None:
     if not access.can_edit:
         raise forbidden(say("errors.view-only"))
     if access.frozen:
@@ -125,6 +100,6 @@ def _name(request: HttpRequest) -> str:
 def _failure(refused: Refused) -> HttpResponse:
     document = failure(refused.code, refused.message, refused.details, refused.reason)
     response = HttpResponse(json.dumps(document), status=refused.code, content_type="application/json")
-    if (seconds := (refused.details or {}).get("retryAfterSeconds")) is not None:
-        response.headers["Retry-After"] = str(seconds)
+    if (seconds := retry_after(refused)) is not None:
+        response.headers["Retry-After"] = seconds
     return response

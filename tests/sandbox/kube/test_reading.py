@@ -99,6 +99,12 @@ def test_a_wrong_key_is_refused(cluster: Visitor) -> None:
     assert (wrong.status_code, wrong.json()["kind"]) == (404, "Status")
 
 
+def test_what_django_refuses_is_a_status_too(cluster: Visitor, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 3
+    code, document = get(cluster, OURS, a="1", b="2", c="3", d="4")
+    assert (code, document["kind"], document["reason"]) == (400, "Status", "BadRequest")
+
+
 def test_too_many_requests_are_a_status(cluster: Visitor, settings: Any) -> None:
     settings.RATE_LIMITS = settings.RATE_LIMITS | {"look": (0.001, 1)}
     statuses = [get(cluster, "version")[0] for _ in range(2)]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
 
+from sandbox.kube import watching
+from sandbox.kube.reading import Request
+from sandbox.kube.watching import news
+from sandbox.panels.model.world import World
+from scheduler_engine import commands
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_pod
 from tests.sandbox.served import Served, served
 from tests.waiting import PATIENCE
@@ -36,12 +43,11 @@ class Watch:
     """An open watch: its status, and its events one by one."""
 
     def __init__(
-        self, site: Served, base: str, path: str = PODS, accept: str = "application/json", **query: str
+        self, site: Served, base: str, path: str = PODS, accept: str = JSON, host: str = "localhost", **query: str
     ) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=PATIENCE)
-        self.connection.request(
-            "GET", f"{base}kube/{path}?{urlencode({'watch': 'true', **query})}", headers={"Accept": accept}
-        )
+        asked = f"{base}kube/{path}?{urlencode({'watch': 'true', **query})}"
+        self.connection.request("GET", asked, headers={"Accept": accept, "Host": host})
         self.answer = self.connection.getresponse()
 
     def event(self) -> tuple[str, Any]:
@@ -158,6 +164,47 @@ def test_a_wrong_token_watches_nothing(site: Served, base: str) -> None:
     for wrong in (f"{base[:-2]}x/", "/s/00000000-0000-4000-8000-000000000000/x/", f"/s/{'-' * 36}/x/"):
         with Watch(site, wrong) as watch:
             assert watch.answer.status == 404
+
+
+def secured(answer: http.client.HTTPResponse) -> dict[str, str]:
+    """Return the headers that protect an answer, without the host of live lines, which a watch has none of."""
+    names = ("Content-Security-Policy", "Cache-Control", "Referrer-Policy", "X-Content-Type-Options", "X-Robots-Tag")
+    return {name: re.sub(r" wss?://[^ ;]+", "", answer.headers[name]) for name in names}
+
+
+def test_a_watch_has_the_checks_and_headers_of_every_request(site: Served, base: str) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=PATIENCE)
+    with Watch(site, base) as watch, closing(connection) as page:
+        page.request("GET", f"{base}kube/{PODS}", headers={"Host": "localhost"})
+        assert secured(watch.answer) == secured(page.getresponse())
+    with Watch(site, base, host="other.example") as watch:
+        assert (watch.answer.status, json.loads(watch.answer.read())["kind"]) == (400, "Status")
+    with Watch(site, base, **{f"x{n}": "1" for n in range(1001)}) as watch:
+        assert watch.answer.status == 400
+
+
+def labelled(count: int) -> tuple[World, int]:
+    """Return the world after ``count`` changes of a pod's label, and the resource version."""
+    simulation = Simulation(undoes=False)
+    for n in range(count):
+        pod = make_pod("a").labels({"n": str(n)}).obj()
+        simulation.execute(commands.from_json({"kind": "apply", "manifests": [pod]}))
+    return World.fold(simulation.recorder.entries), simulation.api.resource_version
+
+
+def test_a_selection_follows_an_object_through_all_its_changes() -> None:
+    world, version = labelled(6)
+    request = Request(PODS, {"labelSelector": "n in (1,2,4)", "resourceVersion": str(version - 5)}, "")
+    kinds = [json.loads(line)["type"] for line in news(world, request, version, None).lines]
+    assert kinds == ["ADDED", "MODIFIED", "DELETED", "ADDED", "DELETED"]
+
+
+@pytest.mark.parametrize(("back", "sent"), [(4, ["MODIFIED"] * 4), (5, ["ERROR"])])
+def test_a_watch_may_not_begin_too_far_back(monkeypatch: pytest.MonkeyPatch, back: int, sent: list[str]) -> None:
+    world, version = labelled(6)
+    monkeypatch.setattr(watching, "MOST_BEHIND", 4)
+    found = news(world, Request(PODS, {"resourceVersion": str(version - back)}, ""), version, None)
+    assert ([json.loads(line)["type"] for line in found.lines], found.over) == (sent, sent == ["ERROR"])
 
 
 @pytest.mark.slow

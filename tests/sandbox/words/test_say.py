@@ -84,7 +84,7 @@ WITHOUT_PAGE = {
     *("cache/dump.py", "lessons/markdown.py", "storage/statements.py", "web/consumers.py", "words/phrases.py"),
     *("content/shelf.py", "sandbox/settings.py"),
     *("kube/patching.py", "kube/protobuf.py", "kube/reading.py", "kube/reviews.py", "kube/selecting.py"),
-    *("kube/statuses.py", "kube/watching.py", "kube/writing.py", "views/kube.py"),
+    *("kube/statuses.py", "kube/watching.py", "kube/writing.py", "web/kube_errors.py"),
     *("server/__main__.py", "server/backups.py", "server/copies.py", "server/site.py", "server/startup.py"),
     *("server/combinations.py", "server/metrics.py", "server/postgres.py", "server/requests.py"),
     "runtime/measures.py",

@@ -20,21 +20,6 @@ MAGIC = b"k8s\x00"
 VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
 DEEPEST = 64
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-REVIEWS: dict[str, dict[int, tuple[str, str]]] = {
-    "SelfSubjectAccessReview": {2: ("spec", "SelfSubjectAccessReviewSpec")},
-    "SelfSubjectAccessReviewSpec": {
-        1: ("resourceAttributes", "ResourceAttributes"),
-        2: ("nonResourceAttributes", "NonResourceAttributes"),
-    },
-    "ResourceAttributes": {
-        number: (name, "string")
-        for number, name in enumerate(("namespace", "verb", "group", "version", "resource", "subresource", "name"), 1)
-    },
-    "NonResourceAttributes": {1: ("path", "string"), 2: ("verb", "string")},
-    "SelfSubjectRulesReview": {2: ("spec", "SelfSubjectRulesReviewSpec")},
-    "SelfSubjectRulesReviewSpec": {1: ("namespace", "string")},
-}
-"""Types that the engine does not have: number → name and type."""
 
 
 class Numbered(NamedTuple):
@@ -43,6 +28,32 @@ class Numbered(NamedTuple):
     name: str
     field: Field
     inline: str = ""
+
+
+OF_REQUESTS: dict[str, dict[int, Numbered]] = {
+    "DeleteOptions": {
+        1: Numbered("gracePeriodSeconds", Field("int64", pointer=True)),
+        2: Numbered("preconditions", Field("Preconditions")),
+        3: Numbered("orphanDependents", Field("bool")),
+        4: Numbered("propagationPolicy", Field("string")),
+        5: Numbered("dryRun", Field("string", "list")),
+    },
+    "Preconditions": {1: Numbered("uid", Field("string")), 2: Numbered("resourceVersion", Field("string"))},
+    "Eviction": {1: Numbered("metadata", Field("ObjectMeta")), 2: Numbered("deleteOptions", Field("DeleteOptions"))},
+    "SelfSubjectAccessReview": {2: Numbered("spec", Field("SelfSubjectAccessReviewSpec"))},
+    "SelfSubjectAccessReviewSpec": {
+        1: Numbered("resourceAttributes", Field("ResourceAttributes")),
+        2: Numbered("nonResourceAttributes", Field("NonResourceAttributes")),
+    },
+    "ResourceAttributes": {
+        number: Numbered(name, Field("string"))
+        for number, name in enumerate(("namespace", "verb", "group", "version", "resource", "subresource", "name"), 1)
+    },
+    "NonResourceAttributes": {1: Numbered("path", Field("string")), 2: Numbered("verb", Field("string"))},
+    "SelfSubjectRulesReview": {2: Numbered("spec", Field("SelfSubjectRulesReviewSpec"))},
+    "SelfSubjectRulesReviewSpec": {1: Numbered("namespace", Field("string"))},
+}
+"""Types of requests, which are stored nowhere, so that the engine does not have them: number → field."""
 
 
 class NotProtobuf(ValueError):
@@ -56,7 +67,7 @@ def decode(data: bytes) -> dict[str, Any]:
     envelope = dict(_fields(data[len(MAGIC) :]))
     named = {number: _text(value) for number, value in _fields(_bytes(envelope.get(1, b"")))}
     kind = named.get(2, "")
-    if kind not in TYPES and kind not in REVIEWS:
+    if kind not in TYPES and kind not in OF_REQUESTS:
         raise NotProtobuf(f"unknown kind {kind}")
     return {"apiVersion": named.get(1, ""), "kind": kind, **_message(_bytes(envelope.get(2, b"")), kind, kind, 0)}
 
@@ -77,8 +88,8 @@ def _numbers() -> dict[str, dict[str, int]]:
 @cache
 def _numbered(message: str, type_name: str) -> dict[int, Numbered]:
     """Return the fields of a message by number. ``type_name``: the type of the object that they stand in."""
-    if message in REVIEWS:
-        return {number: Numbered(name, Field(of)) for number, (name, of) in REVIEWS[message].items()}
+    if message in OF_REQUESTS:
+        return OF_REQUESTS[message]
     known, found = TYPES.get(type_name, {}), dict[int, Numbered]()
     for name, number in _numbers().get(message, {}).items():
         if name.startswith("+"):
@@ -112,7 +123,7 @@ def _message(data: bytes, message: str, type_name: str, depth: int) -> dict[str,
 
 
 def _value(value: bytes | int, of: str, depth: int) -> Any:
-    if of in TYPES or of in REVIEWS:
+    if of in TYPES or of in OF_REQUESTS:
         return _message(_bytes(value), of, of, depth + 1)
     return SCALARS.get(of, _text)(value)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.kube import protobuf
 from sandbox.kube.resources import REVIEWS
-from sandbox.kube.statuses import Refused
+from sandbox.kube.statuses import UNRECOGNIZED, Refused
 
 PATHS = tuple(f"apis/{group}/v1/{kind.lower()}s" for group, kind in REVIEWS)
 READS = ("get", "list", "watch")
@@ -21,7 +21,7 @@ def answer(method: str, path: str, kind: str, body: bytes, can_edit: bool) -> di
     try:
         review = protobuf.decode(body) if kind == protobuf.MEDIA_TYPE else json.loads(body)
     except (ValueError, RecursionError) as problem:
-        raise Refused(400, "the object provided is unrecognized (must be of type Object)") from problem
+        raise Refused(400, UNRECOGNIZED) from problem
     spec = review.get("spec") if isinstance(review, Mapping) else None
     if not isinstance(spec, Mapping):
         raise Refused(400, "spec: Required value")

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_engine.errors import FieldError
 
+UNRECOGNIZED = "the object provided is unrecognized (must be of type Object)"
 REASONS = {
     400: "BadRequest",
     401: "Unauthorized",

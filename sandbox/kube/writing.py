@@ -16,6 +16,7 @@ from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, bet
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, Target, selected, target
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.statuses import (
+    UNRECOGNIZED,
     Refused,
     already_exists,
     conflict,
@@ -36,7 +37,11 @@ Manifest = Mapping[str, Any]
 Command = dict[str, Any]
 
 NO_METADATA = "metadata: must be an object"
-SET_BY_SERVER = ("uid", "creationTimestamp", "generation", "selfLink", "managedFields", "deletionTimestamp")
+SET_BY_SERVER = (
+    *("uid", "resourceVersion", "creationTimestamp", "generation"),
+    *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
+)
+"""Metadata whose values in a request only name the version that it is about."""
 STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -95,14 +100,14 @@ def _document(request: Write) -> Any:
         try:
             return protobuf.decode(request.body)
         except protobuf.NotProtobuf as problem:
-            raise Refused(400, f"the object provided is unrecognized (must be of type Object): {problem}") from problem
+            raise Refused(400, f"{UNRECOGNIZED}: {problem}") from problem
     if request.content_type and not request.content_type.endswith(("json", "yaml")):
         text = "the body of the request was in an unknown format - accepted media types include: "
         raise Refused(415, f"{text}application/json, application/yaml, {protobuf.MEDIA_TYPE}")
     try:
         documents = read_documents(request.body)
     except Rejected as problem:
-        raise Refused(400, f"the object provided is unrecognized (must be of type Object): {problem}") from problem
+        raise Refused(400, f"{UNRECOGNIZED}: {problem}") from problem
     return documents[0].data if documents else {}
 
 
@@ -110,7 +115,7 @@ def _manifest(request: Write, wanted: Target) -> dict[str, Any]:
     """Return the object in the body, with the namespace of the path. Raises ``Refused``."""
     data, resource = _document(request), wanted.resource
     if not isinstance(data, dict):
-        raise Refused(400, "the object provided is unrecognized (must be of type Object)")
+        raise Refused(400, UNRECOGNIZED)
     for name, value, what in (("apiVersion", resource.api_version, "API version"), ("kind", resource.kind, "kind")):
         data[name] = data.get(name) or value
         if data[name] != value:
@@ -211,20 +216,18 @@ def _change(simulation: Simulation, wanted: Target, new: Manifest) -> Planned:
     old = _held(simulation, wanted)
     _check_version(old, new, wanted)
     # The main resource ignores the status, the subresource everything else.
-    whole = {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": _status(old)}
+    whole = (
+        {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": old.get("status")}
+    )
     changes = between(old, whole)
     system = changes.get("metadata", {})
-    for name in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink"):
+    for name in SET_BY_SERVER:
         system.pop(name, None)
     if "metadata" in changes and not system:
         del changes["metadata"]
     subresource = {"subresource": "resize"} if wanted.subresource == "resize" else {}
     command = {"kind": "patch", "object_kind": wanted.resource.kind, "key": wanted.key, "changes": changes}
     return Planned(({**command, **subresource},) if changes else (), _present(wanted, whole))
-
-
-def _status(manifest: Manifest) -> Any:
-    return manifest.get("status")
 
 
 def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -247,10 +250,9 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
 
 
 def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    # Options in protobuf have no kind of the tables; clients that send them ask for the defaults.
-    as_text = request.body and request.content_type != protobuf.MEDIA_TYPE
-    options = _document(request) if as_text else {}
-    options = options if isinstance(options, Mapping) else {}
+    options = _document(request) if request.body else {}
+    if not isinstance(options, Mapping):
+        raise Refused(400, UNRECOGNIZED)
     if not wanted.name:
         return _delete_all(simulation, request, wanted, options)
     old = _held(simulation, wanted)
@@ -284,7 +286,7 @@ def _deletion(request: Write, wanted: Target, options: Manifest) -> Command:
 
 
 def _delete_all(simulation: Simulation, request: Write, wanted: Target, options: Manifest) -> Planned:
-    keeps, resource = selected(wanted.resource.kind, request.query), wanted.resource
+    keeps, resource = selected(wanted, request.query), wanted.resource
     if resource.kind == "Namespace":
         raise not_allowed()
     found = [
@@ -316,8 +318,10 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
 
 def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     _held(simulation, wanted)
-    body = _document(request) if request.content_type != protobuf.MEDIA_TYPE else {}
-    options = body.get("deleteOptions") if isinstance(body, Mapping) else None
+    body = _document(request)
+    options = (body.get("deleteOptions") or {}) if isinstance(body, Mapping) else None
+    if not isinstance(options, Mapping):
+        raise Refused(400, UNRECOGNIZED)
 
     def answer(after: Simulation) -> tuple[int, dict[str, Any]]:
         said = _answered(after, wanted.key)
@@ -329,7 +333,7 @@ def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if (said := _answered(simulation, wanted.key, unchanged=True)) is not None and said.code >= 400:
         raise _refused_eviction(said)
     command = {"kind": "evict", "pod": wanted.key}
-    return Planned((command,), answer, options if isinstance(options, Mapping) else {})
+    return Planned((command,), answer, options)
 
 
 def _refused_eviction(said: EvictionAnswered) -> Refused:

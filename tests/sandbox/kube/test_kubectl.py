@@ -172,6 +172,11 @@ def test_nodes_are_labelled_tainted_cordoned_and_drained(fresh: Fresh) -> None:
     node = yaml.safe_load(kubectl("get", "node", "node-0", "-o", "yaml"))
     assert (node["metadata"]["labels"]["disk"], node["spec"]["taints"][0]["value"]) == ("ssd", "gold")
     kubectl("taint", "node", "node-0", "dedicated-")
+    before = kubectl("get", "pods,nodes", "--output", "yaml")
+    kubectl("drain", "node-1", "--dry-run=server")
+    kubectl("drain", "node-1", "--dry-run=server", "--disable-eviction")
+    kubectl("delete", "node", "node-1", "--dry-run=server")
+    assert kubectl("get", "pods,nodes", "--output", "yaml") == before
     # Time passes only when somebody steps, so the pods stay as terminating.
     text = kubectl("drain", "node-1", "--timeout", "2s", fails=True)
     assert "to terminate: context deadline exceeded" in text

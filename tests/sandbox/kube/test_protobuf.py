@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.kube import protobuf
 from sandbox.kube.protobuf import MAGIC, NotProtobuf, decode
 from scheduler_engine.api.fields import TYPES
 from scheduler_engine.api.scheme import KINDS
@@ -64,6 +65,19 @@ def test_all_types_of_fields() -> None:
     }
 
 
+def test_requests_that_are_stored_nowhere() -> None:
+    options = field(1, 0) + field(2, field(1, "u") + field(2, "7")) + field(4, "Orphan") + field(5, "All")
+    expected = {
+        "gracePeriodSeconds": 0,
+        "preconditions": {"uid": "u", "resourceVersion": "7"},
+        "propagationPolicy": "Orphan",
+        "dryRun": ["All"],
+    }
+    assert decode(envelope("DeleteOptions", options)) == {"apiVersion": "v1", "kind": "DeleteOptions", **expected}
+    eviction = decode(envelope("Eviction", field(1, field(1, "web")) + field(2, options), "policy/v1"))
+    assert (eviction["metadata"], eviction["deleteOptions"]) == ({"name": "web"}, expected)
+
+
 def reached() -> Iterator[str]:
     seen: dict[str, None] = {}
     waiting = [kind for kind in KINDS if kind in TYPES]
@@ -75,8 +89,6 @@ def reached() -> Iterator[str]:
 
 
 def test_every_field_has_a_number() -> None:
-    from sandbox.kube import protobuf
-
     def names(message: str, of: str) -> Iterator[str]:
         for one in protobuf._numbered(message, of).values():
             yield from names(one.inline, of) if one.inline else [one.name]

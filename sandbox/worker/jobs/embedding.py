@@ -51,8 +51,9 @@ def embedded(live: Live, position: Position, view: View, at: str, panels: list[s
 
 def _opened(live: Live, present: World) -> Moment:
     """Return the moment at the end of the scenario's setup; without one, the moment before the first step."""
-    first = next((command.number for command in present.commands if command.command.steps), present.head + 1)
-    command = min(live.guide.setup or first - 1, present.head)
+    last = len(present.commands)  # Less than the head, if the log stops here.
+    first = next((command.number for command in present.commands if command.command.steps), last + 1)
+    command = min(live.guide.setup or first - 1, last)
     return Moment(command, present.end_of(command) - present.starts[command])
 
 

@@ -91,14 +91,13 @@ def create(
         kubernetes,
         json.dumps(dict(feature_gates or {})),
     )
-    marks = [""] * len(texts)
+    marked = list[tuple[str, str, str]]()
     if commands:
         done = engines.ask(plan, START, jobs.execute, commands, texts)
-        # Ticks that follow each other are stored apart here, so their marks do not fit.
-        marks = done.marks if len(done.marks) == len(texts) else marks
+        marked = [(text, "", mark) for text, mark in zip(done.texts, done.marks, strict=True)]
     fields = {name: getattr(plan, name) for name in PLANNED_FIELDS}
     sandbox = Sandbox(id=plan.sandbox_id, title=title, engine_version=ENGINE_VERSION, **fields)
-    token, records = _save(sandbox, [(text, "", mark) for text, mark in zip(texts, marks, strict=True)], token)
+    token, records = _save(sandbox, marked, token)
     engines.tell(plan, START, jobs.arrive, records)
     return sandbox, token
 
@@ -191,6 +190,7 @@ def _store_executed(
     if not done.texts:
         # All are refused. That counts only if the sandbox is where it was expected.
         return [start for _ in done.counts] if statements.place(sandbox.pk).position == here else None
+    statements.set_marks(done.learned)
     appended = _append_executed(sandbox, here, start, done, who)
     if appended is None:
         return None
@@ -291,12 +291,12 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
     plan = Plan.of(sandbox)
 
     def attempt(place: Place) -> tuple[int, Position | None] | None:
-        whole, ended = engines.ask(plan, place.position, jobs.log_until, moment)
+        whole, ended, mark = engines.ask(plan, place.position, jobs.log_until, moment)
         if ended is None:
             return whole, None
         authors = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
         who, here = next(iter(authors), ""), place.position
-        appended = _append(sandbox, here, whole + 1, [(ended, "")], who, start=here, until=_until(ended))
+        appended = _append(sandbox, here, whole + 1, [(ended, mark)], who, start=here, until=_until(ended))
         if appended is None:
             return None
         _announce(sandbox.pk, appended[0])
@@ -326,13 +326,14 @@ def fork(sandbox: Sandbox, moment: Moment | None, token: str = "", anew: bool = 
     ``anew``: its commands count as this version of the engine decides them, even if they were decided differently here.
     Raises as ``go_to_moment``, ``Occupied`` if the log changes meanwhile, or ``OverQuota``.
     """
-    whole, ended = (sandbox.head, None) if moment is None else engines.read(sandbox, jobs.log_until, moment)
+    present = sandbox.head, None, ""
+    whole, ended, mark = present if moment is None else engines.read(sandbox, jobs.log_until, moment)
     count = whole + (ended is not None)
     texts = list(log_of(sandbox.pk).filter(n__lte=count).order_by("n").values_list("command", "who", "mark"))
     if len(texts) < count:
         raise Occupied(engines.CHANGING)
     if ended is not None:
-        texts[-1] = ended, texts[-1][1], ""
+        texts[-1] = ended, texts[-1][1], mark
     if anew:
         texts = [(text, who, "") for text, who, _ in texts]
     quotas.check_log(0, sum(len(text) for text, *_ in texts))

@@ -112,6 +112,13 @@ def append(sandbox_id: UUID, n: int, command: str, who: str, by_helper: bool = F
     return Record(n, key, command, who, mark)
 
 
+def set_marks(rows: Sequence[tuple[str, int, str]]) -> None:
+    """Store marks of records. ``rows``: mark, key of the record, and the mark that it must have until now."""
+    if rows:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.executemany(f"UPDATE {RECORD} SET mark = %s WHERE id = %s AND mark = %s", rows)
+
+
 def move_expectations(sandbox_id: UUID, before: int, now: int, until: int | None) -> bool:
     """Move expectations and guesses from record ``before`` to record ``now``. Return True if there were any.
 

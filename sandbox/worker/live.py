@@ -18,13 +18,13 @@ from sandbox.panels.model.past import Past
 from sandbox.panels.model.stuck import Stuck
 from sandbox.panels.model.world import World
 from sandbox.storage import commands
-from sandbox.storage.records import Expected, Log, Plan, Position, Record, Studied
-from sandbox.words.say import say
+from sandbox.storage.records import AT_ONCE, Expected, Log, Plan, Position, Record, Studied
 from sandbox.worker import simulations
+from sandbox.worker.decided import difference
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.trace.decisions import Decisions, ends_of
+from scheduler_engine.trace.decisions import Decisions, comparable
 
 log = logging.getLogger(__name__)
 
@@ -63,13 +63,14 @@ class Executed:
     """What commands come to in the log: ``texts`` to append. ``grows``: the first one replaces the log's last command.
 
     ``counts``: for each command, how many of the texts stand for it and those before it. ``marks``: what each text
-    decided.
+    decided. ``learned``: mark, key and stored mark of records before them whose stored mark could not be compared.
     """
 
     texts: list[str]
     grows: bool
     counts: list[int]
     marks: list[str]
+    learned: list[tuple[str, int, str]]
 
 
 class Live:
@@ -92,6 +93,8 @@ class Live:
         """Number of a command → label of its author. Right for all commands before ``n``."""
         self.executed: tuple[int, int] | None = None
         """State before the commands executed last, and the number of their records. The log may not have them yet."""
+        self.learned: dict[int, tuple[str, str]] = {}
+        """Key of a replayed record whose mark is not ``comparable`` → its mark now, and the stored one."""
         self.unreachable: Position | None = None
         """The position that a replay could not reach; ``world.stuck`` has the reason. Else None."""
         self.past_simulations: dict[tuple[int, int, str | None], Simulation] = {}
@@ -176,11 +179,18 @@ class Live:
         """
         world = self.at(moment)
         if world is self.world:
-            return self.world.head, None
+            return self.n, None  # Not the head of the log, if the log stops here.
         here = world.moment_of(len(world.entries))
         if self.world.end_of(here.command) == len(world.entries):
             return here.command, None
         return here.command - 1, commands.ended_early(self.text_of(here.command), here.entries)
+
+    def mark_until(self, moment: Moment | None) -> str:
+        """Return the mark of the command that is running at a moment, if it ended there."""
+        world, decisions = self.at(moment), Decisions()
+        for entry in world.entries[world.starts[-1] :]:
+            decisions.add(entry)
+        return decisions.mark()
 
     def texts_until(self, moment: Moment | None) -> list[str]:
         """Return the commands that lead to a moment, of which the last one may end early. Raises as ``log_until``."""
@@ -217,7 +227,7 @@ class Live:
     def check_replayed(self) -> None:
         """Raise ``ReplayFailed`` if the last move stopped before a command that fails."""
         if self.world.stuck is not None:
-            raise ReplayFailed(self.world.stuck.reason)
+            raise ReplayFailed(self.world.stuck.text)
 
     def _replay_to(self, position: Position) -> None:
         """Execute the commands of the log up to ``position``. Raises ``ReplayFailed`` or ``StateGone``."""
@@ -240,9 +250,11 @@ class Live:
             log.exception("command %s of sandbox %s cannot be replayed", record.n, self.plan.sandbox_id)
             raise ReplayFailed(str(error) or type(error).__name__) from error
         mark = self.decisions.mark()
-        if record.mark not in ("", mark):
+        if record.mark != mark and comparable(record.mark):
             log.error("command %s of sandbox %s is decided differently", record.n, self.plan.sandbox_id)
-            raise DecidedDifferently(_difference(record.mark, mark))
+            raise DecidedDifferently(difference(record.mark, mark))
+        if not comparable(record.mark):
+            self.learned[record.key] = mark, record.mark
         self.arrive([record])
 
     def _stand_before(self, position: Position, error: ReplayFailed) -> None:
@@ -306,7 +318,14 @@ class Live:
             counts.append(len(stored))
         self.spent += time.thread_time() - start
         self.executed = before, len(stored)
-        return Executed(stored, grows, counts, marks)
+        return Executed(stored, grows, counts, marks, self._hand_over() if are_new else [])
+
+    def _hand_over(self) -> list[tuple[str, int, str]]:
+        """Return marks of replayed records to store, at most ``AT_ONCE``. The others follow with the next command."""
+        rows = [(mark, key, stored) for key, (mark, stored) in self.learned.items()][:AT_ONCE]
+        for _, key, _ in rows:
+            del self.learned[key]
+        return rows
 
     def _execute(self, text: str, is_new: bool, refusal: str) -> tuple[bool, str | None]:
         """Return True unless the command was refused as expected, and the text that it and the last one merge to."""
@@ -353,14 +372,6 @@ class Live:
     def _most_keyframes(self) -> int:
         """Return how many keyframes to store: fewer for larger clusters, so that memory stays about the same."""
         return max(3, min(MOST_KEYFRAMES, 10_000 // (1 + self.size)))
-
-
-def _difference(before: str, now: str) -> str:
-    """Return in words how two marks of one command differ."""
-    ends = tuple(ends_of(mark) or say("sentence.no-cycle-ends") for mark in (before, now))
-    return (
-        say("sentence.ends-differ", before=ends[0], now=ends[1]) if len(set(ends)) > 1 else say("sentence.moves-differ")
-    )
 
 
 def _most_dispensable(places: list[int]) -> int:

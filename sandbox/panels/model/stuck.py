@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sandbox.words.say import say
+
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
@@ -15,3 +17,9 @@ class Stuck:
     command: int
     reason: str
     differs: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return in words which command stops the log, and why."""
+        key = "decided-differently" if self.differs else "cannot-be-repeated"
+        return f"{say(f'sentence.{key}', command=self.command)} {self.reason.removesuffix('.')}."

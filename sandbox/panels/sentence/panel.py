@@ -63,9 +63,8 @@ def _stuck(stuck: Stuck) -> dict[str, Any]:
 
     ``anew``: a copy of the sandbox would go on from there.
     """
-    key = "decided-differently" if stuck.differs else "cannot-be-repeated"
     return {
-        "text": f"{say(f'sentence.{key}', command=stuck.command)} {stuck.reason.removesuffix('.')}.",
+        "text": f"{stuck.text} {say('sentence.state-before')}",
         "anew": stuck.differs,
         "how": say("sentence.how-to-continue"),
         "next": "",

@@ -49,7 +49,11 @@ def probe(live: Live, position: Position) -> None:
 
 
 @reading
-def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str | None]:
-    """Return the log that ends at a moment, as ``Live.log_until``. Raises ``Rejected``."""
+def log_until(live: Live, position: Position, moment: Moment) -> tuple[int, str | None, str]:
+    """Return the log that ends at a moment, as ``Live.log_until``, and the mark of the command that ends early.
+
+    Raises ``Rejected``.
+    """
     live.move_to(position)
-    return live.log_until(moment)
+    whole, ended = live.log_until(moment)
+    return whole, ended, "" if ended is None else live.mark_until(moment)

@@ -83,7 +83,8 @@ class Move(Strict):
 class State(Schema):
     """The state of a sandbox. ``head``: commands in force; ``length``: stored commands, including those after ``head``.
     ``kubernetes``: the version whose rules hold now, with ``feature_gates`` that differ from its defaults.
-    ``seconds`` are simulated. ``queue``: lane → pods, in the order in which they would leave.
+    ``seconds`` are simulated. ``queue``: lane → pods, in the order in which they would leave. ``stopped``: why this
+    version of the engine does not get to ``head``; the rest is then the state before the command it names. Else empty.
     """
 
     title: str
@@ -99,6 +100,7 @@ class State(Schema):
     bound: int
     cycle: int
     queue: dict[str, list[str]]
+    stopped: str
 
 
 class Applied(Schema):

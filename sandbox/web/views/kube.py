@@ -50,13 +50,15 @@ def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpR
         if path == OLD_OPENAPI:
             # kubectl falls back to it, and makes do with an empty one.
             return HttpResponse(b"", content_type=OLD_OPENAPI_TYPE)
-        code, document = _answer(request, sandbox_id, token, path)
-        return HttpResponse(document, status=code, content_type="application/json")
+        code, document, warning = _answer(request, sandbox_id, token, path)
+        headers = {"Warning": f"299 - {_quoted(warning)}"} if warning else {}
+        return HttpResponse(document, status=code, content_type="application/json", headers=headers)
     except Exception as error:  # noqa: BLE001 – ``as_refused`` logs what the operator must know.
         return _failure(as_refused(error))
 
 
-def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tuple[int, str]:
+def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tuple[int, str, str]:
+    """Return the status, the document, and a warning for the person, "" = none."""
     access = open_access(sandbox_id, token)
     if access is None:
         raise no_resource()
@@ -64,17 +66,22 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
     if request.method == "GET":
         check_rate("look", f"{sandbox_id} {access.can_edit}")
         if (document := _discovery(access, path)) is not None:
-            return 200, json.dumps(document)
+            return 200, json.dumps(document), ""
         wanted = Request(path, query, request.headers.get("Accept", ""))
-        return 200, engines.read(access.sandbox, jobs.kube_read, wanted)
+        return 200, *engines.read(access.sandbox, jobs.kube_read, wanted)
     write = Write(request.method or "", path, query, kind, request.body)
     review = reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
     if review is not None:
         check_rate("look", f"{sandbox_id} {access.can_edit}")
-        return 201, json.dumps(review)
+        return 201, json.dumps(review), ""
     _check_may_change(access)
     check_rate("command", str(sandbox_id))
-    return executing.carry_out(access.sandbox, jobs.kube_write, write, _name(request))
+    return *executing.carry_out(access.sandbox, jobs.kube_write, write, _name(request)), ""
+
+
+def _quoted(text: str) -> str:
+    """Return a text as kubectl reads it from the header Warning."""
+    return json.dumps(text.encode("ascii", "replace").decode())
 
 
 def _discovery(access: Access, path: str) -> dict[str, Any] | None:

@@ -20,10 +20,14 @@ from scheduler_engine.simulation import Simulation
 
 
 @listing
-def kube_read(live: Live, position: Position, request: reading.Request) -> str:
-    """Return the JSON document that answers a request. Raises ``kube.Refused``."""
+def kube_read(live: Live, position: Position, request: reading.Request) -> tuple[str, str]:
+    """Return the JSON document that answers a request, and a warning if the log stops here, else "".
+
+    Raises ``kube.Refused``.
+    """
     live.move_to(position)
-    return _text(reading.answer(live.world, request, live.simulation.api.resource_version))
+    document = _text(reading.answer(live.world, request, live.simulation.api.resource_version))
+    return document, live.world.stuck.text if live.world.stuck is not None else ""
 
 
 @reading_job

@@ -152,3 +152,14 @@ def test_a_command_that_ends_early_has_a_mark(bound: Any, pod: Any) -> None:
         assert present(sandbox).stuck is None
         upgrade(sandbox, 6)
         assert present(sandbox).stuck is not None
+
+
+def test_programs_and_kubectl_are_told_that_the_log_stops(bound: Any) -> None:
+    api = f"/api/v1/sandboxes/{bound.sandbox.pk}/{bound.token}"
+    assert (bound.client.get(api).json()["stopped"], bound.get("kube/api/v1/pods").headers.get("Warning")) == ("", None)
+    upgrade(bound.sandbox, 3)
+    why = "This version of the engine decides command 3 differently than before. Then: "
+    state = bound.client.get(api).json()
+    assert (state["head"], state["bound"], state["stopped"][: len(why)]) == (4, 0, why)
+    assert bound.get("kube/api/v1/pods").headers["Warning"].startswith(f'299 - "{why}')
+    assert bound.client.post(bound.url("kube/api/v1/namespaces"), "{}", "application/json").status_code == 409

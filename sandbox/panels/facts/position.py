@@ -24,12 +24,15 @@ class Position(NamedTuple):
 
 def position(world: World) -> Position:
     """Return the position of the moment in view, in the past or at the present."""
-    head = (world.present or world).head
-    number, length = world.head, world.length
+    stuck = (world.present or world).stuck
+    head = stuck.command - 1 if stuck is not None else (world.present or world).head
+    number, length = head if world.present is None else world.head, world.length
     text = say("timeline.command-of" if number < length else "timeline.command", number=number, length=length)
     title = ""
     if world.present is not None:
         title = say("timeline.looks-back", number=number, head=head)
+    elif stuck is not None:
+        title = stuck.text
     elif head < length:
         title = say("timeline.went-back", first=head + 1, last=length)
     spoken = "timeline.spoken-now" if world.present is None else "timeline.spoken-past"

@@ -11,6 +11,7 @@ from django.test import Client
 from sandbox.changes import store
 from sandbox.changes.opening import open_scenario
 from sandbox.content.scenarios import scenarios
+from sandbox.panels.facts.position import position
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from scheduler_engine.plugins.node_resources_fit import NodeResourcesFit
@@ -87,6 +88,15 @@ def test_the_page_says_what_is_known_of_the_difference_and_nothing_else(bound: A
     page = bound.get().content.decode()
     assert "decides command 3 differently than before" in page
     assert words in page
+
+
+def test_the_position_is_that_of_the_state_which_the_page_shows(bound: Any) -> None:
+    upgrade(bound.sandbox, 3)
+    world = present(bound.sandbox)
+    here = position(world)
+    assert (here.text, here.title) == ("command 2 of 4", world.stuck.text if world.stuck else "")
+    past = live(bound.sandbox).at(world.moment_of(world.rests[0][0]))
+    assert "command 2" in position(past).title
 
 
 def test_what_is_refused_says_why_in_whole_sentences(bound: Any) -> None:

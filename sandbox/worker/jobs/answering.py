@@ -18,8 +18,13 @@ Answer = dict[str, Any]
 
 
 def _by_rules(live: Live, at: Moment | None, answer: Answer) -> Answer:
-    """Add the version of Kubernetes at the moment of an answer, in words: by its rules the answer holds."""
-    return {"kubernetes": named(rules_in(live.at(at).configured)), **answer}
+    """Add the version of Kubernetes at the moment of an answer, in words: by its rules the answer holds.
+
+    ``stopped``: why the answer is about an earlier state than the head of the log, "" if it is not.
+    """
+    world = live.at(at)
+    stopped = world.stuck.text if world.stuck is not None else ""
+    return {"kubernetes": named(rules_in(world.configured)), "stopped": stopped, **answer}
 
 
 @replaying

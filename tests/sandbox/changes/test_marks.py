@@ -173,3 +173,15 @@ def test_programs_and_kubectl_are_told_that_the_log_stops(bound: Any) -> None:
     assert (state["head"], state["bound"], state["stopped"][: len(why)]) == (4, 0, why)
     assert bound.get("kube/api/v1/pods").headers["Warning"].startswith(f'299 - "{why}')
     assert bound.client.post(bound.url("kube/api/v1/namespaces"), "{}", "application/json").status_code == 409
+
+
+@pytest.mark.parametrize(
+    "path", ["headroom/", "fit/?pod=default/web", "leave/?node=a", "differences/?seed=3", "fixes/?pod=default/web"]
+)
+def test_an_answer_says_that_it_is_about_the_state_before_the_stop(bound: Any, path: str) -> None:
+    note = "This answer is about the state before it."
+    assert note not in bound.client.get(bound.url(path)).content.decode()
+    upgrade(bound.sandbox, 3)
+    assert note in bound.client.get(bound.url(path)).content.decode()
+    past = f"{path}{'&' if '?' in path else '?'}at=1.0"
+    assert note not in bound.client.get(bound.url(past)).content.decode()

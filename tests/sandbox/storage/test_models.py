@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 
 from sandbox.changes import store
 from sandbox.storage.models import CommandRecord
@@ -36,3 +36,15 @@ def test_the_log_keeps_the_order_of_keys(visitor: Any, node: Any) -> None:
     store.execute(visitor.sandbox, command)
     text = CommandRecord.objects.get().command
     assert text.index('"zz"') < text.index('"aa"')
+
+
+@pytest.mark.django_db(transaction=True)
+def test_keys_of_dropped_records_are_not_used_again_after_the_upgrade_that_brings_marks(visitor: Any) -> None:
+    first = store.execute(visitor.sandbox, {"kind": "settle"}).state
+    dropped = store.execute(visitor.sandbox, {"kind": "settle"}).state
+    call_command("migrate", "sandbox", "0013", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {CommandRecord._meta.db_table} WHERE id = %s", [dropped])
+    call_command("migrate", verbosity=0)
+    assert CommandRecord.objects.get(pk=first).mark == ""
+    assert CommandRecord.objects.create(sandbox=visitor.sandbox, n=2, command="{}").pk > dropped

@@ -70,7 +70,9 @@ def _next_pod(live: Live) -> str:
 def room_outcome(
     live: Live, position: Position, kind: str, pod: str, since: int, forked: tuple[int, int] | None
 ) -> Outcome | None:
-    """Return the answer to a question, None if it is not known yet. Raises ``Rejected`` if there will be no answer.
+    """Return the answer to a question, None if it is not known yet.
+
+    Raises ``Rejected`` if there will be no answer, ``ReplayFailed`` if the log stops before it.
 
     ``since``: entries of the trace when the question was asked. ``forked``: key and place of the last command still in
     the log, if somebody went back and did something else; the question then counts from the end of that command.
@@ -88,6 +90,7 @@ def room_outcome(
         raise Rejected(reason_text(judged.none))
     answer = judged.answer
     if answer is None:
+        live.check_replayed()
         return None
     reasons = {choice: reason_text(why) for choice, why in answer.why.items()}
     return Outcome(answer.right, reasons | ({"": reason_text(answer.nobody)} if answer.nobody else {}))

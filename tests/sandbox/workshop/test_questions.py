@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox.changes import store
+from sandbox.pool import engines
 from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox
 from sandbox.workshop import questions
@@ -158,6 +159,18 @@ def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, ste
     assert by_choice["no node"].count == 1
     assert "0/8 nodes are available" in by_choice["no node"].why
     assert "You were right" in page_of(ada)
+
+
+def test_a_reveal_does_not_wait_for_steps_in_a_sandbox_whose_log_stops(crowded: Person, step: Any) -> None:
+    crowded.post("predict/", kind="winner")
+    sandbox = crowded.seat().sandbox
+    assert sandbox is not None
+    step(sandbox)
+    sandbox.records.filter(n=sandbox.records.count()).update(mark="1 0badcafe - - - - -")
+    engines.started().close()  # As after a restart, with another version.
+    page = page_of(crowded)
+    assert "Reveal waits" not in page
+    assert "decides command" in page
 
 
 def test_the_victims_are_revealed_with_the_reason(crowded: Person, step: Any) -> None:

@@ -16,6 +16,8 @@ import pytest
 from tests.sandbox.served import Served, served
 
 PROGRAM = Path(sys.executable).parent / "kubectl"
+EDITOR = "sed -i s/web:1/web:3/"
+"""A command in the place of an editor."""
 LABELS = {"app": "web"}
 WEB = {
     "apiVersion": "apps/v1",
@@ -45,15 +47,18 @@ def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
         yield partial(run, site, base, home)
 
 
-def command(site: Served, base: str, *arguments: str) -> list[str]:
-    return [str(PROGRAM), "--server", f"http://127.0.0.1:{site.port}{base}kube", *arguments]
+def command(site: Served, base: str, *arguments: str, program: Path = PROGRAM) -> list[str]:
+    return [str(program), "--server", f"http://127.0.0.1:{site.port}{base}kube", *arguments]
 
 
-def run(site: Served, base: str, home: Path, *arguments: str, fails: bool = False, stdin: str = "") -> str:
+def run(
+    site: Served, base: str, home: Path, *arguments: str, fails: bool = False, stdin: str = "", program: Path = PROGRAM
+) -> str:
     """Run kubectl on a sandbox. Return what it prints; its errors if it should fail."""
     done = subprocess.run(
-        command(site, base, *arguments),
-        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        command(site, base, *arguments, program=program),
+        env={"HOME": str(home), "PATH": os.environ["PATH"], "KUBE_EDITOR": EDITOR},
+        cwd=home,
         input=stdin,
         capture_output=True,
         text=True,

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote_plus
 
 import pytest
@@ -32,6 +33,14 @@ WEB = {
         },
     },
 }
+
+
+class Server(Protocol):
+    """A running server."""
+
+    port: int
+
+
 Kubectl = Callable[..., str]
 Fresh = tuple[Served, str, Kubectl]
 
@@ -47,12 +56,12 @@ def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
         yield partial(run, site, base, home)
 
 
-def command(site: Served, base: str, *arguments: str, program: Path = PROGRAM) -> list[str]:
+def command(site: Server, base: str, *arguments: str, program: Path = PROGRAM) -> list[str]:
     return [str(program), "--server", f"http://127.0.0.1:{site.port}{base}kube", *arguments]
 
 
 def run(
-    site: Served, base: str, home: Path, *arguments: str, fails: bool = False, stdin: str = "", program: Path = PROGRAM
+    site: Server, base: str, home: Path, *arguments: str, fails: bool = False, stdin: str = "", program: Path = PROGRAM
 ) -> str:
     """Run kubectl on a sandbox. Return what it prints; its errors if it should fail."""
     done = subprocess.run(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import random
-from collections.abc import Callable
+from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -15,12 +16,13 @@ from sandbox.kube.resources import RESOURCES, Resource
 from tests.hostile import oddities
 from tests.hostile.likely import TYPES
 from tests.hostile.oddities import as_json, changed, text
+from tests.hostile.targets import CLUSTER
 
 JSON = "application/json"
 METHODS = ("GET", "GET", "POST", "POST", "PUT", "PUT", "PATCH", "PATCH", "PATCH", "DELETE")
-SUBRESOURCES = (*[""] * 8, "status", "scale", "eviction", "resize", "binding", "log", "exec", "status/x")
-NAMES = {"Pod": ("web-0", "web-1", "web-2", "web-3"), "Node": ("n1", "n2", "n3"), "Deployment": ("app",)}
-"""Kind → names of objects that a stranger's sandbox may have."""
+SUBRESOURCES = ("status", "scale", "eviction", "resize", "binding", "log", "exec", "status/x")
+OF_KIND = {"Pod": ("status", "eviction", "resize"), "Node": ("status",), "Deployment": ("status", "scale")}
+"""Kind → subresources that it has."""
 ELSEWHERE = (
     *("", "api", "apis", "version", "healthz", "openapi/v2", "openapi/v3", "openapi/v3/api/v1", "apis/apps/v2"),
     *("apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "apis/authorization.k8s.io/v1/selfsubjectrulesreviews"),
@@ -75,6 +77,13 @@ STRATEGIC = {
         "unschedulable": True,
     },
 }
+LABELS: dict[str, Any] = {"metadata": {"labels": {"a": "b", "app": "web"}, "annotations": {"c": "d"}}}
+SMALL: dict[str, tuple[dict[str, Any], ...]] = {
+    "Node": (LABELS, {"spec": {"unschedulable": True}}, {"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}}),
+    "Pod": (LABELS, {"spec": {"containers": [{"name": "main", "image": "y"}]}}, {"spec": {"activeDeadlineSeconds": 9}}),
+    "Deployment": (LABELS, {"spec": {"replicas": 2, "paused": True}}, {"spec": {"strategy": {"type": "Recreate"}}}),
+}
+"""Kind → patches that change such an object."""
 POINTERS = (
     "/metadata/labels/a",
     "/spec",
@@ -91,9 +100,10 @@ POINTERS = (
 def request(drawn: random.Random) -> tuple[str, str, dict[str, str], bytes]:
     """Return method, path below the sandbox's, headers and body."""
     method = drawn.choice(METHODS)
-    manifest = drawn.choice((oddities.POD, oddities.NODE, *oddities.manifests()))
-    resource = _resource(drawn, manifest)
-    path = _path(drawn, resource, method)
+    manifest = copy.deepcopy(drawn.choice(CLUSTER if drawn.random() < 0.75 else _kinds()))
+    if method == "POST" and drawn.random() < 0.7:
+        manifest["metadata"]["name"] = f"new-{drawn.randrange(1000)}"
+    path = _path(drawn, manifest, method)
     headers = {"Accept": drawn.choice(ACCEPTS), "User-Agent": drawn.choice(("kubectl/v1.37", text(drawn)[:200]))}
     headers["User-Agent"] = headers["User-Agent"].encode("latin-1", "replace").decode("latin-1")
     query = _query(drawn)
@@ -104,23 +114,34 @@ def request(drawn: random.Random) -> tuple[str, str, dict[str, str], bytes]:
     return method, f"{path}{_asked(query)}", headers, body
 
 
+@cache
+def _kinds() -> list[dict[str, Any]]:
+    """Return manifests of the kinds that are served."""
+    served = {row.kind for row in RESOURCES.values()}
+    return [manifest for manifest in oddities.manifests() if manifest["kind"] in served]
+
+
 def _resource(drawn: random.Random, manifest: Any) -> Resource:
     rows = [row for row in RESOURCES.values() if row.kind == manifest.get("kind")]
-    return drawn.choice(rows) if rows and drawn.random() < 0.8 else drawn.choice([*RESOURCES.values()])
+    return drawn.choice(rows) if rows and drawn.random() < 0.93 else drawn.choice([*RESOURCES.values()])
 
 
-def _path(drawn: random.Random, resource: Resource, method: str) -> str:
-    if drawn.random() < 0.06:
+def _path(drawn: random.Random, manifest: Any, method: str) -> str:
+    if drawn.random() < 0.05:
         return f"kube/{drawn.choice((*ELSEWHERE, quote(text(drawn), errors='surrogatepass')))}"
+    resource, name = _resource(drawn, manifest), str(manifest["metadata"].get("name"))
     start = f"apis/{resource.api_version}" if resource.group else f"api/{resource.version}"
     pieces = ["kube", start]
-    if resource.namespaced and drawn.random() < 0.95:
-        pieces += ["namespaces", "default" if drawn.random() < 0.9 else _odd(drawn)]
+    if resource.namespaced and drawn.random() < 0.97:
+        pieces += ["namespaces", "default" if drawn.random() < 0.95 else _odd(drawn)]
     pieces.append(resource.plural)
-    if method != "POST" or drawn.random() < 0.3:
-        named = NAMES.get(resource.kind, ("x",))
-        pieces.append(drawn.choice(named) if drawn.random() < 0.85 else _odd(drawn))
-        pieces.append(drawn.choice(SUBRESOURCES))
+    inside = drawn.choice(("", "", "", *OF_KIND.get(resource.kind, ()))) if drawn.random() < 0.93 else ""
+    inside = inside or (drawn.choice(SUBRESOURCES) if drawn.random() < 0.06 else "")
+    if method == "POST" and inside not in ("eviction", "binding", "exec"):
+        return "/".join(pieces)
+    if method in ("GET", "DELETE") and drawn.random() < 0.1:
+        return "/".join(pieces)
+    pieces += [quote(name, safe="") if drawn.random() < 0.95 else _odd(drawn), inside]
     return "/".join(filter(None, pieces))
 
 
@@ -129,7 +150,7 @@ def _odd(drawn: random.Random) -> str:
 
 
 def _query(drawn: random.Random) -> dict[str, str]:
-    names = drawn.sample([*QUERIES], drawn.choice((0, 0, 1, 1, 2)))
+    names = drawn.sample([*QUERIES], drawn.choice((0, 0, 0, 0, 1, 2)))
     return {name: drawn.choice(QUERIES[name]) if drawn.random() < 0.8 else text(drawn)[:300] for name in names}
 
 
@@ -152,8 +173,9 @@ def _body(drawn: random.Random, method: str, path: str, manifest: Any) -> tuple[
     if kind < 0.1:
         return "application/yaml", drawn.choice(oddities.YAML).encode(errors="surrogatepass")
     if method == "PATCH":
-        return _patch(drawn)
-    whole = _whole(path, manifest) if method != "DELETE" else OPTIONS
+        return _patch(drawn, manifest)
+    options = {name: OPTIONS[name] for name in drawn.sample([*OPTIONS], drawn.choice((0, 0, 1, 1, 2)))}
+    whole = _whole(path, manifest) if method != "DELETE" else options
     data = _changed(drawn, whole)
     if kind < 0.13:
         data = {"apiVersion": "v1", "kind": "List", "items": [data] * drawn.choice((1, 3000))}
@@ -168,23 +190,22 @@ def _whole(path: str, manifest: Any) -> Any:
 
 
 def _changed(drawn: random.Random, data: Any) -> Any:
-    for _ in range(drawn.choice((0, 1, 1, 2))):
+    for _ in range(drawn.choice((0, 0, 1, 2))):
         data = changed(drawn, data)
     return data
 
 
-PATCHES: dict[str, Callable[[random.Random], Any]] = {
-    JSON_PATCH: lambda drawn: [_operation(drawn) for _ in range(drawn.choice((1, 1, 2, 12)))],
-    MERGE_PATCH: lambda drawn: changed(drawn, STRATEGIC),
-    STRATEGIC_PATCH: lambda drawn: _changed(drawn, STRATEGIC),
-    APPLY_PATCH: lambda drawn: _changed(drawn, drawn.choice((oddities.POD, oddities.NODE))),
-}
-
-
-def _patch(drawn: random.Random) -> tuple[str, bytes]:
-    kind = drawn.choice([*PATCHES])
-    other = drawn.choice([*PATCHES]) if drawn.random() < 0.1 else kind
-    return kind, as_json(PATCHES[other](drawn)).encode()
+def _patch(drawn: random.Random, manifest: Any) -> tuple[str, bytes]:
+    kind = drawn.choice((JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH))
+    small = drawn.choice(SMALL.get(manifest.get("kind"), SMALL["Node"]))
+    patches: dict[str, Any] = {
+        JSON_PATCH: [_operation(drawn) for _ in range(drawn.choice((1, 1, 2, 12)))],
+        MERGE_PATCH: _changed(drawn, small),
+        STRATEGIC_PATCH: _changed(drawn, drawn.choice((STRATEGIC, small))),
+        APPLY_PATCH: _changed(drawn, drawn.choice((manifest, small))),
+    }
+    other = drawn.choice([*patches]) if drawn.random() < 0.08 else kind
+    return kind, as_json(patches[other]).encode()
 
 
 def _operation(drawn: random.Random) -> Any:

@@ -89,6 +89,7 @@ workbench_patterns = [
     path("embed/differences/", embedding.differences, name="embed-differences"),
     path("lesson/<str:verb>/", lessons.lesson, name="lesson"),
     path("predict/", lessons.predict, name="predict"),
+    path("kubectl/", kube.use_kubectl, name="kubectl"),
     path("kubeconfig", kube.kubeconfig, name="kubeconfig"),
     path("kube/<path:path>", kube.kube, name="kube"),
 ]

@@ -13,6 +13,7 @@ from typing import Any
 from scheduler_engine import commands
 from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set
 from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.fields import check_fields
 from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.api.validation import check_update, for_update, validate
@@ -58,6 +59,8 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
             raise ApiError(404, "NotFound", "the server could not find the requested resource")
         live, wanted = patched(cluster.api, command.object_kind, command.key, command.changes)
         if command.subresource == "resize":
+            if wrong := check_fields(wanted, live.kind, cluster.rules):
+                raise Rejected(wrong)
             wanted = resized(live.manifest, wanted, cluster.rules)
         rules = for_update(cluster.rules, live.manifest)
         errors = validate(wanted, allow_privileged=cluster.allow_privileged, rules=rules)

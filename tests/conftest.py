@@ -31,6 +31,12 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUMS)), None)
 
 
+def kubectl_of_debian() -> Path | None:
+    """Return the path of Debian's kubectl, which is older than ours: unpacked by `.ci/run`, or installed."""
+    places = (Path(sys.executable).parent.parent / "debian/usr/bin/kubectl", Path("/usr/bin/kubectl"))
+    return next(filter(Path.exists, places), None)
+
+
 @dataclass(frozen=True)
 class Needed:
     """A program that some tests need: those with one of ``names`` as a marker or fixture.
@@ -51,6 +57,7 @@ NEEDED = {
     "PostgreSQL": Needed(("postgres_server", "own_postgres"), postgres_programs, "postgresql"),
     "Redis": Needed(("redis_server", "own_redis"), lambda: shutil.which("redis-server"), "redis-server"),
     "systemd-analyze": Needed(("systemd",), lambda: shutil.which("systemd-analyze"), "systemd"),
+    "kubectl of Debian": Needed(("debian_kubectl",), kubectl_of_debian, "kubernetes-client"),
     "nginx": Needed(("nginx",), lambda: shutil.which("nginx"), "nginx"),
 }
 """Name of a program → which tests need it. Without it they are left out, but not in CI."""

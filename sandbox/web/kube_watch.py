@@ -38,10 +38,11 @@ Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 PATIENCE_SECONDS = 1.0
 """The pause before the next try in a sandbox that is busy."""
 QUIET_SECONDS = 30.0
-"""After this long a newline is sent, so that no proxy thinks that nobody is there."""
+"""After this long a space is sent, so that no proxy thinks that nobody is there."""
 LONGEST_SECONDS = 3600.0
 """How long a watch may last. The client then begins another one where this one ended."""
-NEWLINE = {"type": "http.response.body", "body": b"\n", "more_body": True}
+SPACE = {"type": "http.response.body", "body": b" ", "more_body": True}
+"""What clients skip before the next event. An empty line is an event without a type to the Python client."""
 
 
 def with_watches(application: Application) -> Application:
@@ -148,14 +149,14 @@ class KubeWatch(AsyncConsumer):
         await self.send({"type": "http.response.body", "body": b""})
 
     async def _wait(self) -> None:
-        """Wait for the next change. Meanwhile send newlines, which clients skip."""
+        """Wait for the next change. Meanwhile send spaces, which clients skip."""
         while True:
             try:
                 async with asyncio.timeout(QUIET_SECONDS):
                     await self.news.wait()
                 return
             except TimeoutError:
-                await self.send(NEWLINE)
+                await self.send(SPACE)
 
     async def _send_news(self) -> bool:
         """Send what happened since the last time. Return False if the watch is over."""
@@ -165,8 +166,8 @@ class KubeWatch(AsyncConsumer):
         self.seen = news.seen
         if not self.begun:
             await self._begin(200)
-            # The server sends the headers with the first bytes. Clients skip newlines.
-            await self.send(NEWLINE)
+            # The server sends the headers with the first bytes. Clients skip a space.
+            await self.send(SPACE)
         for line in news.lines:
             await self.send({"type": "http.response.body", "body": line.encode(), "more_body": True})
         return not news.over

@@ -19,3 +19,13 @@ export async function copy(text, button) {
   button.textContent = say('script.copied');
   setTimeout(() => { button.textContent = button.dataset.usual; }, COPIED_MS);
 }
+
+/** Buttons that copy the field that they name. */
+export function copies(box) {
+  box.addEventListener('click', ({ target }) => {
+    const field = document.getElementById(target.closest('[data-copy]')?.dataset.copy);
+    if (!field) return;
+    field.select();
+    copy(field.value, target);
+  });
+}

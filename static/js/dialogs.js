@@ -1,9 +1,10 @@
 // The dialogs of the workbench: help, find, share, export, branches, an object as YAML.
 
+import { copies } from './clipboard.js';
 import { dialog } from './dialog.js';
 import { exports } from './export.js';
 import { find, show } from './find.js';
-import { copies, linkTo } from './share.js';
+import { linkTo } from './share.js';
 import { choose, goTo, present, showOnPhone, view } from './view.js';
 
 const { htmx } = window;

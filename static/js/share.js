@@ -2,7 +2,6 @@
 
 import './embed-snippet.js';
 import './carry.js';
-import { copy } from './clipboard.js';
 
 const KEPT = { at: '', pod: '', node: '', plugin: '', cycle: 0, group: '', layout: '', colour: '', reasons: '', replica: '', pages: '', orders: '', finds: '' };
 
@@ -39,14 +38,4 @@ export function tablesOf(view) {
       if (link) link.search = query(view, false).toString();
     }, { capture: true });
   }
-}
-
-/** Buttons that copy the field that they name. */
-export function copies(box) {
-  box.addEventListener('click', ({ target }) => {
-    const field = document.getElementById(target.closest('[data-copy]')?.dataset.copy);
-    if (!field) return;
-    field.select();
-    copy(field.value, target);
-  });
 }

@@ -212,6 +212,12 @@ def test_a_running_pod_that_shrinks_makes_room_for_the_one_that_waits() -> None:
     assert held(simulation, "Pod", "default/b")["spec"]["nodeName"] == "n1"
 
 
+@pytest.mark.parametrize("wrong", ["x", ["x"], [{"name": ["a"]}], [None]], ids=repr)
+def test_a_resize_with_a_wrong_type_is_refused(wrong: Any) -> None:
+    command = commands.Patch("Pod", "default/a", {"spec": {"containers": wrong}}, "resize")
+    assert "spec.containers" in str(refused(cluster(node("n1"), pod("a")), command))
+
+
 def test_nothing_but_resources_changes() -> None:
     simulation = cluster(node("n1"), pod("a"))
     patch = resources({"requests": {"cpu": "2"}})

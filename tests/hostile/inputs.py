@@ -56,6 +56,8 @@ class Plan:
     first: int = 0
     bound: int = 2 << 30
     cap: int = 4 << 30
+    only: str = ""
+    """Part of the paths of the routes that get inputs; "" = all."""
     restarts: bool = True
     """True if a fresh process must show what the attacked one showed."""
 
@@ -160,7 +162,7 @@ async def _strangers(plan: Plan, site: Site, report: Report, room: Callable[[], 
     for one in targets:
         await one.renew()
     forms, methods = await _harvest(targets[0], known)
-    drawer = Drawer(plan.seed, known, forms, methods)
+    drawer = Drawer(plan.seed, [route for route in known if plan.only in route.path], forms, methods)
     numbers = iter(range(plan.first, plan.first + plan.count))
 
     async def send(target: Targets) -> None:
@@ -221,6 +223,7 @@ def main() -> None:
     for name in ("count", "seed", "at_once", "visitors", "people", "first"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(Plan(), name))
     parser.add_argument("--bound", type=int, default=Plan().bound // MEGABYTE, help="MB that memory may reach")
+    parser.add_argument("--only", default="", help="only to routes whose path has this part")
     parser.add_argument("--routes", action="store_true", help="list what each route answered")
     end_in_order()
     fields = vars(parser.parse_args())

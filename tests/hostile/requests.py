@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from sandbox.panels import PANELS
-from tests.hostile import documented, oddities
+from tests.hostile import documented, oddities, of_kube
 from tests.hostile.likely import DOCUMENTS, HEADERS, LIKELY, LONGEST_MESSAGE, PART_HEADERS, PLACES, QUERIES, TYPES
 from tests.hostile.oddities import as_json, changed, command, document, text
 from tests.hostile.routes import METHODS, TARGET, Form, Route
@@ -19,7 +19,15 @@ from tests.hostile.routes import PARAMETER as PLACE
 from tests.hostile.wire import TEXT
 
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=B"
-HEAVIER = {"/commands": 8, "/manifests": 3, "api/v1/sandboxes": 3, "/apply/": 3, "/check/": 2, "/configure/": 2}
+HEAVIER = {
+    "/kube/<path:path>": 8,
+    "/commands": 8,
+    "/manifests": 3,
+    "api/v1/sandboxes": 3,
+    "/apply/": 3,
+    "/check/": 2,
+    "/configure/": 2,
+}
 """End of a path → its weight; 1 for paths not listed."""
 PARAMETER = re.compile(r"<(?:\w+:)?\w+>")
 PARAMETER_NAME = re.compile(r"(\w+)>")
@@ -29,6 +37,8 @@ WHERE = {
 }
 """Whose link a path has, and its weight. ``running``: the room in use, by a link that cannot do harm."""
 RUNNING = ("guest", "running-beamer")
+KUBE = "/kube/<path:path>"
+"""End of the route of the API server of a sandbox."""
 DOCUMENTED = 0.6
 """Probability that a call of the API is drawn from its document."""
 BRACES = r"{\1}"
@@ -93,6 +103,10 @@ class Drawer:
         return _of_socket(drawn, number, route) if route.socket else self._of_request(drawn, number, route)
 
     def _of_request(self, drawn: random.Random, number: int, route: Route) -> Input:
+        if route.path.endswith(KUBE):
+            method, path, headers, body = of_kube.request(drawn)
+            base = f"/s/{_link(drawn, 'sandbox', method)}/"
+            return Input(number, route.path, method, base + path, headers, body)
         if f"/{PLACE.sub(BRACES, route.path)}" in documented.operations() and drawn.random() < DOCUMENTED:
             return self._as_documented(drawn, number, route)
         usual = self.methods.get(route, route.usual)

@@ -713,6 +713,8 @@ def comparing(visit: Visit) -> Iterator[Shot]:
     yield Shot("what if a zone is lost", page)
     answered(page, f"{base}headroom/")
     yield Shot("what still fits, no workloads", page)
+    page.goto(f"{base}kubectl/")
+    yield Shot("use kubectl", page)
     answered(page, f"{base}differences/?kubernetes=v1.36")
     yield Shot("what an upgrade changes", page)
     page = visit.workbench(scenario=EXAMPLE)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import yaml
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
-from sandbox.kube import discovery, reviews
+from sandbox.kube import commands, discovery, reviews
 from sandbox.kube.reading import Request
 from sandbox.kube.statuses import Refused, failure, forbidden, no_resource
 from sandbox.kube.writing import Write
@@ -25,6 +29,44 @@ from sandbox.worker import jobs
 from scheduler_engine.versions import release_of
 
 OLD_OPENAPI, OLD_OPENAPI_TYPE = "openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+PICTURE = Path(__file__).with_name("kubectl_picture.json")
+"""What kubectl prints, and where the pods are, before and after Play. A test runs the commands and compares."""
+
+
+@reads
+def use_kubectl(request: HttpRequest, access: Access) -> HttpResponse:
+    """Show how to use kubectl on the sandbox: commands to copy, how it looks, and what works with this link."""
+    base = reverse("workbench", args=[access.sandbox.pk, access.token])
+    context = {
+        "sandbox": access.sandbox,
+        "can_edit": access.can_edit,
+        "base": base,
+        "commands": _to_copy(request.build_absolute_uri(f"{base}kubeconfig"), access.can_edit),
+        "moments": _picture(),
+        "read": commands.READ,
+        "change": commands.CHANGE,
+        "wait": commands.WAIT,
+        "never": commands.NEVER,
+    }
+    return render(request, "kubectl.html", context)
+
+
+def _to_copy(address: str, can_edit: bool) -> list[tuple[str, str]]:
+    """Return commands for a shell, each with what it does."""
+    connect = f'curl -fsS "{address}" > sandbox.kubeconfig && export KUBECONFIG="$PWD/sandbox.kubeconfig"'
+    add = (say("kubectl.add"), "kubectl create deployment web --image=nginx --replicas=3")
+    why = (say("kubectl.why"), "kubectl describe pods")
+    return [
+        (say("kubectl.connect-shell"), connect),
+        (say("kubectl.see"), "kubectl get nodes,pods"),
+        add if can_edit else why,
+    ]
+
+
+@cache
+def _picture() -> list[dict[str, Any]]:
+    moments: list[dict[str, Any]] = json.loads(PICTURE.read_text())
+    return moments
 
 
 @reads

@@ -42,8 +42,9 @@ def resized(old: Data, new: Data, rules: Rules) -> dict[str, Any]:
         spec = kept | {field: new_spec[field] for field in ("resources",) if new_spec.get(field) is not None}
     for field in LISTS:
         held = {container["name"]: container for container in spec.get(field) or ()}
-        if held or new_spec.get(field):
-            spec[field] = [_resized(held.get(item.get("name")), item) for item in new_spec.get(field) or ()]
+        items = [item or {} for item in new_spec.get(field) or ()]  # An item that is null is an empty object.
+        if held or items:
+            spec[field] = [_resized(held.get(item.get("name")), item) for item in items]
     return {**old, "spec": spec}
 
 

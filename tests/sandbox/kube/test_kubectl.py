@@ -5,72 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote_plus
 
-import pytest
 import yaml
 
-from tests.sandbox.served import Served, served
+from tests.sandbox.kube.conftest import LABELS, PROGRAM, WEB, Fresh, Kubectl, command
 from tests.test_documents import block
-
-PROGRAM = Path(sys.executable).parent / "kubectl"
-LABELS = {"app": "web"}
-WEB = {
-    "apiVersion": "apps/v1",
-    "kind": "Deployment",
-    "metadata": {"name": "web"},
-    "spec": {
-        "replicas": 3,
-        "selector": {"matchLabels": LABELS},
-        "template": {
-            "metadata": {"labels": LABELS},
-            "spec": {"containers": [{"name": "c", "image": "web:1", "resources": {"requests": {"cpu": "3"}}}]},
-        },
-    },
-}
-Kubectl = Callable[..., str]
-
-
-@pytest.fixture(scope="module")
-def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
-    """Yield a function that runs kubectl on a sandbox: two nodes, and three replicas of which two have room."""
-    home = tmp_path_factory.mktemp("home")
-    with served(tmp_path_factory.mktemp("site")) as site:
-        base = site.sandbox(nodes=2)
-        assert site.ask("POST", f"{base}apply/", f"manifests={quote_plus(json.dumps(WEB))}")[0] == 204
-        assert site.ask("POST", f"{base}do/run/")[0] == 204
-        yield partial(run, site, base, home)
-
-
-def command(site: Served, base: str, *arguments: str) -> list[str]:
-    return [str(PROGRAM), "--server", f"http://127.0.0.1:{site.port}{base}kube", *arguments]
-
-
-def run(site: Served, base: str, home: Path, *arguments: str, fails: bool = False, stdin: str = "") -> str:
-    """Run kubectl on a sandbox. Return what it prints; its errors if it should fail."""
-    done = subprocess.run(
-        command(site, base, *arguments),
-        env={"HOME": str(home), "PATH": os.environ["PATH"]},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert bool(done.returncode) == fails, done.stdout + done.stderr
-    return done.stderr if fails else done.stdout
-
-
-@pytest.fixture
-def fresh(kubectl: Kubectl) -> tuple[Served, str, Kubectl]:
-    """Return the site, the path of a new sandbox with two nodes, and a function that runs kubectl on it."""
-    assert isinstance(kubectl, partial)
-    site, _, home = kubectl.args
-    base = site.sandbox(nodes=2)
-    return site, base, partial(run, site, base, home)
 
 
 def rows(text: str) -> list[list[str]]:
@@ -126,7 +67,6 @@ def test_what_is_not_there_or_not_possible_is_said_in_words(kubectl: Kubectl) ->
     assert "runs no containers" in kubectl("logs", pod, fails=True)
 
 
-Fresh = tuple[Served, str, Kubectl]
 MANIFEST = json.dumps(WEB)
 
 

@@ -52,8 +52,7 @@ class Watch:
 
     def event(self) -> tuple[str, Any]:
         """Return type and object of the next event; "" if the watch has ended."""
-        while (line := self.answer.readline()) == b"\n":
-            pass
+        line = self.answer.readline().strip()
         event = json.loads(line) if line else {"type": "", "object": None}
         return event["type"], event["object"]
 

@@ -14,6 +14,7 @@ from sandbox.kube.resources import RESOURCES, Resource
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.selecting import Keeps, by_fields, by_labels
 from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
+from sandbox.kube.versions import LONGEST, Versions
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import timestamp
 
@@ -38,7 +39,7 @@ class Request:
     def number(self, name: str) -> int:
         """Return a whole number of the query, 0 if it is not there. Raises ``Refused``."""
         text = self.query.get(name, "")
-        if text and not (text.isascii() and text.isdigit() and len(text) < 10):
+        if text and not (text.isascii() and text.isdigit() and len(text) <= LONGEST):
             raise Refused(400, f'strconv.ParseInt: parsing "{text}": invalid syntax')
         return int(text or 0)
 
@@ -78,13 +79,18 @@ def target(path: str) -> Target:
     return Target(resource, namespace, name, subresource)
 
 
-def answer(world: World, request: Request, resource_version: int) -> dict[str, Any]:
-    """Return the document that answers a request. Raises ``Refused``."""
+def answer(world: World, request: Request, turns: str = "") -> dict[str, Any]:
+    """Return the document that answers a request. ``turns``: as ``models.Sandbox.turns``. Raises ``Refused``."""
     wanted = target(request.path)
+    versions = (Versions.of_trace if wanted.resource.kind == "Event" else Versions.of_objects)(world, turns)
+    return versions.document(_document(world, request, wanted, versions.now))
+
+
+def _document(world: World, request: Request, wanted: Target, version: int) -> dict[str, Any]:
     if request.query.get("watch", "").lower() in TRUE:
         raise not_allowed()  # ``watching`` answers those.
     if not wanted.name:
-        return _list(world, request, wanted, resource_version)
+        return _list(world, request, wanted, version)
     manifest = _objects(world, wanted.resource).get(wanted.key)
     if manifest is None:
         raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
@@ -116,7 +122,7 @@ def selected(wanted: Target, query: Mapping[str, str]) -> Keeps:
     return keeps
 
 
-def _list(world: World, request: Request, wanted: Target, resource_version: int) -> dict[str, Any]:
+def _list(world: World, request: Request, wanted: Target, version: int) -> dict[str, Any]:
     resource = wanted.resource
     keeps = selected(wanted, request.query)
     after, limit = request.query.get("continue", ""), request.number("limit")
@@ -124,7 +130,6 @@ def _list(world: World, request: Request, wanted: Target, resource_version: int)
         (key, manifest) for key, manifest in _objects(world, resource).items() if key > after and keeps(manifest)
     )
     shown = found[:limit] if limit else found
-    version = len(world.entries) if resource.kind == "Event" else resource_version
     metadata: dict[str, Any] = {"resourceVersion": str(version)}
     if len(shown) < len(found):
         metadata |= {"continue": shown[-1][0], "remainingItemCount": len(found) - len(shown)}

@@ -26,6 +26,7 @@ from sandbox.kube.statuses import (
     not_found,
     success,
 )
+from sandbox.kube.versions import UNTURNED, Versions
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, ORPHAN, POLICIES
@@ -47,13 +48,14 @@ STALE = "the object has been modified; please apply your changes to the latest v
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A request that writes. ``content_type``: of the ``body``, without parameters."""
+    """A request that writes. ``content_type``: of the ``body``, without parameters. ``versions``: in the sandbox."""
 
     method: str
     path: str
     query: Mapping[str, str]
     content_type: str = ""
     body: bytes = b""
+    versions: Versions = UNTURNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +147,17 @@ def _held(simulation: Simulation, wanted: Target) -> dict[str, Any]:
     return dict(held.manifest)
 
 
-def _check_version(old: Manifest, new: Manifest, wanted: Target) -> None:
+def _check_version(versions: Versions, old: Manifest, new: Manifest, wanted: Target) -> None:
     """Raise ``Refused`` if the sender has seen an older version of the object, or another one of that name."""
     before, metadata = old["metadata"], new.get("metadata", {})
     if not isinstance(metadata, Mapping):
         raise Refused(400, NO_METADATA)
-    for name in ("uid", "resourceVersion"):
-        value = metadata.get(name)
-        if value and str(value) != str(before.get(name)):
-            raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+    uid, number = metadata.get("uid"), str(metadata.get("resourceVersion") or "")
+    is_stale = number and not (
+        number.isascii() and number.isdigit() and versions.names(int(number), int(before["resourceVersion"]))
+    )
+    if is_stale or (uid and uid != before["uid"]):
+        raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
 
 
 def _present(wanted: Target, last: Manifest, code: int = 200) -> Callable[[Simulation], tuple[int, dict[str, Any]]]:
@@ -208,13 +212,13 @@ def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
 
 
 def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    return _change(simulation, wanted, _manifest(request, wanted))
+    return _change(simulation, request, wanted, _manifest(request, wanted))
 
 
-def _change(simulation: Simulation, wanted: Target, new: Manifest) -> Planned:
+def _change(simulation: Simulation, request: Write, wanted: Target, new: Manifest) -> Planned:
     """Return the command that replaces an object by ``new``, none if nothing differs."""
     old = _held(simulation, wanted)
-    _check_version(old, new, wanted)
+    _check_version(request.versions, old, new, wanted)
     # The main resource ignores the status, the subresource everything else.
     whole = (
         {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": old.get("status")}
@@ -233,8 +237,9 @@ def _change(simulation: Simulation, wanted: Target, new: Manifest) -> Planned:
 def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if request.content_type == APPLY_PATCH:
         return _apply(simulation, request, wanted)
-    old = _held(simulation, wanted)
-    return _change(simulation, wanted, patched(request.content_type, wanted.resource.kind, old, _document(request)))
+    old = request.versions.object(_held(simulation, wanted))
+    new = patched(request.content_type, wanted.resource.kind, old, _document(request))
+    return _change(simulation, request, wanted, new)
 
 
 def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -244,9 +249,8 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         if manifest["metadata"].get("uid") or manifest["metadata"].get("resourceVersion"):
             raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
         return Planned(({"kind": "apply", "manifests": [manifest]},), _present(wanted, manifest, 201))
-    _check_version(held.manifest, manifest, wanted)
-    merged = dict(patched(STRATEGIC_PATCH, wanted.resource.kind, held.manifest, manifest))
-    return _change(simulation, wanted, merged)
+    old = request.versions.object(held.manifest)
+    return _change(simulation, request, wanted, patched(STRATEGIC_PATCH, wanted.resource.kind, old, manifest))
 
 
 def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -256,7 +260,7 @@ def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if not wanted.name:
         return _delete_all(simulation, request, wanted, options)
     old = _held(simulation, wanted)
-    _check_version(old, {"metadata": options.get("preconditions", {})}, wanted)
+    _check_version(request.versions, old, {"metadata": options.get("preconditions", {})}, wanted)
     details = {"name": wanted.name, "kind": wanted.resource.plural, "uid": old["metadata"]["uid"]}
     if wanted.resource.group:
         details["group"] = wanted.resource.group
@@ -302,12 +306,13 @@ def _delete_all(simulation: Simulation, request: Write, wanted: Target, options:
 def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if wanted.resource.kind not in SCALABLE:
         raise no_resource()
-    old = scale_of(_held(simulation, wanted))
+    held = _held(simulation, wanted)
+    old = scale_of(request.versions.object(held))
     body = _document(request)
     new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
     if not isinstance(new, Mapping) or new.get("kind", "Scale") != "Scale" or not isinstance(new.get("spec"), Mapping):
         raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
-    _check_version(old, new, wanted)
+    _check_version(request.versions, held, new, wanted)
     replicas = new["spec"].get("replicas", 0)
     if not isinstance(replicas, int) or isinstance(replicas, bool):
         raise Refused(422, "spec.replicas: must be a whole number")

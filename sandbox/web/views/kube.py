@@ -66,7 +66,7 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
         if (document := _discovery(access, path)) is not None:
             return 200, json.dumps(document)
         wanted = Request(path, query, request.headers.get("Accept", ""))
-        return 200, engines.read(access.sandbox, jobs.kube_read, wanted)
+        return 200, engines.read_with_turns(access.sandbox, jobs.kube_read, wanted)
     write = Write(request.method or "", path, query, kind, request.body)
     review = reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
     if review is not None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 from sandbox.kube import reading, watching, writing
 from sandbox.kube.statuses import Refused, failure
+from sandbox.kube.versions import Told, Versions
 from sandbox.limits import quotas
 from sandbox.storage.commands import to_text
 from sandbox.storage.records import Position
@@ -20,28 +22,40 @@ from scheduler_engine.simulation import Simulation
 
 
 @listing
-def kube_read(live: Live, position: Position, request: reading.Request) -> str:
-    """Return the JSON document that answers a request. Raises ``kube.Refused``."""
+def kube_read(live: Live, position: Position, turns: str, request: reading.Request) -> str:
+    """Return the JSON document that answers a request. ``turns``: as ``models.Sandbox``. Raises ``kube.Refused``."""
     live.move_to(position)
-    return _text(reading.answer(live.world, request, live.simulation.api.resource_version))
+    _told(live).note(turns)
+    return _text(reading.answer(live.world, request, turns))
 
 
 @reading_job
-def kube_watch(live: Live, position: Position, request: reading.Request, seen: watching.Seen | None) -> watching.News:
+def kube_watch(live: Live, position: Position, turns: str, request: reading.Request, seen: int | None) -> watching.News:
     """Return what a watch sends next. Raises ``kube.Refused``."""
     live.move_to(position)
-    return watching.news(live.world, request, live.simulation.api.resource_version, seen)
+    histories = [_told(live), *(Told(*left) for left in live.left)]
+    news = watching.news(live.world, request, turns, seen, histories)
+    histories[0].note(turns)
+    return news
+
+
+def _told(live: Live) -> Told:
+    """Return the present history as clients know it."""
+    return Told(live.world, live.told)
 
 
 @executing
-def kube_write(live: Live, position: Position, request: writing.Write) -> tuple[Executed | None, tuple[int, str]]:
+def kube_write(
+    live: Live, position: Position, request: writing.Write, turns: str
+) -> tuple[Executed | None, tuple[int, str]]:
     """Execute what a request asks for. Return what was executed, None if nothing, and the HTTP status and document.
 
     Raises ``kube.Refused``, ``OverQuota`` or ``ReplayFailed``, with nothing changed in the log.
     """
     live.move_to(position)
     live.check_replayed()
-    planned = writing.plan(live.simulation, request)
+    versions = Versions.of_objects(live.world, turns)
+    planned = writing.plan(live.simulation, replace(request, versions=versions))
     for command in planned.commands:
         quotas.check_objects(command, live.world)
     try:
@@ -50,23 +64,24 @@ def kube_write(live: Live, position: Position, request: writing.Write) -> tuple[
             trial = copy.deepcopy(live.simulation)
             for text in texts:
                 simulations.execute(trial, text, is_new=True)
-            return None, _answer(planned, trial)
+            return None, _answer(planned, trial, versions)
         executed = live.execute(texts) if texts else None
     except OverBudget:
         raise
     except Rejected as error:
         raise writing.of_rejected(error, request) from error
-    return executed, _answer(planned, live.simulation)
+    versions = Versions.of_objects(live.world, turns)
+    return executed, _answer(planned, live.simulation, versions)
 
 
-def _answer(planned: writing.Planned, simulation: Simulation) -> tuple[int, str]:
+def _answer(planned: writing.Planned, simulation: Simulation, versions: Versions) -> tuple[int, str]:
     try:
         code, document = planned.answer(simulation)
     except Refused as refused:
         # The commands are in the log all the same, such as an eviction that a budget forbids.
         code = refused.code
         document = failure(code, refused.message, refused.details, refused.reason)
-    return code, _text(document)
+    return code, _text(versions.document(document))
 
 
 def _text(document: dict[str, Any]) -> str:

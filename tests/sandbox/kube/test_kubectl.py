@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote_plus
@@ -16,6 +17,7 @@ import yaml
 
 from tests.sandbox.served import Served, served
 from tests.test_documents import block
+from tests.waiting import PATIENCE
 
 PROGRAM = Path(sys.executable).parent / "kubectl"
 LABELS = {"app": "web"}
@@ -220,6 +222,46 @@ def test_waiting_ends_when_the_page_steps(fresh: Fresh) -> None:
         assert site.ask("POST", f"{base}do/run/")[0] == 204
         assert wait.stdout is not None
         assert wait.stdout.read() == "deployment.apps/web condition met\n"
+
+
+@pytest.fixture
+def start(fresh: Fresh) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Yield a function that starts kubectl. What still runs at the end is ended."""
+    site, base, kubectl = fresh
+    assert isinstance(kubectl, partial)
+    env = {"HOME": str(kubectl.args[2]), "PATH": os.environ["PATH"]}
+    with ExitStack() as stack:
+
+        def begin(*arguments: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen(command(site, base, *arguments), env=env, stdout=subprocess.PIPE, text=True)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield begin
+
+
+def test_a_watch_and_a_wait_go_on_when_somebody_goes_back(
+    fresh: Fresh, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    site, base, kubectl = fresh
+    kubectl("apply", "-f", "-", stdin=MANIFEST.replace('"replicas": 3', '"replicas": 1'))
+    watch = start("get", "deployments", "--watch", "--output-watch-events", "--no-headers").stdout
+    wait = start("wait", "--for=condition=Available", "deployment/web", "--timeout=60s")
+    status = start("rollout", "status", "deployment/web", "--timeout=60s")
+    assert watch is not None
+    assert status.stdout is not None
+    assert watch.readline().split()[:3] == ["ADDED", "web", "0/1"]
+    assert "0 of 1 updated replicas are available" in status.stdout.readline()
+    kubectl("scale", "deployment", "web", "--replicas", "2")
+    while watch.readline().split()[:3] != ["MODIFIED", "web", "0/2"]:
+        pass
+    assert site.ask("POST", f"{base}do/back/")[0] in (200, 204)
+    while watch.readline().split()[:3] != ["MODIFIED", "web", "0/1"]:
+        pass
+    assert site.ask("POST", f"{base}do/run/")[0] == 204
+    assert wait.communicate(timeout=PATIENCE)[0] == "deployment.apps/web condition met\n"
+    assert status.communicate(timeout=PATIENCE)[0].endswith("successfully rolled out\n")
 
 
 def test_forms_of_create_that_send_protobuf(fresh: Fresh) -> None:

@@ -78,6 +78,30 @@ def test_an_object_is_replaced_unless_it_has_changed_meanwhile(cluster: Visitor)
     assert len(log(cluster)) == count
 
 
+def version_of(visitor: Visitor, path: str) -> str:
+    return str(send(visitor, "GET", path)[1]["metadata"]["resourceVersion"])
+
+
+def label(visitor: Visitor, value: str, version: str = "") -> int:
+    metadata = {"labels": {"n": value}, **({"resourceVersion": version} if version else {})}
+    return send(visitor, "PATCH", f"{PODS}/a", {"metadata": metadata}, MERGE)[0]
+
+
+def test_a_version_from_before_somebody_went_back_is_stale_if_the_object_differs(cluster: Visitor) -> None:
+    first = version_of(cluster, f"{PODS}/a")
+    assert label(cluster, "one") == 200
+    undone = version_of(cluster, f"{PODS}/a")
+    store.go_to(cluster.row(), lambda here: here.head - 1)
+    assert int(version_of(cluster, PODS)) > int(version_of(cluster, f"{PODS}/a")) > int(undone)
+    assert label(cluster, "two", undone) == 409
+    assert label(cluster, "two", first) == 200  # It is again as it was when this version was given out.
+    assert label(cluster, "three", undone) == 409  # The engine counts this change as it did the undone one.
+    assert label(cluster, "three", first) == 409
+    assert label(cluster, "three", version_of(cluster, f"{PODS}/a")) == 200
+    patch = [{"op": "test", "path": "/metadata/resourceVersion", "value": version_of(cluster, f"{PODS}/a")}]
+    assert send(cluster, "PATCH", f"{PODS}/a", patch, JSON_PATCH)[0] == 200
+
+
 def test_the_status_is_a_subresource(cluster: Visitor) -> None:
     _, node = send(cluster, "GET", "api/v1/nodes/n1")
     node["status"]["capacity"]["cpu"] = node["status"]["allocatable"]["cpu"] = "1"

@@ -17,6 +17,9 @@ FIRST = ("version", "api", "apis", "openapi")
 """First parts of the paths of its documents, which others have in common."""
 
 
+BINDING = {"namespaced": True, "kind": "Binding", "verbs": ["create"]}
+
+
 def document(parts: Sequence[str], kubernetes: str) -> dict[str, Any] | None:
     """Return the document at a path, None if it is not one of discovery. ``kubernetes``: the version, as ``v1.34.1``.
 
@@ -67,6 +70,8 @@ def _group(name: str) -> dict[str, Any]:
 def _resources(group: str, version: str) -> dict[str, Any]:
     rows = [row for (name, of, _), row in RESOURCES.items() if (name, of) == (group, version)]
     listed = [row for resource in rows for row in (_row(resource), *_subresources(resource))]
+    if (group, version) == ("", "v1"):
+        listed.append({"name": "bindings", "singularName": "binding", **BINDING})
     listed += [_review(kind) for name, kind in REVIEWS if name == group]
     title = f"{group}/{version}" if group else version
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": title, "resources": listed}
@@ -86,6 +91,7 @@ def _subresources(resource: Resource) -> Iterator[dict[str, Any]]:
         scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
         yield {"name": f"{resource.plural}/scale", **common, **scale, "verbs": ["get", "patch", "update"]}
     if resource.kind == "Pod":
+        yield {"name": "pods/binding", "singularName": "", **BINDING}
         eviction = {"group": "policy", "version": "v1", "kind": "Eviction"}
         yield {"name": "pods/eviction", **common, **eviction, "verbs": ["create"]}
         yield {"name": "pods/resize", **common, "kind": "Pod", "verbs": ["get", "patch", "update"]}

@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.kube import tables
+from sandbox.kube.events import recorded_events
 from sandbox.kube.resources import RESOURCES, Resource
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.selecting import Keeps, by_fields, by_labels
 from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
 from sandbox.kube.versions import LONGEST, Versions
 from sandbox.panels.model.world import World
-from scheduler_engine.api.objects import timestamp
 
-SCHEDULER = "default-scheduler"
-DEFAULT = "default"
-"""The namespace of events about objects without one."""
 AS_TABLE = "as=Table"
 TRUE = ("1", "t", "true")
 NO_CONTAINERS = "a sandbox runs no containers, so they have no logs and nothing can be executed in them"
@@ -153,48 +150,5 @@ def _table(
 
 def _objects(world: World, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
     if resource.kind == "Event":
-        return recorded_events(world)
+        return recorded_events(world, resource.group)
     return world.objects.get(resource.kind, {})
-
-
-def recorded_events(world: World) -> dict[str, dict[str, Any]]:
-    """Return the Kubernetes events by key."""
-    rows = (recorded_event(world, number) for number in range(1, len(world.kube_events) + 1))
-    return {f"{row['metadata']['namespace']}/{row['metadata']['name']}": row for row in rows}
-
-
-def recorded_event(world: World, number: int) -> dict[str, Any]:
-    """Return a Kubernetes event by its number in the sandbox, from 1."""
-    recorded = world.kube_events[number - 1]
-    event = recorded.event
-    namespace, _, name = event.regarding.rpartition("/")
-    about = world.objects.get(event.regarding_kind, {}).get(event.regarding, {})
-    uid = recorded.uid or (about.get("metadata") or {}).get("uid", "")
-    seen = timestamp(recorded.at_us)
-    return {
-        "kind": "Event",
-        "apiVersion": "v1",
-        "metadata": {
-            "name": f"{name}.{number:016x}",
-            "namespace": namespace or DEFAULT,
-            "uid": f"00000000-0000-4000-9000-{number:012x}",
-            "creationTimestamp": seen,
-            "resourceVersion": str(recorded.last),
-        },
-        "involvedObject": {
-            "kind": event.regarding_kind,
-            "name": name,
-            **({"namespace": namespace} if namespace else {}),
-            **({"uid": uid} if uid else {}),
-            **({"apiVersion": about["apiVersion"]} if about.get("apiVersion") else {}),
-        },
-        "reason": event.reason,
-        "message": event.message,
-        "source": {"component": SCHEDULER} if event.uid else {},
-        "firstTimestamp": seen,
-        "lastTimestamp": seen,
-        "count": recorded.count,
-        "type": event.type,
-        "reportingComponent": "",
-        "reportingInstance": "",
-    }

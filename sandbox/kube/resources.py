@@ -76,6 +76,7 @@ RESOURCES: dict[tuple[str, str, str], Resource] = {
             for api_version in kind.api_versions
         ),
         _resource("Event", "v1", "events", True),
+        _resource("Event", "events.k8s.io/v1", "events", True),
     )
 }
 """Group, version and plural → resource."""

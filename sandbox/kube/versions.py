@@ -73,13 +73,16 @@ class Versions:
             return document
         lists = {
             "items": [self.object(item) for item in document.get("items", ())],
-            "rows": [{**row, "object": self.object(row["object"])} for row in document.get("rows", ())],
+            "rows": [self._row(row) for row in document.get("rows", ())],
         }
         held = {name: items for name, items in lists.items() if name in document}
         if not held:
             return self.object(document)
         is_list = "resourceVersion" in document["metadata"]
         return {**(with_version(document, self.here) if is_list else document), **held}
+
+    def _row(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "object": self.object(row["object"])} if "object" in row else row
 
     def object(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Return a manifest with the number of its version."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.kube import tables
-from sandbox.kube.reading import AS_TABLE, Request, Target, recorded_event, recorded_events, selected, target
+from sandbox.kube.events import recorded_event, recorded_events
+from sandbox.kube.reading import AS_TABLE, Request, Target, selected, target
 from sandbox.kube.statuses import failure, not_allowed
 from sandbox.kube.versions import STEP, Told, Versions, with_version
 from sandbox.panels.model.world import World
@@ -76,7 +77,7 @@ def news(
     if (version := versions.known(seen)) is not None:
         if versions.now - version > MOST_BEHIND:
             return _expired(seen, versions)
-        since = _events_since(world, version) if of_events else _changes_since(world, wanted, version)
+        since = _events_since(world, wanted, version) if of_events else _changes_since(world, wanted, version)
         numbered = [replace(change, number=versions.shown(change.number)) for change in since]
         return News(tuple(_lines(world, request, wanted, numbered)), versions.here)
     told = next((one for one in earlier if one.knows(seen, of_events)), None)
@@ -130,7 +131,9 @@ def _lines(world: World, request: Request, wanted: Target, changes: Iterable[_Ch
 
 def _objects(world: World, wanted: Target) -> Objects:
     """Return the objects of a resource by key, in the order of a list."""
-    items = recorded_events(world) if wanted.resource.kind == "Event" else world.objects.get(wanted.resource.kind, {})
+    resource = wanted.resource
+    of_events = resource.kind == "Event"
+    items = recorded_events(world, resource.group) if of_events else world.objects.get(resource.kind, {})
     return dict(sorted(items.items()))
 
 
@@ -141,7 +144,7 @@ def _objects_at(world: World, wanted: Target, version: int) -> Objects:
     """Return the objects of a resource as they were at a version of a history."""
     objects = _objects(world, wanted)
     of_events = wanted.resource.kind == "Event"
-    since = _events_since(world, version) if of_events else _changes_since(world, wanted, version)
+    since = _events_since(world, wanted, version) if of_events else _changes_since(world, wanted, version)
     for change in reversed(since):
         key = _key(change.before or change.after or {})
         if change.before is None:
@@ -187,14 +190,14 @@ def _changes_since(world: World, wanted: Target, version: int) -> Sequence[_Chan
     return found[::-1]
 
 
-def _events_since(world: World, length: int) -> Sequence[_Change]:
+def _events_since(world: World, wanted: Target, length: int) -> Sequence[_Change]:
     """Return the Kubernetes events recorded since the trace had this length. One that repeats is modified."""
     changes: list[_Change] = []
     for number in range(len(world.kube_events), 0, -1):
         recorded = world.kube_events[number - 1]
         if recorded.last <= length:
             break
-        after = recorded_event(world, number)
+        after = recorded_event(world, number, wanted.resource.group)
         changes.append(_Change(recorded.last, after if recorded.first <= length else None, after))
     return changes[::-1]
 

@@ -6,12 +6,13 @@ Every change is a command of the sandbox's log, as if somebody had clicked it. S
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from sandbox.kube import protobuf
+from sandbox.kube.bodies import NO_METADATA, Write, document, read, read_manifest
 from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, between, patched
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, Target, selected, target
 from sandbox.kube.scales import SCALABLE, scale_of
@@ -26,8 +27,8 @@ from sandbox.kube.statuses import (
     not_found,
     success,
 )
-from sandbox.kube.versions import UNTURNED, Versions
-from scheduler_engine.api.loading import read_documents
+from sandbox.kube.strictness import directive, known_after_patch, known_only
+from sandbox.kube.versions import Versions
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, ORPHAN, POLICIES
 from scheduler_engine.errors import Rejected
@@ -37,43 +38,33 @@ from scheduler_engine.trace.events import EvictionAnswered, ObjectAdded, ObjectD
 Manifest = Mapping[str, Any]
 Command = dict[str, Any]
 
-NO_METADATA = "metadata: must be an object"
 SET_BY_SERVER = (
     *("uid", "resourceVersion", "creationTimestamp", "generation"),
     *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 """Metadata whose values in a request only name the version that it is about."""
+BINDINGS = re.compile(r"/?api/v1/namespaces/([^/]+)/bindings/?")
+"""Where clients post a Binding that names its pod."""
 STALE = "the object has been modified; please apply your changes to the latest version and try again"
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A request that writes. ``content_type``: of the ``body``, without parameters. ``versions``: in the sandbox."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    content_type: str = ""
-    body: bytes = b""
-    versions: Versions = UNTURNED
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What a request comes to. ``answer`` is called once the commands are executed: it returns status and document.
 
-    ``options``: those in the body, if it has some.
+    ``options``: those in the body, if it has some. ``warnings``: for the sender, about unknown fields.
     """
 
     commands: tuple[Command, ...]
     answer: Callable[[Simulation], tuple[int, dict[str, Any]]]
     options: Manifest = field(default_factory=dict)
     dry_run: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 def plan(simulation: Simulation, request: Write) -> Planned:
     """Return what a request comes to in the present state. Raises ``Refused``."""
-    wanted = target(request.path)
+    wanted = _bound(request) if request.method == "POST" and BINDINGS.fullmatch(request.path) else target(request.path)
     if wanted.resource.kind == "Pod" and wanted.subresource in RUNNING:
         raise Refused(400, NO_CONTAINERS)
     verb = VERBS.get((request.method, wanted.subresource))
@@ -91,52 +82,6 @@ def _is_dry(*said: Any) -> bool:
         if word != "All":
             raise Refused(422, f'dryRun: Unsupported value: "{word}": supported values: "All"')
     return bool(words)
-
-
-# --- bodies ---
-
-
-def _document(request: Write) -> Any:
-    """Return the body as data. Raises ``Refused``."""
-    if request.content_type == protobuf.MEDIA_TYPE:
-        try:
-            return protobuf.decode(request.body)
-        except protobuf.NotProtobuf as problem:
-            raise Refused(400, f"{UNRECOGNIZED}: {problem}") from problem
-    if request.content_type and not request.content_type.endswith(("json", "yaml")):
-        text = "the body of the request was in an unknown format - accepted media types include: "
-        raise Refused(415, f"{text}application/json, application/yaml, {protobuf.MEDIA_TYPE}")
-    try:
-        documents = read_documents(request.body)
-    except Rejected as problem:
-        raise Refused(400, f"{UNRECOGNIZED}: {problem}") from problem
-    return documents[0].data if documents else {}
-
-
-def _manifest(request: Write, wanted: Target) -> dict[str, Any]:
-    """Return the object in the body, with the namespace of the path. Raises ``Refused``."""
-    data, resource = _document(request), wanted.resource
-    if not isinstance(data, dict):
-        raise Refused(400, UNRECOGNIZED)
-    for name, value, what in (("apiVersion", resource.api_version, "API version"), ("kind", resource.kind, "kind")):
-        data[name] = data.get(name) or value
-        if data[name] != value:
-            text = f"the {what} in the data ({data[name]}) does not match the expected {what} ({value})"
-            raise Refused(400, text)
-    metadata = data["metadata"] = {} if data.get("metadata") is None else data["metadata"]
-    if not isinstance(metadata, dict):
-        raise Refused(400, NO_METADATA)
-    if resource.namespaced:
-        metadata["namespace"] = metadata.get("namespace") or wanted.namespace
-        if metadata["namespace"] != wanted.namespace:
-            text = "the namespace of the provided object does not match the namespace sent on the request"
-            raise Refused(400, text)
-    if wanted.name:
-        metadata["name"] = metadata.get("name") or wanted.name
-    if wanted.name and metadata["name"] != wanted.name:
-        text = f"the name of the object ({metadata['name']}) does not match the name on the URL ({wanted.name})"
-        raise Refused(400, text)
-    return data
 
 
 def _held(simulation: Simulation, wanted: Target) -> dict[str, Any]:
@@ -172,11 +117,12 @@ def _present(wanted: Target, last: Manifest, code: int = 200) -> Callable[[Simul
 
 def of_rejected(error: Rejected, request: Write) -> Refused:
     """Return the error with which an API server answers what the engine refused."""
-    cause, wanted = error.__cause__, target(request.path)
+    cause = error.__cause__
     if isinstance(cause, ApiError):
         return Refused(cause.code, cause.message, None, cause.reason)
+    wanted = target(request.path)
     if any(one.path for one in error.errors):
-        name = wanted.name or str(_manifest(request, wanted)["metadata"].get("name", ""))
+        name = wanted.name or str(read_manifest(request, wanted)[0]["metadata"].get("name", ""))
         return invalid(wanted.resource.kind, wanted.resource.group, name, error.errors)
     return Refused(422, str(error))
 
@@ -187,7 +133,7 @@ def of_rejected(error: Rejected, request: Write) -> Refused:
 def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if wanted.name:
         raise not_allowed()
-    manifest = _manifest(request, wanted)
+    manifest, warnings = _sent(simulation, request, wanted, "CreateOptions")
     metadata = manifest["metadata"]
     if not metadata.get("name") and isinstance(metadata.get("generateName"), str):
         metadata["name"] = _generated(simulation, wanted, metadata["generateName"])
@@ -199,7 +145,15 @@ def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     held = simulation.api.get(made.resource.kind, made.key)
     if held is not None:
         raise already_exists(made.resource.plural, made.resource.group, made.name, held.terminating)
-    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(made, manifest, 201))
+    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(made, manifest, 201), warnings=warnings)
+
+
+def _sent(
+    simulation: Simulation, request: Write, wanted: Target, options: str
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the object in the body without unknown fields, and warnings about it. Raises ``Refused``."""
+    how, (manifest, duplicates) = directive(request.query, options), read_manifest(request, wanted)
+    return known_only(manifest, wanted.resource, duplicates, how, simulation.api.rules)
 
 
 def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
@@ -212,7 +166,8 @@ def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
 
 
 def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    return _change(simulation, request, wanted, _manifest(request, wanted))
+    manifest, warnings = _sent(simulation, request, wanted, "UpdateOptions")
+    return replace(_change(simulation, request, wanted, manifest), warnings=warnings)
 
 
 def _change(simulation: Simulation, request: Write, wanted: Target, new: Manifest) -> Planned:
@@ -238,23 +193,28 @@ def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if request.content_type == APPLY_PATCH:
         return _apply(simulation, request, wanted)
     old = request.versions.object(_held(simulation, wanted))
-    new = patched(request.content_type, wanted.resource.kind, old, _document(request))
-    return _change(simulation, request, wanted, new)
+    how, (body, duplicates) = directive(request.query, "PatchOptions"), read(request)
+    new = patched(request.content_type, wanted.resource.kind, old, body)
+    known, warnings = known_after_patch(new, wanted.resource, duplicates, how, simulation.api.rules)
+    return replace(_change(simulation, request, wanted, known), warnings=warnings)
 
 
 def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     """Apply on the server. Nobody keeps who set which field, so fields that are left out stay as they are."""
-    held, manifest = simulation.api.get(wanted.resource.kind, wanted.key), _manifest(request, wanted)
+    held = simulation.api.get(wanted.resource.kind, wanted.key)
+    manifest, warnings = _sent(simulation, request, wanted, "PatchOptions")
     if held is None:
         if manifest["metadata"].get("uid") or manifest["metadata"].get("resourceVersion"):
             raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
-        return Planned(({"kind": "apply", "manifests": [manifest]},), _present(wanted, manifest, 201))
+        commands = ({"kind": "apply", "manifests": [manifest]},)
+        return Planned(commands, _present(wanted, manifest, 201), warnings=warnings)
     old = request.versions.object(held.manifest)
-    return _change(simulation, request, wanted, patched(STRATEGIC_PATCH, wanted.resource.kind, old, manifest))
+    merged = patched(STRATEGIC_PATCH, wanted.resource.kind, old, manifest)
+    return replace(_change(simulation, request, wanted, merged), warnings=warnings)
 
 
 def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    options = _document(request) if request.body else {}
+    options = document(request) if request.body else {}
     if not isinstance(options, Mapping):
         raise Refused(400, UNRECOGNIZED)
     if not wanted.name:
@@ -308,7 +268,7 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         raise no_resource()
     held = _held(simulation, wanted)
     old = scale_of(request.versions.object(held))
-    body = _document(request)
+    body = document(request)
     new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
     if not isinstance(new, Mapping) or new.get("kind", "Scale") != "Scale" or not isinstance(new.get("spec"), Mapping):
         raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
@@ -323,7 +283,7 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
 
 def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     _held(simulation, wanted)
-    body = _document(request)
+    body = document(request)
     options = (body.get("deleteOptions") or {}) if isinstance(body, Mapping) else None
     if not isinstance(options, Mapping):
         raise Refused(400, UNRECOGNIZED)
@@ -339,6 +299,44 @@ def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         raise _refused_eviction(said)
     command = {"kind": "evict", "pod": wanted.key}
     return Planned((command,), answer, options)
+
+
+def _bound(request: Write) -> Target:
+    """Return the subresource of the pod that a Binding names. Raises ``Refused``."""
+    metadata = _binding(request).get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    found = BINDINGS.fullmatch(request.path)
+    assert found is not None
+    if not name or not isinstance(name, str):
+        raise Refused(400, "name in URL does not match name in Binding object")
+    return Target(target(f"api/v1/namespaces/{found[1]}/pods").resource, found[1], name, "binding")
+
+
+def _binding(request: Write) -> Manifest:
+    body = document(request)
+    if not isinstance(body, Mapping) or body.get("kind", "Binding") != "Binding":
+        raise Refused(400, "the object provided is unrecognized (must be of type Binding)")
+    return body
+
+
+def _bind(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    """Bind a pod as the API server does, whether or not the node exists."""
+    binding = _binding(request)
+    metadata, node = binding.get("metadata") or {}, binding.get("target") or {}
+    if not isinstance(metadata, Mapping) or metadata.get("name", wanted.name) != wanted.name:
+        raise Refused(400, "name in URL does not match name in Binding object")
+    if not isinstance(node, Mapping) or not node.get("name") or not isinstance(node["name"], str):
+        raise Refused(500, "target.name: Required value")
+    if node.get("kind", "") not in ("", "Node"):
+        raise Refused(500, f'target.kind: Unsupported value: "{node["kind"]}": supported values: "Node", "<empty>"')
+    _check_version(request.versions, _held(simulation, wanted), binding, wanted)
+    kept = ("annotations", "labels") if simulation.api.rules.labels_pods_at_binding else ("annotations",)
+    changes = {name: metadata[name] for name in kept if metadata.get(name)}
+    commands: list[Command] = [{"kind": "bind", "pod": wanted.key, "node": node["name"]}]
+    if changes:
+        change = {"kind": "patch", "object_kind": "Pod", "key": wanted.key, "changes": {"metadata": changes}}
+        commands.append(change)
+    return Planned(tuple(commands), lambda after: (201, success({})))
 
 
 def _refused_eviction(said: EvictionAnswered) -> Refused:
@@ -368,5 +366,6 @@ VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
     ("PATCH", "resize"): _patch,
     ("PUT", "resize"): _update,
     ("POST", "eviction"): _evict,
+    ("POST", "binding"): _bind,
 }
 """Method and subresource → what plans the change."""

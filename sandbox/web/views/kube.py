@@ -11,9 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from sandbox.kube import discovery, reviews
+from sandbox.kube.bodies import Write
 from sandbox.kube.reading import Request
 from sandbox.kube.statuses import Refused, failure, forbidden, no_resource
-from sandbox.kube.writing import Write
+from sandbox.kube.strictness import header
 from sandbox.pool import engines
 from sandbox.storage.models import printable
 from sandbox.web import executing
@@ -22,6 +23,7 @@ from sandbox.web.configuring.version import rules_of
 from sandbox.web.kube_errors import as_refused, check_rate, retry_after
 from sandbox.words.say import say
 from sandbox.worker import jobs
+from sandbox.worker.jobs.kube import Answer
 from scheduler_engine.versions import release_of
 
 OLD_OPENAPI, OLD_OPENAPI_TYPE = "openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -50,13 +52,14 @@ def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpR
         if path == OLD_OPENAPI:
             # kubectl falls back to it, and makes do with an empty one.
             return HttpResponse(b"", content_type=OLD_OPENAPI_TYPE)
-        code, document = _answer(request, sandbox_id, token, path)
-        return HttpResponse(document, status=code, content_type="application/json")
+        code, document, warnings = _answer(request, sandbox_id, token, path)
+        headers = {"Warning": header(warnings)} if warnings else {}
+        return HttpResponse(document, status=code, content_type="application/json", headers=headers)
     except Exception as error:  # noqa: BLE001 – ``as_refused`` logs what the operator must know.
         return _failure(as_refused(error))
 
 
-def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tuple[int, str]:
+def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> Answer:
     access = open_access(sandbox_id, token)
     if access is None:
         raise no_resource()
@@ -64,14 +67,14 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
     if request.method == "GET":
         check_rate("look", f"{sandbox_id} {access.can_edit}")
         if (document := _discovery(access, path)) is not None:
-            return 200, json.dumps(document)
+            return 200, json.dumps(document), ()
         wanted = Request(path, query, request.headers.get("Accept", ""))
-        return 200, engines.read_with_turns(access.sandbox, jobs.kube_read, wanted)
+        return 200, engines.read_with_turns(access.sandbox, jobs.kube_read, wanted), ()
     write = Write(request.method or "", path, query, kind, request.body)
     review = reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
     if review is not None:
         check_rate("look", f"{sandbox_id} {access.can_edit}")
-        return 201, json.dumps(review)
+        return 201, json.dumps(review), ()
     _check_may_change(access)
     check_rate("command", str(sandbox_id))
     return executing.carry_out(access.sandbox, jobs.kube_write, write, _name(request))

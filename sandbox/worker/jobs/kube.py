@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox.kube import reading, watching, writing
+from sandbox.kube.bodies import Write
 from sandbox.kube.statuses import Refused, failure
 from sandbox.kube.versions import Told, Versions
 from sandbox.limits import quotas
@@ -19,6 +20,9 @@ from sandbox.worker.job import reading as reading_job
 from sandbox.worker.live import Executed, Live
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
+
+Answer = tuple[int, str, tuple[str, ...]]
+"""HTTP status, document, warnings."""
 
 
 @listing
@@ -45,10 +49,8 @@ def _told(live: Live) -> Told:
 
 
 @executing
-def kube_write(
-    live: Live, position: Position, request: writing.Write, turns: str
-) -> tuple[Executed | None, tuple[int, str]]:
-    """Execute what a request asks for. Return what was executed, None if nothing, and the HTTP status and document.
+def kube_write(live: Live, position: Position, request: Write, turns: str) -> tuple[Executed | None, Answer]:
+    """Execute what a request asks for. Return what was executed, None if nothing, and the answer.
 
     Raises ``kube.Refused``, ``OverQuota`` or ``ReplayFailed``, with nothing changed in the log.
     """
@@ -74,14 +76,14 @@ def kube_write(
     return executed, _answer(planned, live.simulation, versions)
 
 
-def _answer(planned: writing.Planned, simulation: Simulation, versions: Versions) -> tuple[int, str]:
+def _answer(planned: writing.Planned, simulation: Simulation, versions: Versions) -> Answer:
     try:
         code, document = planned.answer(simulation)
     except Refused as refused:
         # The commands are in the log all the same, such as an eviction that a budget forbids.
         code = refused.code
         document = failure(code, refused.message, refused.details, refused.reason)
-    return code, _text(versions.document(document))
+    return code, _text(versions.document(document)), planned.warnings
 
 
 def _text(document: dict[str, Any]) -> str:

@@ -299,3 +299,89 @@ def test_too_many_replicas_are_refused_with_the_reason(cluster: Visitor) -> None
     send(cluster, "POST", DEPLOYMENTS, WEB)
     code, refused = send(cluster, "PATCH", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": 3_000_000}}, MERGE)
     assert (code, "replicas" in refused["message"]) == (422, True), refused
+
+
+def binding(node: str = "n1", **metadata: Any) -> dict[str, Any]:
+    return {"kind": "Binding", "metadata": metadata, "target": {"kind": "Node", "name": node}}
+
+
+def test_an_own_scheduler_binds_pods(cluster: Visitor) -> None:
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [make_pod("b").obj(), make_pod("c").obj()]})
+    assert send(cluster, "POST", f"{PODS}/a/binding", binding(annotations={"by": "me"}))[0] == 201
+    assert send(cluster, "POST", "api/v1/namespaces/default/bindings", binding("gone", name="b"))[0] == 201
+    _, bound = send(cluster, "GET", f"{PODS}/a")
+    assert (bound["spec"]["nodeName"], bound["metadata"]["annotations"]) == ("n1", {"by": "me"})
+    assert {"type": "PodScheduled", "status": "True"} in bound["status"]["conditions"]
+    assert send(cluster, "GET", f"{PODS}/b")[1]["spec"]["nodeName"] == "gone"
+    assert [command["kind"] for command in log(cluster)[-3:]] == ["bind", "patch", "bind"]
+    assert send(cluster, "POST", f"{PODS}/c/binding?dryRun=All", binding())[0] == 201
+    assert "nodeName" not in send(cluster, "GET", f"{PODS}/c")[1]["spec"]
+
+
+UNBOUND = {
+    "a pod on a node": ("a", binding("n2"), 409, 'pod a is already assigned to node "n1"'),
+    "a gated pod": ("gated", binding(), 409, "pod gated has non-empty .spec.schedulingGates"),
+    "a pod that is deleted": ("going", binding(), 409, "pod going is being deleted, cannot be assigned to a host"),
+    "no node": ("free", binding(""), 500, "target.name: Required value"),
+    "another kind of target": ("free", {"target": {"kind": "Pod", "name": "x"}}, 500, "target.kind: Unsupported value"),
+    "another pod's Binding": ("free", binding(name="a"), 400, "name in URL does not match name in Binding object"),
+    "another object": ("free", {"kind": "Pod"}, 400, "must be of type Binding"),
+    "an earlier pod of the name": ("free", binding(uid="zzz"), 409, "the object has been modified"),
+    "no such pod": ("none", binding(), 404, 'pods "none" not found'),
+}
+
+
+@pytest.mark.parametrize(("pod", "body", "code", "message"), UNBOUND.values(), ids=UNBOUND)
+def test_what_cannot_be_bound(cluster: Visitor, pod: str, body: Any, code: int, message: str) -> None:
+    going = make_pod("going").obj()
+    going["metadata"]["finalizers"] = ["example.com/wait"]
+    pods = [make_pod("gated").gate("g").obj(), going, make_pod("free").obj()]
+    store.execute(cluster.row(), {"kind": "apply", "manifests": pods})
+    assert send(cluster, "POST", f"{PODS}/a/binding", binding())[0] == 201
+    assert send(cluster, "DELETE", f"{PODS}/going")[0] == 200
+    before = log(cluster)
+    status, document = send(cluster, "POST", f"{PODS}/{pod}/binding", body)
+    assert (status, message in document["message"]) == (code, True), document
+    assert log(cluster) == before
+
+
+ODD_POD = (
+    '{"metadata": {"name": "odd", "colour": "red"}, "spec": {"containers": [{"name": "c", "image": "x", "tint": 1}],'
+    ' "nodeSelector": {"a": "b"}, "nodeSelector": {"a": "c"}}}'
+)
+PROBLEMS = (
+    'duplicate field "spec.nodeSelector"',
+    'unknown field "metadata.colour"',
+    'unknown field "spec.containers[0].tint"',
+)
+
+
+def create_odd(visitor: Visitor, query: str, method: str = "POST", path: str = PODS, body: str = ODD_POD) -> Any:
+    kind = "application/json" if method == "POST" else MERGE
+    return visitor.client.generic(method, visitor.url(f"kube/{path}{query}"), body, kind)
+
+
+@pytest.mark.parametrize("query", ["", "?fieldValidation=Warn"])
+def test_unknown_and_duplicate_fields_are_reported(cluster: Visitor, query: str) -> None:
+    answer = create_odd(cluster, query)
+    assert answer.status_code == 201
+    escaped = (text.replace('"', '\\"') for text in PROBLEMS)
+    assert answer["Warning"] == ", ".join(f'299 - "{text}"' for text in escaped)
+    stored = log(cluster)[-1]["manifests"][0]
+    assert stored["spec"] == {"containers": [{"name": "c", "image": "x"}], "nodeSelector": {"a": "c"}}
+
+
+def test_unknown_fields_are_ignored_or_refused(cluster: Visitor) -> None:
+    refused = create_odd(cluster, "?fieldValidation=Strict")
+    text = 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: '
+    assert (refused.status_code, refused.json()["message"]) == (400, f"{text}{', '.join(PROBLEMS)}")
+    wrong = create_odd(cluster, "?fieldValidation=Maybe")
+    assert (wrong.status_code, "supported values" in wrong.json()["message"]) == (422, True)
+    ignored = create_odd(cluster, "?fieldValidation=Ignore")
+    assert (ignored.status_code, ignored.headers.get("Warning")) == (201, None)
+    patch = '{"metadata": {"labels": {"n": "1"}, "colour": "red"}}'
+    refused = create_odd(cluster, "?fieldValidation=Strict", "PATCH", f"{PODS}/a", patch)
+    assert refused.status_code == 422
+    assert 'strict decoding error: unknown field "metadata.colour"' in refused.json()["message"]
+    patched = create_odd(cluster, "", "PATCH", f"{PODS}/a", patch)
+    assert (patched.status_code, patched["Warning"]) == (200, '299 - "unknown field \\"metadata.colour\\""')

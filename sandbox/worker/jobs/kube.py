@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from dataclasses import replace
 from typing import Any
@@ -14,10 +13,10 @@ from sandbox.kube.versions import Told, Versions
 from sandbox.limits import quotas
 from sandbox.storage.commands import to_text
 from sandbox.storage.records import Position
-from sandbox.worker import simulations
 from sandbox.worker.job import executing, listing
 from sandbox.worker.job import reading as reading_job
 from sandbox.worker.live import Executed, Live
+from scheduler_engine.commands import from_json
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -61,12 +60,10 @@ def kube_write(live: Live, position: Position, request: Write, turns: str) -> tu
     for command in planned.commands:
         quotas.check_objects(command, live.world)
     try:
-        texts = [to_text(command) for command in planned.commands]
         if planned.dry_run:
-            trial = copy.deepcopy(live.simulation)
-            for text in texts:
-                simulations.execute(trial, text, is_new=True)
-            return None, _answer(planned, trial, versions)
+            with live.simulation.tried(from_json(command) for command in planned.commands):
+                return None, _answer(planned, live.simulation, versions)
+        texts = [to_text(command) for command in planned.commands]
         executed = live.execute(texts) if texts else None
     except OverBudget:
         raise

@@ -152,6 +152,7 @@ def test_an_eviction_is_answered_by_the_budget(cluster: Visitor) -> None:
 def test_a_dry_run_changes_nothing(cluster: Visitor) -> None:
     code, made = send(cluster, "POST", f"{DEPLOYMENTS}?dryRun=All", WEB)
     assert (code, made["metadata"]["uid"] != "") == (201, True)
+    assert "replicas" not in (made.get("status") or {})  # No controller has seen it.
     assert send(cluster, "GET", f"{DEPLOYMENTS}/web")[0] == 404
     assert len(log(cluster)) == 1
 

@@ -91,11 +91,10 @@ def _document(world: World, request: Request, wanted: Target, version: int) -> d
     manifest = _objects(world, wanted.resource).get(wanted.key)
     if manifest is None:
         raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
-    if wanted.subresource:
-        return _subresource(wanted, manifest)
+    shown = _subresource(wanted, manifest) if wanted.subresource else {**manifest}
     if AS_TABLE in request.accept:
-        return {"metadata": {}, **_table(world, request, wanted.resource, [manifest])}
-    return {**manifest}
+        return {"metadata": {}, **_table(world, request, shown["kind"], [shown])}
+    return shown
 
 
 def _subresource(wanted: Target, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,7 +131,7 @@ def _list(world: World, request: Request, wanted: Target, version: int) -> dict[
         metadata |= {"continue": shown[-1][0], "remainingItemCount": len(found) - len(shown)}
     manifests = [manifest for _, manifest in shown]
     if AS_TABLE in request.accept:
-        return {"metadata": metadata, **_table(world, request, resource, manifests)}
+        return {"metadata": metadata, **_table(world, request, resource.kind, manifests)}
     return {
         "kind": f"{resource.kind}List",
         "apiVersion": resource.api_version,
@@ -141,11 +140,9 @@ def _list(world: World, request: Request, wanted: Target, version: int) -> dict[
     }
 
 
-def _table(
-    world: World, request: Request, resource: Resource, manifests: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _table(world: World, request: Request, kind: str, manifests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     include = request.query.get("includeObject", "Metadata")
-    return tables.table(resource.kind, manifests, world.clock_us, include)
+    return tables.table(kind, manifests, world.clock_us, include)
 
 
 def _objects(world: World, resource: Resource) -> Mapping[str, Mapping[str, Any]]:

@@ -370,6 +370,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("StorageClassName", at("storageClassName")),
         Column("Capacity", at("capacity")),
     ),
+    "Scale": (
+        NAME,
+        Column("Desired", at("spec.replicas", 0), "integer"),
+        Column("Available", at("status.replicas", 0), "integer"),
+        AGE,
+    ),
     "Event": (
         Column("Last Seen", last_seen),
         Column("Type", at("type")),

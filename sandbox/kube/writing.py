@@ -29,6 +29,7 @@ from sandbox.kube.statuses import (
 )
 from sandbox.kube.strictness import directive, known_after_patch, known_only
 from sandbox.kube.versions import Versions
+from scheduler_engine.api.fields import SCALARS
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, ORPHAN, POLICIES
 from scheduler_engine.errors import Rejected
@@ -274,8 +275,9 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
     _check_version(request.versions, held, new, wanted)
     replicas = new["spec"].get("replicas", 0)
-    if not isinstance(replicas, int) or isinstance(replicas, bool):
-        raise Refused(422, "spec.replicas: must be a whole number")
+    fits, wanted_words = SCALARS["int32"]
+    if not fits(replicas):
+        raise Refused(422, f"spec.replicas: must be {wanted_words}")
     command = {"kind": "scale", "object_kind": wanted.resource.kind, "key": wanted.key, "replicas": replicas}
     differs = replicas != old["spec"]["replicas"]
     return Planned((command,) if differs else (), lambda after: (200, scale_of(_held(after, wanted))))

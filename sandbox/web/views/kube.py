@@ -26,6 +26,12 @@ from sandbox.worker import jobs
 from sandbox.worker.jobs.kube import Answer
 from scheduler_engine.versions import release_of
 
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "POST, GET, OPTIONS, PUT, DELETE, PATCH",
+    "Access-Control-Allow-Headers": "Content-Type, Accept, User-Agent, X-Requested-With",
+    "Access-Control-Max-Age": "600",
+}
+"""What a browser asks before a page of another origin may send a change. The address is the key, so all may."""
 OLD_OPENAPI, OLD_OPENAPI_TYPE = "openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
@@ -52,6 +58,8 @@ def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpR
         if path == OLD_OPENAPI:
             # kubectl falls back to it, and makes do with an empty one.
             return HttpResponse(b"", content_type=OLD_OPENAPI_TYPE)
+        if request.method == "OPTIONS" and "Origin" in request.headers:
+            return HttpResponse(status=204, headers=PREFLIGHT)
         code, document, warnings = _answer(request, sandbox_id, token, path)
         headers = {"Warning": header(warnings)} if warnings else {}
         return HttpResponse(document, status=code, content_type="application/json", headers=headers)

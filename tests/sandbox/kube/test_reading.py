@@ -152,3 +152,27 @@ def test_an_event_that_repeats_has_two_times_and_a_count() -> None:
     rows = tables.table("Event", [first, second], 10_000_000, "None")["rows"]
     listed = [[row["cells"][place] for place in (0, 5, 7, 8)] for row in rows]
     assert listed == [["5s", "default-scheduler", "10s", 2], ["1s", "deployment-controller", "4s", 2]]
+
+
+def test_a_scale_has_a_table(cluster: Visitor) -> None:
+    labels = {"app": "x"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [web]})
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    path = cluster.url("kube/apis/apps/v1/namespaces/default/deployments/web/")
+    shown = [cluster.client.get(f"{path}{name}", HTTP_ACCEPT=table).json() for name in ("scale", "status")]
+    assert [column["name"] for column in shown[0]["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    assert [one["rows"][0]["cells"][0] for one in shown] == ["web", "web"]
+
+
+def test_a_page_of_another_origin_may_send_changes(cluster: Visitor) -> None:
+    answer = cluster.client.options(cluster.url("kube/api/v1/pods"), HTTP_ORIGIN="http://other.example")
+    assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (204, "*")
+    assert "PATCH" in answer["Access-Control-Allow-Methods"]
+
+
+def test_another_host_is_answered_as_a_status(cluster: Visitor) -> None:
+    answer = cluster.client.get(cluster.url("kube/api/v1/pods"), HTTP_HOST="other.example")
+    assert (answer.status_code, answer.json()["kind"]) == (400, "Status")

@@ -118,6 +118,7 @@ def test_scale_is_a_subresource(cluster: Visitor) -> None:
     assert (code, scaled["spec"]) == (200, {"replicas": 5})
     assert log(cluster)[-1] == {"kind": "scale", "object_kind": "Deployment", "key": "default/web", "replicas": 5}
     assert send(cluster, "PUT", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": "many"}})[0] == 422
+    assert send(cluster, "PUT", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": 2**31}})[0] == 422
     assert send(cluster, "GET", "api/v1/nodes/n1/scale")[0] == 404
 
 

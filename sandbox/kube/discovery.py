@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox.kube import openapi
-from sandbox.kube.resources import GROUPS, READS, RESOURCES, REVIEWS, WRITES, Resource
+from sandbox.kube.resources import GROUPS, ONLY_READ, READS, RESOURCES, REVIEWS, WRITES, Resource
 from sandbox.kube.scales import SCALABLE
 from sandbox.kube.statuses import no_resource
 
@@ -83,7 +83,7 @@ def _review(kind: str) -> dict[str, Any]:
 
 
 def _subresources(resource: Resource) -> Iterator[dict[str, Any]]:
-    if resource.kind == "Event":
+    if resource.kind in ONLY_READ:
         return
     common = {"singularName": "", "namespaced": resource.namespaced}
     yield {"name": f"{resource.plural}/status", **common, "kind": resource.kind, "verbs": ["get", "patch", "update"]}
@@ -103,7 +103,7 @@ def _row(resource: Resource) -> dict[str, Any]:
         "singularName": resource.singular,
         "namespaced": resource.namespaced,
         "kind": resource.kind,
-        "verbs": [*READS, *(() if resource.kind == "Event" else WRITES)],
+        "verbs": [*ONLY_READ.get(resource.kind, (*READS, *WRITES))],
         **({"shortNames": [*resource.short]} if resource.short else {}),
         **({"categories": [*resource.categories]} if resource.categories else {}),
     }

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.kube import tables
+from sandbox.kube import revisions, tables
 from sandbox.kube.events import recorded_events
 from sandbox.kube.resources import RESOURCES, Resource
 from sandbox.kube.scales import SCALABLE, scale_of
@@ -148,4 +148,6 @@ def _table(world: World, request: Request, kind: str, manifests: Sequence[Mappin
 def _objects(world: World, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
     if resource.kind == "Event":
         return recorded_events(world, resource.group)
+    if resource.kind == revisions.KIND:
+        return revisions.controller_revisions(world)
     return world.objects.get(resource.kind, {})

@@ -204,6 +204,11 @@ def event_count(event: Manifest) -> int:
     return int(value(event, "series.count") or value(in_core_form(event), "count", 1))
 
 
+def controller_of(revision: Manifest) -> str:
+    owners = value(revision, "metadata.ownerReferences", ())
+    return next((f"{one['kind'].lower()}.apps/{one['name']}" for one in owners), NONE)
+
+
 def data_count(config: Manifest) -> str:
     return str(len(value(config, "data", {})) + len(value(config, "binaryData", {})))
 
@@ -369,6 +374,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         NAME,
         Column("StorageClassName", at("storageClassName")),
         Column("Capacity", at("capacity")),
+    ),
+    "ControllerRevision": (
+        NAME,
+        Column("Controller", of(controller_of)),
+        Column("Revision", at("revision"), "integer"),
+        AGE,
     ),
     "Scale": (
         NAME,

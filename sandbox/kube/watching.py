@@ -15,6 +15,7 @@ from typing import Any
 from sandbox.kube import tables
 from sandbox.kube.events import recorded_event, recorded_events
 from sandbox.kube.reading import AS_TABLE, Request, Target, selected, target
+from sandbox.kube.resources import ONLY_READ, READS
 from sandbox.kube.statuses import failure, not_allowed
 from sandbox.kube.versions import STEP, Told, Versions, with_version
 from sandbox.panels.model.world import World
@@ -61,7 +62,7 @@ def news(
     begins. ``earlier``: histories that somebody left by going back.
     """
     wanted = target(request.path)
-    if wanted.name or wanted.subresource:
+    if wanted.name or wanted.subresource or "watch" not in ONLY_READ.get(wanted.resource.kind, READS):
         raise not_allowed()
     of_events = wanted.resource.kind == "Event"
     versions = (Versions.of_trace if of_events else Versions.of_objects)(world, turns)

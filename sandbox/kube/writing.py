@@ -15,6 +15,7 @@ from typing import Any
 from sandbox.kube.bodies import NO_METADATA, Write, document, read, read_manifest
 from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, between, patched
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, Target, selected, target
+from sandbox.kube.resources import ONLY_READ
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.statuses import (
     UNRECOGNIZED,
@@ -70,7 +71,7 @@ def plan(simulation: Simulation, request: Write) -> Planned:
         raise Refused(400, NO_CONTAINERS)
     verb = VERBS.get((request.method, wanted.subresource))
     everywhere = wanted.resource.namespaced and not wanted.namespace
-    if verb is None or wanted.resource.kind == "Event" or everywhere:
+    if verb is None or wanted.resource.kind in ONLY_READ or everywhere:
         raise not_allowed()
     planned = verb(simulation, request, wanted)
     return replace(planned, dry_run=_is_dry(request.query.get("dryRun"), planned.options.get("dryRun")))

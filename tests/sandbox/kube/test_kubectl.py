@@ -75,6 +75,11 @@ def fresh(kubectl: Kubectl) -> tuple[Served, str, Kubectl]:
     return site, base, partial(run, site, base, home)
 
 
+def numbers(text: str) -> list[str]:
+    """Return the revisions in a history."""
+    return [row[0] for row in rows(text) if row and row[0].isdigit()]
+
+
 def rows(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
@@ -264,6 +269,29 @@ def test_a_watch_and_a_wait_go_on_when_somebody_goes_back(
     assert status.communicate(timeout=PATIENCE)[0].endswith("successfully rolled out\n")
 
 
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+def test_a_rollout_has_a_history_and_is_undone(fresh: Fresh, kind: str) -> None:
+    _, _, kubectl = fresh
+    name = f"{kind.lower()}/web"
+    spec = {name: part for name, part in WEB["spec"].items() if (kind, name) != ("DaemonSet", "replicas")}  # type: ignore[attr-defined]
+    kubectl("apply", "-f", "-", stdin=json.dumps({**WEB, "kind": kind, "spec": spec}))
+    image = ("get", name, "--output", "jsonpath={.spec.template.spec.containers[0].image}")
+    kubectl("set", "image", name, "c=web:2")
+    kubectl("set", "image", name, "c=web:3")
+    assert numbers(kubectl("rollout", "history", name)) == ["1", "2", "3"]
+    assert "web:2" in kubectl("rollout", "history", name, "--revision", "2")
+    assert kubectl("rollout", "undo", name).endswith("rolled back\n")
+    assert kubectl(*image) == "web:2"
+    assert numbers(kubectl("rollout", "history", name)) == ["1", "3", "4"]
+    kubectl("rollout", "undo", name, "--to-revision", "1")
+    assert kubectl(*image) == "web:1"
+    head, *revisions = rows(kubectl("get", "controllerrevisions", "--sort-by", ".revision"))
+    assert (head, [row[1:3] for row in revisions]) == (
+        ["NAME", "CONTROLLER", "REVISION", "AGE"],
+        [[f"{kind.lower()}.apps/web", number] for number in ("3", "4", "5")],
+    )
+
+
 def test_forms_of_create_that_send_protobuf(fresh: Fresh) -> None:
     _, _, kubectl = fresh
     kubectl("create", "namespace", "team-a")
@@ -284,6 +312,7 @@ def test_forms_of_create_that_send_protobuf(fresh: Fresh) -> None:
 
 def test_kubectl_explains_fields(kubectl: Kubectl) -> None:
     assert "maxSkew" in kubectl("explain", "pod.spec.topologySpreadConstraints")
+    assert "targetPort\t<IntOrString>" in kubectl("explain", "service.spec.ports")
     assert kubectl("explain", "pods").startswith("KIND:       Pod\nVERSION:    v1\n")
 
 

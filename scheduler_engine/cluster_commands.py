@@ -188,6 +188,11 @@ def evict_pod(cluster: Cluster, command: commands.Evict) -> None:
         evict(cluster.api, command.pod)
 
 
+def bind_pod(cluster: Cluster, command: commands.Bind) -> None:
+    with _asking(cluster):
+        cluster.api.bind(command.pod, cluster.api.existing("Pod", command.pod).uid, command.node)
+
+
 def drain(cluster: Cluster, command: commands.Drain) -> None:
     """Start a drain, or stop it and uncordon the node. The drain of a node that is gone can still be stopped."""
     with _asking(cluster):
@@ -233,5 +238,6 @@ HANDLERS: dict[str, Callable[[Cluster, Any], None]] = {
     "rollout-restart": rollout_restart,
     "admission": admission,
     "evict": evict_pod,
+    "bind": bind_pod,
     "drain": drain,
 }

@@ -8,7 +8,8 @@ design of the sandbox; seed 000–004.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from scheduler_engine import cluster_commands, commands, replica_commands, time_commands
@@ -92,6 +93,25 @@ class Simulation(Cluster):
             raise
         self.until = 0
         self._note(command, merged, room_us)
+
+    @contextmanager
+    def tried(self, wanted: Iterable[commands.Command]) -> Iterator[None]:
+        """Let commands about objects write to the API server, as a dry run does. At the end this is undone.
+
+        Inside, nobody else has read what they wrote: controllers have not answered it. It costs as much as the writes,
+        and as a list of the pods. Raises Rejected or OverBudget, with everything undone.
+        """
+        recorder, api, checkpoint = self.recorder, self.api, self.api.checkpoint()
+        effort, due = recorder.effort, dict(api.watches.due)
+        recorder.effort, self.delivers, self.is_new = Effort(), False, True
+        try:
+            for command in wanted:
+                commands.check_bounds(command)
+                HANDLERS[command.kind](self, command)
+            yield
+        finally:
+            api.restore(checkpoint)
+            recorder.effort, self.delivers, api.watches.due = effort, True, due
 
     def merged(self, command: commands.Command) -> commands.Advance | None:
         """Return the merger of ``command`` and the last one, if both are ticks of playing.

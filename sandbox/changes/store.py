@@ -154,18 +154,19 @@ def execute_all(
 
 
 def carry_out(
-    sandbox: Sandbox, job: Job[[V], tuple[Executed | None, T]], argument: V, who: str = ""
+    sandbox: Sandbox, job: Job[[V, str], tuple[Executed | None, T]], argument: V, who: str = ""
 ) -> tuple[Executed | None, T]:
     """Let a job find and execute the commands of a request, and append them, or none. Return what the job returned.
 
-    The job decides in the state in which its commands are executed. None: it executed nothing. Raises as ``execute``,
+    The job decides in the state in which its commands are executed; its second argument are the turns of the sandbox
+    until then. None: it executed nothing. Raises as ``execute``,
     and what the job raises.
     """
     plan = Plan.of(sandbox)
 
     def attempt(place: Place) -> tuple[Executed | None, T] | None:
         here = place.position
-        done, answer = engines.ask(plan, here, job, argument)
+        done, answer = engines.ask(plan, here, job, argument, place.turns)
         if done is None:
             there = statements.place(sandbox.pk).position == here
         else:
@@ -257,7 +258,7 @@ def _append(
         ]
         moved = before is not None and statements.move_expectations(sandbox_id, before, records[0].key, until)
         last, more = records[-1], sum(len(text) for text, _ in texts) - dropped
-        now = place.then(Position(last.key, last.n, last.n), moved, more)
+        now = place.then(Position(last.key, last.n, last.n), moved, more, left=n if grown else n - 1)
         statements.set_place(sandbox_id, now, more, not sandbox.by_helper)
     return now, records
 
@@ -310,11 +311,12 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
     """Go to the end of a branch. The commands it replaces become a branch. Return None if there is no such branch."""
     with turn(sandbox.pk), transaction.atomic():
         place = statements.place(sandbox.pk, lock=True)
-        position = branches.reopen(sandbox.pk, key)
-        if position is None:
+        reopened = branches.reopen(sandbox.pk, key)
+        if reopened is None:
             return None
+        position, left = reopened
         freed = branches.make_room(sandbox.pk)
-        now = place.then(position, grown=-freed)
+        now = place.then(position, grown=-freed, left=left)
         statements.set_place(sandbox.pk, now, -freed, not sandbox.by_helper)
         _announce(sandbox.pk, now)
     return position
@@ -409,7 +411,7 @@ def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:
             if n == here.head:
                 return here
             state = log_of(sandbox.pk).get(n=n).pk if n else 0
-            now = place.then(Position(state, n, here.length))
+            now = place.then(Position(state, n, here.length), left=n)
             statements.set_place(sandbox.pk, now, by_owner=not sandbox.by_helper)
         _announce(sandbox.pk, now)
     return now.position

@@ -9,12 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sandbox.kube import openapi
-from sandbox.kube.resources import GROUPS, READS, RESOURCES, REVIEWS, WRITES, Resource
+from sandbox.kube.resources import GROUPS, ONLY_READ, READS, RESOURCES, REVIEWS, WRITES, Resource
 from sandbox.kube.scales import SCALABLE
 from sandbox.kube.statuses import no_resource
 
 FIRST = ("version", "api", "apis", "openapi")
 """First parts of the paths of its documents, which others have in common."""
+
+
+BINDING = {"namespaced": True, "kind": "Binding", "verbs": ["create"]}
 
 
 def document(parts: Sequence[str], kubernetes: str) -> dict[str, Any] | None:
@@ -67,6 +70,8 @@ def _group(name: str) -> dict[str, Any]:
 def _resources(group: str, version: str) -> dict[str, Any]:
     rows = [row for (name, of, _), row in RESOURCES.items() if (name, of) == (group, version)]
     listed = [row for resource in rows for row in (_row(resource), *_subresources(resource))]
+    if (group, version) == ("", "v1"):
+        listed.append({"name": "bindings", "singularName": "binding", **BINDING})
     listed += [_review(kind) for name, kind in REVIEWS if name == group]
     title = f"{group}/{version}" if group else version
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": title, "resources": listed}
@@ -78,7 +83,7 @@ def _review(kind: str) -> dict[str, Any]:
 
 
 def _subresources(resource: Resource) -> Iterator[dict[str, Any]]:
-    if resource.kind == "Event":
+    if resource.kind in ONLY_READ:
         return
     common = {"singularName": "", "namespaced": resource.namespaced}
     yield {"name": f"{resource.plural}/status", **common, "kind": resource.kind, "verbs": ["get", "patch", "update"]}
@@ -86,6 +91,7 @@ def _subresources(resource: Resource) -> Iterator[dict[str, Any]]:
         scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
         yield {"name": f"{resource.plural}/scale", **common, **scale, "verbs": ["get", "patch", "update"]}
     if resource.kind == "Pod":
+        yield {"name": "pods/binding", "singularName": "", **BINDING}
         eviction = {"group": "policy", "version": "v1", "kind": "Eviction"}
         yield {"name": "pods/eviction", **common, **eviction, "verbs": ["create"]}
         yield {"name": "pods/resize", **common, "kind": "Pod", "verbs": ["get", "patch", "update"]}
@@ -97,7 +103,7 @@ def _row(resource: Resource) -> dict[str, Any]:
         "singularName": resource.singular,
         "namespaced": resource.namespaced,
         "kind": resource.kind,
-        "verbs": [*READS, *(() if resource.kind == "Event" else WRITES)],
+        "verbs": [*ONLY_READ.get(resource.kind, (*READS, *WRITES))],
         **({"shortNames": [*resource.short]} if resource.short else {}),
         **({"categories": [*resource.categories]} if resource.categories else {}),
     }

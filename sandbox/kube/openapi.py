@@ -24,12 +24,13 @@ SCALARS: dict[str, Data] = {
     "float32": {"type": "number", "format": "float"},
     "int32": {"type": "integer", "format": "int32"},
     "int64": {"type": "integer", "format": "int64"},
-    "intstr": {"oneOf": [{"type": "integer"}, {"type": "string"}], "format": "int-or-string"},
+    "intstr": {"allOf": [{"$ref": f"{SCHEMAS}IntOrString"}]},
     "microtime": {"type": "string", "format": "date-time"},
     "time": {"type": "string", "format": "date-time"},
     "raw": {"type": "object"},
 }
 """Scalar of the tables → its schema. The others are strings."""
+INT_OR_STRING: Data = {"oneOf": [{"type": "integer"}, {"type": "string"}], "format": "int-or-string"}
 SAID, KINDS_SAID = rows("fields"), rows("kinds")
 DRY_RUN = {"name": "dryRun", "in": "query", "schema": {"type": "string", "uniqueItems": True}}
 FIELD_VALIDATION = {"name": "fieldValidation", "in": "query", "schema": {"type": "string", "uniqueItems": True}}
@@ -64,7 +65,7 @@ def _path(group: str, version: str) -> str:
 def _content(group: str, version: str) -> Data:
     kept = [row for row in RESOURCES.values() if (row.group, row.version) == (group, version) and row.kind in TYPES]
     names = list(dict.fromkeys(name for row in kept for name in _reached(row.kind)))
-    schemas = {name: _schema(name) for name in names}
+    schemas = {name: _schema(name) for name in names} | {"IntOrString": INT_OR_STRING}
     for row in kept:
         schemas[row.kind]["x-kubernetes-group-version-kind"] = [_gvk(row)]
     return {"paths": dict(path for row in kept for path in _paths(row)), "components": {"schemas": schemas}}

@@ -9,17 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.kube import tables
+from sandbox.kube import revisions, tables
+from sandbox.kube.events import recorded_events
 from sandbox.kube.resources import RESOURCES, Resource
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.selecting import Keeps, by_fields, by_labels
 from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
+from sandbox.kube.versions import LONGEST, Versions
 from sandbox.panels.model.world import World
-from scheduler_engine.api.objects import timestamp
 
-SCHEDULER = "default-scheduler"
-DEFAULT = "default"
-"""The namespace of events about objects without one."""
 AS_TABLE = "as=Table"
 TRUE = ("1", "t", "true")
 NO_CONTAINERS = "a sandbox runs no containers, so they have no logs and nothing can be executed in them"
@@ -38,7 +36,7 @@ class Request:
     def number(self, name: str) -> int:
         """Return a whole number of the query, 0 if it is not there. Raises ``Refused``."""
         text = self.query.get(name, "")
-        if text and not (text.isascii() and text.isdigit() and len(text) < 10):
+        if text and not (text.isascii() and text.isdigit() and len(text) <= LONGEST):
             raise Refused(400, f'strconv.ParseInt: parsing "{text}": invalid syntax')
         return int(text or 0)
 
@@ -78,21 +76,25 @@ def target(path: str) -> Target:
     return Target(resource, namespace, name, subresource)
 
 
-def answer(world: World, request: Request, resource_version: int) -> dict[str, Any]:
-    """Return the document that answers a request. Raises ``Refused``."""
+def answer(world: World, request: Request, turns: str = "") -> dict[str, Any]:
+    """Return the document that answers a request. ``turns``: as ``models.Sandbox.turns``. Raises ``Refused``."""
     wanted = target(request.path)
+    versions = (Versions.of_trace if wanted.resource.kind == "Event" else Versions.of_objects)(world, turns)
+    return versions.document(_document(world, request, wanted, versions.now))
+
+
+def _document(world: World, request: Request, wanted: Target, version: int) -> dict[str, Any]:
     if request.query.get("watch", "").lower() in TRUE:
         raise not_allowed()  # ``watching`` answers those.
     if not wanted.name:
-        return _list(world, request, wanted, resource_version)
+        return _list(world, request, wanted, version)
     manifest = _objects(world, wanted.resource).get(wanted.key)
     if manifest is None:
         raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
-    if wanted.subresource:
-        return _subresource(wanted, manifest)
+    shown = _subresource(wanted, manifest) if wanted.subresource else {**manifest}
     if AS_TABLE in request.accept:
-        return {"metadata": {}, **_table(world, request, wanted.resource, [manifest])}
-    return {**manifest}
+        return {"metadata": {}, **_table(world, request, shown["kind"], [shown])}
+    return shown
 
 
 def _subresource(wanted: Target, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def selected(wanted: Target, query: Mapping[str, str]) -> Keeps:
     return keeps
 
 
-def _list(world: World, request: Request, wanted: Target, resource_version: int) -> dict[str, Any]:
+def _list(world: World, request: Request, wanted: Target, version: int) -> dict[str, Any]:
     resource = wanted.resource
     keeps = selected(wanted, request.query)
     after, limit = request.query.get("continue", ""), request.number("limit")
@@ -124,13 +126,12 @@ def _list(world: World, request: Request, wanted: Target, resource_version: int)
         (key, manifest) for key, manifest in _objects(world, resource).items() if key > after and keeps(manifest)
     )
     shown = found[:limit] if limit else found
-    version = len(world.entries) if resource.kind == "Event" else resource_version
     metadata: dict[str, Any] = {"resourceVersion": str(version)}
     if len(shown) < len(found):
         metadata |= {"continue": shown[-1][0], "remainingItemCount": len(found) - len(shown)}
     manifests = [manifest for _, manifest in shown]
     if AS_TABLE in request.accept:
-        return {"metadata": metadata, **_table(world, request, resource, manifests)}
+        return {"metadata": metadata, **_table(world, request, resource.kind, manifests)}
     return {
         "kind": f"{resource.kind}List",
         "apiVersion": resource.api_version,
@@ -139,57 +140,14 @@ def _list(world: World, request: Request, wanted: Target, resource_version: int)
     }
 
 
-def _table(
-    world: World, request: Request, resource: Resource, manifests: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _table(world: World, request: Request, kind: str, manifests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     include = request.query.get("includeObject", "Metadata")
-    return tables.table(resource.kind, manifests, world.clock_us, include)
+    return tables.table(kind, manifests, world.clock_us, include)
 
 
 def _objects(world: World, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
     if resource.kind == "Event":
-        return recorded_events(world)
+        return recorded_events(world, resource.group)
+    if resource.kind == revisions.KIND:
+        return revisions.controller_revisions(world)
     return world.objects.get(resource.kind, {})
-
-
-def recorded_events(world: World) -> dict[str, dict[str, Any]]:
-    """Return the Kubernetes events by key."""
-    rows = (recorded_event(world, number) for number in range(1, len(world.kube_events) + 1))
-    return {f"{row['metadata']['namespace']}/{row['metadata']['name']}": row for row in rows}
-
-
-def recorded_event(world: World, number: int) -> dict[str, Any]:
-    """Return a Kubernetes event by its number in the sandbox, from 1."""
-    recorded = world.kube_events[number - 1]
-    event = recorded.event
-    namespace, _, name = event.regarding.rpartition("/")
-    about = world.objects.get(event.regarding_kind, {}).get(event.regarding, {})
-    uid = recorded.uid or (about.get("metadata") or {}).get("uid", "")
-    seen = timestamp(recorded.at_us)
-    return {
-        "kind": "Event",
-        "apiVersion": "v1",
-        "metadata": {
-            "name": f"{name}.{number:016x}",
-            "namespace": namespace or DEFAULT,
-            "uid": f"00000000-0000-4000-9000-{number:012x}",
-            "creationTimestamp": seen,
-            "resourceVersion": str(recorded.last),
-        },
-        "involvedObject": {
-            "kind": event.regarding_kind,
-            "name": name,
-            **({"namespace": namespace} if namespace else {}),
-            **({"uid": uid} if uid else {}),
-            **({"apiVersion": about["apiVersion"]} if about.get("apiVersion") else {}),
-        },
-        "reason": event.reason,
-        "message": event.message,
-        "source": {"component": SCHEDULER} if event.uid else {},
-        "firstTimestamp": seen,
-        "lastTimestamp": seen,
-        "count": recorded.count,
-        "type": event.type,
-        "reportingComponent": "",
-        "reportingInstance": "",
-    }

@@ -15,6 +15,8 @@ REVIEWS = (
     ("authorization.k8s.io", "SelfSubjectRulesReview"),
 )
 """Group and kind of what is only posted: what may I do?"""
+ONLY_READ: dict[str, tuple[str, ...]] = {"Event": READS, "ControllerRevision": ("get", "list")}
+"""Kinds that follow from the trace, and what can be done with them."""
 WRITES = ("create", "delete", "deletecollection", "patch", "update")
 
 
@@ -76,6 +78,8 @@ RESOURCES: dict[tuple[str, str, str], Resource] = {
             for api_version in kind.api_versions
         ),
         _resource("Event", "v1", "events", True),
+        _resource("Event", "events.k8s.io/v1", "events", True),
+        _resource("ControllerRevision", "apps/v1", "controllerrevisions", True),
     )
 }
 """Group, version and plural → resource."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sandbox.kube.events import source_of
 from sandbox.kube.statuses import Refused
 from scheduler_engine.api.validation.selector_text import NotASelector, parse_selector
 
@@ -16,6 +17,8 @@ SELECTABLE: dict[str, tuple[str, ...]] = {
     "Event": (
         *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion", "fieldPath")),
         *("involvedObject.resourceVersion", "reason", "reportingComponent", "source", "type"),
+        *(f"regarding.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion", "fieldPath")),
+        *("regarding.resourceVersion", "reportingController"),
     ),
     "Job": ("status.successful",),
     "Namespace": ("status.phase",),
@@ -62,7 +65,7 @@ def by_fields(kind: str, text: str) -> Keeps:
 def _value(manifest: Mapping[str, Any], path: list[str]) -> str:
     """Return the value at a path as text, "" if there is none. The source of an event is its component."""
     if path == ["source"]:
-        path = ["source", "component"]
+        return source_of(manifest)
     if path[-1] in ("unschedulable", "hostNetwork"):
         return str(bool((manifest.get("spec") or {}).get(path[-1]))).lower()
     value: Any = manifest

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.kube import pod_cells
+from sandbox.kube.events import in_core_form, source_of
 from scheduler_engine.api.labels import selector_from, selector_from_set
 from scheduler_engine.api.objects import time_us
 
@@ -186,7 +187,26 @@ def job_duration(job: Manifest, now_us: int) -> str:
 
 
 def involved(event: Manifest) -> str:
-    return f"{value(event, 'involvedObject.kind').lower()}/{value(event, 'involvedObject.name')}"
+    about = value(in_core_form(event), "involvedObject", {})
+    return f"{value(about, 'kind').lower()}/{value(about, 'name')}"
+
+
+def first_seen(event: Manifest, now_us: int) -> str:
+    return since(value(in_core_form(event), "firstTimestamp") or value(event, "eventTime"), now_us)
+
+
+def last_seen(event: Manifest, now_us: int) -> str:
+    last = value(event, "series.lastObservedTime") or value(in_core_form(event), "lastTimestamp")
+    return since(last, now_us) if last else first_seen(event, now_us)
+
+
+def event_count(event: Manifest) -> int:
+    return int(value(event, "series.count") or value(in_core_form(event), "count", 1))
+
+
+def controller_of(revision: Manifest) -> str:
+    owners = value(revision, "metadata.ownerReferences", ())
+    return next((f"{one['kind'].lower()}.apps/{one['name']}" for one in owners), NONE)
 
 
 def data_count(config: Manifest) -> str:
@@ -355,16 +375,28 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("StorageClassName", at("storageClassName")),
         Column("Capacity", at("capacity")),
     ),
+    "ControllerRevision": (
+        NAME,
+        Column("Controller", of(controller_of)),
+        Column("Revision", at("revision"), "integer"),
+        AGE,
+    ),
+    "Scale": (
+        NAME,
+        Column("Desired", at("spec.replicas", 0), "integer"),
+        Column("Available", at("status.replicas", 0), "integer"),
+        AGE,
+    ),
     "Event": (
-        Column("Last Seen", ago("lastTimestamp")),
+        Column("Last Seen", last_seen),
         Column("Type", at("type")),
         Column("Reason", at("reason")),
         Column("Object", of(involved)),
-        Column("Subobject", at("involvedObject.fieldPath"), priority=1),
-        Column("Source", at("source.component"), priority=1),
-        Column("Message", at("message")),
-        Column("First Seen", ago("firstTimestamp"), priority=1),
-        Column("Count", at("count", 1), priority=1),
+        Column("Subobject", of(lambda event: value(in_core_form(event), "involvedObject.fieldPath")), priority=1),
+        Column("Source", of(source_of), priority=1),
+        Column("Message", of(lambda event: value(in_core_form(event), "message"))),
+        Column("First Seen", first_seen, priority=1),
+        Column("Count", of(event_count), priority=1),
         Column("Name", at("metadata.name"), priority=1, format="name"),
     ),
 }

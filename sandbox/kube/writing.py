@@ -6,14 +6,16 @@ Every change is a command of the sandbox's log, as if somebody had clicked it. S
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from sandbox.kube import protobuf
+from sandbox.kube.bodies import NO_METADATA, Write, document, read, read_manifest
 from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, between, patched
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, Target, selected, target
+from sandbox.kube.resources import ONLY_READ
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.statuses import (
     UNRECOGNIZED,
@@ -26,7 +28,9 @@ from sandbox.kube.statuses import (
     not_found,
     success,
 )
-from scheduler_engine.api.loading import read_documents
+from sandbox.kube.strictness import directive, known_after_patch, known_only
+from sandbox.kube.versions import Versions
+from scheduler_engine.api.fields import SCALARS
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, ORPHAN, POLICIES
 from scheduler_engine.errors import Rejected
@@ -36,47 +40,38 @@ from scheduler_engine.trace.events import EvictionAnswered, ObjectAdded, ObjectD
 Manifest = Mapping[str, Any]
 Command = dict[str, Any]
 
-NO_METADATA = "metadata: must be an object"
 SET_BY_SERVER = (
     *("uid", "resourceVersion", "creationTimestamp", "generation"),
     *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 """Metadata whose values in a request only name the version that it is about."""
+BINDINGS = re.compile(r"/?api/v1/namespaces/([^/]+)/bindings/?")
+"""Where clients post a Binding that names its pod."""
 STALE = "the object has been modified; please apply your changes to the latest version and try again"
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A request that writes. ``content_type``: of the ``body``, without parameters."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    content_type: str = ""
-    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What a request comes to. ``answer`` is called once the commands are executed: it returns status and document.
 
-    ``options``: those in the body, if it has some.
+    ``options``: those in the body, if it has some. ``warnings``: for the sender, about unknown fields.
     """
 
     commands: tuple[Command, ...]
     answer: Callable[[Simulation], tuple[int, dict[str, Any]]]
     options: Manifest = field(default_factory=dict)
     dry_run: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 def plan(simulation: Simulation, request: Write) -> Planned:
     """Return what a request comes to in the present state. Raises ``Refused``."""
-    wanted = target(request.path)
+    wanted = _bound(request) if request.method == "POST" and BINDINGS.fullmatch(request.path) else target(request.path)
     if wanted.resource.kind == "Pod" and wanted.subresource in RUNNING:
         raise Refused(400, NO_CONTAINERS)
     verb = VERBS.get((request.method, wanted.subresource))
     everywhere = wanted.resource.namespaced and not wanted.namespace
-    if verb is None or wanted.resource.kind == "Event" or everywhere:
+    if verb is None or wanted.resource.kind in ONLY_READ or everywhere:
         raise not_allowed()
     planned = verb(simulation, request, wanted)
     return replace(planned, dry_run=_is_dry(request.query.get("dryRun"), planned.options.get("dryRun")))
@@ -91,52 +86,6 @@ def _is_dry(*said: Any) -> bool:
     return bool(words)
 
 
-# --- bodies ---
-
-
-def _document(request: Write) -> Any:
-    """Return the body as data. Raises ``Refused``."""
-    if request.content_type == protobuf.MEDIA_TYPE:
-        try:
-            return protobuf.decode(request.body)
-        except protobuf.NotProtobuf as problem:
-            raise Refused(400, f"{UNRECOGNIZED}: {problem}") from problem
-    if request.content_type and not request.content_type.endswith(("json", "yaml")):
-        text = "the body of the request was in an unknown format - accepted media types include: "
-        raise Refused(415, f"{text}application/json, application/yaml, {protobuf.MEDIA_TYPE}")
-    try:
-        documents = read_documents(request.body)
-    except Rejected as problem:
-        raise Refused(400, f"{UNRECOGNIZED}: {problem}") from problem
-    return documents[0].data if documents else {}
-
-
-def _manifest(request: Write, wanted: Target) -> dict[str, Any]:
-    """Return the object in the body, with the namespace of the path. Raises ``Refused``."""
-    data, resource = _document(request), wanted.resource
-    if not isinstance(data, dict):
-        raise Refused(400, UNRECOGNIZED)
-    for name, value, what in (("apiVersion", resource.api_version, "API version"), ("kind", resource.kind, "kind")):
-        data[name] = data.get(name) or value
-        if data[name] != value:
-            text = f"the {what} in the data ({data[name]}) does not match the expected {what} ({value})"
-            raise Refused(400, text)
-    metadata = data["metadata"] = {} if data.get("metadata") is None else data["metadata"]
-    if not isinstance(metadata, dict):
-        raise Refused(400, NO_METADATA)
-    if resource.namespaced:
-        metadata["namespace"] = metadata.get("namespace") or wanted.namespace
-        if metadata["namespace"] != wanted.namespace:
-            text = "the namespace of the provided object does not match the namespace sent on the request"
-            raise Refused(400, text)
-    if wanted.name:
-        metadata["name"] = metadata.get("name") or wanted.name
-    if wanted.name and metadata["name"] != wanted.name:
-        text = f"the name of the object ({metadata['name']}) does not match the name on the URL ({wanted.name})"
-        raise Refused(400, text)
-    return data
-
-
 def _held(simulation: Simulation, wanted: Target) -> dict[str, Any]:
     """Return the present manifest. Raises ``Refused``."""
     held = simulation.api.get(wanted.resource.kind, wanted.key)
@@ -145,15 +94,17 @@ def _held(simulation: Simulation, wanted: Target) -> dict[str, Any]:
     return dict(held.manifest)
 
 
-def _check_version(old: Manifest, new: Manifest, wanted: Target) -> None:
+def _check_version(versions: Versions, old: Manifest, new: Manifest, wanted: Target) -> None:
     """Raise ``Refused`` if the sender has seen an older version of the object, or another one of that name."""
     before, metadata = old["metadata"], new.get("metadata", {})
     if not isinstance(metadata, Mapping):
         raise Refused(400, NO_METADATA)
-    for name in ("uid", "resourceVersion"):
-        value = metadata.get(name)
-        if value and str(value) != str(before.get(name)):
-            raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+    uid, number = metadata.get("uid"), str(metadata.get("resourceVersion") or "")
+    is_stale = number and not (
+        number.isascii() and number.isdigit() and versions.names(int(number), int(before["resourceVersion"]))
+    )
+    if is_stale or (uid and uid != before["uid"]):
+        raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
 
 
 def _present(wanted: Target, last: Manifest, code: int = 200) -> Callable[[Simulation], tuple[int, dict[str, Any]]]:
@@ -168,11 +119,12 @@ def _present(wanted: Target, last: Manifest, code: int = 200) -> Callable[[Simul
 
 def of_rejected(error: Rejected, request: Write) -> Refused:
     """Return the error with which an API server answers what the engine refused."""
-    cause, wanted = error.__cause__, target(request.path)
+    cause = error.__cause__
     if isinstance(cause, ApiError):
         return Refused(cause.code, cause.message, None, cause.reason)
+    wanted = target(request.path)
     if any(one.path for one in error.errors):
-        name = wanted.name or str(_manifest(request, wanted)["metadata"].get("name", ""))
+        name = wanted.name or str(read_manifest(request, wanted)[0]["metadata"].get("name", ""))
         return invalid(wanted.resource.kind, wanted.resource.group, name, error.errors)
     return Refused(422, str(error))
 
@@ -183,7 +135,7 @@ def of_rejected(error: Rejected, request: Write) -> Refused:
 def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if wanted.name:
         raise not_allowed()
-    manifest = _manifest(request, wanted)
+    manifest, warnings = _sent(simulation, request, wanted, "CreateOptions")
     metadata = manifest["metadata"]
     if not metadata.get("name") and isinstance(metadata.get("generateName"), str):
         metadata["name"] = _generated(simulation, wanted, metadata["generateName"])
@@ -195,7 +147,15 @@ def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     held = simulation.api.get(made.resource.kind, made.key)
     if held is not None:
         raise already_exists(made.resource.plural, made.resource.group, made.name, held.terminating)
-    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(made, manifest, 201))
+    return Planned(({"kind": "apply", "manifests": [manifest]},), _present(made, manifest, 201), warnings=warnings)
+
+
+def _sent(
+    simulation: Simulation, request: Write, wanted: Target, options: str
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the object in the body without unknown fields, and warnings about it. Raises ``Refused``."""
+    how, (manifest, duplicates) = directive(request.query, options), read_manifest(request, wanted)
+    return known_only(manifest, wanted.resource, duplicates, how, simulation.api.rules)
 
 
 def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
@@ -208,13 +168,14 @@ def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
 
 
 def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    return _change(simulation, wanted, _manifest(request, wanted))
+    manifest, warnings = _sent(simulation, request, wanted, "UpdateOptions")
+    return replace(_change(simulation, request, wanted, manifest), warnings=warnings)
 
 
-def _change(simulation: Simulation, wanted: Target, new: Manifest) -> Planned:
+def _change(simulation: Simulation, request: Write, wanted: Target, new: Manifest) -> Planned:
     """Return the command that replaces an object by ``new``, none if nothing differs."""
     old = _held(simulation, wanted)
-    _check_version(old, new, wanted)
+    _check_version(request.versions, old, new, wanted)
     # The main resource ignores the status, the subresource everything else.
     whole = (
         {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": old.get("status")}
@@ -233,30 +194,35 @@ def _change(simulation: Simulation, wanted: Target, new: Manifest) -> Planned:
 def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if request.content_type == APPLY_PATCH:
         return _apply(simulation, request, wanted)
-    old = _held(simulation, wanted)
-    return _change(simulation, wanted, patched(request.content_type, wanted.resource.kind, old, _document(request)))
+    old = request.versions.object(_held(simulation, wanted))
+    how, (body, duplicates) = directive(request.query, "PatchOptions"), read(request)
+    new = patched(request.content_type, wanted.resource.kind, old, body)
+    known, warnings = known_after_patch(new, wanted.resource, duplicates, how, simulation.api.rules)
+    return replace(_change(simulation, request, wanted, known), warnings=warnings)
 
 
 def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     """Apply on the server. Nobody keeps who set which field, so fields that are left out stay as they are."""
-    held, manifest = simulation.api.get(wanted.resource.kind, wanted.key), _manifest(request, wanted)
+    held = simulation.api.get(wanted.resource.kind, wanted.key)
+    manifest, warnings = _sent(simulation, request, wanted, "PatchOptions")
     if held is None:
         if manifest["metadata"].get("uid") or manifest["metadata"].get("resourceVersion"):
             raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
-        return Planned(({"kind": "apply", "manifests": [manifest]},), _present(wanted, manifest, 201))
-    _check_version(held.manifest, manifest, wanted)
-    merged = dict(patched(STRATEGIC_PATCH, wanted.resource.kind, held.manifest, manifest))
-    return _change(simulation, wanted, merged)
+        commands = ({"kind": "apply", "manifests": [manifest]},)
+        return Planned(commands, _present(wanted, manifest, 201), warnings=warnings)
+    old = request.versions.object(held.manifest)
+    merged = patched(STRATEGIC_PATCH, wanted.resource.kind, old, manifest)
+    return replace(_change(simulation, request, wanted, merged), warnings=warnings)
 
 
 def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    options = _document(request) if request.body else {}
+    options = document(request) if request.body else {}
     if not isinstance(options, Mapping):
         raise Refused(400, UNRECOGNIZED)
     if not wanted.name:
         return _delete_all(simulation, request, wanted, options)
     old = _held(simulation, wanted)
-    _check_version(old, {"metadata": options.get("preconditions", {})}, wanted)
+    _check_version(request.versions, old, {"metadata": options.get("preconditions", {})}, wanted)
     details = {"name": wanted.name, "kind": wanted.resource.plural, "uid": old["metadata"]["uid"]}
     if wanted.resource.group:
         details["group"] = wanted.resource.group
@@ -302,15 +268,17 @@ def _delete_all(simulation: Simulation, request: Write, wanted: Target, options:
 def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if wanted.resource.kind not in SCALABLE:
         raise no_resource()
-    old = scale_of(_held(simulation, wanted))
-    body = _document(request)
+    held = _held(simulation, wanted)
+    old = scale_of(request.versions.object(held))
+    body = document(request)
     new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
     if not isinstance(new, Mapping) or new.get("kind", "Scale") != "Scale" or not isinstance(new.get("spec"), Mapping):
         raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
-    _check_version(old, new, wanted)
+    _check_version(request.versions, held, new, wanted)
     replicas = new["spec"].get("replicas", 0)
-    if not isinstance(replicas, int) or isinstance(replicas, bool):
-        raise Refused(422, "spec.replicas: must be a whole number")
+    fits, wanted_words = SCALARS["int32"]
+    if not fits(replicas):
+        raise Refused(422, f"spec.replicas: must be {wanted_words}")
     command = {"kind": "scale", "object_kind": wanted.resource.kind, "key": wanted.key, "replicas": replicas}
     differs = replicas != old["spec"]["replicas"]
     return Planned((command,) if differs else (), lambda after: (200, scale_of(_held(after, wanted))))
@@ -318,7 +286,7 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
 
 def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     _held(simulation, wanted)
-    body = _document(request)
+    body = document(request)
     options = (body.get("deleteOptions") or {}) if isinstance(body, Mapping) else None
     if not isinstance(options, Mapping):
         raise Refused(400, UNRECOGNIZED)
@@ -334,6 +302,44 @@ def _evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         raise _refused_eviction(said)
     command = {"kind": "evict", "pod": wanted.key}
     return Planned((command,), answer, options)
+
+
+def _bound(request: Write) -> Target:
+    """Return the subresource of the pod that a Binding names. Raises ``Refused``."""
+    metadata = _binding(request).get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    found = BINDINGS.fullmatch(request.path)
+    assert found is not None
+    if not name or not isinstance(name, str):
+        raise Refused(400, "name in URL does not match name in Binding object")
+    return Target(target(f"api/v1/namespaces/{found[1]}/pods").resource, found[1], name, "binding")
+
+
+def _binding(request: Write) -> Manifest:
+    body = document(request)
+    if not isinstance(body, Mapping) or body.get("kind", "Binding") != "Binding":
+        raise Refused(400, "the object provided is unrecognized (must be of type Binding)")
+    return body
+
+
+def _bind(simulation: Simulation, request: Write, wanted: Target) -> Planned:
+    """Bind a pod as the API server does, whether or not the node exists."""
+    binding = _binding(request)
+    metadata, node = binding.get("metadata") or {}, binding.get("target") or {}
+    if not isinstance(metadata, Mapping) or metadata.get("name", wanted.name) != wanted.name:
+        raise Refused(400, "name in URL does not match name in Binding object")
+    if not isinstance(node, Mapping) or not node.get("name") or not isinstance(node["name"], str):
+        raise Refused(500, "target.name: Required value")
+    if node.get("kind", "") not in ("", "Node"):
+        raise Refused(500, f'target.kind: Unsupported value: "{node["kind"]}": supported values: "Node", "<empty>"')
+    _check_version(request.versions, _held(simulation, wanted), binding, wanted)
+    kept = ("annotations", "labels") if simulation.api.rules.labels_pods_at_binding else ("annotations",)
+    changes = {name: metadata[name] for name in kept if metadata.get(name)}
+    commands: list[Command] = [{"kind": "bind", "pod": wanted.key, "node": node["name"]}]
+    if changes:
+        change = {"kind": "patch", "object_kind": "Pod", "key": wanted.key, "changes": {"metadata": changes}}
+        commands.append(change)
+    return Planned(tuple(commands), lambda after: (201, success({})))
 
 
 def _refused_eviction(said: EvictionAnswered) -> Refused:
@@ -363,5 +369,6 @@ VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
     ("PATCH", "resize"): _patch,
     ("PUT", "resize"): _update,
     ("POST", "eviction"): _evict,
+    ("POST", "binding"): _bind,
 }
 """Method and subresource → what plans the change."""

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -156,6 +156,12 @@ def of_file(job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 def read(sandbox: Sandbox, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return the answer of a job that reads the present."""
     return now(sandbox, job, *args, **kwargs)[1]
+
+
+def read_with_turns(sandbox: Sandbox, job: Job[Concatenate[str, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return the answer of a job that reads the present. Its first argument are the turns of the sandbox until now."""
+    plan = Plan.of(sandbox)
+    return at_present(sandbox, lambda place: ask(plan, place.position, job, place.turns, *args, **kwargs))
 
 
 def fragments(

@@ -112,10 +112,11 @@ def commands_of(sandbox_id: UUID, key: int) -> list[str] | None:
     return [text for group in groups for text in group.order_by("n").values_list("command", flat=True)]
 
 
-def reopen(sandbox_id: UUID, key: int) -> Position | None:
+def reopen(sandbox_id: UUID, key: int) -> tuple[Position, int] | None:
     """Put the records of branch ``key`` back into the log. The records they replace become a branch.
 
-    Return the new position, or None if the branch is gone. Call it in a transaction that locks the log.
+    Return the new position and how many records stayed where they were, or None if the branch is gone. Call it in a
+    transaction that locks the log.
     """
     path = _path_to(sandbox_id, key)
     if path is None:
@@ -130,4 +131,4 @@ def reopen(sandbox_id: UUID, key: int) -> Position | None:
         else:
             part.base, part.first = log_of(sandbox_id).values_list("pk", flat=True).get(n=end), end + 1
             part.save(update_fields=["base", "first"])
-    return Position(log_of(sandbox_id).values_list("pk", flat=True).get(n=last), last, last)
+    return Position(log_of(sandbox_id).values_list("pk", flat=True).get(n=last), last, last), path.common

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from sandbox.kube.turns import Turn, with_turn
 from sandbox.storage.models import CommandRecord, Expectation, Guess, Sandbox, Study
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.versions import DEFAULT
@@ -41,26 +42,32 @@ class Place:
     """A position with its revision, which each change of the sandbox increases.
 
     ``expected_at``: revision of the last change to its expectations, study or guesses. ``size``: characters of all its
-    commands, those of its branches included; 0 if the place is not from the database.
+    commands, those of its branches included; 0 if the place is not from the database. ``turns``: as
+    ``models.Sandbox.turns``.
     """
 
     position: Position
     revision: int
     expected_at: int = 0
     size: int = field(default=0, compare=False)
+    turns: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, sandbox: Sandbox) -> Place:
         """Return the place of a sandbox when its row was read."""
-        return cls(Position.of(sandbox), sandbox.revision, sandbox.expected_at, sandbox.log_bytes)
+        return cls(Position.of(sandbox), sandbox.revision, sandbox.expected_at, sandbox.log_bytes, sandbox.turns)
 
-    def then(self, position: Position, expected: bool = False, grown: int = 0) -> Place:
+    def then(self, position: Position, expected: bool = False, grown: int = 0, left: int | None = None) -> Place:
         """Return the place after one more change.
 
         ``expected``: the change concerns what ``expected_at`` counts. ``grown``: characters by which the log has grown.
+        ``left``: how many of the commands in force it leaves, None = all.
         """
         revision = self.revision + 1
-        return Place(position, revision, revision if expected else self.expected_at, self.size + grown)
+        turns = self.turns
+        if left is not None and left < self.position.head:
+            turns = with_turn(turns, Turn(revision, left))
+        return Place(position, revision, revision if expected else self.expected_at, self.size + grown, turns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ NOTES = (Expectation._meta.db_table, Guess._meta.db_table)
 """Tables whose rows belong to a moment of the log."""
 
 
-FIELDS = "state, head, length, revision, expected_at, log_bytes"
+FIELDS = "state, head, length, revision, expected_at, log_bytes, turns"
 """The columns of ``Place``."""
 
 
@@ -36,7 +36,7 @@ def place(sandbox_id: UUID, lock: bool = False) -> Place:
     return _place(row)
 
 
-def _place(row: Sequence[int]) -> Place:
+def _place(row: Sequence[Any]) -> Place:
     return Place(Position(*row[:3]), *row[3:])
 
 
@@ -60,8 +60,8 @@ def set_place(sandbox_id: UUID, now: Place, grown: int = 0, by_owner: bool = Fal
     position, used = now.position, _now()
     _run(
         f"UPDATE {SANDBOX} SET state = %s, head = %s, length = %s, revision = %s, expected_at = %s,"
-        " log_bytes = log_bytes + %s, last_used = %s, acted = COALESCE(%s, acted) WHERE id = %s",
-        *(position.state, position.head, position.length, now.revision, now.expected_at),
+        " turns = %s, log_bytes = log_bytes + %s, last_used = %s, acted = COALESCE(%s, acted) WHERE id = %s",
+        *(position.state, position.head, position.length, now.revision, now.expected_at, now.turns),
         *(grown, used, used if by_owner else None, _key(sandbox_id)),
     )
 

@@ -32,7 +32,7 @@ def execute_all(sandbox: Sandbox, commands: Sequence[dict[str, Any]], who: str =
     return _counted(lambda: store.execute_all(sandbox, commands, who), lambda _: kinds)
 
 
-def carry_out(sandbox: Sandbox, job: Job[[V], tuple[Executed | None, T]], argument: V, who: str = "") -> T:
+def carry_out(sandbox: Sandbox, job: Job[[V, str], tuple[Executed | None, T]], argument: V, who: str = "") -> T:
     """Carry out a request as ``store.carry_out``, return its answer, and count what it executed."""
 
     def kinds(done: tuple[Executed | None, T] | None) -> list[str]:

@@ -19,7 +19,7 @@ from django.middleware.security import SecurityMiddleware
 from sandbox.kube.reading import Request
 from sandbox.kube.statuses import failure, no_resource
 from sandbox.kube.watches import WATCHED, is_watch
-from sandbox.kube.watching import News, Seen
+from sandbox.kube.watching import News
 from sandbox.limits import ratelimit
 from sandbox.pool import engines
 from sandbox.runtime.layers import group
@@ -72,7 +72,7 @@ class KubeWatch(AsyncConsumer):
         self.http = ASGIRequest(scope, BytesIO())
         self.path = found["path"]
         self.access: Access | None = None
-        self.seen: Seen | None = None
+        self.seen: int | None = None
         self.begun = False
         self.news = asyncio.Event()
         # One thread at a time reads in one sandbox, for pages and watches: others would only wait, and there are few.
@@ -184,7 +184,9 @@ class KubeWatch(AsyncConsumer):
 
     def _read(self) -> News | None:
         access = open_access(self.sandbox_id, self.token)
-        return None if access is None else engines.read(access.sandbox, jobs.kube_watch, self.request, self.seen)
+        if access is None:
+            return None
+        return engines.read_with_turns(access.sandbox, jobs.kube_watch, self.request, self.seen)
 
     async def _begin(self, status: int, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
         self.begun = True

@@ -33,6 +33,8 @@ MOST_KEYFRAMES = 24
 """Keyframes of a small sandbox. Large clusters have fewer, see ``_most_keyframes``."""
 WORTH_COPIES, WORTH_SECONDS = 3, 0.02
 """Take a keyframe after executing for this many times the cost of a copy, and for at least these CPU seconds."""
+MOST_LEFT = 2
+"""Histories that are kept for clients after somebody went back."""
 UNRECORDED = -1
 """State of a simulation that differs from every state of the log."""
 
@@ -113,8 +115,13 @@ class Live:
         self.expecting_at: int | None = None
         self.judged: dict[tuple[int, str], tuple[str, ...]] = {}
         """For ``expecting``: number of a command and path in the scenario → errors at the end of that command."""
+        self.told: dict[int, tuple[int, int]] = {}
+        """For ``kube``: what clients have heard of this history, as ``kube.versions.Told.until``."""
+        self.left: list[tuple[World, dict[int, tuple[int, int]]]] = []
+        """Histories of which clients have heard until somebody went back, the newest first."""
         self.studied = Studied()
         """The lesson and the guesses as of the same revision."""
+        self.world = World()
         self._start_over()
 
     @property
@@ -131,6 +138,9 @@ class Live:
         self.drawn.clear()
         self.boards.clear()
         self.judged.clear()
+        if self.told:
+            self.left = [(self.world, self.told), *self.left[: MOST_LEFT - 1]]
+            self.told = {}
         # Fold again from the start: a world shares the entries of the trace, so copying it would copy the whole trace.
         self.world, self.folded, self.decisions = World(), 0, Decisions()
         self.past = Past(self.world)

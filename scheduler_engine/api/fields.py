@@ -170,6 +170,30 @@ def _check_one(value: Any, type_name: str, path: str, hints: Iterator[int]) -> I
             yield _wrong(path, words, value)
 
 
+def without_unknown(manifest: Mapping[str, Any], kind: str, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
+    """Return the manifest without unknown fields and those that a later version has."""
+    known: dict[str, Any] = _known(manifest, kind)
+    for (owner, part, name), rule in LATER_FIELDS.items():
+        if owner == kind and not getattr(rules, rule) and isinstance(known.get(part), Mapping):
+            known[part] = {field: item for field, item in known[part].items() if field != name}
+    return known
+
+
+def _known(value: Any, type_name: str) -> Any:
+    if type_name not in TYPES or not isinstance(value, Mapping):
+        return value
+    fields = TYPES[type_name]
+    return {name: _known_field(item, fields[name]) for name, item in value.items() if name in fields}
+
+
+def _known_field(value: Any, field: Field) -> Any:
+    if field.holds == "list" and isinstance(value, list):
+        return [_known(item, field.type) for item in value]
+    if field.holds == "map" and isinstance(value, Mapping):
+        return {key: _known(item, field.type) for key, item in value.items()}
+    return _known(value, field.type) if field.holds == "one" else value
+
+
 def well_typed(manifest: Mapping[str, Any], kind: str, loose: bool = False) -> dict[str, Any]:
     """Return the manifest without unknown fields and values of a wrong type; in lists these become null.
 

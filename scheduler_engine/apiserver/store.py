@@ -210,7 +210,7 @@ class ApiServer:
             self._store(kind, key, old, lifecycle.with_generation(kind, old.manifest, new))
 
     def bind(self, pod_key: str, uid: str, node_name: str) -> None:
-        """Bind by the binding subresource. Raises ApiError when the pod is gone, another one, or already on a node."""
+        """Bind by the binding subresource. Raises ApiError when the pod is gone, another one, on a node or gated."""
         pod = self.existing("Pod", pod_key)
         assert isinstance(pod, Pod)
         refusal = ""
@@ -220,6 +220,8 @@ class ApiServer:
             refusal = f"pod {pod.name} is being deleted, cannot be assigned to a host"
         elif pod.node_name:
             refusal = f'pod {pod.name} is already assigned to node "{pod.node_name}"'
+        elif pod.spec.get("schedulingGates"):
+            refusal = f"pod {pod.name} has non-empty .spec.schedulingGates"
         if refusal:
             raise conflict("pods/binding", pod.name, refusal)
         self._store("Pod", pod_key, pod, merge(pod.manifest, self._bound(pod, node_name)))

@@ -396,6 +396,14 @@ class Evict(Command):
     pod: str
 
 
+@command("bind", charge=OBJECTS)
+class Bind(Command):
+    """Bind a pod to a node, as a scheduler of your own does. The node need not exist."""
+
+    pod: str
+    node: str
+
+
 @command("drain")
 class Drain(Command):
     """``kubectl drain``: cordon a node and evict its pods. If ``on`` is false, stop, and uncordon the node.

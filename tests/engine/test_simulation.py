@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -47,6 +48,40 @@ def test_a_copy_of_any_moment_behaves_identically(first: list[Command], then: li
         obeyed(simulation, then)
     assert trace_digest(copied) == trace_digest(original)
     assert trace_digest(stored) == trace_digest(original)
+
+
+WRITING = ("apply", "bind", "cordon", "delete", "evict", "patch", "scale", "taint")
+
+
+@given(st.lists(COMMANDS, max_size=25), st.lists(COMMANDS, max_size=10), st.lists(COMMANDS, min_size=1, max_size=10))
+@settings(max_examples=60, deadline=None)
+def test_what_was_only_tried_leaves_nothing_behind(
+    first: list[Command], tried: list[Command], then: list[Command]
+) -> None:
+    simulation, control = Simulation(seed=7), Simulation(seed=7)
+    obeyed(simulation, first)
+    obeyed(control, first)
+    for command in tried:
+        with suppress(Rejected):
+            if command.kind in WRITING:
+                with simulation.tried([command]):
+                    pass
+    obeyed(simulation, then)
+    obeyed(control, then)
+    assert trace_digest(simulation) == trace_digest(control)
+
+
+def test_what_is_tried_is_there_before_anybody_answers_it() -> None:
+    simulation = Simulation()
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec}
+    with simulation.tried([commands.Apply((web,))]):
+        tried = simulation.api.existing("ReplicaSet", "default/web")
+        assert (tried.status.get("replicas", 0), simulation.api.pods()) == (0, [])
+    assert simulation.api.get("ReplicaSet", "default/web") is None
+    simulation.execute(commands.Apply((web,)))
+    assert len(simulation.api.pods()) == 2
 
 
 @given(st.lists(COMMANDS, max_size=25), st.lists(COMMANDS, min_size=1, max_size=10))

@@ -39,11 +39,12 @@ class Models:
     entry of its last apply, the object that was stored then). ``last_apply``: what the last command applied, None if
     that was another kind of command. ``admission_plugins``: enabled ones that are off by default. ``assumed_ttl_us``:
     after how long an assumed pod expires in a cache, 0 = never. ``changed``: kind → number of the entry that last
-    changed an object of that kind. ``starts``: number of entries before each command. ``instants``: (number of the
-    first entry, simulated microseconds) of each time at which something happened. ``moved``: (number of the entry, the
-    move) of each pod that changed queues. ``present``: the World of which this one is the past, None for the present
-    one. ``rests``: (number of entries, simulated microseconds) each time the engine stopped between two steps.
-    ``last_uids``: name → uid of the pod that was deleted last under it. ``nodes``: those that exist, and ghosts;
+    changed an object of that kind. ``starts``: number of entries before each command. ``object_changes``: number of
+    changes of objects, which is the resource version; ``changes_before``: that before each command. ``instants``:
+    (number of the first entry, simulated microseconds) of each time at which something happened. ``moved``: (number of
+    the entry, the move) of each pod that changed queues. ``present``: the World of which this one is the past, None for
+    the present one. ``rests``: (number of entries, simulated microseconds) each time the engine stopped between two
+    steps. ``last_uids``: name → uid of the pod that was deleted last under it. ``nodes``: those that exist, and ghosts;
     ``departed``: name → the deleted node, as it was last.
     ``boxes``: number of a cycle → the box that the timeline drew for it last, with the values it depends on.
     """
@@ -67,6 +68,8 @@ class Models:
         self.latest: dict[type[ev.Event], int] = {}
         self.changed: dict[str, int] = {}
         self.starts = [0]
+        self.object_changes = 0
+        self.changes_before = [0]
         self.instants: list[tuple[int, int]] = []
         self.moved: list[tuple[int, ev.PodMoved]] = []
         self.present: Models | None = None
@@ -176,6 +179,11 @@ class Models:
         if moment.command >= len(self.starts):
             return len(self.entries)
         return min(self.starts[moment.command] + moment.entries, self.end_of(moment.command))
+
+    def changes_until(self, command: int) -> int:
+        """Return the number of changes of objects at the end of a command."""
+        at = command + 1
+        return self.changes_before[at] if at < len(self.changes_before) else self.object_changes
 
     def end_of(self, command: int) -> int:
         """Return the number of entries at the end of a command."""

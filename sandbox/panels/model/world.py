@@ -103,6 +103,7 @@ class World(Models):
         if self.last_apply is not None:
             self.last_apply.write(event, self.objects.get(event.kind, {}).get(event.key))
         self.objects.setdefault(event.kind, {})[event.key] = event.manifest
+        self.object_changes += 1
         self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
             self._pod_stored(entry, event.key, Pod(event.manifest))
@@ -129,6 +130,7 @@ class World(Models):
 
     def _deleted(self, entry: ev.Entry, event: ev.ObjectDeleted) -> None:
         self.objects.get(event.kind, {}).pop(event.key, None)
+        self.object_changes += 1
         self.applied.get(event.kind, {}).pop(event.key, None)
         self.changed[event.kind] = len(self.entries)
         if event.kind == "Pod":
@@ -197,6 +199,7 @@ class World(Models):
     def _command(self, entry: ev.Entry, event: ev.CommandGiven) -> None:
         self.head = self.length = event.number
         self.starts.append(len(self.entries) - 1)
+        self.changes_before.append(self.object_changes)
         self.commands.append(Command(event.number, event.command, entry.at_us, len(self.cycles)))
 
 

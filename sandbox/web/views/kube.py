@@ -15,9 +15,10 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
 from sandbox.kube import commands, discovery, reviews
+from sandbox.kube.bodies import Write
 from sandbox.kube.reading import Request
 from sandbox.kube.statuses import Refused, failure, forbidden, no_resource
-from sandbox.kube.writing import Write
+from sandbox.kube.strictness import header
 from sandbox.pool import engines
 from sandbox.storage.models import printable
 from sandbox.web import executing
@@ -26,8 +27,15 @@ from sandbox.web.configuring.version import rules_of
 from sandbox.web.kube_errors import as_refused, check_rate, retry_after
 from sandbox.words.say import say
 from sandbox.worker import jobs
+from sandbox.worker.jobs.kube import Answer
 from scheduler_engine.versions import release_of
 
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "POST, GET, OPTIONS, PUT, DELETE, PATCH",
+    "Access-Control-Allow-Headers": "Content-Type, Accept, User-Agent, X-Requested-With",
+    "Access-Control-Max-Age": "600",
+}
+"""What a browser asks before a page of another origin may send a change. The address is the key, so all may."""
 OLD_OPENAPI, OLD_OPENAPI_TYPE = "openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 PICTURE = Path(__file__).with_name("kubectl_picture.json")
 """What kubectl prints, and where the pods are, before and after Play. A test runs the commands and compares."""
@@ -92,15 +100,16 @@ def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpR
         if path == OLD_OPENAPI:
             # kubectl falls back to it, and makes do with an empty one.
             return HttpResponse(b"", content_type=OLD_OPENAPI_TYPE)
-        code, document, warning = _answer(request, sandbox_id, token, path)
-        headers = {"Warning": f"299 - {_quoted(warning)}"} if warning else {}
+        if request.method == "OPTIONS" and "Origin" in request.headers:
+            return HttpResponse(status=204, headers=PREFLIGHT)
+        code, document, warnings = _answer(request, sandbox_id, token, path)
+        headers = {"Warning": header(warnings)} if warnings else {}
         return HttpResponse(document, status=code, content_type="application/json", headers=headers)
     except Exception as error:  # noqa: BLE001 – ``as_refused`` logs what the operator must know.
         return _failure(as_refused(error))
 
 
-def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tuple[int, str, str]:
-    """Return the status, the document, and a warning for the person, "" = none."""
+def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> Answer:
     access = open_access(sandbox_id, token)
     if access is None:
         raise no_resource()
@@ -108,22 +117,17 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> tu
     if request.method == "GET":
         check_rate("look", f"{sandbox_id} {access.can_edit}")
         if (document := _discovery(access, path)) is not None:
-            return 200, json.dumps(document), ""
+            return 200, json.dumps(document), ()
         wanted = Request(path, query, request.headers.get("Accept", ""))
-        return 200, *engines.read(access.sandbox, jobs.kube_read, wanted)
+        return 200, *engines.read_with_turns(access.sandbox, jobs.kube_read, wanted)
     write = Write(request.method or "", path, query, kind, request.body)
     review = reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
     if review is not None:
         check_rate("look", f"{sandbox_id} {access.can_edit}")
-        return 201, json.dumps(review), ""
+        return 201, json.dumps(review), ()
     _check_may_change(access)
     check_rate("command", str(sandbox_id))
-    return *executing.carry_out(access.sandbox, jobs.kube_write, write, _name(request)), ""
-
-
-def _quoted(text: str) -> str:
-    """Return a text as kubectl reads it from the header Warning."""
-    return json.dumps(text.encode("ascii", "replace").decode())
+    return executing.carry_out(access.sandbox, jobs.kube_write, write, _name(request))
 
 
 def _discovery(access: Access, path: str) -> dict[str, Any] | None:

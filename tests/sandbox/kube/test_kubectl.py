@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.sandbox.kube.conftest import LABELS, PROGRAM, WEB, Fresh, Kubectl, command
 from tests.test_documents import block
+from tests.waiting import PATIENCE
+
+
+def numbers(text: str) -> list[str]:
+    """Return the revisions in a history."""
+    return [row[0] for row in rows(text) if row and row[0].isdigit()]
 
 
 def rows(text: str) -> list[list[str]]:
@@ -162,6 +171,69 @@ def test_waiting_ends_when_the_page_steps(fresh: Fresh) -> None:
         assert wait.stdout.read() == "deployment.apps/web condition met\n"
 
 
+@pytest.fixture
+def start(fresh: Fresh) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Yield a function that starts kubectl. What still runs at the end is ended."""
+    site, base, kubectl = fresh
+    assert isinstance(kubectl, partial)
+    env = {"HOME": str(kubectl.args[2]), "PATH": os.environ["PATH"]}
+    with ExitStack() as stack:
+
+        def begin(*arguments: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen(command(site, base, *arguments), env=env, stdout=subprocess.PIPE, text=True)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield begin
+
+
+def test_a_watch_and_a_wait_go_on_when_somebody_goes_back(
+    fresh: Fresh, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    site, base, kubectl = fresh
+    kubectl("apply", "-f", "-", stdin=MANIFEST.replace('"replicas": 3', '"replicas": 1'))
+    watch = start("get", "deployments", "--watch", "--output-watch-events", "--no-headers").stdout
+    wait = start("wait", "--for=condition=Available", "deployment/web", "--timeout=60s")
+    status = start("rollout", "status", "deployment/web", "--timeout=60s")
+    assert watch is not None
+    assert status.stdout is not None
+    assert watch.readline().split()[:3] == ["ADDED", "web", "0/1"]
+    assert "0 of 1 updated replicas are available" in status.stdout.readline()
+    kubectl("scale", "deployment", "web", "--replicas", "2")
+    while watch.readline().split()[:3] != ["MODIFIED", "web", "0/2"]:
+        pass
+    assert site.ask("POST", f"{base}do/back/")[0] in (200, 204)
+    while watch.readline().split()[:3] != ["MODIFIED", "web", "0/1"]:
+        pass
+    assert site.ask("POST", f"{base}do/run/")[0] == 204
+    assert wait.communicate(timeout=PATIENCE)[0] == "deployment.apps/web condition met\n"
+    assert status.communicate(timeout=PATIENCE)[0].endswith("successfully rolled out\n")
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+def test_a_rollout_has_a_history_and_is_undone(fresh: Fresh, kind: str) -> None:
+    _, _, kubectl = fresh
+    name = f"{kind.lower()}/web"
+    spec = {name: part for name, part in WEB["spec"].items() if (kind, name) != ("DaemonSet", "replicas")}  # type: ignore[attr-defined]
+    kubectl("apply", "-f", "-", stdin=json.dumps({**WEB, "kind": kind, "spec": spec}))
+    image = ("get", name, "--output", "jsonpath={.spec.template.spec.containers[0].image}")
+    kubectl("set", "image", name, "c=web:2")
+    kubectl("set", "image", name, "c=web:3")
+    assert numbers(kubectl("rollout", "history", name)) == ["1", "2", "3"]
+    assert "web:2" in kubectl("rollout", "history", name, "--revision", "2")
+    assert kubectl("rollout", "undo", name).endswith("rolled back\n")
+    assert kubectl(*image) == "web:2"
+    assert numbers(kubectl("rollout", "history", name)) == ["1", "3", "4"]
+    kubectl("rollout", "undo", name, "--to-revision", "1")
+    assert kubectl(*image) == "web:1"
+    head, *revisions = rows(kubectl("get", "controllerrevisions", "--sort-by", ".revision"))
+    assert (head, [row[1:3] for row in revisions]) == (
+        ["NAME", "CONTROLLER", "REVISION", "AGE"],
+        [[f"{kind.lower()}.apps/web", number] for number in ("3", "4", "5")],
+    )
+
+
 def test_forms_of_create_that_send_protobuf(fresh: Fresh) -> None:
     _, _, kubectl = fresh
     kubectl("create", "namespace", "team-a")
@@ -182,6 +254,7 @@ def test_forms_of_create_that_send_protobuf(fresh: Fresh) -> None:
 
 def test_kubectl_explains_fields(kubectl: Kubectl) -> None:
     assert "maxSkew" in kubectl("explain", "pod.spec.topologySpreadConstraints")
+    assert "targetPort\t<IntOrString>" in kubectl("explain", "service.spec.ports")
     assert kubectl("explain", "pods").startswith("KIND:       Pod\nVERSION:    v1\n")
 
 

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from sandbox.changes import store
+from sandbox.kube import tables
+from sandbox.kube.events import recorded_events
+from sandbox.panels.model.world import World
 from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.trace.events import Entry, EventRecorded
 from tests.sandbox.conftest import Visitor
 
 PODS = {"a": {"app": "web", "tier": "front"}, "b": {"app": "web"}, "c": {"app": "db"}}
@@ -118,4 +122,57 @@ def test_events_name_their_object(cluster: Visitor) -> None:
     fields = f"involvedObject.name=a,involvedObject.uid={pod['metadata']['uid']}"
     _, found = get(cluster, "api/v1/namespaces/default/events", fieldSelector=fields)
     (event,) = found["items"]
-    assert (event["reason"], event["source"]) == ("Scheduled", {"component": "default-scheduler"})
+    assert (event["reason"], event["action"], event["source"]) == ("Scheduled", "Binding", {})
+    assert (event["reportingComponent"], event["firstTimestamp"]) == ("default-scheduler", None)
+    _, newer = get(cluster, f"apis/events.k8s.io/v1/namespaces/default/events/{event['metadata']['name']}")
+    assert (newer["apiVersion"], newer["note"], newer["eventTime"]) == (
+        *("events.k8s.io/v1", event["message"], event["eventTime"]),
+    )
+    assert newer["regarding"] == event["involvedObject"]
+    assert newer["metadata"] == event["metadata"]
+    fields = f"regarding.name={event['involvedObject']['name']},reportingController=default-scheduler"
+    _, listed = get(cluster, "apis/events.k8s.io/v1/namespaces/default/events", fieldSelector=fields)
+    assert [item["reason"] for item in listed["items"]] == ["Scheduled"]
+
+
+def test_an_event_that_repeats_has_two_times_and_a_count() -> None:
+    world = World()
+    told = [
+        (0, EventRecorded("Pod", "default/a", "Warning", "FailedScheduling", "no", uid="u")),
+        (5_000_000, EventRecorded("Pod", "default/a", "Warning", "FailedScheduling", "no", uid="u")),
+        (6_000_000, EventRecorded("Deployment", "default/web", "Normal", "ScalingReplicaSet", "up")),
+        (9_500_000, EventRecorded("Deployment", "default/web", "Normal", "ScalingReplicaSet", "up")),
+    ]
+    for number, (at_us, event) in enumerate(told, 1):
+        world.apply(Entry(number, at_us, 0, event))
+    first, second = recorded_events(world).values()
+    assert first["series"] == {"count": 2, "lastObservedTime": first["eventTime"].replace("00.", "05.")}
+    assert second["source"] == {"component": "deployment-controller"}
+    assert [second["count"], second["firstTimestamp"][-3:], second["lastTimestamp"][-3:]] == [2, "06Z", "09Z"]
+    rows = tables.table("Event", [first, second], 10_000_000, "None")["rows"]
+    listed = [[row["cells"][place] for place in (0, 5, 7, 8)] for row in rows]
+    assert listed == [["5s", "default-scheduler", "10s", 2], ["1s", "deployment-controller", "4s", 2]]
+
+
+def test_a_scale_has_a_table(cluster: Visitor) -> None:
+    labels = {"app": "x"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [web]})
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    path = cluster.url("kube/apis/apps/v1/namespaces/default/deployments/web/")
+    shown = [cluster.client.get(f"{path}{name}", HTTP_ACCEPT=table).json() for name in ("scale", "status")]
+    assert [column["name"] for column in shown[0]["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    assert [one["rows"][0]["cells"][0] for one in shown] == ["web", "web"]
+
+
+def test_a_page_of_another_origin_may_send_changes(cluster: Visitor) -> None:
+    answer = cluster.client.options(cluster.url("kube/api/v1/pods"), HTTP_ORIGIN="http://other.example")
+    assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (204, "*")
+    assert "PATCH" in answer["Access-Control-Allow-Methods"]
+
+
+def test_another_host_is_answered_as_a_status(cluster: Visitor) -> None:
+    answer = cluster.client.get(cluster.url("kube/api/v1/pods"), HTTP_HOST="other.example")
+    assert (answer.status_code, answer.json()["kind"]) == (400, "Status")

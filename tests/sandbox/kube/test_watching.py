@@ -114,17 +114,83 @@ def test_tables_and_events_are_watched_too(site: Served, base: str) -> None:
         assert (kind, event["reason"], event["involvedObject"]["name"]) == ("ADDED", "Scheduled", "big")
 
 
-def test_a_watch_ends_as_expired_when_somebody_goes_back(site: Served, base: str) -> None:
+def number(event: tuple[str, Any]) -> int:
+    return int(event[1]["metadata"]["resourceVersion"])
+
+
+def test_a_watch_sends_what_differs_when_somebody_goes_back(site: Served, base: str) -> None:
+    add(site, base, "a")
+    with Watch(site, base) as watch, Watch(site, base, labelSelector="tier=front") as front:
+        assert named(watch.event()) == ("ADDED", "a")
+        add(site, base, "b", "c", tier="front")
+        add(site, base, "a", tier="front")
+        earlier = [watch.event() for _ in range(3)]
+        assert [named(front.event()) for _ in range(3)] == [("ADDED", "b"), ("ADDED", "c"), ("ADDED", "a")]
+        do(site, base, "back")
+        event = watch.event()
+        assert (named(event), event[1]["metadata"].get("labels")) == (("MODIFIED", "a"), None)
+        assert number(event) > max(map(number, earlier))
+        assert named(front.event()) == ("DELETED", "a")
+        do(site, base, "back")
+        assert [named(watch.event()) for _ in range(2)] == [("DELETED", "b"), ("DELETED", "c")]
+        add(site, base, "d")
+        last = watch.event()
+        assert (named(last), number(last) > number(event)) == (("ADDED", "d"), True)
+        assert str(number(last)) == version(site, base)
+
+
+def test_forward_brings_back_what_back_took(site: Served, base: str) -> None:
     add(site, base, "a")
     with Watch(site, base) as watch:
-        assert named(watch.event()) == ("ADDED", "a")
+        seen = [watch.event()]
+        for what in ("back", "forward", "back", "forward"):
+            do(site, base, what)
+            seen.append(watch.event())
+        assert [named(event)[0] for event in seen] == ["ADDED", "DELETED", "ADDED", "DELETED", "ADDED"]
+        assert sorted(map(number, seen)) == [*map(number, seen)]
+
+
+def test_an_ended_watch_is_continued_after_somebody_went_back(site: Served, base: str) -> None:
+    add(site, base, "a")
+    add(site, base, "b")
+    before = version(site, base)
+    do(site, base, "back")
+    with Watch(site, base, resourceVersion=before) as watch:
+        assert named(watch.event()) == ("DELETED", "b")
+    after = version(site, base)
+    with Watch(site, base, resourceVersion=before, allowWatchBookmarks="true") as watch:
+        gone, (kind, mark) = watch.event(), watch.event()
+        assert (named(gone), kind, mark["metadata"]["resourceVersion"]) == (("DELETED", "b"), "BOOKMARK", after)
+    # Others that going back changed might be told after it.
+    with Watch(site, base, resourceVersion=str(number(gone))) as watch:
+        assert watch.event()[1]["reason"] == "Expired"
+    add(site, base, "c")
+    with Watch(site, base, resourceVersion=after) as watch:
+        assert named(watch.event()) == ("ADDED", "c")
+    with Watch(site, base, "api/v1/nodes", resourceVersion=before) as watch:
         do(site, base, "back")
+        assert site.ask("POST", f"{base}do/cordon/", "node=node-0")[0] == 204
+        assert named(watch.event()) == ("MODIFIED", "node-0")
+
+
+def test_events_that_did_not_happen_are_deleted(site: Served, base: str) -> None:
+    add(site, base, "a")
+    do(site, base, "stage")
+    with Watch(site, base, "api/v1/events") as events:
+        do(site, base, "run")
+        scheduled = events.event()
+        assert scheduled[1]["reason"] == "Scheduled"
+        do(site, base, "back")
+        gone = events.event()
+        assert named(gone) == ("DELETED", named(scheduled)[1])
+        assert number(gone) > number(scheduled)
+
+
+def test_a_watch_of_an_unknown_number_is_expired(site: Served, base: str) -> None:
+    with Watch(site, base, resourceVersion="4711") as watch:
         kind, status = watch.event()
         assert (kind, status["reason"], status["code"]) == ("ERROR", "Expired", 410)
         assert watch.event() == ("", None)
-    add(site, base, "b")
-    with Watch(site, base, resourceVersion="4711") as watch:
-        assert watch.event()[1]["reason"] == "Expired"
 
 
 def test_playing_does_not_end_a_watch(site: Served, base: str) -> None:
@@ -194,7 +260,7 @@ def labelled(count: int) -> tuple[World, int]:
 def test_a_selection_follows_an_object_through_all_its_changes() -> None:
     world, version = labelled(6)
     request = Request(PODS, {"labelSelector": "n in (1,2,4)", "resourceVersion": str(version - 5)}, "")
-    kinds = [json.loads(line)["type"] for line in news(world, request, version, None).lines]
+    kinds = [json.loads(line)["type"] for line in news(world, request).lines]
     assert kinds == ["ADDED", "MODIFIED", "DELETED", "ADDED", "DELETED"]
 
 
@@ -202,7 +268,7 @@ def test_a_selection_follows_an_object_through_all_its_changes() -> None:
 def test_a_watch_may_not_begin_too_far_back(monkeypatch: pytest.MonkeyPatch, back: int, sent: list[str]) -> None:
     world, version = labelled(6)
     monkeypatch.setattr(watching, "MOST_BEHIND", 4)
-    found = news(world, Request(PODS, {"resourceVersion": str(version - back)}, ""), version, None)
+    found = news(world, Request(PODS, {"resourceVersion": str(version - back)}, ""))
     assert ([json.loads(line)["type"] for line in found.lines], found.over) == (sent, sent == ["ERROR"])
 
 

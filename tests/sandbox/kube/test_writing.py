@@ -78,6 +78,30 @@ def test_an_object_is_replaced_unless_it_has_changed_meanwhile(cluster: Visitor)
     assert len(log(cluster)) == count
 
 
+def version_of(visitor: Visitor, path: str) -> str:
+    return str(send(visitor, "GET", path)[1]["metadata"]["resourceVersion"])
+
+
+def label(visitor: Visitor, value: str, version: str = "") -> int:
+    metadata = {"labels": {"n": value}, **({"resourceVersion": version} if version else {})}
+    return send(visitor, "PATCH", f"{PODS}/a", {"metadata": metadata}, MERGE)[0]
+
+
+def test_a_version_from_before_somebody_went_back_is_stale_if_the_object_differs(cluster: Visitor) -> None:
+    first = version_of(cluster, f"{PODS}/a")
+    assert label(cluster, "one") == 200
+    undone = version_of(cluster, f"{PODS}/a")
+    store.go_to(cluster.row(), lambda here: here.head - 1)
+    assert int(version_of(cluster, PODS)) > int(version_of(cluster, f"{PODS}/a")) > int(undone)
+    assert label(cluster, "two", undone) == 409
+    assert label(cluster, "two", first) == 200  # It is again as it was when this version was given out.
+    assert label(cluster, "three", undone) == 409  # The engine counts this change as it did the undone one.
+    assert label(cluster, "three", first) == 409
+    assert label(cluster, "three", version_of(cluster, f"{PODS}/a")) == 200
+    patch = [{"op": "test", "path": "/metadata/resourceVersion", "value": version_of(cluster, f"{PODS}/a")}]
+    assert send(cluster, "PATCH", f"{PODS}/a", patch, JSON_PATCH)[0] == 200
+
+
 def test_the_status_is_a_subresource(cluster: Visitor) -> None:
     _, node = send(cluster, "GET", "api/v1/nodes/n1")
     node["status"]["capacity"]["cpu"] = node["status"]["allocatable"]["cpu"] = "1"
@@ -94,6 +118,7 @@ def test_scale_is_a_subresource(cluster: Visitor) -> None:
     assert (code, scaled["spec"]) == (200, {"replicas": 5})
     assert log(cluster)[-1] == {"kind": "scale", "object_kind": "Deployment", "key": "default/web", "replicas": 5}
     assert send(cluster, "PUT", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": "many"}})[0] == 422
+    assert send(cluster, "PUT", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": 2**31}})[0] == 422
     assert send(cluster, "GET", "api/v1/nodes/n1/scale")[0] == 404
 
 
@@ -128,6 +153,7 @@ def test_an_eviction_is_answered_by_the_budget(cluster: Visitor) -> None:
 def test_a_dry_run_changes_nothing(cluster: Visitor) -> None:
     code, made = send(cluster, "POST", f"{DEPLOYMENTS}?dryRun=All", WEB)
     assert (code, made["metadata"]["uid"] != "") == (201, True)
+    assert "replicas" not in (made.get("status") or {})  # No controller has seen it.
     assert send(cluster, "GET", f"{DEPLOYMENTS}/web")[0] == 404
     assert len(log(cluster)) == 1
 
@@ -275,3 +301,89 @@ def test_too_many_replicas_are_refused_with_the_reason(cluster: Visitor) -> None
     send(cluster, "POST", DEPLOYMENTS, WEB)
     code, refused = send(cluster, "PATCH", f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": 3_000_000}}, MERGE)
     assert (code, "replicas" in refused["message"]) == (422, True), refused
+
+
+def binding(node: str = "n1", **metadata: Any) -> dict[str, Any]:
+    return {"kind": "Binding", "metadata": metadata, "target": {"kind": "Node", "name": node}}
+
+
+def test_an_own_scheduler_binds_pods(cluster: Visitor) -> None:
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [make_pod("b").obj(), make_pod("c").obj()]})
+    assert send(cluster, "POST", f"{PODS}/a/binding", binding(annotations={"by": "me"}))[0] == 201
+    assert send(cluster, "POST", "api/v1/namespaces/default/bindings", binding("gone", name="b"))[0] == 201
+    _, bound = send(cluster, "GET", f"{PODS}/a")
+    assert (bound["spec"]["nodeName"], bound["metadata"]["annotations"]) == ("n1", {"by": "me"})
+    assert {"type": "PodScheduled", "status": "True"} in bound["status"]["conditions"]
+    assert send(cluster, "GET", f"{PODS}/b")[1]["spec"]["nodeName"] == "gone"
+    assert [command["kind"] for command in log(cluster)[-3:]] == ["bind", "patch", "bind"]
+    assert send(cluster, "POST", f"{PODS}/c/binding?dryRun=All", binding())[0] == 201
+    assert "nodeName" not in send(cluster, "GET", f"{PODS}/c")[1]["spec"]
+
+
+UNBOUND = {
+    "a pod on a node": ("a", binding("n2"), 409, 'pod a is already assigned to node "n1"'),
+    "a gated pod": ("gated", binding(), 409, "pod gated has non-empty .spec.schedulingGates"),
+    "a pod that is deleted": ("going", binding(), 409, "pod going is being deleted, cannot be assigned to a host"),
+    "no node": ("free", binding(""), 500, "target.name: Required value"),
+    "another kind of target": ("free", {"target": {"kind": "Pod", "name": "x"}}, 500, "target.kind: Unsupported value"),
+    "another pod's Binding": ("free", binding(name="a"), 400, "name in URL does not match name in Binding object"),
+    "another object": ("free", {"kind": "Pod"}, 400, "must be of type Binding"),
+    "an earlier pod of the name": ("free", binding(uid="zzz"), 409, "the object has been modified"),
+    "no such pod": ("none", binding(), 404, 'pods "none" not found'),
+}
+
+
+@pytest.mark.parametrize(("pod", "body", "code", "message"), UNBOUND.values(), ids=UNBOUND)
+def test_what_cannot_be_bound(cluster: Visitor, pod: str, body: Any, code: int, message: str) -> None:
+    going = make_pod("going").obj()
+    going["metadata"]["finalizers"] = ["example.com/wait"]
+    pods = [make_pod("gated").gate("g").obj(), going, make_pod("free").obj()]
+    store.execute(cluster.row(), {"kind": "apply", "manifests": pods})
+    assert send(cluster, "POST", f"{PODS}/a/binding", binding())[0] == 201
+    assert send(cluster, "DELETE", f"{PODS}/going")[0] == 200
+    before = log(cluster)
+    status, document = send(cluster, "POST", f"{PODS}/{pod}/binding", body)
+    assert (status, message in document["message"]) == (code, True), document
+    assert log(cluster) == before
+
+
+ODD_POD = (
+    '{"metadata": {"name": "odd", "colour": "red"}, "spec": {"containers": [{"name": "c", "image": "x", "tint": 1}],'
+    ' "nodeSelector": {"a": "b"}, "nodeSelector": {"a": "c"}}}'
+)
+PROBLEMS = (
+    'duplicate field "spec.nodeSelector"',
+    'unknown field "metadata.colour"',
+    'unknown field "spec.containers[0].tint"',
+)
+
+
+def create_odd(visitor: Visitor, query: str, method: str = "POST", path: str = PODS, body: str = ODD_POD) -> Any:
+    kind = "application/json" if method == "POST" else MERGE
+    return visitor.client.generic(method, visitor.url(f"kube/{path}{query}"), body, kind)
+
+
+@pytest.mark.parametrize("query", ["", "?fieldValidation=Warn"])
+def test_unknown_and_duplicate_fields_are_reported(cluster: Visitor, query: str) -> None:
+    answer = create_odd(cluster, query)
+    assert answer.status_code == 201
+    escaped = (text.replace('"', '\\"') for text in PROBLEMS)
+    assert answer["Warning"] == ", ".join(f'299 - "{text}"' for text in escaped)
+    stored = log(cluster)[-1]["manifests"][0]
+    assert stored["spec"] == {"containers": [{"name": "c", "image": "x"}], "nodeSelector": {"a": "c"}}
+
+
+def test_unknown_fields_are_ignored_or_refused(cluster: Visitor) -> None:
+    refused = create_odd(cluster, "?fieldValidation=Strict")
+    text = 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: '
+    assert (refused.status_code, refused.json()["message"]) == (400, f"{text}{', '.join(PROBLEMS)}")
+    wrong = create_odd(cluster, "?fieldValidation=Maybe")
+    assert (wrong.status_code, "supported values" in wrong.json()["message"]) == (422, True)
+    ignored = create_odd(cluster, "?fieldValidation=Ignore")
+    assert (ignored.status_code, ignored.headers.get("Warning")) == (201, None)
+    patch = '{"metadata": {"labels": {"n": "1"}, "colour": "red"}}'
+    refused = create_odd(cluster, "?fieldValidation=Strict", "PATCH", f"{PODS}/a", patch)
+    assert refused.status_code == 422
+    assert 'strict decoding error: unknown field "metadata.colour"' in refused.json()["message"]
+    patched = create_odd(cluster, "", "PATCH", f"{PODS}/a", patch)
+    assert (patched.status_code, patched["Warning"]) == (200, '299 - "unknown field \\"metadata.colour\\""')

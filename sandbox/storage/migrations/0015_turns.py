@@ -1,0 +1,15 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("sandbox", "0014_marks"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="sandbox",
+            name="turns",
+            field=models.TextField(blank=True, default=""),
+        ),
+    ]

@@ -18,7 +18,10 @@ NO_METADATA = "metadata: must be an object"
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A request that writes. ``content_type``: of the ``body``, without parameters. ``versions``: in the sandbox."""
+    """A request that writes. ``content_type``: of the ``body``, without parameters. ``versions``: in the sandbox.
+
+    ``agent``: the name of the program that sends it.
+    """
 
     method: str
     path: str
@@ -26,6 +29,7 @@ class Write:
     content_type: str = ""
     body: bytes = b""
     versions: Versions = UNTURNED
+    agent: str = ""
 
 
 def document(request: Write) -> Any:

@@ -213,7 +213,8 @@ def editable(manifest: Manifest) -> Manifest:
 
     A node keeps its status, because that has the size of the node.
     """
-    metadata = {name: value for name, value in manifest["metadata"].items() if name not in KEPT_METADATA}
+    hidden = (*KEPT_METADATA, "managedFields")
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in hidden}
     result = {**manifest, "metadata": metadata}
     if manifest["kind"] != "Node":
         result.pop("status", None)

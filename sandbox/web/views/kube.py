@@ -120,7 +120,7 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> An
             return 200, json.dumps(document), ()
         wanted = Request(path, query, request.headers.get("Accept", ""))
         return 200, *engines.read_with_turns(access.sandbox, jobs.kube_read, wanted)
-    write = Write(request.method or "", path, query, kind, request.body)
+    write = Write(request.method or "", path, query, kind, request.body, agent=_name(request))
     review = reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
     if review is not None:
         check_rate("look", f"{sandbox_id} {access.can_edit}")

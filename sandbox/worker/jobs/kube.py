@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.kube import reading, watching, writing
 from sandbox.kube.bodies import Write
+from sandbox.kube.plans import Planned
 from sandbox.kube.statuses import Refused, failure
 from sandbox.kube.versions import Told, Versions
 from sandbox.limits import quotas
@@ -77,7 +78,7 @@ def kube_write(live: Live, position: Position, request: Write, turns: str) -> tu
     return executed, _answer(planned, live.simulation, versions)
 
 
-def _answer(planned: writing.Planned, simulation: Simulation, versions: Versions) -> Answer:
+def _answer(planned: Planned, simulation: Simulation, versions: Versions) -> Answer:
     try:
         code, document = planned.answer(simulation)
     except Refused as refused:

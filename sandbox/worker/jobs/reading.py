@@ -38,9 +38,12 @@ def manifest(live: Live, position: Position, kind: str, key: str, at: Moment | N
 
 @reading
 def manifest_text(live: Live, position: Position, kind: str, key: str, at: Moment | None = None) -> str | None:
-    """Return an object at a moment as YAML, None if there is none."""
+    """Return an object at a moment as YAML, None if there is none. As in kubectl, ``managedFields`` are hidden."""
     data = manifest(live, position, kind, key, at)
-    return None if data is None else written(data)
+    if data is None:
+        return None
+    metadata = {name: value for name, value in data["metadata"].items() if name != "managedFields"}
+    return written({**data, "metadata": metadata})
 
 
 @reading

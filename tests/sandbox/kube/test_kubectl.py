@@ -97,7 +97,32 @@ def test_objects_are_created_applied_compared_and_edited(fresh: Fresh) -> None:
     again = kubectl("get", "node", "node-0", "-o", "yaml")
     assert kubectl("replace", "-f", "-", stdin=again) == "node/node-0 replaced\n"
     assert kubectl("get", "node", "node-0", "-o", "yaml") == again
-    assert kubectl("apply", "--server-side", "-f", "-", stdin=MANIFEST) == "deployment.apps/web serverside-applied\n"
+
+
+def test_who_applies_on_the_server_manages_the_fields(fresh: Fresh) -> None:
+    _, _, kubectl = fresh
+    apply = partial(kubectl, "apply", "--server-side", "-f", "-")
+    done = "deployment.apps/web serverside-applied\n"
+    assert apply(stdin=MANIFEST) == done
+    kubectl("scale", "deployment", "web", "--replicas", "1")
+    refused = apply(stdin=MANIFEST, fails=True)
+    assert 'conflict with "kubectl" with subresource "scale" using apps/v1' in refused
+    assert ".spec.replicas" in refused
+    assert apply("--dry-run=server", "--force-conflicts", stdin=MANIFEST) == done.replace("\n", " (server dry run)\n")
+    assert apply("--force-conflicts", stdin=MANIFEST) == done
+    assert apply("--field-manager=tuner", stdin=MANIFEST) == done
+    assert "managedFields" not in kubectl("get", "deploy", "web", "-o", "yaml")
+    shown = yaml.safe_load(kubectl("get", "deploy", "web", "-o", "yaml", "--show-managed-fields"))
+    assert [entry["manager"] for entry in shown["metadata"]["managedFields"]] == ["kubectl", "tuner"]
+    assert shown["spec"]["replicas"] == 3
+
+
+def test_kubectl_goes_on_on_the_server(fresh: Fresh) -> None:
+    _, _, kubectl = fresh
+    kubectl("apply", "-f", "-", stdin=MANIFEST)
+    more = MANIFEST.replace('"replicas": 3', '"replicas": 4')
+    assert kubectl("apply", "--server-side", "-f", "-", stdin=more) == "deployment.apps/web serverside-applied\n"
+    assert kubectl("get", "deploy", "web", "-o", "jsonpath={.spec.replicas}") == "4"
 
 
 def run_diff(kubectl: Kubectl, manifest: str) -> str:

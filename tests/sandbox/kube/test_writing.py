@@ -253,10 +253,11 @@ def test_the_last_finalizer_goes_with_the_object(cluster: Visitor) -> None:
 
 def test_apply_on_the_server_keeps_what_it_does_not_name(cluster: Visitor) -> None:
     send(cluster, "POST", DEPLOYMENTS, WEB)
-    code, now = send(cluster, "PATCH", f"{DEPLOYMENTS}/web", {"spec": {"replicas": 4}}, "application/apply-patch+yaml")
+    path = f"{DEPLOYMENTS}/web?fieldManager=a&force=true"
+    code, now = send(cluster, "PATCH", path, {"spec": {"replicas": 4}}, "application/apply-patch+yaml")
     assert (code, now["spec"]["replicas"], now["spec"]["selector"]) == (200, 4, {"matchLabels": LABELS})
     stale = {"metadata": {"resourceVersion": "1"}}
-    assert send(cluster, "PATCH", f"{DEPLOYMENTS}/web", stale, "application/apply-patch+yaml")[0] == 409
+    assert send(cluster, "PATCH", path, stale, "application/apply-patch+yaml")[0] == 409
 
 
 def test_what_only_the_server_sets_is_not_taken(cluster: Visitor) -> None:

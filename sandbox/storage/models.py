@@ -77,7 +77,7 @@ class Sandbox(models.Model):
     """Counts every change, including going back."""
     expected_at = models.PositiveBigIntegerField(default=0)
     """The revision that last changed the expectations."""
-    turns = models.TextField(default="", blank=True)
+    turns = models.TextField(default="", blank=True, db_default="")
     """When somebody went back, as ``sandbox.kube.turns`` writes it."""
     frozen = models.BooleanField(default=False)
     """True: only holders of its keys can change anything."""

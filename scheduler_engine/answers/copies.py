@@ -91,6 +91,8 @@ def start(simulation: Simulation, manifest: Mapping[str, Any]) -> Copies:
     if not twin.replicas.leaders():
         raise Rejected(say("refusals.nobody-leads"))
     defaulted = set_defaults(copied)
+    # They count as if somebody had removed them: the API server binds no pod that has gates.
+    defaulted["spec"].pop("schedulingGates", None)
     name = defaulted["spec"].get("schedulerName", "")
     if name not in twin.scheduler.profiles:
         raise Rejected(say("refusals.no-profile", name=name))

@@ -89,7 +89,7 @@ def test_a_note_stored_meanwhile_counts_too(database: str, sandbox_id: UUID, oth
 
     place = beside(database, sandbox_id, other, note)
     assert place is not None
-    assert place[1:] == (1, 1, 2, 1, len("{}"))
+    assert place[1:] == (1, 1, 2, 1, len("{}"), "")
     assert log(database, sandbox_id) == [(1, "{}")]
 
 

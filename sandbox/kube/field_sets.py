@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from scheduler_engine.api.fields import TYPES, Field
@@ -77,7 +78,8 @@ def _leaves(value: Any, type_name: str, place: str, path: Path) -> Iterator[tupl
     """Yield what a value sets. ``place``: the field that it stands in, ``Type.field``."""
     parts = dict(_parts(value, type_name, place))
     if not parts:
-        yield path, value
+        if value != [] or _atomic_list(place):
+            yield path, value
         return
     for part, (inner, of, where) in parts.items():
         if not part.startswith("f:"):
@@ -96,11 +98,16 @@ def _parts(value: Any, type_name: str, place: str) -> Iterator[tuple[str, tuple[
         for name, inner in value.items():
             field = fields.get(name)
             yield f"f:{name}", (inner, _type(field, inner), f"{type_name}.{name}")
-    elif isinstance(value, list) and (place in SETS or place in KEYED):
+    elif isinstance(value, list) and not _atomic_list(place):
         keys = KEYED.get(place)
         names = [f"v:{_json(item)}" if keys is None else _named(item, keys) for item in value]
         if len(set(names)) == len(names):  # Else nobody can name them.
             yield from ((name, (item, type_name, "")) for name, item in zip(names, value, strict=True))
+
+
+def _atomic_list(place: str) -> bool:
+    """Return True if a list is set as a whole. Another one is only its items: if it has none, it sets nothing."""
+    return place not in SETS and place not in KEYED
 
 
 def _type(field: Field | None, value: Any) -> str:
@@ -120,9 +127,14 @@ def _json(value: Any) -> str:
 
 
 def merged(old: Any, new: Any, type_name: str, place: str = "") -> Any:
-    """Return ``old`` with all that ``new`` sets. Items that only ``old`` has stay; new ones follow in their order."""
+    """Return ``old`` with all that ``new`` sets. A list has the order of ``new``; what only ``old`` has, stays in it.
+
+    What has parts is neither emptied nor removed: a manager only gives up the parts that it has applied.
+    """
     mine = dict(_parts(new, type_name, place))
     theirs = dict(_parts(old, type_name, place))
+    if theirs and (new is None or (not new and type(old) is type(new))):
+        return old
     if not mine or not theirs or type(old) is not type(new):
         return new
     both = {
@@ -131,9 +143,21 @@ def merged(old: Any, new: Any, type_name: str, place: str = "") -> Any:
     }
     if isinstance(new, Mapping):
         return {**old, **{part.removeprefix("f:"): inner for part, inner in both.items()}}
-    shared = iter([both[part] for part in both if part in theirs])
-    kept = [next(shared) if part in both else inner for part, (inner, _, _) in theirs.items()]
-    return [*kept, *(inner for part, inner in both.items() if part not in theirs)]
+    return [both[part] if part in both else theirs[part][0] for part in _order(list(theirs), list(mine))]
+
+
+def _order(old: list[str], new: list[str]) -> list[str]:
+    """Return the items of both lists in the order of ``new``, those of ``old`` alone before the next shared one."""
+    result: list[str] = []
+    rest, shared = iter(new), [part for part in new if part in old]
+    for part in old:
+        if part not in new:
+            result.append(part)
+        elif shared and part == shared[0]:
+            del shared[0]
+            result.extend(takewhile(lambda other, last=part: other != last, rest))
+            result.append(part)
+    return [*result, *rest]
 
 
 def without(value: Any, doomed: Data, type_name: str, place: str = "") -> Any:

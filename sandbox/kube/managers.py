@@ -7,7 +7,7 @@ Source: upstream ``apimachinery/pkg/util/managedfields``, ``structured-merge-dif
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -56,7 +56,7 @@ class Manager:
             "manager": self.name,
             "operation": self.how,
             "apiVersion": self.api_version,
-            "time": self.at,
+            **({"time": self.at} if self.at else {}),
             "fieldsType": "FieldsV1",
             "fieldsV1": to_fields(self.fields),
             **({"subresource": self.subresource} if self.subresource else {}),
@@ -81,17 +81,29 @@ def managers_of(manifest: Data) -> list[Manager]:
 def entries(managers: Sequence[Manager]) -> list[dict[str, Any]]:
     """Return ``managedFields``. Who manages nothing is not in it."""
     order = (manager for manager in managers if manager.fields)
-    return [manager.entry() for manager in sorted(order, key=lambda one: (one.how, one.at, one.name))]
+    return [manager.entry() for manager in sorted(order, key=_place)]
 
 
-def applied(old: Data | None, config: Data, name: str, force: bool, at: str) -> tuple[dict[str, Any], list[Manager]]:
+def timeless(managed: Sequence[Data]) -> list[dict[str, Any]]:
+    """Return ``managedFields`` without the times. If only these would change, nothing does."""
+    return [{name: value for name, value in entry.items() if name != "time"} for entry in managed]
+
+
+def _place(manager: Manager) -> tuple[str, ...]:
+    return manager.how, manager.at, manager.name, manager.api_version, manager.subresource
+
+
+def applied(
+    old: Data | None, config: Data, name: str, force: bool, at: str, subresource: str = ""
+) -> tuple[dict[str, Any], list[Manager]]:
     """Return the object after ``name`` has applied ``config``, and its managers. ``at``: now.
 
-    Raises ``Refused`` (409) if another manager has other values, unless ``force``.
+    What a manager applies to a subresource is apart from what it applies to the object. Raises ``Refused`` (409) if
+    another manager has other values, unless ``force``.
     """
     kind, version = config["kind"], config["apiVersion"]
     wanted = frozenset(leaves(config, kind)) - UNMANAGED
-    mine = Manager(name, APPLY, version, wanted, at)
+    mine = Manager(name, APPLY, version, wanted, at, subresource)
     if old is None:
         return dict(config), [mine]
     before = managers_of(old) or [_everybody(old, at)]
@@ -104,30 +116,35 @@ def applied(old: Data | None, config: Data, name: str, force: bool, at: str) -> 
     allowed = _applied_by_kubectl(old, version) if name == KUBECTL else frozenset()
     if not force and any(fields - allowed for fields in conflicts.values()):
         raise _conflict({one: fields - allowed for one, fields in conflicts.items()})
-    left = leaves(new, kind).keys()
-    others = [replace(one, fields=(one.fields - conflicts.get(one, frozenset())) & left) for one in others]
+    gone = _gone(leaves(old, kind), leaves(new, kind))
+    others = [replace(one, fields=one.fields - conflicts.get(one, frozenset()) - gone) for one in others]
     is_same = me is not None and me.fields == wanted and not changed
     return new, [*others, replace(mine, at=me.at) if me is not None and is_same else mine]
 
 
 def _left_out(me: Manager | None, kept: frozenset[Path]) -> frozenset[Path]:
     """Return the fields that a manager no longer applies, and that nobody keeps, nor anything in them."""
-    held = {path[:length] for path in kept for length in range(1, len(path) + 1)}
+    held = _with_parents(kept)
     return frozenset() if me is None else frozenset(path for path in me.fields if path not in held)
+
+
+def _with_parents(paths: Iterable[Path]) -> frozenset[Path]:
+    """Return paths and all that they lead through."""
+    return frozenset(path[:length] for path in paths for length in range(1, len(path) + 1))
 
 
 def updated(old: Data, new: Data, name: str, at: str, subresource: str = "") -> list[Manager]:
     """Return the managers after ``name`` has made ``new`` of ``old`` without applying. None manage nothing yet."""
     before, kind = managers_of(old), old["kind"]
     held, now = leaves(old, kind), leaves(new, kind)
-    changed = _changed(held, now)
-    if not before or (not changed and held.keys() <= now.keys()):
+    changed, gone = _changed(held, now), _gone(held, now)
+    if not before or not (changed or gone):
         return before
     mine = Manager(name, UPDATE, old["apiVersion"], changed, at, subresource)
     me = next((one for one in before if _is(one, mine)), None)
     if me is not None:
-        mine = replace(mine, fields=(me.fields | changed) & now.keys(), at=at if changed else me.at)
-    others = [replace(one, fields=(one.fields - changed) & now.keys()) for one in before if one is not me]
+        mine = replace(mine, fields=(me.fields | changed) - gone, at=at if changed else me.at)
+    others = [replace(one, fields=one.fields - changed - gone) for one in before if one is not me]
     return [*others, mine]
 
 
@@ -174,6 +191,11 @@ def _applied_by_kubectl(old: Data, api_version: str) -> frozenset[Path]:
 def _changed(old: Mapping[Path, Any], new: Mapping[Path, Any]) -> frozenset[Path]:
     """Return the fields that are new or have another value."""
     return frozenset(path for path, value in new.items() if path not in old or old[path] != value) - UNMANAGED
+
+
+def _gone(old: Iterable[Path], new: Iterable[Path]) -> frozenset[Path]:
+    """Return the fields that were there. Who has applied null or an empty mapping manages it, also if it has parts."""
+    return frozenset(old) - _with_parents(new)
 
 
 def _conflict(conflicts: Mapping[Manager, frozenset[Path]]) -> Refused:

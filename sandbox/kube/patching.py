@@ -66,6 +66,8 @@ def between(old: Data, new: Data) -> dict[str, Any]:
             continue
         if isinstance(value, Mapping) and isinstance(held, Mapping):
             value = between(held, value)
+            if not value:
+                continue
         changes[name] = value
     return changes
 

@@ -8,13 +8,23 @@ from typing import Any
 
 from sandbox.kube.bodies import NO_METADATA
 from sandbox.kube.reading import Target
-from sandbox.kube.statuses import Refused, conflict, not_found
+from sandbox.kube.resources import Resource
+from sandbox.kube.statuses import UNRECOGNIZED, Refused, conflict, not_found
 from sandbox.kube.versions import Versions
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.fields import TYPES, check_fields
+from scheduler_engine.api.objects import merge
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.versions import Rules
 
 Manifest = Mapping[str, Any]
 Command = dict[str, Any]
 
+PRECONDITIONS = (
+    ("uid", "UID", "The object might have been deleted and then recreated"),
+    ("resourceVersion", "ResourceVersion", "The object might have been modified"),
+)
+"""Field of a precondition, its name in the message, and what may have happened."""
 STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -40,17 +50,40 @@ def held_manifest(simulation: Simulation, wanted: Target) -> dict[str, Any]:
     return dict(held.manifest)
 
 
+def stored(old: Manifest, changes: Manifest, rules: Rules) -> dict[str, Any]:
+    """Return an object after a merge patch, as it is stored: ``cpu: 1`` is "1". With a wrong type it stays as it is."""
+    new, kind = merge(old, changes), old["kind"]
+    return new if kind not in TYPES or check_fields(new, kind, rules) else set_defaults(new)
+
+
 def check_version(versions: Versions, old: Manifest, new: Manifest, wanted: Target) -> None:
     """Raise ``Refused`` if the sender has seen an older version of the object, or another one of that name."""
     before, metadata = old["metadata"], new.get("metadata", {})
     if not isinstance(metadata, Mapping):
         raise Refused(400, NO_METADATA)
     uid, number = metadata.get("uid"), str(metadata.get("resourceVersion") or "")
-    is_stale = number and not (
-        number.isascii() and number.isdigit() and versions.names(int(number), int(before["resourceVersion"]))
-    )
+    is_stale = number and not _is_present(versions, number, before)
     if is_stale or (uid and uid != before["uid"]):
         raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+
+
+def check_preconditions(versions: Versions, old: Manifest, options: Manifest, resource: Resource) -> None:
+    """Raise ``Refused`` if the object is not the one that the options of a deletion are about."""
+    wanted, held = options.get("preconditions") or {}, old["metadata"]
+    if not isinstance(wanted, Mapping):
+        raise Refused(400, UNRECOGNIZED)
+    shown = versions.object(old)["metadata"]
+    for name, title, why in PRECONDITIONS:
+        said = str(shown[name] if wanted.get(name) is None else wanted[name])
+        if said != shown[name] and not (name == "resourceVersion" and _is_present(versions, said, held)):
+            text = f"the {title} in the precondition ({said}) does not match the {title} in record"
+            raise conflict(resource.kind, resource.group, held["name"], f"{text} ({shown[name]}). {why}")
+
+
+def _is_present(versions: Versions, number: str, held: Manifest) -> bool:
+    """Return True if a client saw the object with this number as it is. ``held``: its metadata."""
+    is_number = number.isascii() and number.isdigit()
+    return is_number and versions.names(int(number), int(held["resourceVersion"]))
 
 
 def present(wanted: Target, last: Manifest, code: int = 200) -> Callable[[Simulation], tuple[int, dict[str, Any]]]:

@@ -12,28 +12,27 @@ from itertools import count
 from typing import Any
 
 from sandbox.kube.bodies import Write, document, read, read_manifest
-from sandbox.kube.managers import Manager, applied, check_name, entries, updated
+from sandbox.kube.deleting import delete
+from sandbox.kube.managers import Manager, applied, check_name, entries, timeless, updated
 from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
-from sandbox.kube.plans import STALE, Command, Manifest, Planned, check_version, held_manifest, present
+from sandbox.kube.plans import STALE, Manifest, Planned, check_version, held_manifest, present, stored
 from sandbox.kube.pod_actions import BINDINGS, bind, bound, evict
-from sandbox.kube.reading import NO_CONTAINERS, RUNNING, TRUE, Target, selected, target
+from sandbox.kube.reading import NO_CONTAINERS, RUNNING, TRUE, Target, target
 from sandbox.kube.resources import ONLY_READ
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.statuses import (
-    UNRECOGNIZED,
     Refused,
     already_exists,
     conflict,
     invalid,
     no_resource,
     not_allowed,
-    success,
+    not_found,
 )
 from sandbox.kube.strictness import directive, known_after_patch, known_only
 from scheduler_engine.api.fields import SCALARS
 from scheduler_engine.api.objects import timestamp
 from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.apiserver.lifecycle import BACKGROUND, ORPHAN, POLICIES
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 
@@ -44,6 +43,9 @@ SET_BY_SERVER = (
     *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 """Metadata whose values in a request only name the version that it is about."""
+
+NAMED_BY = ("name", "namespace", "uid", "resourceVersion")
+"""Metadata that names the object and its version."""
 
 
 def plan(simulation: Simulation, request: Write) -> Planned:
@@ -146,10 +148,13 @@ def _change(
         system.pop(name, None)
     if "metadata" in changes and not system:
         del changes["metadata"]
+    after = stored(old, changes, simulation.api.rules)
+    if after == old:
+        changes = {}
     if managers is None:
-        managers = updated(old, whole, _manager(request), _now(simulation), wanted.subresource)
+        managers = updated(old, after, _manager(request), _now(simulation), wanted.subresource)
     managed, before = entries(managers), old["metadata"].get("managedFields") or []
-    if managed != before:
+    if managed != before and (changes or timeless(managed) != timeless(before)):
         changes["metadata"] = {**changes.get("metadata", {}), "managedFields": managed or None}
     subresource = {"subresource": "resize"} if wanted.subresource == "resize" else {}
     command = {"kind": "patch", "object_kind": wanted.resource.kind, "key": wanted.key, "changes": changes}
@@ -185,67 +190,26 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if config["metadata"].get("managedFields"):
         raise Refused(400, "metadata.managedFields must be nil")
     force = request.query.get("force", "").lower() in TRUE
+    if held is None and wanted.subresource:
+        raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
+    mine = _managed_part(config, wanted.subresource)
     if held is None:
         if config["metadata"].get("uid") or config["metadata"].get("resourceVersion"):
             raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
-        new, managers = applied(None, config, name, force, _now(simulation))
-        made = {**new, "metadata": {**new["metadata"], "managedFields": entries(managers)}}
+        _, managers = applied(None, mine, name, force, _now(simulation))
+        made = {**config, "metadata": {**config["metadata"], "managedFields": entries(managers)}}
         return Planned(({"kind": "apply", "manifests": [made]},), present(wanted, made, 201), warnings=warnings)
     old = request.versions.object(held.manifest)
-    # The main resource ignores the status, so nobody manages it there.
-    config = {field: value for field, value in config.items() if field != "status" or wanted.subresource == "status"}
-    new, managers = applied(old, config, name, force, _now(simulation))
+    new, managers = applied(old, mine, name, force, _now(simulation), wanted.subresource)
     return replace(_change(simulation, request, wanted, new, managers), warnings=warnings)
 
 
-def _delete(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    options = document(request) if request.body else {}
-    if not isinstance(options, Mapping):
-        raise Refused(400, UNRECOGNIZED)
-    if not wanted.name:
-        return _delete_all(simulation, request, wanted, options)
-    old = held_manifest(simulation, wanted)
-    check_version(request.versions, old, {"metadata": options.get("preconditions", {})}, wanted)
-    details = {"name": wanted.name, "kind": wanted.resource.plural, "uid": old["metadata"]["uid"]}
-    if wanted.resource.group:
-        details["group"] = wanted.resource.group
-
-    def answer(after: Simulation) -> tuple[int, dict[str, Any]]:
-        left = after.api.get(wanted.resource.kind, wanted.key)
-        return 200, dict(left.manifest) if left is not None else success(details)
-
-    return Planned((_deletion(request, wanted, options),), answer, options)
-
-
-def _deletion(request: Write, wanted: Target, options: Manifest) -> Command:
-    policy = request.query.get("propagationPolicy", options.get("propagationPolicy"))
-    orphan = request.query.get("orphanDependents") == "true" or options.get("orphanDependents") is True
-    policy = (ORPHAN if orphan else BACKGROUND) if policy is None else policy
-    if not isinstance(policy, str) or policy not in POLICIES:
-        raise Refused(422, f'invalid DeleteOptions: propagationPolicy: Unsupported value: "{policy}"')
-    grace = request.query.get("gracePeriodSeconds", options.get("gracePeriodSeconds"))
-    command: Command = {"kind": "delete", "object_kind": wanted.resource.kind, "key": wanted.key}
-    if policy != BACKGROUND:
-        command["propagation_policy"] = policy
-    if grace is not None and wanted.resource.kind == "Pod":
-        if not (isinstance(grace, int | str) and str(grace).isdecimal() and len(str(grace)) < 10):
-            raise Refused(422, f'gracePeriodSeconds: Invalid value: "{grace}"')
-        command["grace_period_seconds"] = int(grace)
-    return command
-
-
-def _delete_all(simulation: Simulation, request: Write, wanted: Target, options: Manifest) -> Planned:
-    keeps, resource = selected(wanted, request.query), wanted.resource
-    if resource.kind == "Namespace":
-        raise not_allowed()
-    found = [
-        Target(resource, held.namespace, held.name)
-        for held in simulation.api.list(resource.kind, wanted.namespace or None)
-        if keeps(held.manifest)
-    ]
-    empty = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": {}, "items": []}
-    commands = tuple(_deletion(request, one, options) for one in found)
-    return Planned(commands, lambda after: (200, empty), options)
+def _managed_part(config: Manifest, subresource: str) -> dict[str, Any]:
+    """Return what who applies ``config`` manages: only the status there, everything else in the object itself."""
+    if subresource != "status":
+        return {name: value for name, value in config.items() if name != "status"}
+    named = {name: config["metadata"][name] for name in NAMED_BY if name in config["metadata"]}
+    return {**{name: config[name] for name in ("apiVersion", "kind", "status") if name in config}, "metadata": named}
 
 
 def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -277,7 +241,7 @@ VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
     ("POST", ""): _create,
     ("PUT", ""): _update,
     ("PATCH", ""): _patch,
-    ("DELETE", ""): _delete,
+    ("DELETE", ""): delete,
     ("PUT", "scale"): _scale,
     ("PATCH", "scale"): _scale,
     ("PUT", "status"): _update,

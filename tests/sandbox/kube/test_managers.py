@@ -241,10 +241,104 @@ def test_merging_keeps_what_only_the_old_one_has() -> None:
     new = {"spec": {"containers": [{"name": "c"}, {"name": "a", "image": "2"}], "nodeSelector": {"y": "1"}}}
     assert merged(old, new, "Pod") == {
         "spec": {
-            "containers": [{"name": "a", "image": "2"}, {"name": "b"}, {"name": "c"}],
+            "containers": [{"name": "c"}, {"name": "a", "image": "2"}, {"name": "b"}],
             "nodeSelector": {"y": "1"},
         }
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "order"),
+    [("ab", "ca", "cab"), ("axb", "ba", "xba"), ("ab", "ba", "ba"), ("ab", "xayb", "xayb"), ("abc", "", "abc")],
+)
+def test_a_list_has_the_order_in_which_it_is_applied(old: str, new: str, order: str) -> None:
+    lists = ({"spec": {"containers": [{"name": name} for name in names]}} for names in (old, new))
+    assert "".join(item["name"] for item in merged(*lists, "Pod")["spec"]["containers"]) == order
+
+
+@pytest.mark.parametrize("empty", [{}, None])
+def test_what_has_parts_is_not_emptied_by_an_empty_one(visitor: Visitor, empty: dict[str, Any] | None) -> None:
+    body = whole(3)
+    body["metadata"] |= {"annotations": empty, "labels": empty}
+    body["spec"]["strategy"] = empty
+    body["spec"]["template"]["metadata"]["creationTimestamp"] = None
+    _, made = apply(visitor, body)
+    label = {"metadata": {"labels": {"a": "b"}}}
+    send(visitor, "PATCH", WEB_PATH, label, "application/merge-patch+json")
+    before = len(log(visitor))
+    code, now = apply(visitor, body)
+    assert (code, now["metadata"]["labels"], now["spec"]) == (200, {"a": "b"}, made["spec"])
+    assert (
+        now["metadata"]["annotations"] == made["metadata"]["annotations"] == {"deployment.kubernetes.io/revision": "1"}
+    )
+    assert len(log(visitor)) == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"resources": {"requests": {"cpu": 1, "memory": "1024Mi"}}},
+        {"resources": {}},
+        {"command": None, "livenessProbe": None},
+        {"env": [], "args": []},
+        {"ports": [{"containerPort": 80}]},
+    ],
+)
+def test_the_same_applied_again_is_no_command(visitor: Visitor, more: dict[str, Any]) -> None:
+    body = {**whole(3, **more), "status": {}}
+    assert apply(visitor, body)[0] == 201
+    before = visitor.log()
+    assert apply(visitor, body)[0] == 200
+    _, held = send(visitor, "GET", WEB_PATH)
+    held["spec"]["template"]["spec"]["containers"] = body["spec"]["template"]["spec"]["containers"]
+    assert send(visitor, "PUT", WEB_PATH, held)[0] == 200
+    assert visitor.log() == before
+
+
+def test_the_status_is_applied_apart_from_the_rest(visitor: Visitor) -> None:
+    apply(visitor, whole(3))
+    before = managed(visitor)["kubectl Apply"]
+    body = {**config(replicas=9), "status": {"conditions": [{"type": "Own", "status": "True"}]}}
+    path = f"{WEB_PATH}/status?fieldManager=kubectl"
+    code, now = send(visitor, "PATCH", path, body, APPLY)
+    assert (code, now["spec"]["replicas"]) == (200, 3)
+    assert "Own" in {one["type"] for one in now["status"]["conditions"]}
+    of_status, of_object = sorted(now["metadata"]["managedFields"], key=lambda entry: "subresource" not in entry)
+    own = {'k:{"type":"Own"}': {".": {}, "f:status": {}, "f:type": {}}}
+    assert (of_status["subresource"], of_status["fieldsV1"]) == ("status", {"f:status": {"f:conditions": own}})
+    assert set(of_fields(of_object["fieldsV1"])) == before
+    commands = len(log(visitor))
+    assert apply(visitor, whole(3))[0] == 200
+    assert send(visitor, "PATCH", path, body, APPLY)[0] == 200
+    assert len(log(visitor)) == commands
+
+
+def test_the_status_of_nothing_is_not_applied(visitor: Visitor) -> None:
+    code, status = send(visitor, "PATCH", f"{WEB_PATH}/status?fieldManager=a", whole(3), APPLY)
+    assert (code, status["message"], log(visitor)) == (404, 'deployments.apps "web" not found', [])
+
+
+def test_an_empty_list_of_items_sets_nothing() -> None:
+    spec = {"containers": [{"name": "c", "env": [], "args": []}]}
+    assert set(leaves({"metadata": {"finalizers": []}, "spec": spec}, "Pod")) == {
+        ("f:spec", "f:containers", CONTAINER),
+        ("f:spec", "f:containers", CONTAINER, "f:name"),
+        ("f:spec", "f:containers", CONTAINER, "f:args"),
+    }
+
+
+def test_a_manager_may_have_no_time(visitor: Visitor) -> None:
+    entry = {"manager": "m", "operation": "Update", "apiVersion": "apps/v1", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    body = whole(3)
+    body["metadata"] |= {"namespace": "default", "managedFields": [entry]}
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [body]})
+    code, status = apply(visitor, config(replicas=4))
+    assert (code, status["message"]) == (
+        409,
+        'Apply failed with 1 conflict: conflict with "m" using apps/v1: .spec.replicas',
+    )
+    image = {"template": {"spec": {"containers": [{"name": "c", "image": "web:2"}]}}}
+    assert apply(visitor, config(**image))[0] == 200
 
 
 def test_what_is_left_of_an_item_keeps_its_keys() -> None:

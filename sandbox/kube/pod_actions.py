@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.kube.bodies import Write, document
-from sandbox.kube.plans import Command, Manifest, Planned, check_version, held_manifest
+from sandbox.kube.plans import Command, Manifest, Planned, check_preconditions, check_version, held_manifest
 from sandbox.kube.reading import Target, target
 from sandbox.kube.statuses import UNRECOGNIZED, Refused, success
 from scheduler_engine.simulation import Simulation
@@ -18,11 +18,14 @@ BINDINGS = re.compile(r"/?api/v1/namespaces/([^/]+)/bindings/?")
 
 
 def evict(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    held_manifest(simulation, wanted)
-    body = document(request)
+    held, body = held_manifest(simulation, wanted), document(request)
+    metadata = (body.get("metadata") or {}) if isinstance(body, Mapping) else None
     options = (body.get("deleteOptions") or {}) if isinstance(body, Mapping) else None
-    if not isinstance(options, Mapping):
+    if not isinstance(options, Mapping) or not isinstance(metadata, Mapping):
         raise Refused(400, UNRECOGNIZED)
+    if metadata.get("name", wanted.name) != wanted.name:
+        raise Refused(400, "name in URL does not match name in Eviction object")
+    check_preconditions(request.versions, held, options, wanted.resource)
 
     def answer(after: Simulation) -> tuple[int, dict[str, Any]]:
         said = _answered(after, wanted.key)

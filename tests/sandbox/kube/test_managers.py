@@ -252,8 +252,8 @@ def test_merging_keeps_what_only_the_old_one_has() -> None:
     [("ab", "ca", "cab"), ("axb", "ba", "xba"), ("ab", "ba", "ba"), ("ab", "xayb", "xayb"), ("abc", "", "abc")],
 )
 def test_a_list_has_the_order_in_which_it_is_applied(old: str, new: str, order: str) -> None:
-    lists = ({"spec": {"containers": [{"name": name} for name in names]}} for names in (old, new))
-    assert "".join(item["name"] for item in merged(*lists, "Pod")["spec"]["containers"]) == order
+    before, applied = ({"spec": {"containers": [{"name": name} for name in names]}} for names in (old, new))
+    assert "".join(item["name"] for item in merged(before, applied, "Pod")["spec"]["containers"]) == order
 
 
 @pytest.mark.parametrize("empty", [{}, None])
@@ -304,7 +304,7 @@ def test_the_status_is_applied_apart_from_the_rest(visitor: Visitor) -> None:
     assert (code, now["spec"]["replicas"]) == (200, 3)
     assert "Own" in {one["type"] for one in now["status"]["conditions"]}
     of_status, of_object = sorted(now["metadata"]["managedFields"], key=lambda entry: "subresource" not in entry)
-    own = {'k:{"type":"Own"}': {".": {}, "f:status": {}, "f:type": {}}}
+    own: dict[str, Any] = {'k:{"type":"Own"}': {".": {}, "f:status": {}, "f:type": {}}}
     assert (of_status["subresource"], of_status["fieldsV1"]) == ("status", {"f:status": {"f:conditions": own}})
     assert set(of_fields(of_object["fieldsV1"])) == before
     commands = len(log(visitor))

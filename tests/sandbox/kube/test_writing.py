@@ -142,8 +142,13 @@ def test_an_eviction_is_answered_by_the_budget(cluster: Visitor) -> None:
     pods = [make_pod(name).labels(LABELS).obj() for name in ("x", "y")]
     store.execute(cluster.row(), {"kind": "apply", "manifests": pods})
     store.execute(cluster.row(), {"kind": "run"})
-    eviction = {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": "x", "namespace": "default"}}
+    eviction: dict[str, Any] = {
+        "kind": "Eviction",
+        "apiVersion": "policy/v1",
+        "metadata": {"name": "x", "namespace": "default"},
+    }
     assert send(cluster, "POST", f"{PODS}/x/eviction", eviction)[0] == 201
+    eviction["metadata"] = {"name": "y", "namespace": "default"}
     code, refused = send(cluster, "POST", f"{PODS}/y/eviction", eviction)
     assert (code, refused["reason"]) == (429, "TooManyRequests")
     assert refused["message"] == "Cannot evict pod as it would violate the pod's disruption budget."
@@ -225,6 +230,40 @@ def test_a_dry_run_in_the_body_changes_nothing(cluster: Visitor) -> None:
     assert "deletionTimestamp" not in send(cluster, "GET", f"{PODS}/a")[1]["metadata"]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (
+            {"uid": "zzz"},
+            "the UID in the precondition (zzz) does not match the UID in record ({uid}). "
+            "The object might have been deleted and then recreated",
+        ),
+        (
+            {"resourceVersion": "1"},
+            "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record "
+            "({resourceVersion}). The object might have been modified",
+        ),
+    ],
+)
+def test_preconditions_hold_for_deletions_and_evictions(cluster: Visitor, wanted: dict[str, str], text: str) -> None:
+    _, pod = send(cluster, "GET", f"{PODS}/a")
+    before, options = log(cluster), {"preconditions": wanted}
+    evicting = ("POST", f"{PODS}/a/eviction", {"metadata": {"name": "a"}, "deleteOptions": options})
+    for method, path, body in (("DELETE", f"{PODS}/a", options), evicting):
+        code, refused = send(cluster, method, path, body)
+        assert (code, refused["reason"]) == (409, "Conflict")
+        assert refused["message"] == f'Operation cannot be fulfilled on Pod "a": {text.format_map(pod["metadata"])}'
+    assert log(cluster) == before
+    right = {name: pod["metadata"][name] for name in wanted}
+    assert send(cluster, "DELETE", f"{PODS}/a", {"preconditions": right})[0] == 200
+
+
+def test_an_eviction_names_the_pod_of_its_address(cluster: Visitor) -> None:
+    code, refused = send(cluster, "POST", f"{PODS}/a/eviction", {"metadata": {"name": "b"}})
+    assert (code, refused["message"]) == (400, "name in URL does not match name in Eviction object")
+    assert len(log(cluster)) == 1
+
+
 def test_a_refused_eviction_is_in_the_log_once_while_nothing_changes(cluster: Visitor) -> None:
     budget = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": LABELS}}}
     send(cluster, "POST", "apis/policy/v1/namespaces/default/poddisruptionbudgets", budget)
@@ -281,6 +320,10 @@ ODD = {
         [{"op": "copy", "from": "/metadata", "path": f"/metadata/x{n}"} for n in range(40)], JSON_PATCH,
     ),
     "preconditions": ("DELETE", f"{PODS}/a", {"preconditions": "x"}, "application/json"),
+    "preconditions of an eviction": (
+        "POST", f"{PODS}/a/eviction", {"deleteOptions": {"preconditions": 5}}, "application/json",
+    ),
+    "metadata of an eviction": ("POST", f"{PODS}/a/eviction", {"metadata": "x"}, "application/json"),
     "a policy": ("DELETE", f"{PODS}/a", {"propagationPolicy": ["x"]}, "application/json"),
     "an empty policy": ("DELETE", f"{PODS}/a", {"propagationPolicy": {}}, "application/json"),
     "a scale": ("PUT", f"{DEPLOYMENTS}/web/scale", [], "application/json"),

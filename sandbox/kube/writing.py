@@ -33,7 +33,7 @@ from sandbox.kube.strictness import directive, known_after_patch, known_only
 from scheduler_engine.api.fields import SCALARS
 from scheduler_engine.api.objects import timestamp
 from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.errors import Rejected
+from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.simulation import Simulation
 
 UNKNOWN = "unknown"
@@ -175,6 +175,9 @@ def _now(simulation: Simulation) -> str:
 def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if request.content_type == APPLY_PATCH:
         return _apply(simulation, request, wanted)
+    if "force" in request.query:
+        text = "Forbidden: may not be specified for non-apply patch"
+        raise invalid("PatchOptions", "meta.k8s.io", "", [FieldError("force", "FieldValueForbidden", text)])
     old = request.versions.object(held_manifest(simulation, wanted))
     how, (body, duplicates) = directive(request.query, "PatchOptions"), read(request)
     new = patched(request.content_type, wanted.resource.kind, old, body)

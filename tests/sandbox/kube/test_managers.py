@@ -168,6 +168,14 @@ def test_a_manager_needs_a_name(visitor: Visitor, query: str, texts: list[str]) 
     assert log(visitor) == []
 
 
+def test_only_who_applies_may_force(visitor: Visitor) -> None:
+    apply(visitor, whole(3))
+    body, kind = {"spec": {"replicas": 5}}, "application/merge-patch+json"
+    code, status = send(visitor, "PATCH", f"{WEB_PATH}?force=true", body, kind)
+    text = 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch'
+    assert (code, status["message"], len(log(visitor))) == (422, text, 1)
+
+
 def test_managed_fields_are_not_for_the_sender(visitor: Visitor) -> None:
     body = whole()
     body["metadata"]["managedFields"] = [{"manager": "me"}]

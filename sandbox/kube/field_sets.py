@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import takewhile
 from typing import Any
 
 from scheduler_engine.api.fields import TYPES, Field
@@ -143,21 +142,21 @@ def merged(old: Any, new: Any, type_name: str, place: str = "") -> Any:
     }
     if isinstance(new, Mapping):
         return {**old, **{part.removeprefix("f:"): inner for part, inner in both.items()}}
-    return [both[part] if part in both else theirs[part][0] for part in _order(list(theirs), list(mine))]
+    return [both[part] if part in both else theirs[part][0] for part in _order(theirs, mine)]
 
 
-def _order(old: list[str], new: list[str]) -> list[str]:
+def _order(old: Data, new: Data) -> list[str]:
     """Return the items of both lists in the order of ``new``, those of ``old`` alone before the next shared one."""
-    result: list[str] = []
-    rest, shared = iter(new), [part for part in new if part in old]
+    names, places, result = list(new), {part: place for place, part in enumerate(new)}, list[str]()
+    shared = iter([part for part in new if part in old])
+    awaited, done = next(shared, None), 0
     for part in old:
-        if part not in new:
+        if part not in places:
             result.append(part)
-        elif shared and part == shared[0]:
-            del shared[0]
-            result.extend(takewhile(lambda other, last=part: other != last, rest))
-            result.append(part)
-    return [*result, *rest]
+        elif part == awaited:
+            result += names[done : places[part] + 1]
+            awaited, done = next(shared, None), places[part] + 1
+    return result + names[done:]
 
 
 def without(value: Any, doomed: Data, type_name: str, place: str = "") -> Any:

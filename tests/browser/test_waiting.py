@@ -137,17 +137,18 @@ def test_a_server_that_does_not_answer_is_reported(page: Page, allowed_console_e
 
 def test_a_row_of_a_long_answer_is_found_by_its_words(page: Page, eventually: Eventually) -> None:
     page.goto(new_sandbox(page))
-    nodes = [make_node(f"n{number}").capacity(cpu="1", pods="9").obj() for number in range(30)]
-    apply(page, *nodes, make_pod("alone").cpu("1").node("n7").obj(), deployment("web", 1, cpu="1"))
-    page.goto(f"{page.url.partition('?')[0]}headroom/#nodes")
-    rows, field = page.locator("#nodes tbody tr:visible"), page.locator("#nodes-find")
-    eventually(lambda: rows.count() == 30)
-    eventually(lambda: abs(page.locator("#nodes").evaluate("part => part.getBoundingClientRect().top")) < 100)
-    assert page.locator("#workloads-find").count() == 0
-    field.fill("CANNOT n7")
-    eventually(lambda: rows.locator("th").all_inner_texts() == ["n7"])
-    assert text(page, "#nodes .lf [role=status]") == "1 of 30"
+    pods = [make_pod(f"p{number}").node("n1").obj() for number in range(90)]
+    apply(page, make_node("n1").capacity(cpu="4", pods="110").obj(), make_node("n2").obj(), *pods)
+    page.goto(f"{page.url.partition('?')[0]}leave/?node=n1#pods")
+    rows, field, status = page.locator("#pods li:visible"), page.locator("#pods-find"), "#pods [role=status]"
+    eventually(lambda: rows.count() == 90)
+    eventually(lambda: abs(page.locator("#pods").evaluate("part => part.getBoundingClientRect().top")) < 100)
+    assert page.locator("#displaced-find").count() == 0
+    field.fill("LOST p77")
+    eventually(lambda: rows.count() == 1)
+    assert "p77" in rows.inner_text()
+    assert text(page, status) == "1 of 90"
     field.fill("nothing")
-    eventually(lambda: text(page, "#nodes .lf [role=status]") == say("script.no-rows"))
+    eventually(lambda: text(page, status) == say("script.no-rows"))
     field.fill("")
-    eventually(lambda: rows.count() == 30)
+    eventually(lambda: rows.count() == 90)

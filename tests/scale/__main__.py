@@ -11,9 +11,12 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from statistics import quantiles
 
@@ -31,6 +34,8 @@ WARM_UP_SECONDS = 3
 KINDS = ("web", "engine", "postgres", "redis", "nginx")
 KNEE_MS = 500
 """The p95 above which people wait too long."""
+RUNNER = 9999
+"""Number of the visitor who runs a large cluster beside the people."""
 STAGE = '{"kind":"stage"}'
 
 
@@ -68,6 +73,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=15, help="how long to measure each number of people")
     parser.add_argument("--only", default="", help="only the ways with this in their name")
     parser.add_argument("--all-levels", action="store_true", help=f"go on after a p95 above {KNEE_MS} ms")
+    parser.add_argument("--beside", type=int, default=0, help="also measure beside somebody who runs so many nodes")
     parser.add_argument("--cores", type=int, default=0, help="cores of the servers; the people get the others")
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
@@ -135,20 +141,50 @@ async def measure(name: str, way: Way, running: Serving, options: argparse.Names
     """Measure a way at each number of people. Return what its logs lost or doubled."""
     people: list[Divided] = []
     held, doors = 0, running.doors
+    runner = Person(RUNNER, doors[0])
+    if options.beside:
+        await runner.enter(manifests(options.beside, options.beside))
     for level in options.people:
         await join(people, level, doors, way)
         await step_once_a_second(people, WARM_UP_SECONDS, "stage")
-        before = cpu(running)
-        crowd = await step_once_a_second(people, options.seconds, "stage")
-        after = cpu(running)
-        used = [after[kind] - before[kind] for kind in KINDS]
-        p95 = report(name, crowd, used, len(children(running.servers.get("postgres", 0))))
+        p95 = await measure_level(name, people, running, options.seconds)
+        if options.beside:
+            async with running_again_and_again(runner):
+                await measure_level(f"{name}, beside {options.beside} nodes", people, running, options.seconds)
         if p95 > KNEE_MS and not options.all_levels:
             break
         held = level if p95 <= KNEE_MS else held
     print(f"{name}: {held} people", flush=True)
-    await asyncio.gather(*(person.leave() for person in people))
+    await asyncio.gather(*(person.leave() for person in people), *([runner.leave()] if options.beside else []))
     return await asyncio.to_thread(compare, name, people, running.database)
+
+
+async def measure_level(name: str, people: list[Divided], running: Serving, seconds: int) -> float:
+    """Let all step once a second, and print their figures. Return p95 in milliseconds."""
+    before = cpu(running)
+    crowd = await step_once_a_second(people, seconds, "stage")
+    after = cpu(running)
+    used = [after[kind] - before[kind] for kind in KINDS]
+    return report(name, crowd, used, len(children(running.servers.get("postgres", 0))))
+
+
+@asynccontextmanager
+async def running_again_and_again(runner: Person) -> AsyncIterator[None]:
+    """Meanwhile let a visitor click Run and Back in turn, and print what they are answered."""
+    statuses, start = Counter[str](), time.perf_counter()
+
+    async def run() -> None:
+        for verb in cycle(("run", "back")):
+            answer = await runner.http.post(f"{runner.base}do/{verb}/")
+            statuses[f"{verb} {answer.status}"] += 1
+
+    task = asyncio.create_task(run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        print(f"  the other one in {time.perf_counter() - start:.0f} s: {dict(statuses)}", flush=True)
 
 
 async def join(people: list[Divided], level: int, doors: list[int], way: Way) -> None:

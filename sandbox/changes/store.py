@@ -158,9 +158,8 @@ def carry_out(
 ) -> tuple[Executed | None, T]:
     """Let a job find and execute the commands of a request, and append them, or none. Return what the job returned.
 
-    The job decides in the state in which its commands are executed; its second argument are the turns of the sandbox
-    until then. None: it executed nothing. Raises as ``execute``,
-    and what the job raises.
+    The job decides in the state in which its commands are executed. Its second argument is ``Sandbox.turns``. None: it
+    executed nothing. Raises as ``execute``, and what the job raises.
     """
     plan = Plan.of(sandbox)
 

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from sandbox.kube.field_sets import Path, leaves, merged, of_fields, shown, to_fields, without
+from sandbox.kube.plans import SET_BY_SERVER
 from sandbox.kube.statuses import Refused, invalid
 from scheduler_engine.errors import FieldError
 
@@ -27,13 +28,7 @@ LONGEST = 128
 UNMANAGED = frozenset(
     {
         *(("f:apiVersion",), ("f:kind",), ("f:metadata",)),
-        *(
-            ("f:metadata", f"f:{name}")
-            for name in (
-                *("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"),
-                *("managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
-            )
-        ),
+        *(("f:metadata", f"f:{name}") for name in ("name", "namespace", *SET_BY_SERVER)),
     }
 )
 """Fields that nobody manages."""

@@ -25,6 +25,11 @@ PRECONDITIONS = (
     ("resourceVersion", "ResourceVersion", "The object might have been modified"),
 )
 """Field of a precondition, its name in the message, and what may have happened."""
+SET_BY_SERVER = (
+    *("uid", "resourceVersion", "creationTimestamp", "generation"),
+    *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
+)
+"""Metadata whose values in a request only name the version that it is about."""
 STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 

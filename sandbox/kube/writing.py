@@ -15,7 +15,7 @@ from sandbox.kube.bodies import Write, document, read, read_manifest
 from sandbox.kube.deleting import delete
 from sandbox.kube.managers import Manager, applied, check_name, entries, timeless, updated
 from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
-from sandbox.kube.plans import STALE, Manifest, Planned, check_version, held_manifest, present, stored
+from sandbox.kube.plans import SET_BY_SERVER, STALE, Manifest, Planned, check_version, held_manifest, present, stored
 from sandbox.kube.pod_actions import BINDINGS, bind, bound, evict
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, TRUE, Target, target
 from sandbox.kube.resources import ONLY_READ
@@ -38,12 +38,6 @@ from scheduler_engine.simulation import Simulation
 
 UNKNOWN = "unknown"
 """Manager of requests whose program does not say its name."""
-SET_BY_SERVER = (
-    *("uid", "resourceVersion", "creationTimestamp", "generation"),
-    *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
-)
-"""Metadata whose values in a request only name the version that it is about."""
-
 NAMED_BY = ("name", "namespace", "uid", "resourceVersion")
 """Metadata that names the object and its version."""
 

@@ -22,6 +22,7 @@ from tests.browser.workbench import (
     text,
     write,
 )
+from tests.engine.controllers import deployment
 
 PROXY = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>nginx/1.25</body></html>"
 SENTENCE = (
@@ -35,17 +36,7 @@ NODE = {
     "metadata": {"name": "n1"},
     "status": {"capacity": ROOM, "allocatable": ROOM},
 }
-LABELS = {"app": "web"}
-WEB = {
-    "apiVersion": "apps/v1",
-    "kind": "Deployment",
-    "metadata": {"name": "web"},
-    "spec": {
-        "replicas": 1,
-        "selector": {"matchLabels": LABELS},
-        "template": {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "web:1"}]}},
-    },
-}
+WEB = deployment("web", 1, image="web:1")
 Answers = dict[str, Callable[[Route], None]]
 FAILS: Answers = {
     "no answer": lambda route: route.abort(),

@@ -14,25 +14,13 @@ from urllib.parse import quote_plus
 
 import pytest
 
+from tests.engine.controllers import deployment
 from tests.sandbox.served import Served, served
 
 PROGRAM = Path(sys.executable).parent / "kubectl"
 EDITOR = "sed -i s/web:1/web:3/"
 """A command in the place of an editor."""
-LABELS = {"app": "web"}
-WEB = {
-    "apiVersion": "apps/v1",
-    "kind": "Deployment",
-    "metadata": {"name": "web"},
-    "spec": {
-        "replicas": 3,
-        "selector": {"matchLabels": LABELS},
-        "template": {
-            "metadata": {"labels": LABELS},
-            "spec": {"containers": [{"name": "c", "image": "web:1", "resources": {"requests": {"cpu": "3"}}}]},
-        },
-    },
-}
+WEB = deployment("web", 3, image="web:1", cpu="3")
 
 
 class Server(Protocol):

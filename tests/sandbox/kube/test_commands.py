@@ -45,7 +45,7 @@ TRIED: dict[str, tuple[str, ...]] = {
     "expose": (DEPLOYMENT, "--port=80"),
     "edit": (DEPLOYMENT,),
     "patch": (DEPLOYMENT, "-p", '{"spec":{"minReadySeconds":1}}'),
-    "set": ("image", DEPLOYMENT, "c=web:2"),
+    "set": ("image", DEPLOYMENT, "main=web:2"),
     "label": (DEPLOYMENT, "tier=front"),
     "annotate": (DEPLOYMENT, "why=test"),
     "scale": (DEPLOYMENT, "--replicas=2"),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.sandbox.kube.conftest import LABELS, PROGRAM, WEB, Fresh, Kubectl, command
+from tests.sandbox.kube.conftest import PROGRAM, WEB, Fresh, Kubectl, command
 from tests.test_documents import block
 from tests.waiting import PATIENCE
 
@@ -51,7 +51,7 @@ def test_get_prints_tables(kubectl: Kubectl) -> None:
 
 def test_get_prints_manifests_and_names(kubectl: Kubectl) -> None:
     shown = yaml.safe_load(kubectl("get", "deployment", "web", "--output", "yaml"))
-    assert shown["spec"]["template"]["metadata"] == {"labels": LABELS}
+    assert shown["spec"]["template"]["metadata"] == {"labels": {"app": "web"}}
     assert shown["status"]["readyReplicas"] == 2
     assert kubectl("get", "nodes", "--output", "name").split() == ["node/node-0", "node/node-1"]
     assert len(kubectl("get", "pods", "--selector", "app=web", "--output", "name").split()) == 3
@@ -88,7 +88,7 @@ def test_objects_are_created_applied_compared_and_edited(fresh: Fresh) -> None:
     assert "+  replicas: 4" in run_diff(kubectl, more)
     assert kubectl("apply", "-f", "-", stdin=more) == "deployment.apps/web configured\n"
     assert kubectl("scale", "deployment", "web", "--replicas", "1") == "deployment.apps/web scaled\n"
-    assert kubectl("set", "image", "deployment/web", "c=web:2") == "deployment.apps/web image updated\n"
+    assert kubectl("set", "image", "deployment/web", "main=web:2") == "deployment.apps/web image updated\n"
     pause = '[{"op":"add","path":"/spec/paused","value":true}]'
     assert kubectl("patch", "deploy", "web", "--type", "json", "-p", pause) == "deployment.apps/web patched\n"
     shown = yaml.safe_load(kubectl("get", "deploy", "web", "-o", "yaml"))
@@ -240,11 +240,11 @@ def test_a_watch_and_a_wait_go_on_when_somebody_goes_back(
 def test_a_rollout_has_a_history_and_is_undone(fresh: Fresh, kind: str) -> None:
     _, _, kubectl = fresh
     name = f"{kind.lower()}/web"
-    spec = {name: part for name, part in WEB["spec"].items() if (kind, name) != ("DaemonSet", "replicas")}  # type: ignore[attr-defined]
+    spec = {name: part for name, part in WEB["spec"].items() if (kind, name) != ("DaemonSet", "replicas")}
     kubectl("apply", "-f", "-", stdin=json.dumps({**WEB, "kind": kind, "spec": spec}))
     image = ("get", name, "--output", "jsonpath={.spec.template.spec.containers[0].image}")
-    kubectl("set", "image", name, "c=web:2")
-    kubectl("set", "image", name, "c=web:3")
+    kubectl("set", "image", name, "main=web:2")
+    kubectl("set", "image", name, "main=web:3")
     assert numbers(kubectl("rollout", "history", name)) == ["1", "2", "3"]
     assert "web:2" in kubectl("rollout", "history", name, "--revision", "2")
     assert kubectl("rollout", "undo", name).endswith("rolled back\n")

@@ -180,6 +180,11 @@ class Models:
             return len(self.entries)
         return min(self.starts[moment.command] + moment.entries, self.end_of(moment.command))
 
+    @property
+    def stopped(self) -> str:
+        """Return in words why the log cannot be replayed to its head, "" if it can."""
+        return "" if self.stuck is None else self.stuck.text
+
     def changes_until(self, command: int) -> int:
         """Return the number of changes of objects at the end of a command."""
         at = command + 1

@@ -23,8 +23,7 @@ def _by_rules(live: Live, at: Moment | None, answer: Answer) -> Answer:
     ``stopped``: why the answer is about an earlier state than the head of the log, "" if it is not.
     """
     world = live.at(at)
-    stopped = world.stuck.text if world.stuck is not None else ""
-    return {"kubernetes": named(rules_in(world.configured)), "stopped": stopped, **answer}
+    return {"kubernetes": named(rules_in(world.configured)), "stopped": world.stopped, **answer}
 
 
 @replaying

@@ -33,8 +33,7 @@ def kube_read(live: Live, position: Position, turns: str, request: reading.Reque
     """
     live.move_to(position)
     _told(live).note(turns)
-    warnings = (live.world.stuck.text,) if live.world.stuck is not None else ()
-    return _text(reading.answer(live.world, request, turns)), warnings
+    return _text(reading.answer(live.world, request, turns)), tuple(filter(None, [live.world.stopped]))
 
 
 @reading_job

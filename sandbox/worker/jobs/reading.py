@@ -112,7 +112,7 @@ def state(live: Live, position: Position) -> dict[str, Any]:
         "bound": sum(bool(pod.pod.node_name) for pod in world.pods.values()),
         "cycle": world.cycle.number if world.cycle else 0,
         "queue": {lane: [queued.move.pod for queued in pods] for lane, pods in waiting.items() if pods},
-        "stopped": world.stuck.text if world.stuck is not None else "",
+        "stopped": world.stopped,
     }
 
 

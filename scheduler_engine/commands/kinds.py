@@ -36,6 +36,7 @@ DRAIN_FLAGS = {
 REPLICA_ACTIONS = ("kill", "restart", "pause", "resume", "partition", "heal", "skew", "rate", "release")
 MOST_NAMES = 3
 LONGEST_VALUE = 40
+MANAGERS = "metadata.managedFields"
 
 Kind = Annotated[str, Spelled("kind")]
 Seconds = Annotated[float, Number(least=0, most=MAX_ADVANCE_SECONDS)]
@@ -103,8 +104,10 @@ class Patch(Command):
 
     @property
     def paths(self) -> str:
+        """Return what it changes. Who manages the fields, as server-side apply notes, is left out beside that."""
         paths = [*_paths(self.changes, "")] or [say("command-parts.nothing")]
-        return _some(paths, len(paths))
+        shown = [path for path in paths if path != MANAGERS] or paths
+        return _some(shown, len(shown))
 
 
 def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:

@@ -324,12 +324,17 @@ def test_a_sidecar_may_be_resized() -> None:
     assert held(simulation, "Pod", "default/a")["spec"]["initContainers"][0]["resources"]["requests"]["cpu"] == "2"
 
 
+MANAGED: Manifest = {"metadata": {"managedFields": [{"manager": "kubectl"}]}}
+
+
 @pytest.mark.parametrize(
     ("command", "summary"),
     [
         (commands.Patch("Deployment", "default/web", {"spec": {"replicas": 3}}), "spec.replicas=3"),
         (commands.Patch("Deployment", "default/web", {"spec": {"paused": None}}), "no spec.paused"),
         (commands.Patch("Deployment", "default/web", {}), "nothing"),
+        (commands.Patch("Deployment", "default/web", {**MANAGED, "spec": {"replicas": 3}}), "spec.replicas=3"),
+        (commands.Patch("Deployment", "default/web", MANAGED), "metadata.managedFields"),
         (
             commands.Patch("Deployment", "default/web", {"spec": {name: {} for name in "abcd"}}),
             "spec.a, spec.b, spec.c and 1 more",

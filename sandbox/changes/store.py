@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -20,11 +21,11 @@ from sandbox.limits import quotas
 from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.pool.turns import turn
-from sandbox.runtime.layers import HERE, publish
+from sandbox.runtime.layers import HERE, LINKS_CHANGED, publish
 from sandbox.runtime.threads import tell
 from sandbox.storage import branches, statements, tokens
 from sandbox.storage.commands import to_text
-from sandbox.storage.models import Branch, Expectation, Guess, Sandbox, Study
+from sandbox.storage.models import Branch, CommandRecord, Expectation, Guess, Sandbox, Study
 from sandbox.storage.records import (
     QUEUE_RULES,
     START,
@@ -151,6 +152,32 @@ def execute_all(
         return _store_executed(sandbox, plan, here, start, done, who)
 
     return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))
+
+
+def tried(sandbox: Sandbox, commands: Sequence[dict[str, Any]]) -> tuple[Position, dict[str, Any]]:
+    """Execute all commands, and forget them. Return where the log would end, and the state then. Raises as ``execute``.
+
+    No branch has to go for them: if they need its room, only ``execute_all`` finds out.
+    """
+    plan, texts = Plan.of(sandbox), [to_text(command) for command in commands]
+
+    def attempt(place: Place) -> tuple[Position, dict[str, Any]]:
+        here = place.position
+        quotas.check_log(here.head + len(texts) - 1, 0)
+        state = engines.ask(plan, here, jobs.tried, commands, texts)
+        end = here.head + len(texts)
+        return Position(here.state, end, end), state
+
+    return engines.at_present(sandbox, attempt)
+
+
+def delete(keys: Sequence[UUID]) -> None:
+    """Delete sandboxes with all that belongs to them, and close the pages that show them."""
+    with transaction.atomic():
+        CommandRecord.objects.filter(sandbox__in=keys).delete()
+        Sandbox.objects.filter(pk__in=keys).delete()
+        for key in keys:
+            transaction.on_commit(partial(publish, tell, key, LINKS_CHANGED), robust=True)
 
 
 def carry_out(

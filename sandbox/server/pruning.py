@@ -13,11 +13,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from sandbox.changes import store
 from sandbox.limits import quotas
-from sandbox.runtime import layers
-from sandbox.runtime.threads import BACKGROUND, in_background, tell
+from sandbox.runtime.threads import BACKGROUND, in_background
 from sandbox.storage import shared_text
-from sandbox.storage.models import CommandRecord, Sandbox
+from sandbox.storage.models import Sandbox
 from sandbox.web import uploads
 from sandbox.workshop import room as rooms
 from sandbox.workshop.models import Workshop
@@ -40,10 +40,7 @@ def prune(days: int) -> int:
     while True:
         with transaction.atomic():
             keys = list(unused.select_for_update().values_list("pk", flat=True)[:AT_ONCE])
-            CommandRecord.objects.filter(sandbox__in=keys).delete()
-            Sandbox.objects.filter(pk__in=keys).delete()
-        for key in keys:
-            layers.publish(tell, key, layers.LINKS_CHANGED)
+            store.delete(keys)
         deleted += len(keys)
         if len(keys) < AT_ONCE:
             return deleted

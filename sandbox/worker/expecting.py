@@ -69,8 +69,12 @@ class JudgedExpectations:
 
     @cached_property
     def _outcomes(self) -> list[Outcome]:
+        return [replace(outcome, text=written(data)) for data, outcome in self.in_full()]
+
+    def in_full(self) -> list[tuple[Data, Outcome]]:
+        """Return each expectation as data, with its outcome."""
         judged = [*self._own, *self._judged]
-        return [replace(outcome, text=written(data), differs=self._differs(data)) for data, outcome in judged]
+        return [(data, replace(outcome, differs=self._differs(data))) for data, outcome in judged]
 
     def red(self) -> int:
         if self.live.size > CHEAP and any(not self._is_cheap(outcome) for _, outcome in self._scenarios):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -298,12 +298,12 @@ class Live:
 
     def execute(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         are_new: bool = True,
         refusals: Sequence[str] = (),
         check: Callable[[int], None] | None = None,
     ) -> Executed:
-        """Execute commands one after the other.
+        """Execute commands one after the other. Take each text after executing the one before it.
 
         Call ``arrive`` with their records afterwards: until then, and after an error, the next move starts from a
         keyframe. ``are_new``: they are not in the log. ``refusals``: for each command a part of the refusal after which

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import click
 
-from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
-from scheduler_engine.cli.files import STDIN, Unusable, read, shown, yaml_files
+from scheduler_engine.cli import DIFFERENT, NAME, OK, UNUSABLE
+from scheduler_engine.cli.files import Unusable, read, shown, write, yaml_files
+from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.cli.version import versioned
 from scheduler_engine.errors import Rejected
@@ -19,30 +22,55 @@ from scheduler_engine.scenario import read_scenario
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
 
+PASSED, FAILED, INVALID = "passed", "failed", "invalid"
+STATUSES = {PASSED: OK, FAILED: DIFFERENT, INVALID: UNUSABLE}
+"""Result of a file → exit status."""
+WORDS = {PASSED: ("ok", "green"), FAILED: ("FAIL", "red"), INVALID: ("error", "red")}
+ELEMENTS = {FAILED: "failure", INVALID: "error"}
+"""Result of a file → its element in JUnit's XML."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A file, the title of its scenario or lesson, and what is wrong: expectations that fail, or errors of the file."""
+
+    file: str
+    title: str
+    result: str
+    problems: list[str]
+
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--junitxml", metavar="FILE", type=Path, help="Also write the results to this file, as JUnit's XML.")
+@in_a_format
 @versioned
-def command(files: tuple[str, ...], version: Version) -> int:
+def command(files: tuple[str, ...], junitxml: Path | None, output: str, version: Version) -> int:
     """Play scenarios and lessons, and check what they expect. A folder means all YAML files in it and below.
 
     Exit status 0: all is as expected; 1: an expectation fails; 2: a file is not a valid scenario or lesson.
     """
-    status = OK
-    for name in [*yaml_files(files)]:
+    results = list[Checked]()
+    for checked in _check_all(files, version):
+        results.append(checked)
+        if output == TEXT:
+            _tell(checked)
+    if output != TEXT:
+        echo_data(output, {"files": [asdict(checked) for checked in results]})
+    if junitxml is not None:
+        write(_junit(results), junitxml)
+    return max((STATUSES[checked.result] for checked in results), default=OK)
+
+
+def _check_all(files: Sequence[str], version: Version) -> Iterator[Checked]:
+    for name in yaml_files(files):
         try:
-            title, failures = _played(read(name), shown(name) if name == STDIN else Path(name).name, version)
+            title, failures = _played(read(name), shown(name), version)
         except (Unusable, Rejected) as problem:
-            _tell("error", "red", name, "")
-            for text in problem.errors if isinstance(problem, Rejected) else [problem.message]:
-                print(f"       {text}", file=sys.stderr)
-            status = UNUSABLE
+            errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
+            yield Checked(shown(name), "", INVALID, [*map(str, errors)])
             continue
-        _tell("FAIL" if failures else "ok", "red" if failures else "green", name, title)
-        for failure in failures:
-            click.echo(f"       {failure}")
-        status = max(status, DIFFERENT if failures else OK)
-    return status
+        yield Checked(shown(name), title, FAILED if failures else PASSED, failures)
 
 
 def _played(text: bytes, name: str, version: Version) -> tuple[str, list[str]]:
@@ -54,5 +82,23 @@ def _played(text: bytes, name: str, version: Version) -> tuple[str, list[str]]:
     return scenario.title, [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]
 
 
-def _tell(word: str, colour: str, name: str, title: str) -> None:
-    click.echo(f"{click.style(word.ljust(5), fg=colour)}  {name}  {title}".rstrip())
+def _tell(checked: Checked) -> None:
+    word, colour = WORDS[checked.result]
+    click.echo(f"{click.style(word.ljust(5), fg=colour)}  {checked.file}  {checked.title}".rstrip())
+    for text in checked.problems:
+        print(f"       {text}", file=sys.stderr if checked.result == INVALID else sys.stdout)
+
+
+def _junit(results: Sequence[Checked]) -> str:
+    """Return the results as JUnit's XML, in which each file is a test case."""
+    counts = {result: str(sum(checked.result == result for checked in results)) for result in ELEMENTS}
+    suite = ElementTree.Element(
+        "testsuite", name=NAME, tests=str(len(results)), failures=counts[FAILED], errors=counts[INVALID]
+    )
+    for checked in results:
+        case = ElementTree.SubElement(suite, "testcase", classname=checked.file, name=checked.title or checked.file)
+        if checked.problems:
+            element = ElementTree.SubElement(case, ELEMENTS[checked.result], message=checked.problems[0])
+            element.text = "\n".join(checked.problems)
+    ElementTree.indent(suite)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypeVar
@@ -15,6 +14,7 @@ from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.comparison import text_of, unchanged
 from scheduler_engine.cli.differing_lines import difference_lines
 from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
+from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.seeds_text import seeds_text
 from scheduler_engine.cli.version import KNOWN, parsed
 from scheduler_engine.errors import Rejected
@@ -24,7 +24,6 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.versions import read_gates, rules_for, version_named
 from scheduler_engine.words import say
 
-TEXT, JSON = FORMATS = ("text", "json")
 MOST_SEEDS = 1_000
 Value = TypeVar("Value")
 
@@ -64,7 +63,7 @@ def _versions(text: str) -> list[str]:
 )
 @click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), metavar="N", help="Compare with the seeds 1 to N.")
 @click.option("--details", is_flag=True, help="Print every difference, pod by pod, instead of the summary.")
-@click.option("--output", type=click.Choice(FORMATS), default=TEXT, show_default=True)
+@in_a_format
 def command(
     first: str,
     second: str | None,
@@ -79,8 +78,8 @@ def command(
 
     Exit status 0: no differences; 1: differences; 2: a file or an option is invalid.
     """
-    if details and (seeds is not None or output == JSON):
-        raise Unusable("diff: use --details without --seeds and --output json")
+    if details and (seeds is not None or output != TEXT):
+        raise Unusable("diff: use --details without --seeds and --output")
     if second is None and not (configurations or versions or gates):
         raise Unusable("diff: name a second file, or use --config or --kubernetes")
     one = scenario_of(first)
@@ -138,8 +137,8 @@ def _details(lines: Iterable[str]) -> int:
 def _summary(one: Simulation, other: Simulation, output: str) -> int:
     comparison = compare(one, other)
     in_details = not comparison.differs and any(difference_lines(one, other))
-    if output == JSON:
-        click.echo(json.dumps({"differs": comparison.differs or in_details, **asdict(comparison)}, indent=2))
+    if output != TEXT:
+        echo_data(output, {"differs": comparison.differs or in_details, **asdict(comparison)})
     elif comparison.differs:
         _echo(text_of(comparison))
     else:
@@ -149,8 +148,8 @@ def _summary(one: Simulation, other: Simulation, output: str) -> int:
 
 def _with_seeds(one: Scenario, other: Scenario, seeds: int, output: str) -> int:
     result = compare_seeds(one, other, range(1, seeds + 1))
-    if output == JSON:
-        click.echo(json.dumps({"differs": result.differs, **asdict(result)}, indent=2))
+    if output != TEXT:
+        echo_data(output, {"differs": result.differs, **asdict(result)})
     else:
         _echo(seeds_text(result))
     return DIFFERENT if result.differs else OK

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 import click
 
+from scheduler_engine.answers.explained import explained as in_data
 from scheduler_engine.answers.rerolling import reroll
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import Unusable, scenario_of
-from scheduler_engine.cli.fixing import fixed
-from scheduler_engine.cli.running import nobodys, played_through
-from scheduler_engine.cli.version import by_rules, versioned
+from scheduler_engine.cli.fixing import fixed, fixes_in_data
+from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
+from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.version import by_rules, version_data, versioned
 from scheduler_engine.scenario.attempts import Attempt, RunView, unchecked
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import how_chosen
-from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.why import (
     choice_in_words,
@@ -25,6 +26,7 @@ from scheduler_engine.scenario.why import (
     refusal,
     reservation_in_words,
     scores_in_words,
+    without_attempt,
 )
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
@@ -58,6 +60,7 @@ COLUMNS = ("raw", "normalized", "weighted")
     help="Draw among equal nodes again under N other seeds.",
 )
 @click.option("--fix", is_flag=True, help="Show what would let a pending pod run: the smallest changes.")
+@in_a_format
 @versioned
 def command(
     scenario: str,
@@ -67,17 +70,18 @@ def command(
     cycle: int | None,
     seeds: int,
     fix: bool,
+    output: str,
     version: Version,
 ) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
+    if output != TEXT and seeds:
+        raise Unusable("use --seeds without --output")
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
     simulation = played_through(version.of(scenario_of(scenario)))[1]
     key = _key(simulation, pod)
     if fix:
-        for text in fixed(simulation, key):
-            click.echo(text)
-        click.echo(by_rules(simulation.rules))
+        _show_fixes(simulation, key, output)
         return OK
     run = RunView(simulation)
     is_last = attempt is None and cycle is None
@@ -85,12 +89,24 @@ def command(
     # A node that was deleted later is explained as the attempt knew it.
     if node and simulation.api.get("Node", node) is None and (chosen is None or chosen.verdict(node) is None):
         raise Unusable(f'nodes "{node}" not found')
+    if output != TEXT:
+        echo_data(output, in_data(simulation, key, chosen, [node] if node else []))
+        return OK
     if chosen is None:
-        raise Unusable(_without_attempt(simulation, key))
+        raise Unusable(without_attempt(simulation, key))
     for text in explained(simulation, chosen, node, seeds):
         click.echo(text)
     click.echo(by_rules(chosen.rules))
     return OK
+
+
+def _show_fixes(simulation: Simulation, key: str, output: str) -> None:
+    if output != TEXT:
+        echo_data(output, {**version_data(simulation.rules), **fixes_in_data(simulation, key)})
+        return
+    for text in fixed(simulation, key):
+        click.echo(text)
+    click.echo(by_rules(simulation.rules))
 
 
 def _chosen(run: RunView, key: str, number: int | None, cycle: int | None) -> Attempt:
@@ -109,19 +125,6 @@ def _whose(attempt: Attempt, pod: Pod | None) -> str:
     """Return the scheduler that made an attempt, if it has a name, and if the attempt was for a deleted pod."""
     by = f" by {attempt.replica}" if attempt.replica else ""
     return f"{by}, for a deleted pod" if pod is not None and pod.uid != attempt.uid else by
-
-
-def _without_attempt(simulation: Simulation, key: str) -> str:
-    """Explain why there was no attempt for a pod."""
-    if reason := nobodys(simulation).get(key):
-        return reason
-    pod, run = simulation.api.pod(key), RunView(simulation)
-    if pod is not None and pod.node_name:
-        return f"{key}: no scheduler chose its node; it came with nodeName {pod.node_name}"
-    info = queued(run, key)
-    if info is not None and info.gating_plugin:
-        return f"{key}: no attempt yet, because {info.gating_plugin} keeps it out of activeQ"
-    return f"{key}: no attempt yet; it is {place_of(lane_of(run, key))}"
 
 
 def _key(simulation: Simulation, name: str) -> str:

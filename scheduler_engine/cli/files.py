@@ -66,7 +66,7 @@ def write(text: str, output: Path | None) -> None:
 
 def scenario_of(name: str) -> Scenario:
     """Return the scenario in a file. Raises Unusable or Rejected, which name file, line and column."""
-    return read_scenario(read(name), "<stdin>" if name == STDIN else Path(name).name, FILE_LIMITS)
+    return read_scenario(read(name), shown(name), FILE_LIMITS)
 
 
 def configuration_of(name: str, rules: Rules) -> dict[str, Any]:

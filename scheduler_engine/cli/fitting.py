@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from scheduler_engine.api.loading import load_manifests, located
 from scheduler_engine.api.validation import validate
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of, shown
+from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.cli.version import by_rules, version_data, versioned
@@ -38,7 +38,7 @@ from scheduler_engine.words import say
 @click.option("--nodes-for", type=click.IntRange(1), metavar="N", help="Count the new nodes that N copies need.")
 @click.option("--shape", metavar="NODE|FILE", help="With --nodes-for: a node of the scenario, or a file with one.")
 @click.option("--most", type=click.IntRange(1), default=MOST_COPIES, show_default=True, help="Stop at this number.")
-@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@in_a_format
 @versioned
 def command(
     scenario: str,
@@ -128,9 +128,9 @@ def name_of(manifest: Mapping[str, Any]) -> str:
 
 
 def show(output: str, answer: Mapping[str, Any], lines: Iterable[str], rules: Rules) -> None:
-    """Print an answer as JSON, or its lines, which are wrapped; with the version by whose rules it holds."""
-    if output == "json":
-        click.echo(json.dumps({**version_data(rules), **answer}, indent=1, ensure_ascii=False))
+    """Print an answer as data, or its lines, which are wrapped; with the version by whose rules it holds."""
+    if output != TEXT:
+        echo_data(output, {**version_data(rules), **answer})
         return
     lines = (*lines, by_rules(rules))
     for line in lines:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 import click
 import yaml
 
 from scheduler_engine.answers import fix_phrases
-from scheduler_engine.answers.fixes import fixes
+from scheduler_engine.answers.fixes import Fix, fixes
 from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.simulation import Simulation
@@ -20,25 +21,49 @@ SHOWN = 3
 
 def fixed(simulation: Simulation, key: str) -> Iterator[str]:
     """Yield the smallest fixes for a pod as lines: a sentence for each, and how to do it."""
-    pod = simulation.api.pod(key)
-    needless = say("fixes.not-pending", pod=key) if pod is None else fix_phrases.needless(simulation, pod)
-    if pod is None or needless:
-        yield from wrapped(needless, "")
+    found, problem = _found(simulation, key)
+    if problem:
+        yield from wrapped(problem, "")
         return
-    tries = [*fixes(simulation, pod)]
-    found = [item.fix for item in tries if item.fix is not None]
-    if not tries:
-        yield fix_phrases.fits(key, any(simulation.api.list("Node")))
-    elif not found:
-        yield from wrapped(fix_phrases.nothing(key, tries[-1].number), "")
-    else:
-        yield click.style(say("fixes.heading", pod=key), bold=True)
+    yield click.style(say("fixes.heading", pod=key), bold=True)
     for number, fix in enumerate(found[:SHOWN], 1):
         yield from wrapped(fix_phrases.sentence(fix), f"{number}. ")
         for patch in patches(simulation, fix):
             yield from _steps(patch)
     if len(found) > SHOWN:
         yield say("fixes.more", count=len(found) - SHOWN)
+
+
+def fixes_in_data(simulation: Simulation, key: str) -> dict[str, Any]:
+    """Return all fixes for a pod as plain data: ``problem``: why there is none, "" if there are some."""
+    found, problem = _found(simulation, key)
+    shown = [
+        {
+            "text": fix_phrases.sentence(fix),
+            "node": fix.node,
+            "victims": list(fix.victims),
+            "steps": [
+                {"text": fix_phrases.step(patch), "manifest": patch.manifest and dict(patch.manifest)}
+                for patch in patches(simulation, fix)
+            ],
+        }
+        for fix in found
+    ]
+    return {"pod": key, "problem": problem, "fixes": shown}
+
+
+def _found(simulation: Simulation, key: str) -> tuple[list[Fix], str]:
+    """Return the fixes for a pod, the smallest first, and why there is none, "" if there are some."""
+    pod = simulation.api.pod(key)
+    if pod is None:
+        return [], say("fixes.not-pending", pod=key)
+    if needless := fix_phrases.needless(simulation, pod):
+        return [], needless
+    tries = [*fixes(simulation, pod)]
+    if not tries:
+        return [], fix_phrases.fits(key, any(simulation.api.list("Node")))
+    found = [item.fix for item in tries if item.fix is not None]
+    return found, "" if found else fix_phrases.nothing(key, tries[-1].number)
 
 
 def _steps(patch: Patch) -> Iterator[str]:

@@ -13,6 +13,7 @@ from scheduler_engine.answers.leaving import Leaving, drain, lose, removable, re
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import Unusable, scenario_of
 from scheduler_engine.cli.fitting import show
+from scheduler_engine.cli.formats import in_a_format
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.cli.version import versioned
 from scheduler_engine.scenario.version import Version
@@ -27,7 +28,7 @@ ZONE = "topology.kubernetes.io/zone"
 @click.option("--node", metavar="NAME", help="Drain this node.")
 @click.option("--zone", metavar="ZONE", help="Lose all nodes of this zone at once.")
 @click.option("--removable", "all_nodes", is_flag=True, help="Try to drain each node, then as many as possible.")
-@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@in_a_format
 @versioned
 def command(scenario: str, node: str | None, zone: str | None, all_nodes: bool, output: str, version: Version) -> int:
     """Tell what becomes of the pods at the end of a scenario if nodes leave. The scenario does not change.

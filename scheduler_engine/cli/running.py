@@ -14,6 +14,7 @@ from scheduler_engine.scenario import Point, Scenario, run
 from scheduler_engine.scenario.attempts import Attempt, attempts_in
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.version import Version
+from scheduler_engine.scenario.why import nobodys
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
@@ -66,18 +67,6 @@ def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulatio
         last = point
     assert last is not None
     return failures, last.simulation
-
-
-def nobodys(simulation: Simulation) -> dict[str, str]:
-    """Return pod → a message, for the pods that wait for a scheduler that does not run here."""
-    profiles = simulation.scheduler.profiles
-    here = ", ".join(profiles)
-    waiting = (pod for pod in simulation.api.pods() if not (pod.node_name or pod.finished or pod.terminating))
-    return {
-        pod.key: f"{pod.key} is in no queue: its scheduler {pod.scheduler_name} does not run here (profiles: {here})"
-        for pod in waiting
-        if pod.scheduler_name not in profiles
-    }
 
 
 def result(failures: int) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from scheduler_engine import wording
 from scheduler_engine.framework.facts import Facts, abandoned
-from scheduler_engine.scenario.attempts import Attempt
+from scheduler_engine.scenario.attempts import Attempt, RunView
+from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
 from scheduler_engine.scheduler.explaining import (
     choice_facts,
     dry_run_facts,
@@ -33,25 +34,29 @@ OTHERWISE = say("decision.otherwise")
 
 def refusal(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:
     """Explain a node's refusal, with the arithmetic; nothing if it was not refused, or its plugin gives no facts."""
-    verdict = attempt.verdict(node)
-    scheduler = _scheduler_of(simulation, attempt) if verdict is not None and verdict[0] else None
-    if verdict is None or scheduler is None:
-        return []
-    if attempt.filter is None:
-        facts = pre_filter_facts(scheduler, attempt.cycle, verdict[0])
-    else:
-        facts = filter_facts(scheduler, attempt.cycle, node, verdict[0])
+    facts = refusal_facts(simulation, attempt, node)
     if facts is None:
         return []
-    if not _is_recorded(facts, verdict):
+    if not agrees(facts, attempt.verdict(node)):
         return [OTHERWISE]
     return [wording.sentence(facts), *_aligned(wording.lines(facts))]
 
 
-def _is_recorded(facts: Facts, verdict: Verdict) -> bool:
+def refusal_facts(simulation: Simulation, attempt: Attempt, node: str) -> Facts | None:
+    """Return the facts of the plugin that refused a node; None if none did, or if it gives no facts."""
+    verdict = attempt.verdict(node)
+    scheduler = _scheduler_of(simulation, attempt) if verdict is not None and verdict[0] else None
+    if verdict is None or scheduler is None:
+        return None
+    if attempt.filter is None:
+        return pre_filter_facts(scheduler, attempt.cycle, verdict[0])
+    return filter_facts(scheduler, attempt.cycle, node, verdict[0])
+
+
+def agrees(facts: Facts, verdict: Verdict | None) -> bool:
     """Return True if the plugin said what its facts conclude."""
     concluded = (SUCCESS, ()) if facts.status is None else (facts.status.code.value, facts.status.reasons)
-    return concluded == verdict[1:]
+    return verdict is not None and concluded == verdict[1:]
 
 
 def dry_run_in_words(simulation: Simulation, attempt: Attempt, node: str) -> list[str]:
@@ -112,7 +117,7 @@ def reservation_in_words(simulation: Simulation, attempt: Attempt) -> Iterator[s
             facts = ask(scheduler, attempt.cycle, verdict[0])
             if facts is None or not facts.shown:
                 continue
-            if not _is_recorded(facts, verdict):
+            if not agrees(facts, verdict):
                 yield f"{point}, {verdict[0]}: {OTHERWISE}"
                 continue
             said = abandoned(facts) if attempt.abandoned else facts
@@ -150,6 +155,31 @@ def scores_in_words(simulation: Simulation, attempt: Attempt, node: str) -> Iter
             continue
         same = facts.raw == columns.get("raw") and columns.get("normalized") in (None, facts.normalized)
         yield f"{plugin}: {wording.sentence(facts) if same else OTHERWISE}"
+
+
+def without_attempt(simulation: Simulation, key: str) -> str:
+    """Explain why there was no attempt for a pod."""
+    if reason := nobodys(simulation).get(key):
+        return reason
+    pod, run = simulation.api.pod(key), RunView(simulation)
+    if pod is not None and pod.node_name:
+        return say("decision.came-with-node", pod=key, node=pod.node_name)
+    info = queued(run, key)
+    if info is not None and info.gating_plugin:
+        return say("decision.gated", pod=key, plugin=info.gating_plugin)
+    return say("decision.not-tried", pod=key, place=place_of(lane_of(run, key)))
+
+
+def nobodys(simulation: Simulation) -> dict[str, str]:
+    """Return pod → a message, for the pods that wait for a scheduler that does not run here."""
+    profiles = simulation.scheduler.profiles
+    here = ", ".join(profiles)
+    waiting = (pod for pod in simulation.api.pods() if not (pod.node_name or pod.finished or pod.terminating))
+    return {
+        pod.key: say("decision.nobodys", pod=pod.key, scheduler=pod.scheduler_name, profiles=here)
+        for pod in waiting
+        if pod.scheduler_name not in profiles
+    }
 
 
 def _scheduler_of(simulation: Simulation, attempt: Attempt) -> Scheduler | None:

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from ninja.errors import HttpError
 
 from sandbox.limits import ratelimit
+from sandbox.panels.model.moment import Moment
 from sandbox.web.access import TOO_OFTEN, Access, open_access
 from sandbox.web.api import shapes
 from sandbox.web.errors import RateExceeded
@@ -30,3 +31,11 @@ def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -
     if seconds := ratelimit.wait(name, counted):
         raise RateExceeded(say(TOO_OFTEN[name]), seconds)
     return access
+
+
+def moment_of(text: str) -> Moment | None:
+    """Return the moment of a text, "" = the present. Raises HttpError if it is not one."""
+    moment = Moment.read(text)
+    if text and moment is None:
+        raise HttpError(422, say("errors.moment-of-log"))
+    return moment

@@ -9,11 +9,10 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from ninja.errors import HttpError
 
-from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.storage.records import Place
 from sandbox.web.api import shapes
-from sandbox.web.api.access import ONE, PROBLEMS, access_to
+from sandbox.web.api.access import ONE, PROBLEMS, access_to, moment_of
 from sandbox.web.errors import BadQuery
 from sandbox.web.second_run import NoRun, named_run, second_run
 from sandbox.words.say import say
@@ -37,7 +36,7 @@ def differences(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query
         raise HttpError(404, str(error)) from error
     except ValueError as error:
         raise HttpError(422, str(error)) from error
-    return _answer(*engines.now(access.sandbox, jobs.difference, other, _moment(asked.at)))
+    return _answer(*engines.now(access.sandbox, jobs.difference, other, moment_of(asked.at)))
 
 
 @router.get(f"{ONE}/seeds", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.seeds"))
@@ -49,7 +48,7 @@ def seeds(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shape
     except NoRun as error:
         raise HttpError(404, str(error)) from error
     wanted = Wanted(asked.seeds, named[0] if named is not None else None)
-    return _answer(*engines.now(access.sandbox, jobs.seeds, wanted, _moment(asked.at)))
+    return _answer(*engines.now(access.sandbox, jobs.seeds, wanted, moment_of(asked.at)))
 
 
 @router.get(f"{ONE}/reroll", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.reroll"))
@@ -74,7 +73,7 @@ def fixes(
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     _require("pod", pod, say("errors.no-pod-named"))
-    return _answer(*engines.now(access.sandbox, jobs.fixes, pod, _moment(at)))
+    return _answer(*engines.now(access.sandbox, jobs.fixes, pod, moment_of(at)))
 
 
 @router.get(f"{ONE}/fit", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fit"))
@@ -99,7 +98,7 @@ def fit(
     if copies:
         _require("shape", shape, say("fit.no-shape"))
     return _answer(
-        *engines.now(access.sandbox, jobs.fit, Asked(pod if kind == POD else key, copies, shape, kind), _moment(at))
+        *engines.now(access.sandbox, jobs.fit, Asked(pod if kind == POD else key, copies, shape, kind), moment_of(at))
     )
 
 
@@ -111,7 +110,7 @@ def headroom(
     at: str = AT,
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
-    return _answer(*engines.now(access.sandbox, jobs.still_fits, _moment(at)))
+    return _answer(*engines.now(access.sandbox, jobs.still_fits, moment_of(at)))
 
 
 @router.get(f"{ONE}/leave", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.leave"))
@@ -127,20 +126,12 @@ def leave(
     _require("node", node or zone, say("leave.nothing-chosen"))
     if node and zone:
         raise BadQuery(422, "zone", "FieldValueForbidden", say("leave.both", node=node, zone=zone))
-    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, _moment(at)))
+    return _answer(*engines.now(access.sandbox, jobs.leave, node, zone, moment_of(at)))
 
 
 def _require(field: str, value: str, message: str) -> None:
     if not value:
         raise BadQuery(422, field, "FieldValueRequired", message)
-
-
-def _moment(text: str) -> Moment | None:
-    """Return the moment of a text, "" = the present. Raises HttpError if it is not one."""
-    moment = Moment.read(text)
-    if text and moment is None:
-        raise HttpError(422, say("errors.moment-of-log"))
-    return moment
 
 
 def _answer(place: Place, found: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 from typing import Any
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -17,7 +16,7 @@ from sandbox.changes import store
 from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
 from sandbox.content.scenarios import scenarios
 from sandbox.limits import ratelimit
-from sandbox.limits.quotas import OverQuota, check_size
+from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.pool import engines
@@ -25,17 +24,16 @@ from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
 from sandbox.web import executing
-from sandbox.web.access import TOO_OFTEN, Access, field_problem
-from sandbox.web.api import answers, questions, shapes
+from sandbox.web.access import TOO_OFTEN, field_problem
+from sandbox.web.api import answers, programs, questions, shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to
-from sandbox.web.errors import RateExceeded, refusal_of
+from sandbox.web.api.states import UNREAD, state_after, state_of, state_tried
+from sandbox.web.errors import RateExceeded
 from sandbox.web.files import FILES, attachment
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
-from sandbox.worker.errors import EngineError
 from sandbox.worker.jobs.exporting import ExportOptions
-from sandbox.worker.live import ReplayFailed
 from scheduler_engine.errors import Rejected
 
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
@@ -43,9 +41,6 @@ EXPORTED = {
     file.content_type: {"schema": {"type": "object" if file.content_type == "application/json" else "string"}}
     for file in FILES.values()
 }
-UNREADABLE = (EngineError, OverQuota, ReplayFailed, OperationalError, InterfaceError)
-"""What may keep a state from being read."""
-UNREAD = {202: shapes.Unread}
 EXPORT_BODY = {"responses": {200: {"content": EXPORTED, "description": "OK"}}}
 
 router = Router()
@@ -87,30 +82,34 @@ def create(request: HttpRequest, new: shapes.NewSandbox) -> Any:
 
 @router.get(ONE, response={200: shapes.State, **PROBLEMS}, summary=say("api.state"))
 def state(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
-    return _state(access_to(request, sandbox_id, token, False))
+    return state_of(access_to(request, sandbox_id, token, False))
 
 
-def _state(access: Access) -> dict[str, Any]:
-    place, state = engines.now(access.sandbox, jobs.state)
-    sandbox = access.sandbox
-    known = {"title": sandbox.title, "seed": sandbox.seed, "queue_rules": sandbox.queue_rules}
-    return {**known, "head": place.position.head, "length": place.position.length, **state}
-
-
-def _state_after(access: Access) -> Any:
-    """Return the state after a change. If it cannot be read, the answer says that the change was made."""
-    try:
-        return _state(access)
-    except UNREADABLE as error:
-        return Status(202, {"message": say("api.changed-unread", reason=refusal_of(error).message)})
+@router.delete(ONE, response={204: None, **PROBLEMS}, summary=say("api.delete"))
+def delete(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
+    """Delete the sandbox with its log, branches and expectations. Nobody can open it any more."""
+    access = access_to(request, sandbox_id, token, True)
+    if access.key is not None:
+        raise HttpError(403, say("errors.owner-deletes"))
+    store.delete([access.sandbox.pk])
+    return Status(204, None)
 
 
 @router.post(f"{ONE}/commands", response={200: shapes.State, **UNREAD, **PROBLEMS}, summary=say("api.execute"))
-def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: shapes.Command, who: str = "") -> Any:
+def execute(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    command: shapes.Command,
+    who: str = "",
+    dry_run: bool = Query(False, description=say("api.dry-run")),
+) -> Any:
     """Execute one command, as in a log: a stage, a pod, an advance, a patch …"""
     access = access_to(request, sandbox_id, token, True)
+    if dry_run:
+        return state_tried(access, [command.root])
     executing.execute(access.sandbox, command.root, printable(who))
-    return _state_after(access)
+    return state_after(access)
 
 
 @router.post(
@@ -119,7 +118,13 @@ def execute(request: HttpRequest, sandbox_id: UUID, token: str, command: shapes.
     summary=say("api.apply"),
     openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
 )
-def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> Any:
+def apply(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    who: str = "",
+    dry_run: bool = Query(False, description=say("api.dry-run")),
+) -> Any:
     """Apply YAML or JSON, several documents or a List, as in ``kubectl apply --filename``. All or nothing."""
     access = access_to(request, sandbox_id, token, True)
     check_size(len(request.body))
@@ -127,11 +132,15 @@ def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> 
     manifests, checked = engines.read(access.sandbox, jobs.check, text)
     if checked.errors:
         raise Rejected(checked.errors)
+    command = {"kind": "apply", "manifests": manifests}
     try:
-        executing.execute(access.sandbox, {"kind": "apply", "manifests": manifests}, printable(who))
+        if dry_run:
+            state: Any = state_tried(access, [command])
+        else:
+            executing.execute(access.sandbox, command, printable(who))
+            state = state_after(access)
     except Rejected as error:
         raise Rejected(engines.read(access.sandbox, jobs.locate, text, error.errors)) from error
-    state = _state_after(access)
     if isinstance(state, Status):
         return state
     return {"state": state, "warnings": [field_problem(warning) for warning in checked.warnings]}
@@ -141,7 +150,7 @@ def apply(request: HttpRequest, sandbox_id: UUID, token: str, who: str = "") -> 
 def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: shapes.Move) -> Any:
     access = access_to(request, sandbox_id, token, True)
     store.go_to(access.sandbox, lambda position: move.to)
-    return _state_after(access)
+    return state_after(access)
 
 
 @router.get("/panels", response={200: list[shapes.Panel], **PROBLEMS}, summary=say("api.list-panels"))
@@ -230,6 +239,7 @@ def export(
 api = answers.api
 api.add_router("", router)
 api.add_router("", questions.router)
+api.add_router("", programs.router)
 
 
 @require_safe

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Field, Schema
 from pydantic import ConfigDict, RootModel
@@ -14,13 +14,16 @@ from sandbox.words.say import say
 from sandbox.worker.jobs.exporting import EXPECT, FORM_NAMES, NONE
 from sandbox.worker.other_run import CONFIGURATIONS
 from sandbox.worker.seeds import CHOICES
-from scheduler_engine.commands import COMMANDS
+from scheduler_engine.commands import COMMANDS, MAX_ADVANCE_SECONDS
 from scheduler_engine.commands import Command as Row
+from scheduler_engine.scenario.facts import FACTS
 from scheduler_engine.shapes import Fields, Text
 from scheduler_engine.versions import DEFAULT, VERSIONS
 
 Rules = Literal[QUEUE_RULES]  # type: ignore[valid-type]
 Version = Literal[VERSIONS]  # type: ignore[valid-type]
+MOST_COMMANDS, MOST_EXPECTATIONS = 100, 50
+EXPECTATION = {"type": "object", "minProperties": 1, "example": {"pod": "default/web", "pending": False}}
 ExportForm = Literal[FORM_NAMES]  # type: ignore[valid-type]
 Expect = Literal[EXPECT]  # type: ignore[valid-type]
 
@@ -74,6 +77,45 @@ class Command(RootModel[dict[str, Any]]):
     )
 
 
+class Batch(Strict):
+    """Commands to execute one after the other, all or none."""
+
+    commands: list[Command] = Field(min_length=1, max_length=MOST_COMMANDS)
+
+
+Expectations = Annotated[
+    list[dict[str, Any]],
+    Field(min_length=1, max_length=MOST_EXPECTATIONS, json_schema_extra={"items": EXPECTATION}),
+]
+"""As in a scenario: ``{"pod": "default/web", "node": "n1"}``."""
+
+
+class Wait(Strict):
+    """Expectations to wait for, as in a scenario, and for how many simulated seconds at most."""
+
+    until: Expectations
+    seconds: float = Field(300, gt=0, le=MAX_ADVANCE_SECONDS)
+
+
+class Check(Strict):
+    """Expectations to check, as in a scenario. ``at``: a past moment, as in the page's address."""
+
+    expectations: Expectations
+    at: str = ""
+
+
+class Fact(Strict):
+    """A fact to collect: what it is about, and ``at``: a past moment, as in the page's address."""
+
+    fact: Literal[tuple(FACTS)]  # type: ignore[valid-type]
+    pod: str | None = None
+    node: str | None = None
+    plugin: str | None = None
+    attempt: int | None = Field(None, ge=1)
+    cycle: int | None = Field(None, ge=1)
+    at: str = ""
+
+
 class Move(Strict):
     """Move to the state after command ``to``; 0 is the start. Later commands stay until a new one is executed."""
 
@@ -101,6 +143,164 @@ class State(Schema):
     cycle: int
     queue: dict[str, list[str]]
     stopped: str
+
+
+class Judged(Schema):
+    """An expectation and whether it holds. ``differs``: what is different, in words."""
+
+    expectation: dict[str, Any]
+    holds: bool
+    differs: list[str]
+
+
+class Waited(Schema):
+    """The state after waiting. ``met``: all expectations hold now."""
+
+    met: bool
+    until: list[Judged]
+    state: State
+
+
+class Kept(Schema):
+    key: int
+    expectation: dict[str, Any]
+
+
+class Collected(Kept):
+    """An expectation of the sandbox. ``key``: 0 for one of its scenario. ``command``: the command that it follows;
+    ``moment``: its moment, "" = not reached. ``place``: where that is, seen from the present: ``here``, ``behind``,
+    ``ahead``, or ``undone``. ``wrong``: what differs at its own moment; ``differs``: what differs now, null = unknown.
+    """
+
+    command: int
+    moment: str
+    place: str
+    who: str
+    wrong: list[str]
+    differs: list[str] | None
+
+
+class ExplainQuery(Schema):
+    """``node``: also this node, if only the first ones are listed. By default the last attempt is explained."""
+
+    pod: str = Field(min_length=1, description=say("api.pod"))
+    node: str = ""
+    attempt: int | None = Field(None, ge=1)
+    cycle: int | None = Field(None, ge=1)
+    at: str = Field("", description=say("api.moment"))
+
+
+class Arithmetic(Schema):
+    label: str
+    formula: str
+    note: str
+
+
+class StatedFact(Schema):
+    """What a plugin looked at. ``key`` says what it is, ``ok`` whether it speaks for the node, null = neither."""
+
+    key: str
+    values: dict[str, Any]
+    ok: bool | None
+
+
+class Why(Schema):
+    """Why a plugin refused a node: in words, as arithmetic, and as facts. The first fact is the conclusion."""
+
+    sentence: str
+    arithmetic: list[Arithmetic]
+    facts: list[StatedFact]
+
+
+class Scored(Schema):
+    """Points of a plugin: before and after normalizing, and multiplied by its weight."""
+
+    raw: int
+    normalized: int | None = None
+    weighted: int | None = None
+
+
+class NodeExplained(Schema):
+    """``passes``: null = the attempt did not check the node. ``plugin``: the one that refused it, with its reasons."""
+
+    node: str
+    passes: bool | None
+    plugin: str
+    code: str
+    reasons: list[str]
+    why: Why | None
+    scores: dict[str, Scored]
+    total: int | None
+
+
+class Refusals(Schema):
+    """Nodes that one plugin refused for the same reasons. ``count``: how many; ``nodes`` names the first ones."""
+
+    plugin: str
+    code: str
+    reasons: list[str]
+    count: int
+    nodes: list[str]
+
+
+class Chosen(Schema):
+    """``how``: the ``highest`` total, a ``draw`` or the ``first`` of those ``among`` which it was, or the ``only`` one.
+    ``margin``: its lead over the next node, null = there was nothing to compare.
+    """
+
+    node: str
+    how: str
+    among: list[str]
+    margin: int | None
+    words: list[str]
+
+
+class Preemption(Schema):
+    """``nominated``: the node where ``victims`` make room, "" = none."""
+
+    nominated: str
+    victims: list[str]
+    words: list[str]
+
+
+class NodeCounts(Schema):
+    nodes: int
+    checked: int
+
+
+class AttemptExplained(Schema):
+    """An attempt. ``outcome``: ``bound``, ``unschedulable``, ``nominated``, ``error`` …, "" while it runs. ``message``
+    is the scheduler's. ``nodes``: the first 100, those with the highest totals first.
+    """
+
+    number: int
+    cycle: int
+    replica: str
+    pod_was_deleted: bool
+    outcome: str
+    message: str
+    abandoned: str
+    chosen: Chosen | None
+    preemption: Preemption | None
+    counts: NodeCounts
+    refusals: list[Refusals]
+    nodes: list[NodeExplained]
+
+
+class Explained(Schema):
+    """Why a pod is where it is. ``lane``: where it waits, as in the expectation ``waits``. ``attempts``: how many there
+    were. ``why``: why there was none, else "". ``kubernetes``: the version whose rules the attempt followed.
+    """
+
+    pod: str
+    kubernetes: str
+    exists: bool
+    node: str
+    nominated: str
+    lane: str
+    attempts: int
+    why: str
+    attempt: AttemptExplained | None
 
 
 class Applied(Schema):

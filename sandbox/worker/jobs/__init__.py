@@ -13,6 +13,7 @@ from sandbox.worker.jobs.importing import import_commands, import_preview, impor
 from sandbox.worker.jobs.kube import kube_read, kube_watch, kube_write
 from sandbox.worker.jobs.log import arrive, execute, log_until, probe
 from sandbox.worker.jobs.manifests import check, locate, trial
+from sandbox.worker.jobs.programs import collected, explanation, judged, tried, wait
 from sandbox.worker.jobs.reading import (
     admission,
     cache_dump,

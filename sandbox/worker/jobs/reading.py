@@ -20,8 +20,8 @@ from sandbox.words.yaml_text import written
 from sandbox.worker import expecting, rendering
 from sandbox.worker.job import reading
 from sandbox.worker.live import Live
-from sandbox.worker.plain import plain
 from scheduler_engine import metrics
+from scheduler_engine.plain import plain
 from scheduler_engine.replay import entry_line
 
 LANES = {"activeQ": by_priority, "backoffQ": by_expiry, "errorBackoffQ": by_error_expiry} | dict.fromkeys(
@@ -100,7 +100,13 @@ def steps_done(live: Live, position: Position) -> int:
 @reading
 def state(live: Live, position: Position) -> dict[str, Any]:
     """Return the numbers of the sandbox, and the pods of each lane in the order in which they would leave it."""
-    world = _world(live, position)
+    _world(live, position)
+    return numbers(live)
+
+
+def numbers(live: Live) -> dict[str, Any]:
+    """Return the same of the present world."""
+    world = live.world
     waiting = {lane: sorted(world.lane(lane), key=key) for lane, key in LANES.items()}
     rules = live.simulation.rules
     return {

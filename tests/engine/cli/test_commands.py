@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -67,7 +68,7 @@ def test_check_takes_many_and_ends_with_the_worst(blank: Path, wrong: Path, tmp_
     assert capsys.readouterr().out.splitlines() == [
         f"ok     {blank}  A web server goes where there is room",
         f"FAIL   {wrong}  A web server goes where there is room",
-        "       wrong.scenario.yaml:23:3: expect[0]: default/web: expected node-a, is on node-b",
+        f"       {wrong}:23:3: expect[0]: default/web: expected node-a, is on node-b",
     ]
     assert main(["check", str(none), str(wrong), "missing.yaml"]) == 2
     output = capsys.readouterr()
@@ -588,3 +589,38 @@ def test_explain_fix_shows_the_smallest_changes_and_how_to_make_them(capsys: Any
 def test_explain_fix_has_nothing_to_say_about_a_pod_on_a_node(blank: Path, capsys: Any) -> None:
     assert main(["explain", str(blank), "--pod", "web", "--fix"]) == 0
     assert capsys.readouterr().out == "default/web is not pending.\nBy the rules of Kubernetes v1.34.1.\n"
+
+
+def test_check_writes_its_results_for_programs(blank: Path, wrong: Path, tmp_path: Path, capsys: Any) -> None:
+    report, missing = tmp_path / "report.xml", str(tmp_path / "missing.yaml")
+    assert main(["check", str(blank), str(wrong), missing, "--output", "json", "--junitxml", str(report)]) == 2
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [row["result"] for row in files] == ["passed", "failed", "invalid"]
+    assert files[1]["problems"][0].startswith(f"{wrong}:"), "an editor opens this place"
+    suite = ElementTree.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    cases = [(case.get("classname"), [child.tag for child in case]) for case in suite]
+    assert cases == [(str(blank), []), (str(wrong), ["failure"]), (missing, ["error"])]
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_explain_gives_facts_to_programs(output: str, capsys: Any) -> None:
+    path = str(next(FOLDER.glob("*-nothing-fits.yaml")))
+    assert main(["explain", path, "--pod", "big-1", "--output", output]) == 0
+    found = yaml.safe_load(capsys.readouterr().out)
+    assert (found["lane"], found["attempt"]["number"]) == ("unschedulablePods", 1)
+    small = next(node for node in found["attempt"]["nodes"] if node["node"] == "node-small-cpu")
+    assert (small["passes"], small["reasons"]) == (False, ["Insufficient cpu"])
+    assert small["why"]["facts"][0]["ok"] is False
+    assert main(["explain", path, "--pod", "big-1", "--fix", "--output", output]) == 0
+    fixes = yaml.safe_load(capsys.readouterr().out)["fixes"]
+    assert fixes[0]["steps"] == [{"text": "kubectl uncordon node-cordoned", "manifest": None}]
+
+
+def test_explain_gives_programs_a_reason_if_there_was_no_attempt(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "gated.yaml"
+    path.write_text(WITHOUT_ATTEMPT)
+    assert main(["explain", str(path), "--pod", "gated", "--output", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["attempt"], found["lane"]) == (None, "gated")
+    assert "SchedulingGates keeps it out of activeQ" in found["why"]

@@ -51,7 +51,7 @@ NO_METHOD = {"405", "403"}
 BY_LINK = ("/s/", "/w/", "/api/v1/sandboxes/", "/join/", "/import/")
 PRIVATE = {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 """Headers of every answer at an address that is a key."""
-EXAMPLES = {"{panel}": "status", "{kind}": "Node", "{form}": "scenario"}
+EXAMPLES = {"{panel}": "status", "{kind}": "Node", "{form}": "scenario", "{key}": "{expectation}"}
 """Parameter of a path in the API's document → its value in the tables."""
 
 
@@ -88,6 +88,7 @@ def everything() -> dict[str, list[Any]]:
 
 def send(method: str, path: str, request: Request, ids: Mapping[str, str]) -> HttpResponse:
     values = {name: ids.get(text, text) for name, text in request.fields.items()}
+    path = re.sub("{.*}", lambda place: ids[place[0]], path)
     client = Client(raise_request_exception=False, enforce_csrf_checks=True)
     if method == "GET":
         answer = client.get(path, values)

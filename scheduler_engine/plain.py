@@ -1,4 +1,4 @@
-"""The data of panels as plain data for JSON."""
+"""Facts as plain data for JSON."""
 
 from __future__ import annotations
 

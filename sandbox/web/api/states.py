@@ -1,0 +1,49 @@
+"""The state of a sandbox, as every route that changes it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+from ninja import Status
+
+from sandbox.changes import store
+from sandbox.limits.quotas import OverQuota
+from sandbox.pool import engines
+from sandbox.storage.records import Position
+from sandbox.web.access import Access
+from sandbox.web.api import shapes
+from sandbox.web.errors import refusal_of
+from sandbox.words.say import say
+from sandbox.worker import jobs
+from sandbox.worker.errors import EngineError
+from sandbox.worker.live import ReplayFailed
+
+UNREADABLE = (EngineError, OverQuota, ReplayFailed, OperationalError, InterfaceError)
+"""What may keep a state from being read."""
+UNREAD = {202: shapes.Unread}
+
+
+def state_of(access: Access) -> dict[str, Any]:
+    place, state = engines.now(access.sandbox, jobs.state)
+    return _shown(access, place.position, state)
+
+
+def state_after(access: Access) -> Any:
+    """Return the state after a change. If it cannot be read, the answer says that the change was made."""
+    try:
+        return state_of(access)
+    except UNREADABLE as error:
+        return Status(202, {"message": say("api.changed-unread", reason=refusal_of(error).message)})
+
+
+def state_tried(access: Access, commands: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the state that commands would lead to. Raises as ``store.execute``."""
+    return _shown(access, *store.tried(access.sandbox, commands))
+
+
+def _shown(access: Access, position: Position, state: dict[str, Any]) -> dict[str, Any]:
+    sandbox = access.sandbox
+    known = {"title": sandbox.title, "seed": sandbox.seed, "queue_rules": sandbox.queue_rules}
+    return {**known, "head": position.head, "length": position.length, **state}

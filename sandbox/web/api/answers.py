@@ -9,6 +9,7 @@ from ninja import NinjaAPI
 from ninja.operation import Operation
 
 from sandbox.web.access import problem_as_json
+from sandbox.web.api.shapes import command_schemas
 from sandbox.web.errors import REFUSALS, refusal_of
 from sandbox.words.say import say
 from scheduler_engine import ENGINE_VERSION
@@ -19,6 +20,12 @@ class Api(NinjaAPI):
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
+
+    def get_openapi_schema(self, *arguments: Any, **options: Any) -> Any:
+        """Return the document, with a schema of its own for each kind of command: generators make a class of each."""
+        document = super().get_openapi_schema(*arguments, **options)
+        document["components"]["schemas"] |= command_schemas()
+        return document
 
 
 api = Api(

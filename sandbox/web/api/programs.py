@@ -23,7 +23,7 @@ from sandbox.worker import jobs
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 
-router = Router()
+router = Router(tags=["Programs"])
 
 
 @router.get(f"{ONE}/explain", response={200: shapes.Explained, **PROBLEMS}, summary=say("api.explain"))

@@ -21,7 +21,7 @@ from sandbox.worker.rerolling import CHOICES as DRAWS
 from sandbox.worker.room import KINDS, MOST_WANTED, POD, Asked
 from sandbox.worker.seeds import Wanted
 
-router = Router()
+router = Router(tags=["Answers"])
 AT = Query("", description=say("api.moment"))
 
 
@@ -63,7 +63,7 @@ def reroll(
     return _answer(*engines.now(access.sandbox, jobs.reroll, cycle, draws))
 
 
-@router.get(f"{ONE}/fixes", response={200: shapes.Answer, **PROBLEMS}, summary=say("api.fixes"))
+@router.get(f"{ONE}/fixes", response={200: shapes.FixesAnswer, **PROBLEMS}, summary=say("api.fixes"))
 def fixes(
     request: HttpRequest,
     sandbox_id: UUID,

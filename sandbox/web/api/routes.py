@@ -41,9 +41,10 @@ EXPORTED = {
     file.content_type: {"schema": {"type": "object" if file.content_type == "application/json" else "string"}}
     for file in FILES.values()
 }
+MANIFESTS = {"application/json": {"schema": {"type": "object"}}, "application/yaml": {"schema": {"type": "string"}}}
 EXPORT_BODY = {"responses": {200: {"content": EXPORTED, "description": "OK"}}}
 
-router = Router()
+router = Router(tags=["Sandboxes"])
 
 
 @router.get("/scenarios", response={200: list[shapes.Listed], **PROBLEMS}, summary=say("api.list-scenarios"))
@@ -55,15 +56,17 @@ def list_scenarios(request: HttpRequest) -> Any:
 def create(request: HttpRequest, new: shapes.NewSandbox) -> Any:
     if seconds := ratelimit.wait("create", ratelimit.client(request)):
         raise RateExceeded(say(TOO_OFTEN["create"]), seconds)
+    # Generated clients also send the defaults.
+    chosen = set(new.dict(exclude_defaults=True))
     if new.file:
-        if new.model_fields_set - {"file"}:
+        if chosen - {"file"}:
             raise HttpError(422, say("errors.scenario-alone"))
         sandbox, token = open_uploaded(read_uploaded(new.file))
     elif new.scenario:
         scenario = scenarios().get(new.scenario)
         if scenario is None:
             raise HttpError(404, say("errors.no-scenario"))
-        if new.model_fields_set - {"scenario"}:
+        if chosen - {"scenario"}:
             raise HttpError(422, say("errors.scenario-alone"))
         sandbox, token = open_scenario(scenario)
     else:
@@ -116,7 +119,7 @@ def execute(
     f"{ONE}/manifests",
     response={200: shapes.Applied, **UNREAD, **PROBLEMS},
     summary=say("api.apply"),
-    openapi_extra={"requestBody": {"required": True, "content": {"application/yaml": {"schema": {"type": "string"}}}}},
+    openapi_extra={"requestBody": {"required": True, "content": MANIFESTS}},
 )
 def apply(
     request: HttpRequest,

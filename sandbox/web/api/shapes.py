@@ -60,6 +60,11 @@ class Created(Schema):
     watch: str
 
 
+def _name(kind: str) -> str:
+    """Return the name of a command's schema, such as ``RolloutRestartCommand``."""
+    return "".join(part.capitalize() for part in kind.split("-")) + "Command"
+
+
 def _shape(command: type[Row]) -> dict[str, Any]:
     kind, shape = Text(values=(command.kind,)), command.shape
     return Fields({"kind": kind, **shape.fields}, ("kind", *shape.required), shape.about).schema()
@@ -68,13 +73,16 @@ def _shape(command: type[Row]) -> dict[str, Any]:
 class Command(RootModel[dict[str, Any]]):
     """A command as in a log: ``{"kind": "advance", "seconds": 5}``. Each kind has its own fields."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "properties": {"kind": {"enum": list(COMMANDS)}},
-            "required": ["kind"],
-            "oneOf": [_shape(command) for command in COMMANDS.values()],
-        }
-    )
+
+def command_schemas() -> dict[str, Any]:
+    """Return the schemas of ``Command`` and of each kind, by their names in the OpenAPI document."""
+    references = {kind: f"#/components/schemas/{_name(kind)}" for kind in COMMANDS}
+    either = {
+        "description": Command.__doc__,
+        "oneOf": [{"$ref": reference} for reference in references.values()],
+        "discriminator": {"propertyName": "kind", "mapping": references},
+    }
+    return {"Command": either, **{_name(kind): _shape(command) for kind, command in COMMANDS.items()}}
 
 
 class Batch(Strict):
@@ -401,6 +409,42 @@ class Answer(Schema):
     head: int
     problem: str
     answer: dict[str, Any]
+
+
+class Step(Schema):
+    """How to make a change: a command of kubectl, or what to change, with the ``manifest`` as YAML, else ""."""
+
+    text: str
+    manifest: str
+
+
+class Fix(Schema):
+    """A set of changes after which the pod runs on ``node``. ``commands``: for the call ``batch``."""
+
+    sentence: str
+    node: str
+    steps: list[Step]
+    commands: list[Command]
+
+
+class Fixes(Schema):
+    """Fixes, the smallest first. ``tried``: combinations of changes. ``kubernetes``: by whose rules they hold.
+    ``stopped``: as in the state.
+    """
+
+    pod: str
+    kubernetes: str
+    stopped: str
+    tried: int
+    fixes: list[Fix]
+
+
+class FixesAnswer(Schema):
+    """What would let a pod run. ``problem``: why there is nothing to fix, or nothing helps, "" if there are fixes."""
+
+    head: int
+    problem: str
+    answer: Fixes
 
 
 class Objects(Schema):

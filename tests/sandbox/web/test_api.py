@@ -12,7 +12,7 @@ from django.test import Client
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
 from sandbox.storage.models import LONGEST_TITLE
-from sandbox.web.api import routes
+from sandbox.web.api import states
 from sandbox.words.say import say
 from sandbox.worker.errors import Occupied
 from sandbox.worker.room import KINDS
@@ -283,7 +283,7 @@ def test_a_change_whose_state_cannot_be_read_is_acknowledged(route: str, monkeyp
     def busy(*arguments: Any) -> None:
         raise Occupied("busy")
 
-    monkeypatch.setattr(routes, "_state", busy)
+    monkeypatch.setattr(states, "state_of", busy)
     answer = post(f"{base}/{route}", bodies[route])
     monkeypatch.undo()
     assert answer.status_code == 202

@@ -16,7 +16,9 @@ from tests.conftest import PATIENCE
 from tests.sandbox.served import Served, served
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "api.md"
-BLOCKS = {token.info: token.content for token in MarkdownIt().parse(DOCUMENT.read_text()) if token.type == "fence"}
+FENCES = [token for token in MarkdownIt().parse(DOCUMENT.read_text()) if token.type == "fence"]
+BASH = next(token.content for token in FENCES if token.info == "bash")
+RUNS_A_SCENARIO, FIXES_A_POD = (token.content for token in FENCES if token.info == "py")
 
 MISSING = [name for name in ("curl", "jq") if shutil.which(name) is None]
 
@@ -38,7 +40,7 @@ def run(command: list[str], server: Served, directory: Path) -> str:
 
 @pytest.mark.skipif(MISSING != [] and "CI" not in os.environ, reason=f"needs {' and '.join(MISSING)}")
 def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path) -> None:
-    result = run(["bash", "-euo", "pipefail", "-c", BLOCKS["bash"]], server, tmp_path)
+    result = run(["bash", "-euo", "pipefail", "-c", BASH], server, tmp_path)
     assert result.splitlines() == [
         "2",
         '{"unschedulablePods":["default/big"]}',
@@ -58,5 +60,13 @@ def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path
 
 
 def test_the_example_in_python_runs_a_scenario(server: Served, tmp_path: Path) -> None:
-    result = run([sys.executable, "-c", BLOCKS["py"]], server, tmp_path)
+    result = run([sys.executable, "-c", RUNS_A_SCENARIO], server, tmp_path)
     assert " pods are bound; look at http://127.0.0.1:" in result
+
+
+def test_the_example_that_knows_only_the_document_fixes_a_pod(server: Served, tmp_path: Path) -> None:
+    assert len(FIXES_A_POD.splitlines()) < 40
+    message, sentence, end = run([sys.executable, "-c", FIXES_A_POD], server, tmp_path).splitlines()
+    assert message.startswith("0/5 nodes are available: ")
+    assert sentence == "Uncordon node-cordoned. Then node-cordoned passes."
+    assert end == "default/big-1 has a node"

@@ -12,7 +12,7 @@ django.setup(set_prefix=False)
 from sandbox.routing import websockets  # noqa: E402
 from sandbox.runtime import logs  # noqa: E402
 from sandbox.web.handler import OneThreadHandler  # noqa: E402
-from sandbox.web.kube_watch import with_watches  # noqa: E402
+from sandbox.web.streams import with_streams  # noqa: E402
 
-application = ProtocolTypeRouter({"http": with_watches(OneThreadHandler()), "websocket": websockets})
+application = ProtocolTypeRouter({"http": with_streams(OneThreadHandler()), "websocket": websockets})
 logs.hide_in_access_log()

@@ -1,4 +1,4 @@
-"""Which requests are watches: answers that go on. They count as live lines, not as requests."""
+"""Which requests are watches."""
 
 from __future__ import annotations
 
@@ -21,9 +21,3 @@ def is_watch(scope: Mapping[str, Any]) -> bool:
         and WATCHED.fullmatch(scope["path"]) is not None
         and dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("watch", "").lower() in TRUE
     )
-
-
-def sandbox_of(scope: Mapping[str, Any]) -> str:
-    """Return the id of the sandbox that a watch is about."""
-    found = WATCHED.fullmatch(scope["path"])
-    return found["id"] if found else ""

@@ -155,17 +155,18 @@ class Channel(HTTPChannel):
         else:
             self.refuse(413, "body", say("errors.request-too-large", most=quotas().manifest_bytes))
 
-    def refuse(self, status: int, limit: str, message: str) -> None:
+    def refuse(self, status: int, limit: str, message: str, path: str = "") -> None:
         """Send a refusal, ignore further input, and close the connection after the client had time to read.
 
-        ``limit``: the name under which it is counted.
+        ``limit``: the name under which it is counted. ``path``: of the request, if it is complete.
         """
         if self.refused:
             return
         self.refused = True
         measures.REFUSED.labels(limit).inc()
-        path: Any = getattr(self, "_path", b"")  # Twisted deletes it once a request is complete.
-        self.transport.write(refusal(status, message, path.startswith(API.encode())))
+        begun: Any = getattr(self, "_path", b"")  # Twisted deletes it once a request is complete.
+        as_json = path.startswith(API) or begun.startswith(API.encode())
+        self.transport.write(refusal(status, message, as_json))
         self.transport.resumeProducing()
         # If closed at once, a client that still sends would see a broken connection instead of the refusal.
         self.transport.loseWriteConnection()

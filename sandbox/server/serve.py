@@ -22,11 +22,11 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 from twisted.logger import LogEvent, LogLevel, STDLibLogObserver, globalLogBeginner
 
-from sandbox.kube.watches import is_watch, sandbox_of
 from sandbox.limits.server import Limits, Places
 from sandbox.runtime import measures
 from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFactory, Request
 from sandbox.server.probes import PATHS
+from sandbox.web.streams import sandbox_of, stream_for
 from sandbox.words.say import say
 
 CHECK_SECONDS = 0.5
@@ -73,8 +73,8 @@ class Server(DaphneServer):
         self.bodies = Places(limits.bodies_bytes, limits.bodies_bytes_per_address)
         self.senders = Places(inf, limits.sockets_per_address)
         self.sandboxes = Places(inf, limits.sockets_per_sandbox)
-        self.watches: set[asyncio.Future[Any]] = set()
-        """Requests of kubectl whose answers go on. They have places as live lines do."""
+        self.streams: set[asyncio.Future[Any]] = set()
+        """Requests whose answers go on. They have places as live lines do."""
 
     def serve(
         self, listener: socket, begin: Callable[[], None], ready: Callable[[], None], chore: Callable[[], None]
@@ -122,13 +122,13 @@ class Server(DaphneServer):
         """Start the site on a request or live line, and return its queue of messages. None: it was refused."""
         http = isinstance(protocol, Request)
         # A probe must learn that a busy process is alive.
-        watch = is_watch(scope)
-        counted = http and not watch and scope["path"] not in PATHS
+        stream = stream_for(scope) is not None
+        counted = http and not stream and scope["path"] not in PATHS
         if counted and (self.stopping or not self.requests.take(protocol.sender)):
-            protocol.channel.refuse(503, "requests", say("limits.requests"))
+            protocol.channel.refuse(503, "requests", say("limits.requests"), scope["path"])
             return None
-        if watch and not self._take_line(protocol.sender, sandbox_of(scope)):
-            protocol.channel.refuse(503, "sockets", say("limits.requests"))
+        if stream and not self._take_line(protocol.sender, sandbox_of(scope)):
+            protocol.channel.refuse(503, "sockets", say("limits.requests"), scope["path"])
             return None
         queue: asyncio.Queue[Any] = asyncio.Queue()
 
@@ -141,8 +141,8 @@ class Server(DaphneServer):
         def done(_: asyncio.Future[Any]) -> None:
             if counted:
                 self.requests.give_back(protocol.sender)
-            if watch:
-                self.watches.discard(task)
+            if stream:
+                self.streams.discard(task)
                 self.senders.give_back(protocol.sender)
                 self.sandboxes.give_back(sandbox_of(scope))
             if http:
@@ -151,8 +151,8 @@ class Server(DaphneServer):
         scope["asgi"] = {"version": "3.0"}
         task = asyncio.ensure_future(self.application(scope, receive, partial(self.handle_reply, protocol)))
         self.connections[protocol]["application_instance"] = task
-        if watch:
-            self.watches.add(task)
+        if stream:
+            self.streams.add(task)
         task.add_done_callback(done)
         return queue
 
@@ -200,8 +200,8 @@ class Server(DaphneServer):
         for protocol in list(self.connections):
             if isinstance(protocol, LiveLine):
                 protocol.serverClose(GOING_AWAY)
-        for watch in list(self.watches):
-            watch.cancel()
+        for stream in list(self.streams):
+            stream.cancel()
         for channel in list(self.channels):
             if not channel.requests:
                 channel.loseConnection()

@@ -95,10 +95,13 @@ def field_problem(error: FieldError) -> dict[str, Any]:
     }
 
 
-def problem_as_json(status: int, message: str, errors: Sequence[FieldError] = ()) -> HttpResponse:
+def problem_data(message: str, errors: Sequence[FieldError] = ()) -> dict[str, Any]:
     """Return a refusal as the ``Problem`` of the API's document."""
-    body = {"message": message, "errors": [field_problem(error) for error in errors]}
-    return HttpResponse(json.dumps(body), status=status, content_type="application/json")
+    return {"message": message, "errors": [field_problem(error) for error in errors]}
+
+
+def problem_as_json(status: int, message: str, errors: Sequence[FieldError] = ()) -> HttpResponse:
+    return HttpResponse(json.dumps(problem_data(message, errors)), status=status, content_type="application/json")
 
 
 def problem(

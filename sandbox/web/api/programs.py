@@ -6,7 +6,7 @@ import json
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
@@ -16,12 +16,15 @@ from sandbox.storage.models import printable
 from sandbox.web import executing
 from sandbox.web.api import shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to, moment_of
-from sandbox.web.api.states import UNREAD, state_after, state_tried
+from sandbox.web.api.states import UNREAD, event_of, state_after, state_tried
 from sandbox.web.errors import BadQuery
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario.expectations import EXPECTATIONS
+
+EVENT_STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
+EVENTS_BODY = {"responses": {200: {"content": EVENT_STREAM, "description": "OK"}}}
 
 router = Router(tags=["Programs"])
 
@@ -106,6 +109,14 @@ def drop(request: HttpRequest, sandbox_id: UUID, token: str, key: int) -> Any:
     if not expectations.take_back(access.sandbox, key):
         raise HttpError(404, say("expectations.no-such"))
     return Status(204, None)
+
+
+@router.get(f"{ONE}/events", response={200: None, **PROBLEMS}, summary=say("api.events"), openapi_extra=EVENTS_BODY)
+def events(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
+    """Follow the sandbox by server-sent events: its state now, and after each change. Changes may be told together."""
+    # Reached only without the server, which keeps the answer open: see ``sandbox.web.streams``.
+    _, text = event_of(access_to(request, sandbox_id, token, False))
+    return HttpResponse(text, content_type="text/event-stream")
 
 
 def _check(listed: list[dict[str, Any]], field: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,13 @@ UNREAD = {202: shapes.Unread}
 def state_of(access: Access) -> dict[str, Any]:
     place, state = engines.now(access.sandbox, jobs.state)
     return _shown(access, place.position, state)
+
+
+def event_of(access: Access) -> tuple[int, str]:
+    """Return the number of changes so far, and the state as a server-sent event."""
+    place, state = engines.now(access.sandbox, jobs.state)
+    data = json.dumps(_shown(access, place.position, state))
+    return place.revision, f"id: {place.revision}\nevent: state\ndata: {data}\n\n"
 
 
 def state_after(access: Access) -> Any:

@@ -46,6 +46,7 @@ LEFT_OUT = {
     "make bench-ui ARGS='--nodes 100'": "it measures for minutes",
     "make scale-test": "it measures for minutes",
     "make scale-test ARGS='--cores 1'": "it measures for minutes",
+    "make scale-test ARGS='--beside 5000 --people 40 --only SQLite'": "it measures for minutes",
     "make scale-test ARGS='--cores 1 --people 300 --seconds 120 --only three --all-levels'": "it measures for minutes",
     "make hostile": "it runs for two hours",
     "make screens": "tests/browser/test_screens.py measures the same states",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -17,6 +18,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from sandbox.changes import homes
+from sandbox.changes.once import Once
 from sandbox.limits import quotas
 from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
@@ -136,11 +138,13 @@ def execute_all(
     who: str = "",
     refusals: Sequence[str] = (),
     after: int | None = None,
+    once: Once | None = None,
 ) -> list[Position]:
     """Execute all commands and append them, or none. Return the position after each. Raises as ``execute``.
 
     They are one change: one revision, one piece of news. ``refusals``: for each command a part of the refusal after
-    which it is left out, "" = none. ``after``: begin after this command instead of at the head.
+    which it is left out, "" = none. ``after``: begin after this command instead of at the head. ``once``: the request
+    that they are from; raises as its ``remember``.
     """
     plan, texts = Plan.of(sandbox), [to_text(command) for command in commands]
 
@@ -149,7 +153,7 @@ def execute_all(
         start = here if after is None else _place_in_log(sandbox.pk, here, after)
         _check_room(sandbox.pk, place, start, texts)
         done = engines.ask(plan, start, jobs.execute, commands, texts, refusals)
-        return _store_executed(sandbox, plan, here, start, done, who)
+        return _store_executed(sandbox, plan, here, start, done, who, once)
 
     return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))
 
@@ -181,7 +185,11 @@ def delete(keys: Sequence[UUID]) -> None:
 
 
 def carry_out(
-    sandbox: Sandbox, job: Job[[V, str], tuple[Executed | None, T]], argument: V, who: str = ""
+    sandbox: Sandbox,
+    job: Job[[V, str], tuple[Executed | None, T]],
+    argument: V,
+    who: str = "",
+    once: Once | None = None,
 ) -> tuple[Executed | None, T]:
     """Let a job find and execute the commands of a request, and append them, or none. Return what the job returned.
 
@@ -197,7 +205,7 @@ def carry_out(
             there = statements.place(sandbox.pk).position == here
         else:
             _check_room(sandbox.pk, place, here, done.texts)
-            there = _store_executed(sandbox, plan, here, here, done, who) is not None
+            there = _store_executed(sandbox, plan, here, here, done, who, once) is not None
         return (done, answer) if there else None
 
     return engines.at_present(sandbox, attempt, lambda: homes.newest_place(sandbox))
@@ -209,7 +217,13 @@ def _check_room(sandbox_id: UUID, place: Place, start: Position, texts: Sequence
 
 
 def _store_executed(
-    sandbox: Sandbox, plan: Plan, here: Position, start: Position, done: Executed, who: str
+    sandbox: Sandbox,
+    plan: Plan,
+    here: Position,
+    start: Position,
+    done: Executed,
+    who: str,
+    once: Once | None = None,
 ) -> list[Position] | None:
     """Append what was executed at ``start``. Return the position after each command, or None if the log has left
     ``here``.
@@ -218,7 +232,10 @@ def _store_executed(
         # All are refused. That counts only if the sandbox is where it was expected.
         return [start for _ in done.counts] if statements.place(sandbox.pk).position == here else None
     statements.set_marks(done.learned)
-    appended = _append_executed(sandbox, here, start, done, who)
+    with transaction.atomic() if once is not None else nullcontext():
+        appended = _append_executed(sandbox, here, start, done, who)
+        if appended is not None and once is not None:
+            once.remember(sandbox.pk)
     if appended is None:
         return None
     now, records = appended

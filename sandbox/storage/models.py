@@ -9,6 +9,8 @@ from django.db import models
 from sandbox.storage.shared_text import KEY_CHARACTERS, SharedText
 from scheduler_engine.trace.decisions import LONGEST as LONGEST_MARK
 
+LONGEST_KEY = 100
+"""Characters of an idempotency key."""
 LONGEST_TITLE = 120
 
 
@@ -102,6 +104,22 @@ class Key(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sandbox_id} key"
+
+
+class Done(models.Model):
+    """A request that was carried out and may be repeated: see ``changes.once``."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE, related_name="done")
+    key = models.CharField(max_length=LONGEST_KEY)
+    digest = models.CharField(max_length=64)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "done"
+        constraints = (models.UniqueConstraint(fields=["sandbox", "key"], name="once_per_sandbox"),)
+
+    def __str__(self) -> str:
+        return f"{self.sandbox_id} {self.key}"
 
 
 class Branch(models.Model):

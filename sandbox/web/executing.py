@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from sandbox.changes import store
+from sandbox.changes.once import Once
 from sandbox.runtime import measures
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Position
@@ -21,18 +22,26 @@ V = TypeVar("V")
 DONE, UNKNOWN = "done", "unknown"
 
 
-def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
+def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "", once: Once | None = None) -> Position:
     """Execute a command as ``store.execute``, and count its kind, its result and its seconds."""
-    return execute_all(sandbox, [command], who)[-1]
+    return execute_all(sandbox, [command], who, once)[-1]
 
 
-def execute_all(sandbox: Sandbox, commands: Sequence[dict[str, Any]], who: str = "") -> list[Position]:
+def execute_all(
+    sandbox: Sandbox, commands: Sequence[dict[str, Any]], who: str = "", once: Once | None = None
+) -> list[Position]:
     """Execute commands as ``store.execute_all``, and count each: they have one result, and share its seconds."""
     kinds = [str(command.get("kind")) for command in commands]
-    return _counted(lambda: store.execute_all(sandbox, commands, who), lambda _: kinds)
+    return _counted(lambda: store.execute_all(sandbox, commands, who, once=once), lambda _: kinds)
 
 
-def carry_out(sandbox: Sandbox, job: Job[[V, str], tuple[Executed | None, T]], argument: V, who: str = "") -> T:
+def carry_out(
+    sandbox: Sandbox,
+    job: Job[[V, str], tuple[Executed | None, T]],
+    argument: V,
+    who: str = "",
+    once: Once | None = None,
+) -> T:
     """Carry out a request as ``store.carry_out``, return its answer, and count what it executed."""
 
     def kinds(done: tuple[Executed | None, T] | None) -> list[str]:
@@ -40,7 +49,7 @@ def carry_out(sandbox: Sandbox, job: Job[[V, str], tuple[Executed | None, T]], a
             return [UNKNOWN]
         return [] if done[0] is None else [json.loads(text)["kind"] for text in done[0].texts]
 
-    return _counted(lambda: store.carry_out(sandbox, job, argument, who), kinds)[1]
+    return _counted(lambda: store.carry_out(sandbox, job, argument, who, once), kinds)[1]
 
 
 def _counted(act: Callable[[], T], kinds: Callable[[T | None], Sequence[str]]) -> T:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from hashlib import sha256
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja.errors import HttpError
 
+from sandbox.changes.once import HEADER, DoneAlready, Once
 from sandbox.limits import ratelimit
 from sandbox.panels.model.moment import Moment
+from sandbox.storage.models import LONGEST_KEY
 from sandbox.web.access import TOO_OFTEN, Access, open_access
 from sandbox.web.api import shapes
-from sandbox.web.errors import RateExceeded
+from sandbox.web.errors import BadQuery, RateExceeded
 from sandbox.words.say import say
 
 PROBLEMS = dict.fromkeys((400, 403, 404, 409, 413, 422, 423, 429, 500, 503, 507), shapes.Problem)
+REPLAYED = "Idempotency-Replayed"
 ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
 
 
@@ -39,3 +44,22 @@ def moment_of(text: str) -> Moment | None:
     if text and moment is None:
         raise HttpError(422, say("errors.moment-of-log"))
     return moment
+
+
+def once(request: HttpRequest, response: HttpResponse, access: Access, act: Callable[[Once | None], object]) -> bool:
+    """Carry a request out, unless it has an idempotency key and was carried out before. Return True if it is now.
+
+    ``response``: gets a header if it was before.
+    """
+    key = request.headers.get(HEADER, "")
+    if len(key) > LONGEST_KEY:
+        raise BadQuery(422, HEADER, "FieldValueTooLong", say("errors.long-key", most=LONGEST_KEY))
+    wanted = Once(key, sha256(request.get_full_path().encode() + b"\n" + request.body).hexdigest()) if key else None
+    try:
+        if wanted is not None:
+            wanted.check(access.sandbox.pk)
+        act(wanted)
+    except DoneAlready:
+        response.headers[REPLAYED] = "true"
+        return False
+    return True

@@ -15,7 +15,7 @@ from sandbox.pool import engines
 from sandbox.storage.models import printable
 from sandbox.web import executing
 from sandbox.web.api import shapes
-from sandbox.web.api.access import ONE, PROBLEMS, access_to, moment_of
+from sandbox.web.api.access import ONE, PROBLEMS, access_to, moment_of, once
 from sandbox.web.api.states import UNREAD, event_of, state_after, state_tried
 from sandbox.web.errors import BadQuery
 from sandbox.words.say import say
@@ -47,6 +47,7 @@ def explain(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[sha
 @router.post(f"{ONE}/batch", response={200: shapes.State, **UNREAD, **PROBLEMS}, summary=say("api.batch"))
 def batch(
     request: HttpRequest,
+    response: HttpResponse,
     sandbox_id: UUID,
     token: str,
     body: shapes.Batch,
@@ -58,20 +59,23 @@ def batch(
     commands = [command.root for command in body.commands]
     if dry_run:
         return state_tried(access, commands)
-    executing.execute_all(access.sandbox, commands, printable(who))
+    once(request, response, access, lambda key: executing.execute_all(access.sandbox, commands, printable(who), key))
     return state_after(access)
 
 
 @router.post(f"{ONE}/wait", response={200: shapes.Waited, **UNREAD, **PROBLEMS}, summary=say("api.wait"))
-def wait(request: HttpRequest, sandbox_id: UUID, token: str, body: shapes.Wait, who: str = "") -> Any:
+def wait(
+    request: HttpRequest, response: HttpResponse, sandbox_id: UUID, token: str, body: shapes.Wait, who: str = ""
+) -> Any:
     """Let simulated time pass until all expectations hold, or until the time is over. It has passed in both cases.
 
     They are checked whenever nothing more can happen at an instant. If they hold already, nothing changes.
     """
     access = access_to(request, sandbox_id, token, True)
     _check(body.until, "until")
-    wanted = body.until, body.seconds
-    differs = executing.carry_out(access.sandbox, jobs.wait, wanted, printable(who))
+    wanted, label = (body.until, body.seconds), printable(who)
+    once(request, response, access, lambda key: executing.carry_out(access.sandbox, jobs.wait, wanted, label, key))
+    differs = engines.read(access.sandbox, jobs.judged, body.until, None)
     state = state_after(access)
     if isinstance(state, Status):
         return state

@@ -26,7 +26,7 @@ from sandbox.storage.records import log_of
 from sandbox.web import executing
 from sandbox.web.access import TOO_OFTEN, field_problem
 from sandbox.web.api import answers, programs, questions, shapes
-from sandbox.web.api.access import ONE, PROBLEMS, access_to
+from sandbox.web.api.access import ONE, PROBLEMS, access_to, once
 from sandbox.web.api.states import UNREAD, state_after, state_of, state_tried
 from sandbox.web.errors import RateExceeded
 from sandbox.web.files import FILES, attachment
@@ -101,6 +101,7 @@ def delete(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
 @router.post(f"{ONE}/commands", response={200: shapes.State, **UNREAD, **PROBLEMS}, summary=say("api.execute"))
 def execute(
     request: HttpRequest,
+    response: HttpResponse,
     sandbox_id: UUID,
     token: str,
     command: shapes.Command,
@@ -111,7 +112,7 @@ def execute(
     access = access_to(request, sandbox_id, token, True)
     if dry_run:
         return state_tried(access, [command.root])
-    executing.execute(access.sandbox, command.root, printable(who))
+    once(request, response, access, lambda key: executing.execute(access.sandbox, command.root, printable(who), key))
     return state_after(access)
 
 
@@ -123,6 +124,7 @@ def execute(
 )
 def apply(
     request: HttpRequest,
+    response: HttpResponse,
     sandbox_id: UUID,
     token: str,
     who: str = "",
@@ -140,7 +142,7 @@ def apply(
         if dry_run:
             state: Any = state_tried(access, [command])
         else:
-            executing.execute(access.sandbox, command, printable(who))
+            once(request, response, access, lambda key: executing.execute(access.sandbox, command, printable(who), key))
             state = state_after(access)
     except Rejected as error:
         raise Rejected(engines.read(access.sandbox, jobs.locate, text, error.errors)) from error

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from sandbox.storage.models import CommandRecord, Expectation, Sandbox
+from sandbox.changes import once
+from sandbox.storage.models import CommandRecord, Done, Expectation, Sandbox
 from scheduler_engine.testing import make_node, make_pod
 from tests.sandbox.web.test_api import cluster, create_sandbox, get, post
 
@@ -197,3 +199,53 @@ def test_a_deleted_sandbox_is_gone() -> None:
     assert get(other).status_code == 200
     assert Sandbox.objects.count() == 1
     assert json.loads(Client().delete(base).content)["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("commands", {"kind": "advance", "seconds": 5}),
+        ("batch", {"commands": [{"kind": "advance", "seconds": 5}]}),
+        ("wait", {"until": [{"clock": 99}], "seconds": 5}),
+        ("manifests", {**make_pod("more").obj(), "metadata": {"generateName": "more-"}}),
+    ],
+)
+def test_a_repeated_request_is_carried_out_once(path: str, body: dict[str, Any]) -> None:
+    base = cluster()
+    first = post(f"{base}/{path}", body, headers={"Idempotency-Key": "one"})
+    again = post(f"{base}/{path}", body, headers={"Idempotency-Key": "one"})
+    assert "Idempotency-Replayed" not in first.headers
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.json() == first.json()
+    state = get(base).json()
+    other = post(f"{base}/{path}", body, headers={"Idempotency-Key": "two"})
+    assert "Idempotency-Replayed" not in other.headers
+    assert get(base).json() != state
+
+
+def test_a_key_is_for_one_request_of_one_sandbox() -> None:
+    base, key = cluster(), {"Idempotency-Key": "one"}
+    post(f"{base}/commands", {"kind": "advance", "seconds": 5}, headers=key)
+    refused = post(f"{base}/commands", {"kind": "advance", "seconds": 6}, headers=key)
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (422, "Idempotency-Key")
+    assert get(base).json()["seconds"] == 5
+    other = cluster()
+    assert post(f"{other}/commands", {"kind": "advance", "seconds": 6}, headers=key).json()["seconds"] == 6
+    long = post(f"{base}/commands", RUN, headers={"Idempotency-Key": "x" * 101})
+    assert long.status_code == 422
+
+
+def test_a_refused_request_leaves_its_key_unused() -> None:
+    base, key = cluster(), {"Idempotency-Key": "one"}
+    evict = {"kind": "evict", "pod": "default/late"}
+    assert post(f"{base}/commands", evict, headers=key).status_code == 422
+    post(f"{base}/commands", {"kind": "apply", "manifests": [make_pod("late").obj()]})
+    assert post(f"{base}/commands", evict, headers=key).status_code == 200
+
+
+def test_keys_are_forgotten_after_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = cluster()
+    post(f"{base}/commands", {"kind": "advance", "seconds": 5}, headers={"Idempotency-Key": "old"})
+    monkeypatch.setattr(once, "KEPT", timedelta(0))
+    post(f"{base}/commands", {"kind": "advance", "seconds": 5}, headers={"Idempotency-Key": "new"})
+    assert [*Done.objects.values_list("key", flat=True)] == ["new"]

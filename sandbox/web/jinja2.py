@@ -22,6 +22,7 @@ from jinja2 import nodes
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup, escape
 
+from sandbox.web.compiled import compiled_templates
 from sandbox.words.amounts import short_name
 from sandbox.words.say import pattern, rows, say
 
@@ -72,7 +73,7 @@ class Environment(jinja2.Environment):
 
 def environment(**options: Any) -> Environment:
     """Return the environment for ``TEMPLATES``. ``options`` are those of ``jinja2.Environment``."""
-    result = Environment(**options)
+    result = Environment(**{"bytecode_cache": compiled_templates()} | options)
 
     # A page has hundreds of such parts. Most of them do not change in a step, and are rendered once.
     @lru_cache(20_000)

@@ -33,7 +33,8 @@ router = Router(tags=["Programs"])
 def explain(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shapes.ExplainQuery]) -> Any:
     """Explain the last attempt for a pod, or the one that ``attempt`` or ``cycle`` chooses."""
     access = access_to(request, sandbox_id, token, False)
-    about = asked.pod, asked.node, asked.attempt, asked.cycle, moment_of(asked.at)
+    nodes = [asked.node] if asked.node else []
+    about = asked.pod, nodes, asked.attempt, asked.cycle, moment_of(asked.at)
     found = engines.read(access.sandbox, jobs.explanation, *about)
     if found is None:
         field, row = ("pod", "errors.no-pod-here") if asked.attempt is asked.cycle else ("attempt", "errors.no-attempt")

@@ -11,6 +11,7 @@ from django.test import Client
 
 from sandbox.changes import once
 from sandbox.storage.models import CommandRecord, Done, Expectation, Sandbox
+from scheduler_engine.answers import explained
 from scheduler_engine.testing import make_node, make_pod
 from tests.sandbox.web.test_api import cluster, create_sandbox, get, post
 
@@ -73,6 +74,14 @@ def test_an_earlier_attempt_is_explained_as_it_was() -> None:
     assert (first["attempt"]["number"], first["attempt"]["outcome"]) == (1, "unschedulable")
     assert all(node["why"] for node in first["attempt"]["nodes"])
     assert last["attempt"]["chosen"]["node"] == "n3"
+
+
+def test_a_node_that_is_named_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explained, "MOST_NODES", 1)
+    base = crowded()
+    nodes = get(f"{base}/explain", pod="default/big", node="n2").json()["attempt"]["nodes"]
+    assert [(node["node"], bool(node["why"])) for node in nodes] == [("n1", True), ("n2", True)]
+    assert len(get(f"{base}/explain", pod="default/big").json()["attempt"]["nodes"]) == 1
 
 
 def test_a_pod_without_an_attempt_is_explained() -> None:

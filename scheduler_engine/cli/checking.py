@@ -13,7 +13,7 @@ import click
 from scheduler_engine.cli import DIFFERENT, NAME, OK, UNUSABLE
 from scheduler_engine.cli.files import Unusable, read, shown, write, yaml_files
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
-from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.running import EXPECTS_NOTHING, played_through
 from scheduler_engine.cli.version import versioned
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import problems_of, read_lesson
@@ -38,6 +38,7 @@ class Checked:
     title: str
     result: str
     problems: list[str]
+    expects_nothing: bool = False
 
 
 @click.command()
@@ -65,26 +66,28 @@ def command(files: tuple[str, ...], junitxml: Path | None, output: str, version:
 def _check_all(files: Sequence[str], version: Version) -> Iterator[Checked]:
     for name in yaml_files(files):
         try:
-            title, failures = _played(read(name), shown(name), version)
+            title, failures, expects_nothing = _played(read(name), shown(name), version)
         except (Unusable, Rejected) as problem:
             errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
             yield Checked(shown(name), "", INVALID, [*map(str, errors)])
             continue
-        yield Checked(shown(name), title, FAILED if failures else PASSED, failures)
+        yield Checked(shown(name), title, FAILED if failures else PASSED, failures, expects_nothing)
 
 
-def _played(text: bytes, name: str, version: Version) -> tuple[str, list[str]]:
-    """Return the title of a scenario or lesson, and its failures. Raises Rejected."""
+def _played(text: bytes, name: str, version: Version) -> tuple[str, list[str], bool]:
+    """Return the title of a scenario or lesson, its failures, and True if it expects nothing. Raises Rejected."""
     if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
         lesson = read_lesson(text, name, FILE_LIMITS)
-        return lesson.title, problems_of(replace(lesson, scenario=version.of(lesson.scenario)))
+        return lesson.title, problems_of(replace(lesson, scenario=version.of(lesson.scenario))), False
     scenario = version.of(read_scenario(text, name, FILE_LIMITS))
-    return scenario.title, [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]
+    failures = [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]
+    return scenario.title, failures, scenario.expects_nothing
 
 
 def _tell(checked: Checked) -> None:
     word, colour = WORDS[checked.result]
-    click.echo(f"{click.style(word.ljust(5), fg=colour)}  {checked.file}  {checked.title}".rstrip())
+    note = f"  ({EXPECTS_NOTHING})" if checked.expects_nothing else ""
+    click.echo(f"{click.style(word.ljust(5), fg=colour)}  {checked.file}  {checked.title}{note}".rstrip())
     for text in checked.problems:
         print(f"       {text}", file=sys.stderr if checked.result == INVALID else sys.stdout)
 

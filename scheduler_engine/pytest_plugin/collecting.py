@@ -28,6 +28,8 @@ VERSION = pytest.StashKey[Version]()
 """The version of Kubernetes for every scenario."""
 UPDATED = "scenario_updated"
 """The user property that says what was rewritten."""
+EXPECTS_NOTHING = "scenario_expects_nothing"
+"""The user property of a scenario that cannot fail: its file."""
 ENDS = {START: "the setup", END: "everything"}
 """Path of a point that does not follow a step → what it follows."""
 
@@ -76,6 +78,8 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Play it. Raises Unmet, or Rejected when a step is refused."""
+        if self.scenario.expects_nothing:
+            self.user_properties.append((EXPECTS_NOTHING, self.scenario.where("")))
         differences: list[Difference] = []
         last: Point | None = None
         for point in run(self.scenario):

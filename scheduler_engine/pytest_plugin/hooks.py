@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine.config.reading import read_configuration
-from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, UPDATED, VERSION, ScenarioFile
+from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, EXPECTS_NOTHING, UPDATED, VERSION, ScenarioFile
 from scheduler_engine.scenario import Rejected
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.versions import VERSIONS, read_gates, release_of, rules_for, version_named
@@ -22,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("scheduler-sandbox", "Scenarios of the Kubernetes scheduler")
     group.addoption(
         "--update-scenarios",
+        "--scenario-update",
         action="store_true",
         help="Rewrite the expectations in scenario files to the results. Review the difference before you commit it.",
     )
@@ -106,10 +107,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return collector
 
 
+SECTIONS = {UPDATED: "scenarios that were rewritten", EXPECTS_NOTHING: "scenarios that expect nothing"}
+"""User property → the section of the final report that lists it."""
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [report for group in terminalreporter.stats.values() for report in group]
-    updates = [text for report in reports for name, text in getattr(report, "user_properties", ()) if name == UPDATED]
-    if updates:
-        terminalreporter.section("scenarios that were rewritten")
-        for text in updates:
-            terminalreporter.line(text)
+    properties = [item for report in reports for item in getattr(report, "user_properties", ())]
+    for wanted, title in SECTIONS.items():
+        if lines := [*dict.fromkeys(text for name, text in properties if name == wanted)]:
+            terminalreporter.section(title)
+            for text in lines:
+                terminalreporter.line(text)

@@ -74,6 +74,12 @@ class Scenario:
     engine: str = ""
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def expects_nothing(self) -> bool:
+        """Return True if it cannot fail: it has no expectation, and no step that must be refused."""
+        steps = any(step.get("expect") or step.get("refused") for step in self.then)
+        return not (self.opened or self.expect or steps)
+
     def open(self, full: bool = True) -> Simulation:
         """Return a simulation with the setup executed. Raises Rejected with the command when one is refused.
 

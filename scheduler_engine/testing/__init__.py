@@ -14,6 +14,15 @@ from scheduler_engine.testing.builders import (
     make_priority_class,
 )
 from scheduler_engine.testing.cluster import Cluster
+from scheduler_engine.testing.objects import (
+    make_claim,
+    make_daemon_set,
+    make_deployment,
+    make_job,
+    make_stateful_set,
+    make_storage_class,
+    make_volume,
+)
 
 __all__ = [
     "HOSTNAME",
@@ -26,7 +35,14 @@ __all__ = [
     "NodeBuilder",
     "PodBuilder",
     "make_budget",
+    "make_claim",
+    "make_daemon_set",
+    "make_deployment",
+    "make_job",
     "make_node",
     "make_pod",
     "make_priority_class",
+    "make_stateful_set",
+    "make_storage_class",
+    "make_volume",
 ]

@@ -375,3 +375,20 @@ def test_a_configuration_of_a_later_version_is_read_by_its_rules(own: pytest.Pyt
     own.runpytest("--scheduler-config", "slow.yaml").assert_outcomes(passed=1)
     result = own.runpytest("--scheduler-config", "slow.yaml", "--kubernetes", "1.34")
     result.stderr.fnmatch_lines(["ERROR: *bindingTimeout*"])
+
+
+def test_a_scenario_that_expects_nothing_is_named_in_the_report(own: pytest.Pytester) -> None:
+    write(own, "empty.scenario.yaml", SPREAD[: SPREAD.index("  expect:")])
+    write(own, "full.scenario.yaml", SPREAD)
+    result = own.runpytest("-q")
+    result.assert_outcomes(passed=2)
+    text = result.stdout.str()
+    assert "scenarios that expect nothing" in text
+    assert "empty.scenario.yaml:1:1" in text
+    assert "full.scenario.yaml" not in text
+
+
+def test_update_has_the_name_of_the_other_options_too(own: pytest.Pytester) -> None:
+    path = write(own, "wrong.scenario.yaml", WRONG)
+    own.runpytest("--scenario-update").assert_outcomes(passed=1)
+    assert path.read_text().endswith("- {winner: default/web, node: node-a, margin: 12}\n")

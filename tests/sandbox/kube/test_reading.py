@@ -12,6 +12,7 @@ from sandbox.kube.events import recorded_events
 from sandbox.panels.model.world import World
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import Entry, EventRecorded
+from tests.engine.controllers import deployment
 from tests.sandbox.conftest import Visitor
 
 PODS = {"a": {"app": "web", "tier": "front"}, "b": {"app": "web"}, "c": {"app": "db"}}
@@ -133,6 +134,22 @@ def test_events_name_their_object(cluster: Visitor) -> None:
     fields = f"regarding.name={event['involvedObject']['name']},reportingController=default-scheduler"
     _, listed = get(cluster, "apis/events.k8s.io/v1/namespaces/default/events", fieldSelector=fields)
     assert [item["reason"] for item in listed["items"]] == ["Scheduled"]
+
+
+def test_an_event_keeps_the_object_that_it_regards(cluster: Visitor) -> None:
+    def references() -> list[Any]:
+        _, listed = get(cluster, "api/v1/namespaces/default/events")
+        return [event["involvedObject"] for event in listed["items"] if event["involvedObject"]["name"] == "web"]
+
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [deployment("web", 1)]})
+    (first,) = references()
+    assert first["apiVersion"] == "apps/v1"
+    store.execute(cluster.row(), {"kind": "delete", "object_kind": "Deployment", "key": "default/web"})
+    assert references() == [first]
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [deployment("web", 1)]})
+    before, after = references()
+    assert (before, after) == (first, {**first, "uid": after["uid"]})
+    assert after["uid"] != first["uid"]
 
 
 def test_an_event_that_repeats_has_two_times_and_a_count() -> None:

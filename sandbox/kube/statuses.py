@@ -28,6 +28,10 @@ REASONS = {
 """HTTP status → StatusReason."""
 
 
+RETRY_AFTER = "retryAfterSeconds"
+"""Detail of a ``Status``, and in the header of that meaning: clients wait so long, and try again by themselves."""
+
+
 class Refused(Exception):
     """A request that is answered with a ``Status``. ``code``: HTTP status; ``reason`` "": the usual one for it."""
 

@@ -85,7 +85,7 @@ WITHOUT_PAGE = {
     *("content/shelf.py", "sandbox/settings.py"),
     *("kube/patching.py", "kube/protobuf.py", "kube/reading.py", "kube/reviews.py", "kube/selecting.py"),
     *("kube/statuses.py", "kube/watching.py", "kube/bodies.py", "kube/strictness.py", "kube/writing.py"),
-    *("kube/managers.py", "kube/plans.py", "kube/pod_actions.py", "web/kube_errors.py"),
+    *("kube/managers.py", "kube/plans.py", "kube/pod_actions.py", "kube/list_options.py", "web/kube_errors.py"),
     *("server/__main__.py", "server/backups.py", "server/copies.py", "server/site.py", "server/startup.py"),
     *("server/combinations.py", "server/metrics.py", "server/postgres.py", "server/requests.py"),
     "runtime/measures.py",

@@ -15,7 +15,18 @@ from sandbox.kube.bodies import Write, document, read, read_manifest
 from sandbox.kube.deleting import delete
 from sandbox.kube.managers import Manager, applied, check_name, entries, timeless, updated
 from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
-from sandbox.kube.plans import SET_BY_SERVER, STALE, Manifest, Planned, check_version, held_manifest, present, stored
+from sandbox.kube.plans import (
+    SET_BY_SERVER,
+    STALE,
+    Manifest,
+    Planned,
+    check_patched_uid,
+    check_stored,
+    check_version,
+    held_manifest,
+    present,
+    stored,
+)
 from sandbox.kube.pod_actions import BINDINGS, bind, bound, evict
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, TRUE, Target, target
 from sandbox.kube.resources import ONLY_READ
@@ -131,7 +142,10 @@ def _change(
     ``managers``: those after the change; None = the sender only updates.
     """
     old = held_manifest(simulation, wanted)
+    if request.method == "PUT":
+        check_stored(request.versions, old, new, wanted)
     check_version(request.versions, old, new, wanted)
+    check_patched_uid(old, new, wanted)
     # The main resource ignores the status, the subresource everything else.
     whole = (
         {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": old.get("status")}
@@ -191,14 +205,22 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
     mine = _managed_part(config, wanted.subresource)
     if held is None:
-        if config["metadata"].get("uid") or config["metadata"].get("resourceVersion"):
-            raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+        _check_new(config["metadata"], wanted)
         _, managers = applied(None, mine, name, force, _now(simulation))
         made = {**config, "metadata": {**config["metadata"], "managedFields": entries(managers)}}
         return Planned(({"kind": "apply", "manifests": [made]},), present(wanted, made, 201), warnings=warnings)
     old = request.versions.object(held.manifest)
     new, managers = applied(old, mine, name, force, _now(simulation), wanted.subresource)
     return replace(_change(simulation, request, wanted, new, managers), warnings=warnings)
+
+
+def _check_new(metadata: Manifest, wanted: Target) -> None:
+    """Raise ``Refused`` if who applies an object that does not exist means one that existed."""
+    text = STALE if metadata.get("resourceVersion") else ""
+    if uid := metadata.get("uid"):
+        text = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+    if text:
+        raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, text)
 
 
 def _managed_part(config: Manifest, subresource: str) -> dict[str, Any]:
@@ -218,6 +240,9 @@ def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
     if not isinstance(new, Mapping) or new.get("kind", "Scale") != "Scale" or not isinstance(new.get("spec"), Mapping):
         raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
+    if request.method == "PUT":
+        check_stored(request.versions, held, new, wanted)
+    check_patched_uid(held, new, wanted)
     check_version(request.versions, held, new, wanted)
     replicas = new["spec"].get("replicas", 0)
     fits, wanted_words = SCALARS["int32"]

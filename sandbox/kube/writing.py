@@ -6,49 +6,41 @@ Every change is a command of the sandbox's log, as if somebody had clicked it. S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from sandbox.kube.bodies import Write, document, read, read_manifest
+from sandbox.kube.bodies import Write, read, read_manifest
+from sandbox.kube.changing import change, manager_of, now_of
 from sandbox.kube.deleting import delete
-from sandbox.kube.managers import Manager, applied, check_name, entries, timeless, updated
-from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
+from sandbox.kube.managers import applied, entries
+from sandbox.kube.patching import APPLY_PATCH, patched
 from sandbox.kube.plans import (
     SET_BY_SERVER,
     STALE,
     Manifest,
     Planned,
-    check_patched_uid,
-    check_stored,
-    check_version,
     held_manifest,
     present,
-    stored,
 )
 from sandbox.kube.pod_actions import BINDINGS, bind, bound, evict
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, TRUE, Target, target
 from sandbox.kube.resources import ONLY_READ
-from sandbox.kube.scales import SCALABLE, scale_of
+from sandbox.kube.scaling import scale
 from sandbox.kube.statuses import (
     Refused,
     already_exists,
     conflict,
     invalid,
-    no_resource,
     not_allowed,
     not_found,
 )
 from sandbox.kube.strictness import directive, known_after_patch, known_only
-from scheduler_engine.api.fields import SCALARS
-from scheduler_engine.api.objects import timestamp
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.simulation import Simulation
 
-UNKNOWN = "unknown"
-"""Manager of requests whose program does not say its name."""
 NAMED_BY = ("name", "namespace", "uid", "resourceVersion")
 """Metadata that names the object and its version."""
 
@@ -127,57 +119,7 @@ def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
 
 def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     manifest, warnings = _sent(simulation, request, wanted, "UpdateOptions")
-    return replace(_change(simulation, request, wanted, manifest), warnings=warnings)
-
-
-def _change(
-    simulation: Simulation,
-    request: Write,
-    wanted: Target,
-    new: Manifest,
-    managers: Sequence[Manager] | None = None,
-) -> Planned:
-    """Return the command that replaces an object by ``new``, none if nothing differs.
-
-    ``managers``: those after the change; None = the sender only updates.
-    """
-    old = held_manifest(simulation, wanted)
-    if request.method == "PUT":
-        check_stored(request.versions, old, new, wanted)
-    check_version(request.versions, old, new, wanted)
-    check_patched_uid(old, new, wanted)
-    # The main resource ignores the status, the subresource everything else.
-    whole = (
-        {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": old.get("status")}
-    )
-    changes = between(old, whole)
-    system = changes.get("metadata", {})
-    for name in SET_BY_SERVER:
-        system.pop(name, None)
-    if "metadata" in changes and not system:
-        del changes["metadata"]
-    after = stored(old, changes, simulation.api.rules)
-    if after == old:
-        changes = {}
-    if managers is None:
-        managers = updated(old, after, _manager(request), _now(simulation), wanted.subresource)
-    managed, before = entries(managers), old["metadata"].get("managedFields") or []
-    if managed != before and (changes or timeless(managed) != timeless(before)):
-        changes["metadata"] = {**changes.get("metadata", {}), "managedFields": managed or None}
-    subresource = {"subresource": "resize"} if wanted.subresource == "resize" else {}
-    command = {"kind": "patch", "object_kind": wanted.resource.kind, "key": wanted.key, "changes": changes}
-    return Planned(({**command, **subresource},) if changes else (), present(wanted, whole))
-
-
-def _manager(request: Write, options: str = "UpdateOptions", needed: bool = False) -> str:
-    """Return who manages what a request sets. Raises ``Refused``."""
-    name = request.query.get("fieldManager", "")
-    check_name(name, options, needed)
-    return name or request.agent or UNKNOWN
-
-
-def _now(simulation: Simulation) -> str:
-    return timestamp(simulation.now_us)
+    return replace(change(simulation, request, wanted, manifest), warnings=warnings)
 
 
 def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -190,12 +132,12 @@ def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     how, (body, duplicates) = directive(request.query, "PatchOptions"), read(request)
     new = patched(request.content_type, wanted.resource.kind, old, body)
     known, warnings = known_after_patch(new, wanted.resource, duplicates, how, simulation.api.rules)
-    return replace(_change(simulation, request, wanted, known), warnings=warnings)
+    return replace(change(simulation, request, wanted, known), warnings=warnings)
 
 
 def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     """Apply on the server: the sender manages the fields that it sets, and removes those that it no longer sets."""
-    name = _manager(request, "PatchOptions", needed=True)
+    name = manager_of(request, "PatchOptions", needed=True)
     held = simulation.api.get(wanted.resource.kind, wanted.key)
     config, warnings = _sent(simulation, request, wanted, "PatchOptions")
     if config["metadata"].get("managedFields"):
@@ -206,12 +148,12 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     mine = _managed_part(config, wanted.subresource)
     if held is None:
         _check_new(config["metadata"], wanted)
-        _, managers = applied(None, mine, name, force, _now(simulation))
+        _, managers = applied(None, mine, name, force, now_of(simulation))
         made = {**config, "metadata": {**config["metadata"], "managedFields": entries(managers)}}
         return Planned(({"kind": "apply", "manifests": [made]},), present(wanted, made, 201), warnings=warnings)
     old = request.versions.object(held.manifest)
-    new, managers = applied(old, mine, name, force, _now(simulation), wanted.subresource)
-    return replace(_change(simulation, request, wanted, new, managers), warnings=warnings)
+    new, managers = applied(old, mine, name, force, now_of(simulation), wanted.subresource)
+    return replace(change(simulation, request, wanted, new, managers), warnings=warnings)
 
 
 def _check_new(metadata: Manifest, wanted: Target) -> None:
@@ -231,41 +173,13 @@ def _managed_part(config: Manifest, subresource: str) -> dict[str, Any]:
     return {**{name: config[name] for name in ("apiVersion", "kind", "status") if name in config}, "metadata": named}
 
 
-def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    if wanted.resource.kind not in SCALABLE:
-        raise no_resource()
-    held = held_manifest(simulation, wanted)
-    old = scale_of(request.versions.object(held))
-    body = document(request)
-    new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
-    if not isinstance(new, Mapping) or new.get("kind", "Scale") != "Scale" or not isinstance(new.get("spec"), Mapping):
-        raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
-    if request.method == "PUT":
-        check_stored(request.versions, held, new, wanted)
-    check_patched_uid(held, new, wanted)
-    check_version(request.versions, held, new, wanted)
-    replicas = new["spec"].get("replicas", 0)
-    fits, wanted_words = SCALARS["int32"]
-    if not fits(replicas):
-        raise Refused(422, f"spec.replicas: must be {wanted_words}")
-    if replicas == old["spec"]["replicas"]:
-        planned = Planned((), present(wanted, held))
-    elif held["metadata"].get("managedFields"):
-        whole = request.versions.object(held)
-        planned = _change(simulation, request, wanted, {**whole, "spec": {**whole["spec"], "replicas": replicas}})
-    else:
-        command = {"kind": "scale", "object_kind": wanted.resource.kind, "key": wanted.key, "replicas": replicas}
-        planned = Planned((command,), present(wanted, held))
-    return replace(planned, answer=lambda after: (200, scale_of(held_manifest(after, wanted))))
-
-
 VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
     ("POST", ""): _create,
     ("PUT", ""): _update,
     ("PATCH", ""): _patch,
     ("DELETE", ""): delete,
-    ("PUT", "scale"): _scale,
-    ("PATCH", "scale"): _scale,
+    ("PUT", "scale"): scale,
+    ("PATCH", "scale"): scale,
     ("PUT", "status"): _update,
     ("PATCH", "status"): _patch,
     ("PATCH", "resize"): _patch,

@@ -178,6 +178,28 @@ def test_what_django_refuses_is_a_status_too(cluster: Visitor, settings: Any) ->
     assert (code, document["kind"], document["reason"]) == (400, "Status", "BadRequest")
 
 
+METHODS = {
+    "the health": ("HEAD", "healthz", 200),
+    "a change of the health": ("POST", "healthz", 405),
+    "objects": ("HEAD", "api/v1/pods", 405),
+    "the version": ("HEAD", "version", 405),
+    "a group": ("POST", "apis/apps/v1", 405),
+    "an unknown group": ("POST", "apis/example.com/v1", 404),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "status"), METHODS.values(), ids=METHODS)
+def test_what_is_only_read_has_no_other_methods(cluster: Visitor, method: str, path: str, status: int) -> None:
+    assert cluster.client.generic(method, cluster.url(f"kube/{path}")).status_code == status
+
+
+@pytest.mark.parametrize("path", ["healthz", "livez", "readyz"])
+def test_the_server_says_that_it_works(cluster: Visitor, path: str) -> None:
+    plain, verbose = (cluster.client.get(cluster.url(f"kube/{path}{query}")) for query in ("", "?verbose"))
+    assert (plain.content, plain.headers["Content-Type"]) == (b"ok", "text/plain; charset=utf-8")
+    assert verbose.content == f"[+]ping ok\n{path} check passed\n".encode()
+
+
 def test_too_many_requests_are_a_status(cluster: Visitor, settings: Any) -> None:
     settings.RATE_LIMITS = settings.RATE_LIMITS | {"look": (0.001, 1)}
     statuses = [get(cluster, "version")[0] for _ in range(2)]

@@ -34,6 +34,12 @@ SET_BY_SERVER = (
     *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 """Metadata whose values in a request only name the version that it is about."""
+NEEDS_VERSION = (
+    *("CSIDriver", "CSINode", "CSIStorageCapacity", "Lease", "PodDisruptionBudget", "RuntimeClass", "VolumeAttachment"),
+)
+"""Kinds whose updates must name a version. Source: their ``AllowUnconditionalUpdate`` upstream."""
+NOTHING: Manifest = {"metadata": {"uid": ""}}
+"""Stands for an object that does not exist."""
 STORED_AT = {
     "endpoints": "services/endpoints",
     "nodes": "minions",
@@ -74,7 +80,12 @@ def stored(old: Manifest, changes: Manifest, rules: Rules) -> dict[str, Any]:
 
 def check_version(versions: Versions, old: Manifest, new: Manifest, wanted: Target) -> None:
     """Raise ``Refused`` if the sender has seen an older version of the object."""
-    number = str(_metadata(new).get("resourceVersion") or "")
+    number, resource = str(_metadata(new).get("resourceVersion") or ""), wanted.resource
+    if not number and resource.kind in NEEDS_VERSION:
+        error = FieldError(
+            "metadata.resourceVersion", "FieldValueInvalid", "Invalid value: 0: must be specified for an update"
+        )
+        raise invalid(resource.plural, resource.group, wanted.name, [error])
     if number and not _is_present(versions, number, old["metadata"]):
         raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
 

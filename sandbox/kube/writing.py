@@ -16,14 +16,7 @@ from sandbox.kube.changing import change, manager_of, now_of
 from sandbox.kube.deleting import delete
 from sandbox.kube.managers import applied, entries
 from sandbox.kube.patching import APPLY_PATCH, patched
-from sandbox.kube.plans import (
-    SET_BY_SERVER,
-    STALE,
-    Manifest,
-    Planned,
-    held_manifest,
-    present,
-)
+from sandbox.kube.plans import NOTHING, SET_BY_SERVER, STALE, Manifest, Planned, check_stored, held_manifest, present
 from sandbox.kube.pod_actions import BINDINGS, bind, bound, evict
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, TRUE, Target, target
 from sandbox.kube.resources import ONLY_READ
@@ -41,6 +34,8 @@ from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.simulation import Simulation
 
+CREATED_BY_UPDATE = ("Endpoints", "Lease", "RuntimeClass", "Service")
+"""Kinds that a PUT creates if there is no such object. Source: their ``AllowCreateOnUpdate`` upstream."""
 NAMED_BY = ("name", "namespace", "uid", "resourceVersion")
 """Metadata that names the object and its version."""
 
@@ -91,12 +86,16 @@ def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         metadata["name"] = _generated(simulation, wanted, metadata["generateName"])
     if metadata.get("resourceVersion"):
         raise Refused(400, "resourceVersion should not be set on objects to be created")
-    for name in SET_BY_SERVER:
-        metadata.pop(name, None)
     made = Target(wanted.resource, wanted.namespace, str(metadata.get("name") or ""))
     held = simulation.api.get(made.resource.kind, made.key)
     if held is not None:
         raise already_exists(made.resource.plural, made.resource.group, made.name, held.terminating)
+    return _created(made, manifest, warnings)
+
+
+def _created(made: Target, manifest: dict[str, Any], warnings: tuple[str, ...]) -> Planned:
+    for name in SET_BY_SERVER:
+        manifest["metadata"].pop(name, None)
     return Planned(({"kind": "apply", "manifests": [manifest]},), present(made, manifest, 201), warnings=warnings)
 
 
@@ -119,6 +118,10 @@ def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
 
 def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     manifest, warnings = _sent(simulation, request, wanted, "UpdateOptions")
+    kind = wanted.resource.kind
+    if kind in CREATED_BY_UPDATE and not wanted.subresource and simulation.api.get(kind, wanted.key) is None:
+        check_stored(request.versions, NOTHING, manifest, wanted)
+        return _created(wanted, manifest, warnings)
     return replace(change(simulation, request, wanted, manifest), warnings=warnings)
 
 

@@ -102,6 +102,25 @@ def test_a_version_from_before_somebody_went_back_is_stale_if_the_object_differs
     assert send(cluster, "PATCH", f"{PODS}/a", patch, JSON_PATCH)[0] == 200
 
 
+LEASES = "apis/coordination.k8s.io/v1/namespaces/default/leases"
+
+
+def test_a_lease_is_created_by_an_update_and_then_needs_its_version(cluster: Visitor) -> None:
+    lease = {"metadata": {"name": "l", "uid": "zzz"}, "spec": {"holderIdentity": "a"}}
+    code, refused = send(cluster, "PUT", f"{LEASES}/l", lease)
+    assert (code, refused["message"].endswith(OTHER_UID.format(uid=""))) == (409, True)
+    code, made = send(cluster, "PUT", f"{LEASES}/l", {**lease, "metadata": {"name": "l", "resourceVersion": "1"}})
+    assert (code, made["spec"]) == (201, lease["spec"])
+    code, refused = send(cluster, "PUT", f"{LEASES}/l", {**lease, "metadata": {"name": "l"}})
+    assert (code, refused["message"]) == (
+        422,
+        'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for '
+        "an update",
+    )
+    assert send(cluster, "PUT", f"{LEASES}/l", {**made, "spec": {"holderIdentity": "b"}})[0] == 200
+    assert send(cluster, "PUT", f"{DEPLOYMENTS}/none", {**WEB, "metadata": {"name": "none"}})[0] == 404
+
+
 IN_STORAGE = "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: "
 OTHER_UID = "Precondition failed: UID in precondition: zzz, UID in object meta: {uid}"
 OTHER = {

@@ -424,6 +424,24 @@ def test_what_is_left_of_an_item_keeps_its_keys() -> None:
     assert "spec" not in without(POD, to_fields(everything), "Pod")
 
 
+NAMED: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
+    "an item by its type": (
+        *({"status": {"conditions": [{"type": "A"}]}}, "Service"),
+        ("f:status", "f:conditions", 'k:{"type":"A"}', "f:type"),
+    ),
+    "a value": (
+        *({"status": {"uncountedTerminatedPods": {"failed": ["u"]}}}, "Job"),
+        ("f:status", "f:uncountedTerminatedPods", "f:failed", 'v:"u"'),
+    ),
+    "a whole list": ({"subsets": [{"ports": [{"port": 1}]}]}, "Endpoints", ("f:subsets",)),
+}
+
+
+@pytest.mark.parametrize(("manifest", "kind", "path"), NAMED.values(), ids=NAMED)
+def test_how_a_field_is_named(manifest: dict[str, Any], kind: str, path: tuple[str, ...]) -> None:
+    assert max(leaves(manifest, kind), key=len) == path
+
+
 def test_the_table_names_known_fields() -> None:
     for place in (*KEYED, *SETS, *WHOLE_MAPS):
         of, name = place.split(".")
